@@ -1,0 +1,3 @@
+//! The `gax` command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Generates stub settings and retrying clients from retry tables and protos.

@@ -1,0 +1,59 @@
+//! Which library's arithmetic a schedule follows.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Whose rules turn settings into attempts.
+///
+/// It is a property of the schedule, not of the settings: the same table can be run either way.
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::Compatibility;
+///
+/// assert_eq!("gax-java".parse(), Ok(Compatibility::GaxJava));
+/// assert_eq!(Compatibility::default().to_string(), "documented");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Compatibility {
+    /// What the documentation of Google's client libraries says, with every attempt clamped to what
+    /// is left of the operation's total timeout when it really starts.
+    #[default]
+    Documented,
+    /// What gax-java 2.63.1 does, attempt for attempt: whole milliseconds, jitter in [0, delay), the
+    /// time left taken before the sleep, 0 as "not set".
+    GaxJava,
+}
+
+impl Compatibility {
+    const NAMES: [(Compatibility, &'static str); 2] =
+        [(Compatibility::Documented, "documented"), (Compatibility::GaxJava, "gax-java")];
+}
+
+impl fmt::Display for Compatibility {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Self::NAMES.into_iter().find(|(known, _)| known == self).map_or("", |(_, name)| name);
+        f.pad(name)
+    }
+}
+
+impl FromStr for Compatibility {
+    type Err = ParseCompatibilityError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::NAMES
+            .into_iter()
+            .find(|(_, name)| *name == text)
+            .map(|(known, _)| known)
+            .ok_or_else(|| ParseCompatibilityError { text: text.to_owned() })
+    }
+}
+
+/// A text that names no [`Compatibility`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is not a compatibility (documented or gax-java)")]
+pub struct ParseCompatibilityError {
+    text: String,
+}

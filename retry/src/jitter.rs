@@ -1,0 +1,165 @@
+//! Where random numbers come from. The one file that reads the system's randomness.
+
+use rand::rngs::{SysRng, Xoshiro256PlusPlus};
+use rand::{Rng as _, SeedableRng as _};
+use std::cell::RefCell;
+use std::time::Duration;
+
+/// A source of uniformly distributed 64-bit numbers, passed to whatever draws jitter.
+///
+/// Implement it to steer the jitter of a test; [`SeededJitter`] serves for repeatable runs and
+/// [`ThreadJitter`] for everything else.
+pub trait JitterSource {
+    /// The next number of the sequence.
+    fn next_u64(&mut self) -> u64;
+}
+
+impl<J: JitterSource + ?Sized> JitterSource for &mut J {
+    fn next_u64(&mut self) -> u64 {
+        (**self).next_u64()
+    }
+}
+
+/// A sequence that is the same for the same seed, on every machine and in every release
+/// (xoshiro256++, seeded as that algorithm's authors recommend).
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::{JitterSource, SeededJitter};
+///
+/// assert_eq!(SeededJitter::new(7).next_u64(), SeededJitter::new(7).next_u64());
+/// ```
+#[derive(Debug, Clone)]
+pub struct SeededJitter(Xoshiro256PlusPlus);
+
+impl SeededJitter {
+    /// The sequence that belongs to the seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self(Xoshiro256PlusPlus::seed_from_u64(seed))
+    }
+}
+
+impl JitterSource for SeededJitter {
+    fn next_u64(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+}
+
+thread_local! {
+    static THREAD: RefCell<Xoshiro256PlusPlus> = RefCell::new(from_system());
+}
+
+/// A generator seeded by the system, or, on a system that has no randomness to give, by the random
+/// keys that the standard library makes for its hash maps.
+fn from_system() -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::try_from_rng(&mut SysRng).unwrap_or_else(|_| {
+        use std::hash::{BuildHasher as _, RandomState};
+        Xoshiro256PlusPlus::seed_from_u64(RandomState::new().hash_one(0_u8))
+    })
+}
+
+/// The calling thread's own generator, seeded by the system once a thread. No lock is taken.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ThreadJitter;
+
+impl JitterSource for ThreadJitter {
+    fn next_u64(&mut self) -> u64 {
+        THREAD.with_borrow_mut(|generator| generator.next_u64())
+    }
+}
+
+/// A source that always draws the greatest value, so that a jittered wait is the whole delay.
+///
+/// For tests and plans that show the worst case.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoJitter;
+
+impl JitterSource for NoJitter {
+    fn next_u64(&mut self) -> u64 {
+        u64::MAX
+    }
+}
+
+/// A uniform draw from `low..=high`, in one multiplication (the bias is below one in 2^64 / (high - low)).
+pub(crate) fn uniform(low: u64, high: u64, source: &mut impl JitterSource) -> u64 {
+    let span = u128::from(high.saturating_sub(low)) + 1;
+    let drawn = (u128::from(source.next_u64()) * span) >> 64;
+    low + u64::try_from(drawn).unwrap_or(u64::MAX)
+}
+
+const MILLISECOND: u64 = 1_000_000;
+
+/// A jittered wait for a delay: uniform in [1 ms, delay], or in [0, delay] for a delay below 1 ms.
+pub(crate) fn jittered(delay: u64, source: &mut impl JitterSource) -> u64 {
+    let low = if delay < MILLISECOND { 0 } else { MILLISECOND };
+    uniform(low, delay, source)
+}
+
+/// The [`jittered`] wait for a delay, as other engines than the schedule draw it.
+#[must_use]
+pub fn jittered_delay(delay: Duration, source: &mut impl JitterSource) -> Duration {
+    Duration::from_nanos(jittered(crate::nanos::nanos(delay), source))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A source that gives what it is told.
+    struct Fixed(u64);
+
+    impl JitterSource for Fixed {
+        fn next_u64(&mut self) -> u64 {
+            self.0
+        }
+    }
+
+    #[test]
+    fn draws_reach_both_ends_and_never_pass_them() {
+        assert_eq!(uniform(3, 9, &mut Fixed(0)), 3);
+        assert_eq!(uniform(3, 9, &mut Fixed(u64::MAX)), 9);
+        assert_eq!(uniform(0, u64::MAX, &mut Fixed(u64::MAX)), u64::MAX);
+        assert_eq!(uniform(5, 5, &mut Fixed(u64::MAX)), 5);
+    }
+
+    #[test]
+    fn a_wait_is_at_least_a_millisecond_unless_the_delay_is_shorter() {
+        assert_eq!(jittered(400 * MILLISECOND, &mut Fixed(0)), MILLISECOND);
+        assert_eq!(jittered(400 * MILLISECOND, &mut NoJitter), 400 * MILLISECOND);
+        assert_eq!(jittered(MILLISECOND - 1, &mut Fixed(0)), 0);
+        assert_eq!(jittered(0, &mut NoJitter), 0);
+    }
+
+    #[test]
+    fn the_draws_are_spread_evenly() {
+        const DRAWS: usize = 100_000;
+        let mut source = SeededJitter::new(1);
+        let mut buckets = [0_usize; 10];
+        for _ in 0..DRAWS {
+            let drawn = uniform(0, 999, &mut source);
+            buckets[usize::try_from(drawn / 100).unwrap()] += 1;
+        }
+        for count in buckets {
+            assert!(count.abs_diff(DRAWS / 10) < DRAWS / 200, "{buckets:?}");
+        }
+    }
+
+    #[test]
+    fn a_seed_gives_the_same_sequence_in_every_release() {
+        let mut source = SeededJitter::new(42);
+        let first: Vec<u64> = (0..3).map(|_| source.next_u64()).collect();
+        assert_eq!(
+            first,
+            [15_021_278_609_987_233_951, 5_881_210_131_331_364_753, 18_149_643_915_985_481_100]
+        );
+    }
+
+    #[test]
+    fn two_threads_draw_different_sequences() {
+        let here = ThreadJitter.next_u64();
+        let there = std::thread::spawn(|| ThreadJitter.next_u64()).join().unwrap();
+        assert_ne!(here, there);
+    }
+}

@@ -1,0 +1,22 @@
+#![doc = include_str!("../README.md")]
+
+mod attempt;
+mod code;
+mod compatibility;
+mod jitter;
+mod method_kind;
+mod nanos;
+mod plan;
+mod schedule;
+mod settings;
+mod stop_reason;
+
+pub use attempt::{Attempt, Started};
+pub use code::{Code, CodeSet, ParseCodeError};
+pub use compatibility::{Compatibility, ParseCompatibilityError};
+pub use jitter::{JitterSource, NoJitter, SeededJitter, ThreadJitter, jittered_delay};
+pub use method_kind::MethodKind;
+pub use plan::{AttemptPlan, Outcome};
+pub use schedule::{Decision, Ending, NotAttempted, OperationState, Retry, Schedule, Stop};
+pub use settings::{RetrySettings, RetrySettingsBuilder, SettingsError, SettingsProblem};
+pub use stop_reason::StopReason;

@@ -1,0 +1,56 @@
+//! How an RPC is called.
+
+use std::fmt;
+
+/// The shape of an RPC, as far as retries care.
+///
+/// `Paged` and `Batching` are unary RPCs with a pattern on top, as Google's generators tell them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MethodKind {
+    /// One request, one response.
+    Unary,
+    /// Unary, and the response is one page of a list.
+    Paged,
+    /// Unary, and requests may be gathered into one.
+    Batching,
+    /// One request, a stream of responses.
+    ServerStreaming,
+    /// A stream of requests, one response.
+    ClientStreaming,
+    /// A stream of requests and one of responses.
+    BidiStreaming,
+}
+
+impl MethodKind {
+    /// Whether one request gets one response.
+    #[must_use]
+    pub const fn is_unary(self) -> bool {
+        matches!(self, MethodKind::Unary | MethodKind::Paged | MethodKind::Batching)
+    }
+
+    /// Whether the client sends a stream, which can't be sent again.
+    #[must_use]
+    pub const fn streams_requests(self) -> bool {
+        matches!(self, MethodKind::ClientStreaming | MethodKind::BidiStreaming)
+    }
+
+    /// The kind in the words of generated tables, such as `server-streaming`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            MethodKind::Unary => "unary",
+            MethodKind::Paged => "paged",
+            MethodKind::Batching => "batching",
+            MethodKind::ServerStreaming => "server-streaming",
+            MethodKind::ClientStreaming => "client-streaming",
+            MethodKind::BidiStreaming => "bidi-streaming",
+        }
+    }
+}
+
+impl fmt::Display for MethodKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}

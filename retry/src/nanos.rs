@@ -1,0 +1,40 @@
+//! Integer nanoseconds: what all arithmetic of schedules is done in.
+
+use std::time::Duration;
+
+/// The duration in nanoseconds; what does not fit (more than 584 years) counts as the greatest number.
+pub(crate) fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// A number of nanoseconds times a multiplier, to the nearest nanosecond, never past the greatest number.
+///
+/// A multiplier of exactly 1 changes nothing, however great the number: `f64` holds 53 bits only.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    clippy::float_cmp,
+    reason = "a cast of f64 to u64 saturates and makes 0 of NaN, which is what is wanted here"
+)]
+pub(crate) fn scaled(nanos: u64, multiplier: f64) -> u64 {
+    if multiplier == 1.0 {
+        return nanos;
+    }
+    (nanos as f64 * multiplier).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_are_rounded_and_saturate() {
+        assert_eq!(scaled(100_000_000, 1.3), 130_000_000);
+        assert_eq!(scaled(u64::MAX - 1, 1.0), u64::MAX - 1);
+        assert_eq!(scaled(u64::MAX, 2.0), u64::MAX);
+        assert_eq!(scaled(0, f64::MAX), 0);
+        assert_eq!(scaled(5, f64::NAN), 0);
+        assert_eq!(nanos(Duration::MAX), u64::MAX);
+    }
+}

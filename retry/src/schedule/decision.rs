@@ -1,0 +1,124 @@
+//! What goes into a decision and what comes out.
+
+use crate::{Code, StopReason};
+use std::time::Duration;
+
+/// How an attempt ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Ending {
+    code: Code,
+}
+
+impl Ending {
+    /// It ended with that code.
+    #[must_use]
+    pub fn new(code: Code) -> Self {
+        Self { code }
+    }
+
+    /// The code it ended with.
+    #[must_use]
+    pub fn code(self) -> Code {
+        self.code
+    }
+}
+
+/// What follows an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "an operation succeeds, goes on or stops: there is no fourth way"
+)]
+pub enum Decision {
+    /// The attempt succeeded, and the operation with it.
+    Done,
+    /// Another attempt follows.
+    Retry(Retry),
+    /// The operation ends with this attempt's error.
+    Stop(Stop),
+}
+
+/// Another attempt, and the wait before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retry {
+    attempt: u32,
+    delay: Duration,
+    wait: Duration,
+}
+
+impl Retry {
+    pub(crate) fn new(attempt: u32, delay: Duration, wait: Duration) -> Self {
+        Self { attempt, delay, wait }
+    }
+
+    /// The number of the attempt that follows.
+    #[must_use]
+    pub fn attempt(self) -> u32 {
+        self.attempt
+    }
+
+    /// The delay that back-off gives, before jitter.
+    #[must_use]
+    pub fn delay(self) -> Duration {
+        self.delay
+    }
+
+    /// How long to wait, from the moment that was handed in. Zero: go on at once, without a timer.
+    #[must_use]
+    pub fn wait(self) -> Duration {
+        self.wait
+    }
+}
+
+/// The end of an operation that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stop {
+    reason: StopReason,
+    not_attempted: Option<NotAttempted>,
+}
+
+impl Stop {
+    /// An end that no attempt was planned beyond.
+    #[must_use]
+    pub fn new(reason: StopReason) -> Self {
+        Self { reason, not_attempted: None }
+    }
+
+    pub(crate) fn refusing(reason: StopReason, attempt: u32, delay: Duration) -> Self {
+        Self { reason, not_attempted: Some(NotAttempted { attempt, delay }) }
+    }
+
+    /// Why.
+    #[must_use]
+    pub fn reason(self) -> StopReason {
+        self.reason
+    }
+
+    /// The attempt that was planned and then not made, where a limit stands in its way.
+    #[must_use]
+    pub fn not_attempted(self) -> Option<NotAttempted> {
+        self.not_attempted
+    }
+}
+
+/// An attempt that a limit kept from being made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotAttempted {
+    attempt: u32,
+    delay: Duration,
+}
+
+impl NotAttempted {
+    /// The number it would have had.
+    #[must_use]
+    pub fn attempt(self) -> u32 {
+        self.attempt
+    }
+
+    /// The wait that would have come before it.
+    #[must_use]
+    pub fn delay(self) -> Duration {
+        self.delay
+    }
+}

@@ -1,0 +1,146 @@
+//! Collects the fields of [`RetrySettings`] and checks them all at once.
+
+use super::{RetrySettings, SettingsError, SettingsProblem};
+use std::time::Duration;
+
+/// Makes [`RetrySettings`]; see there for the defaults.
+///
+/// A setter that takes `impl Into<Option<..>>` also takes `None`, which unsets the field.
+#[derive(Debug, Clone, Default)]
+#[must_use = "settings come from build()"]
+pub struct RetrySettingsBuilder {
+    settings: RetrySettings,
+}
+
+impl RetrySettingsBuilder {
+    /// The time that all attempts and waits of an operation may take together. Must not be zero.
+    pub fn total_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.settings.total_timeout = timeout.into();
+        self
+    }
+
+    /// The delay before the second attempt. Zero: at once.
+    pub fn initial_retry_delay(mut self, delay: Duration) -> Self {
+        self.settings.initial_retry_delay = delay;
+        self
+    }
+
+    /// What a delay is multiplied by to give the next one. At least 1.
+    pub fn retry_delay_multiplier(mut self, multiplier: f64) -> Self {
+        self.settings.retry_delay_multiplier = multiplier;
+        self
+    }
+
+    /// The longest delay. Not below the initial one.
+    pub fn max_retry_delay(mut self, delay: impl Into<Option<Duration>>) -> Self {
+        self.settings.max_retry_delay = delay.into();
+        self
+    }
+
+    /// The number of attempts, the first one included. At least 1.
+    pub fn max_attempts(mut self, attempts: impl Into<Option<u32>>) -> Self {
+        self.settings.max_attempts = attempts.into();
+        self
+    }
+
+    /// Whether waits are drawn at random below their delay. Turn it off in tests only: clients that
+    /// were knocked out together must not come back together.
+    pub fn jittered(mut self, jittered: bool) -> Self {
+        self.settings.jittered = jittered;
+        self
+    }
+
+    /// The timeout of the first attempt. Must not be zero.
+    pub fn initial_rpc_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.settings.initial_rpc_timeout = timeout.into();
+        self
+    }
+
+    /// What an attempt's timeout is multiplied by to give the next one's. At least 1.
+    pub fn rpc_timeout_multiplier(mut self, multiplier: f64) -> Self {
+        self.settings.rpc_timeout_multiplier = multiplier;
+        self
+    }
+
+    /// The longest timeout of an attempt. Not below the initial one.
+    pub fn max_rpc_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.settings.max_rpc_timeout = timeout.into();
+        self
+    }
+
+    /// One attempt that may take the whole timeout; see [`RetrySettings::logical_timeout`]. The fields
+    /// of the delay stay as they are.
+    pub fn logical_timeout(mut self, timeout: Duration) -> Self {
+        let one = RetrySettings::logical_timeout(timeout);
+        self.settings.total_timeout = one.total_timeout;
+        self.settings.max_attempts = one.max_attempts;
+        self.settings.initial_rpc_timeout = one.initial_rpc_timeout;
+        self.settings.rpc_timeout_multiplier = one.rpc_timeout_multiplier;
+        self.settings.max_rpc_timeout = one.max_rpc_timeout;
+        self
+    }
+
+    /// Checks the fields.
+    ///
+    /// # Errors
+    ///
+    /// One error that names every field that is wrong, with its value and what it must be: a multiplier
+    /// that is below 1, infinite or not a number; a maximum below its initial value; a timeout or a
+    /// number of attempts that is zero.
+    pub fn build(self) -> Result<RetrySettings, SettingsError> {
+        let settings = self.settings;
+        let problems: Vec<SettingsProblem> = [
+            not_zero("total_timeout", settings.total_timeout),
+            multiplier("retry_delay_multiplier", settings.retry_delay_multiplier),
+            cap(
+                ("max_retry_delay", settings.max_retry_delay),
+                ("initial_retry_delay", Some(settings.initial_retry_delay)),
+            ),
+            settings.max_attempts.filter(|attempts| *attempts == 0).map(|_| {
+                SettingsProblem::new("max_attempts", "0", "must be at least 1 (the first attempt counts)")
+            }),
+            not_zero("initial_rpc_timeout", settings.initial_rpc_timeout),
+            multiplier("rpc_timeout_multiplier", settings.rpc_timeout_multiplier),
+            not_zero("max_rpc_timeout", settings.max_rpc_timeout),
+            cap(
+                ("max_rpc_timeout", settings.max_rpc_timeout),
+                ("initial_rpc_timeout", settings.initial_rpc_timeout),
+            ),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        if problems.is_empty() { Ok(settings) } else { Err(SettingsError::new(problems)) }
+    }
+}
+
+impl From<RetrySettings> for RetrySettingsBuilder {
+    fn from(settings: RetrySettings) -> Self {
+        Self { settings }
+    }
+}
+
+fn not_zero(field: &'static str, timeout: Option<Duration>) -> Option<SettingsProblem> {
+    timeout
+        .filter(Duration::is_zero)
+        .map(|_| SettingsProblem::new(field, "0ms", "must be longer than zero (leave it unset for no limit)"))
+}
+
+fn multiplier(field: &'static str, value: f64) -> Option<SettingsProblem> {
+    let valid = value.is_finite() && value >= 1.0;
+    (!valid).then(|| SettingsProblem::new(field, value.to_string(), "must be a finite number, at least 1"))
+}
+
+fn cap(
+    (field, cap): (&'static str, Option<Duration>),
+    (initial_field, initial): (&'static str, Option<Duration>),
+) -> Option<SettingsProblem> {
+    let (cap, initial) = (cap?, initial?);
+    (cap < initial).then(|| {
+        SettingsProblem::new(
+            field,
+            format!("{cap:?}"),
+            format!("must not be shorter than {initial_field} ({initial:?})"),
+        )
+    })
+}

@@ -1,0 +1,208 @@
+//! The limits and back-off of one RPC.
+
+mod builder;
+mod error;
+#[cfg(test)]
+mod tests;
+
+pub use builder::RetrySettingsBuilder;
+pub use error::{SettingsError, SettingsProblem};
+
+use std::time::Duration;
+
+/// How often and how long an RPC is tried, and how long is waited in between.
+///
+/// An *operation* is one call by the user; it is made of one or more *attempts*. What is not set is
+/// `None`, never zero.
+///
+/// # Defaults
+///
+/// | setting | default | meaning of the default |
+/// | --- | --- | --- |
+/// | `total_timeout` | unset | the operation has no limit by time |
+/// | `initial_retry_delay` | 0 | the second attempt follows at once |
+/// | `retry_delay_multiplier` | 1.0 | every delay is the initial one |
+/// | `max_retry_delay` | unset | delays have no cap |
+/// | `max_attempts` | unset | no limit by count; the first attempt counts |
+/// | `jittered` | true | a wait is drawn from [1 ms, delay] |
+/// | `initial_rpc_timeout` | unset | an attempt may use all that is left of the total |
+/// | `rpc_timeout_multiplier` | 1.0 | every attempt has the same timeout |
+/// | `max_rpc_timeout` | unset | RPC timeouts have no cap |
+///
+/// With neither a total timeout nor a number of attempts, an RPC is never retried. The names and
+/// their meaning are those of gax-java's `RetrySettings`.
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::RetrySettings;
+/// use std::time::Duration;
+///
+/// let settings = RetrySettings::builder()
+///     .initial_retry_delay(Duration::from_millis(200))
+///     .retry_delay_multiplier(2.0)
+///     .max_retry_delay(Duration::from_millis(500))
+///     .initial_rpc_timeout(Duration::from_millis(1500))
+///     .rpc_timeout_multiplier(2.0)
+///     .max_rpc_timeout(Duration::from_millis(3000))
+///     .total_timeout(Duration::from_millis(5000))
+///     .build()?;
+/// assert_eq!(settings.total_timeout(), Some(Duration::from_secs(5)));
+/// assert_eq!(settings.max_attempts(), None);
+/// # Ok::<(), gax_retry::SettingsError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct RetrySettings {
+    pub(crate) total_timeout: Option<Duration>,
+    pub(crate) initial_retry_delay: Duration,
+    pub(crate) retry_delay_multiplier: f64,
+    pub(crate) max_retry_delay: Option<Duration>,
+    pub(crate) max_attempts: Option<u32>,
+    pub(crate) jittered: bool,
+    pub(crate) initial_rpc_timeout: Option<Duration>,
+    pub(crate) rpc_timeout_multiplier: f64,
+    pub(crate) max_rpc_timeout: Option<Duration>,
+}
+
+impl RetrySettings {
+    /// Starts from the defaults.
+    #[must_use]
+    pub fn builder() -> RetrySettingsBuilder {
+        RetrySettingsBuilder::default()
+    }
+
+    /// Starts from these settings, to change some of them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::RetrySettings;
+    /// use std::time::Duration;
+    ///
+    /// let patient = RetrySettings::no_retry(Duration::from_secs(5))
+    ///     .to_builder()
+    ///     .max_attempts(3)
+    ///     .build()?;
+    /// assert_eq!(patient.total_timeout(), Some(Duration::from_secs(5)));
+    /// # Ok::<(), gax_retry::SettingsError>(())
+    /// ```
+    #[must_use]
+    pub fn to_builder(&self) -> RetrySettingsBuilder {
+        RetrySettingsBuilder::from(self.clone())
+    }
+
+    /// One attempt that may take the whole timeout.
+    ///
+    /// The documentation's `setLogicalTimeout`: total timeout and RPC timeout are the given one, and
+    /// no second attempt is made. (gax-java's own method limits the time only, so that a quick failure
+    /// is retried without any delay; see [`Compatibility::GaxJava`](crate::Compatibility::GaxJava).)
+    /// A timeout of zero means none.
+    #[must_use]
+    pub fn logical_timeout(timeout: Duration) -> Self {
+        let timeout = Some(timeout).filter(|timeout| !timeout.is_zero());
+        Self {
+            total_timeout: timeout,
+            max_attempts: Some(1),
+            initial_rpc_timeout: timeout,
+            max_rpc_timeout: timeout,
+            ..Self::default()
+        }
+    }
+
+    /// One attempt with that timeout, never retried: gax-java's `setSimpleTimeoutNoRetries`.
+    ///
+    /// A timeout of zero means none.
+    #[must_use]
+    pub fn no_retry(timeout: Duration) -> Self {
+        Self::logical_timeout(timeout)
+    }
+
+    /// The time that all attempts and waits of an operation may take together.
+    #[must_use]
+    pub fn total_timeout(&self) -> Option<Duration> {
+        self.total_timeout
+    }
+
+    /// The delay before the second attempt.
+    #[must_use]
+    pub fn initial_retry_delay(&self) -> Duration {
+        self.initial_retry_delay
+    }
+
+    /// What a delay is multiplied by to give the next one.
+    #[must_use]
+    pub fn retry_delay_multiplier(&self) -> f64 {
+        self.retry_delay_multiplier
+    }
+
+    /// The longest delay.
+    #[must_use]
+    pub fn max_retry_delay(&self) -> Option<Duration> {
+        self.max_retry_delay
+    }
+
+    /// The number of attempts, the first one included.
+    #[must_use]
+    pub fn max_attempts(&self) -> Option<u32> {
+        self.max_attempts
+    }
+
+    /// Whether waits are drawn at random below their delay.
+    #[must_use]
+    pub fn jittered(&self) -> bool {
+        self.jittered
+    }
+
+    /// The timeout of the first attempt.
+    #[must_use]
+    pub fn initial_rpc_timeout(&self) -> Option<Duration> {
+        self.initial_rpc_timeout
+    }
+
+    /// What an attempt's timeout is multiplied by to give the next one's.
+    #[must_use]
+    pub fn rpc_timeout_multiplier(&self) -> f64 {
+        self.rpc_timeout_multiplier
+    }
+
+    /// The longest timeout of an attempt.
+    #[must_use]
+    pub fn max_rpc_timeout(&self) -> Option<Duration> {
+        self.max_rpc_timeout
+    }
+
+    /// The same settings for an operation that its caller gives no more than `timeout`: the shorter of
+    /// the two totals counts.
+    #[must_use]
+    pub fn bounded_by(mut self, timeout: Duration) -> Self {
+        self.total_timeout = Some(self.total_timeout.map_or(timeout, |total| total.min(timeout)));
+        self
+    }
+
+    /// The same settings with every attempt given exactly `timeout` (still clamped to what is left of
+    /// the total).
+    #[must_use]
+    pub fn with_attempt_timeout(mut self, timeout: Duration) -> Self {
+        self.initial_rpc_timeout = Some(timeout);
+        self.rpc_timeout_multiplier = 1.0;
+        self.max_rpc_timeout = Some(timeout);
+        self
+    }
+}
+
+impl Default for RetrySettings {
+    /// The defaults of the table above: no limit, and therefore no retry.
+    fn default() -> Self {
+        Self {
+            total_timeout: None,
+            initial_retry_delay: Duration::ZERO,
+            retry_delay_multiplier: 1.0,
+            max_retry_delay: None,
+            max_attempts: None,
+            jittered: true,
+            initial_rpc_timeout: None,
+            rpc_timeout_multiplier: 1.0,
+            max_rpc_timeout: None,
+        }
+    }
+}

@@ -1,0 +1,84 @@
+use super::*;
+
+const MS: Duration = Duration::from_millis(1);
+
+#[test]
+fn unset_is_unset() {
+    let settings = RetrySettings::builder().build().unwrap();
+    assert_eq!(settings, RetrySettings::default());
+    assert_eq!(settings.total_timeout(), None);
+    assert_eq!(settings.max_attempts(), None);
+    assert_eq!(settings.initial_rpc_timeout(), None);
+    assert!(settings.jittered());
+}
+
+#[test]
+fn every_problem_is_listed_with_its_field_and_value() {
+    let error = RetrySettings::builder()
+        .total_timeout(Duration::ZERO)
+        .initial_retry_delay(200 * MS)
+        .retry_delay_multiplier(f64::NAN)
+        .max_retry_delay(100 * MS)
+        .max_attempts(0)
+        .initial_rpc_timeout(20 * MS)
+        .rpc_timeout_multiplier(f64::INFINITY)
+        .max_rpc_timeout(10 * MS)
+        .build()
+        .unwrap_err();
+    let fields: Vec<_> = error.problems().iter().map(|problem| (problem.field(), problem.value())).collect();
+    assert_eq!(
+        fields,
+        [
+            ("total_timeout", "0ms"),
+            ("retry_delay_multiplier", "NaN"),
+            ("max_retry_delay", "100ms"),
+            ("max_attempts", "0"),
+            ("rpc_timeout_multiplier", "inf"),
+            ("max_rpc_timeout", "10ms"),
+        ]
+    );
+    let text = error.to_string();
+    assert!(
+        text.contains("max_retry_delay is 100ms, but must not be shorter than initial_retry_delay (200ms)")
+    );
+}
+
+#[test]
+fn a_multiplier_just_below_one_is_refused_and_one_is_not() {
+    let just_below = 1.0_f64.next_down();
+    assert!(RetrySettings::builder().retry_delay_multiplier(just_below).build().is_err());
+    assert!(RetrySettings::builder().rpc_timeout_multiplier(just_below).build().is_err());
+    assert!(RetrySettings::builder().retry_delay_multiplier(1.0).build().is_ok());
+}
+
+#[test]
+fn a_logical_timeout_is_one_attempt_with_all_the_time() {
+    let settings = RetrySettings::logical_timeout(5000 * MS);
+    assert_eq!(settings.total_timeout(), Some(5000 * MS));
+    assert_eq!(settings.initial_rpc_timeout(), Some(5000 * MS));
+    assert_eq!(settings.max_rpc_timeout(), Some(5000 * MS));
+    assert_eq!(settings.max_attempts(), Some(1));
+
+    let built = RetrySettings::builder()
+        .initial_retry_delay(7 * MS)
+        .rpc_timeout_multiplier(3.0)
+        .logical_timeout(5000 * MS)
+        .build()
+        .unwrap();
+    assert_eq!(built, RetrySettings { initial_retry_delay: 7 * MS, ..settings });
+}
+
+#[test]
+fn no_timeout_at_all_is_written_as_zero_or_as_none() {
+    assert_eq!(RetrySettings::no_retry(Duration::ZERO).total_timeout(), None);
+    let settings = RetrySettings::no_retry(MS).to_builder().total_timeout(None).max_attempts(None).build();
+    assert_eq!(settings.unwrap().total_timeout(), None);
+}
+
+#[test]
+fn a_caller_can_only_shorten_the_total() {
+    let settings = RetrySettings::no_retry(10 * MS);
+    assert_eq!(settings.clone().bounded_by(20 * MS).total_timeout(), Some(10 * MS));
+    assert_eq!(settings.bounded_by(5 * MS).total_timeout(), Some(5 * MS));
+    assert_eq!(RetrySettings::default().bounded_by(5 * MS).total_timeout(), Some(5 * MS));
+}

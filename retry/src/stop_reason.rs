@@ -1,0 +1,59 @@
+//! Why an operation ended without success.
+
+use std::fmt;
+
+/// Why no further attempt was made.
+///
+/// Every operation that fails has one; its text is the same in reports, in `gax` output and in metrics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StopReason {
+    /// The last attempt's code is not in the method's retryable set.
+    NonRetryable,
+    /// The next attempt could only start at or after the total timeout.
+    TotalTimeout,
+    /// `max_attempts` attempts were made.
+    MaxAttempts,
+    /// Neither a total timeout nor a number of attempts bounds the operation, so nothing is retried.
+    NoLimits,
+    /// The request can't be sent a second time: it is a stream, or larger than the replay limit.
+    NotReplayable,
+    /// Part of the answer had reached the caller.
+    Committed,
+    /// The retry throttle has no tokens to give.
+    Throttled,
+    /// The server said not to retry.
+    Pushback,
+    /// The server asks for a wait that the operation has no time for.
+    ServerDelayExceedsBudget,
+    /// The channel under the client is closed for good.
+    ChannelClosed,
+    /// The caller cancelled the operation.
+    Cancelled,
+}
+
+impl StopReason {
+    /// The reason in the form that reports and tools print, such as `TOTAL_TIMEOUT`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            StopReason::NonRetryable => "NON_RETRYABLE",
+            StopReason::TotalTimeout => "TOTAL_TIMEOUT",
+            StopReason::MaxAttempts => "MAX_ATTEMPTS",
+            StopReason::NoLimits => "NO_LIMITS",
+            StopReason::NotReplayable => "NOT_REPLAYABLE",
+            StopReason::Committed => "COMMITTED",
+            StopReason::Throttled => "THROTTLED",
+            StopReason::Pushback => "PUSHBACK",
+            StopReason::ServerDelayExceedsBudget => "SERVER_DELAY_EXCEEDS_BUDGET",
+            StopReason::ChannelClosed => "CHANNEL_CLOSED",
+            StopReason::Cancelled => "CANCELLED",
+        }
+    }
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}

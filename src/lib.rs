@@ -1,0 +1,1 @@
+//! Per-RPC retry settings for Rust gRPC clients.
