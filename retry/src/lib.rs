@@ -7,6 +7,7 @@ mod jitter;
 mod method_kind;
 mod nanos;
 mod plan;
+mod private;
 mod schedule;
 mod settings;
 mod stop_reason;
@@ -20,3 +21,9 @@ pub use plan::{AttemptPlan, Outcome};
 pub use schedule::{Decision, Ending, NotAttempted, OperationState, Retry, Schedule, Stop};
 pub use settings::{RetrySettings, RetrySettingsBuilder, SettingsError, SettingsProblem};
 pub use stop_reason::StopReason;
+
+/// For generated code only.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::private::retry_settings;
+}

@@ -1,0 +1,65 @@
+//! What generated code calls to write settings as statics. Not for people: it may change in any release.
+
+use crate::RetrySettings;
+use std::time::Duration;
+
+/// Settings from all their fields, unchecked: the generator has checked them.
+#[must_use]
+#[expect(clippy::too_many_arguments, reason = "written by the generator, one argument a field")]
+pub const fn retry_settings(
+    total_timeout: Option<Duration>,
+    initial_retry_delay: Duration,
+    retry_delay_multiplier: f64,
+    max_retry_delay: Option<Duration>,
+    max_attempts: Option<u32>,
+    jittered: bool,
+    initial_rpc_timeout: Option<Duration>,
+    rpc_timeout_multiplier: f64,
+    max_rpc_timeout: Option<Duration>,
+) -> RetrySettings {
+    RetrySettings {
+        total_timeout,
+        initial_retry_delay,
+        retry_delay_multiplier,
+        max_retry_delay,
+        max_attempts,
+        jittered,
+        initial_rpc_timeout,
+        rpc_timeout_multiplier,
+        max_rpc_timeout,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_argument_lands_in_its_field() {
+        const MS: Duration = Duration::from_millis(1);
+        static SETTINGS: RetrySettings = retry_settings(
+            Some(Duration::from_secs(60)),
+            Duration::from_millis(100),
+            1.3,
+            Some(Duration::from_secs(10)),
+            Some(5),
+            false,
+            Some(Duration::from_secs(20)),
+            1.5,
+            Some(Duration::from_secs(30)),
+        );
+        let built = RetrySettings::builder()
+            .total_timeout(60_000 * MS)
+            .initial_retry_delay(100 * MS)
+            .retry_delay_multiplier(1.3)
+            .max_retry_delay(10_000 * MS)
+            .max_attempts(5)
+            .jittered(false)
+            .initial_rpc_timeout(20_000 * MS)
+            .rpc_timeout_multiplier(1.5)
+            .max_rpc_timeout(30_000 * MS)
+            .build()
+            .unwrap();
+        assert_eq!(SETTINGS, built);
+    }
+}
