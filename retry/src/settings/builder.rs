@@ -71,12 +71,7 @@ impl RetrySettingsBuilder {
     /// One attempt that may take the whole timeout; see [`RetrySettings::logical_timeout`]. The fields
     /// of the delay stay as they are.
     pub fn logical_timeout(mut self, timeout: Duration) -> Self {
-        let one = RetrySettings::logical_timeout(timeout);
-        self.settings.total_timeout = one.total_timeout;
-        self.settings.max_attempts = one.max_attempts;
-        self.settings.initial_rpc_timeout = one.initial_rpc_timeout;
-        self.settings.rpc_timeout_multiplier = one.rpc_timeout_multiplier;
-        self.settings.max_rpc_timeout = one.max_rpc_timeout;
+        self.settings = self.settings.with_logical_timeout(timeout);
         self
     }
 

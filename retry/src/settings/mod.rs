@@ -99,13 +99,21 @@ impl RetrySettings {
     /// A timeout of zero means none.
     #[must_use]
     pub fn logical_timeout(timeout: Duration) -> Self {
+        Self::default().with_logical_timeout(timeout)
+    }
+
+    /// The same delays, and one attempt that may take the whole timeout: see
+    /// [`logical_timeout`](Self::logical_timeout).
+    #[must_use]
+    pub fn with_logical_timeout(self, timeout: Duration) -> Self {
         let timeout = Some(timeout).filter(|timeout| !timeout.is_zero());
         Self {
             total_timeout: timeout,
             max_attempts: Some(1),
             initial_rpc_timeout: timeout,
+            rpc_timeout_multiplier: 1.0,
             max_rpc_timeout: timeout,
-            ..Self::default()
+            ..self
         }
     }
 

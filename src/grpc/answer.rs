@@ -1,0 +1,135 @@
+//! The status that a server sent, read without trust in its bytes.
+
+use base64::Engine as _;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use gax_retry::Code;
+use http::{HeaderMap, StatusCode};
+use tonic::Status;
+
+/// Base64 as tonic reads it: what this refuses, tonic would panic on.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &base64::alphabet::STANDARD,
+    GeneralPurposeConfig::new()
+        .with_encode_padding(false)
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// The code in `grpc-status`, if there is one; what is no number of a code is UNKNOWN.
+pub(crate) fn code(headers: &HeaderMap) -> Option<Code> {
+    let text = headers.get(Status::GRPC_STATUS)?.as_bytes();
+    let number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+    Some(number.map_or(Code::Unknown, Code::from_wire))
+}
+
+/// Drops status details that are not valid base64, which tonic 0.14 would panic on. Returns whether it
+/// had to.
+pub(crate) fn sanitize(headers: &mut HeaderMap) -> bool {
+    let valid = headers
+        .get(Status::GRPC_STATUS_DETAILS)
+        .is_none_or(|details| BASE64.decode(details.as_bytes()).is_ok());
+    if !valid {
+        headers.remove(Status::GRPC_STATUS_DETAILS);
+    }
+    !valid
+}
+
+/// The status in sanitized headers or trailers, with the response's other headers as metadata.
+pub(crate) fn status(head: Option<HeaderMap>, trailers: &HeaderMap) -> Status {
+    let mut status = Status::from_header_map(trailers)
+        .unwrap_or_else(|| Status::unknown("the answer has no grpc-status"));
+    if let Some(head) = head {
+        status.metadata_mut().merge(tonic::metadata::MetadataMap::from_headers(head));
+    }
+    status
+}
+
+/// The code of an HTTP status without `grpc-status`, by the gRPC project's "HTTP to gRPC status code mapping".
+pub(crate) fn code_of_http(status: StatusCode) -> Code {
+    match status {
+        StatusCode::BAD_REQUEST => Code::Internal,
+        StatusCode::UNAUTHORIZED => Code::Unauthenticated,
+        StatusCode::FORBIDDEN => Code::PermissionDenied,
+        StatusCode::NOT_FOUND => Code::Unimplemented,
+        StatusCode::TOO_MANY_REQUESTS
+        | StatusCode::BAD_GATEWAY
+        | StatusCode::SERVICE_UNAVAILABLE
+        | StatusCode::GATEWAY_TIMEOUT => Code::Unavailable,
+        _ => Code::Unknown,
+    }
+}
+
+/// The status of an answer that has no `grpc-status`.
+pub(crate) fn status_of_http(http: StatusCode, headers: HeaderMap) -> Status {
+    let message = if http == StatusCode::OK {
+        "the answer ended without grpc-status: it may be truncated".to_owned()
+    } else {
+        format!("the answer has no grpc-status, but HTTP status {}", http.as_u16())
+    };
+    let mut status = Status::new(tonic_code(code_of_http(http)), message);
+    status.metadata_mut().merge(tonic::metadata::MetadataMap::from_headers(headers));
+    status
+}
+
+/// The same code in tonic's type.
+pub(crate) fn tonic_code(code: Code) -> tonic::Code {
+    tonic::Code::from_i32(code.number())
+}
+
+/// Whether a status is what a tonic server answers when the `grpc-timeout` that it was sent has passed.
+pub(crate) fn is_timeout_expired(trailers: &HeaderMap) -> bool {
+    code(trailers) == Some(Code::Cancelled)
+        && trailers
+            .get(Status::GRPC_MESSAGE)
+            .is_some_and(|message| matches!(message.as_bytes(), b"Timeout%20expired" | b"Timeout expired"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    fn trailers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        pairs
+            .iter()
+            .map(|(name, value)| (http::HeaderName::from_static(name), HeaderValue::from_static(value)))
+            .collect()
+    }
+
+    #[test]
+    fn a_code_is_read_or_unknown() {
+        assert_eq!(code(&trailers(&[])), None);
+        for (text, expected) in
+            [("0", Code::Ok), ("14", Code::Unavailable), ("17", Code::Unknown), ("x", Code::Unknown), ("", Code::Unknown)]
+        {
+            assert_eq!(code(&trailers(&[("grpc-status", text)])), Some(expected), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn malformed_details_are_dropped_and_the_status_stays() {
+        for details in ["!", "a", "YWJjZA=", "Zh", "a b="] {
+            let mut headers = HeaderMap::new();
+            headers.insert("grpc-status", HeaderValue::from_static("14"));
+            headers.insert("grpc-status-details-bin", HeaderValue::from_static(details));
+            let dropped = sanitize(&mut headers);
+            // Whatever was judged, tonic does not panic on what is left.
+            let status = status(None, &headers);
+            assert_eq!(status.code(), tonic::Code::Unavailable);
+            assert_eq!(dropped, !headers.contains_key("grpc-status-details-bin"), "{details}");
+        }
+        let mut valid = trailers(&[("grpc-status", "14"), ("grpc-status-details-bin", "YWJj")]);
+        assert!(!sanitize(&mut valid));
+        assert_eq!(status(None, &valid).details(), b"abc");
+        let mut broken = trailers(&[("grpc-status", "14"), ("grpc-status-details-bin", "%%%")]);
+        assert!(sanitize(&mut broken));
+        assert!(!sanitize(&mut broken));
+    }
+
+    #[test]
+    fn headers_of_the_answer_become_metadata() {
+        let head = trailers(&[("x-served-by", "a")]);
+        let status = status(Some(head), &trailers(&[("grpc-status", "5"), ("x-trailer", "b")]));
+        assert_eq!(status.metadata().get("x-served-by").unwrap(), "a");
+        assert_eq!(status.metadata().get("x-trailer").unwrap(), "b");
+    }
+}

@@ -1,0 +1,106 @@
+//! The part of a response that is held back until it can be judged.
+
+use bytes::Bytes;
+use http::HeaderMap;
+
+/// Data frames in the order in which they came, and the trailers.
+///
+/// The first frame lives inline: most unary responses have one.
+#[derive(Debug, Default)]
+pub(crate) struct Collected {
+    first: Option<Bytes>,
+    rest: Vec<Bytes>,
+    len: usize,
+    pub(crate) trailers: Option<HeaderMap>,
+}
+
+/// The length of the prefix before a gRPC message: a flag and a 32-bit length.
+pub(crate) const PREFIX: usize = 5;
+
+impl Collected {
+    pub(crate) fn push(&mut self, data: Bytes) {
+        self.len += data.len();
+        if self.first.is_none() && self.rest.is_empty() {
+            self.first = Some(data);
+        } else {
+            self.rest.push(data);
+        }
+    }
+
+    /// The bytes held.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether a whole gRPC message is held.
+    pub(crate) fn has_message(&self) -> bool {
+        let mut prefix = self.frames().flat_map(|frame| frame.iter().copied()).take(PREFIX).skip(1);
+        let mut message = 0_usize;
+        for _ in 1..PREFIX {
+            let Some(byte) = prefix.next() else {
+                return false;
+            };
+            message = message << 8 | usize::from(byte);
+        }
+        self.len >= PREFIX + message
+    }
+
+    fn frames(&self) -> impl Iterator<Item = &Bytes> {
+        self.first.iter().chain(&self.rest)
+    }
+
+    /// The next frame to pass on.
+    pub(crate) fn pop(&mut self) -> Option<Bytes> {
+        let next = self.first.take().or_else(|| (!self.rest.is_empty()).then(|| self.rest.remove(0)))?;
+        self.len -= next.len();
+        Some(next)
+    }
+
+    /// All frames as one buffer, without a copy where there is one only.
+    pub(crate) fn into_bytes(self) -> Bytes {
+        match (self.first, self.rest.is_empty()) {
+            (first, true) => first.unwrap_or_default(),
+            (first, false) => {
+                let mut all = Vec::with_capacity(self.len);
+                for frame in first.iter().chain(&self.rest) {
+                    all.extend_from_slice(frame);
+                }
+                Bytes::from(all)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(frames: &[&'static [u8]]) -> Collected {
+        let mut collected = Collected::default();
+        for frame in frames {
+            collected.push(Bytes::from_static(frame));
+        }
+        collected
+    }
+
+    #[test]
+    fn a_message_is_whole_however_its_bytes_are_cut() {
+        assert!(!of(&[]).has_message());
+        assert!(!of(&[b"\0\0\0\0"]).has_message());
+        assert!(of(&[b"\0\0\0\0\0"]).has_message());
+        assert!(!of(&[b"\0\0\0", b"\0\x03ab"]).has_message());
+        assert!(of(&[b"\0\0", b"\0\0\x03", b"ab", b"c"]).has_message());
+        assert!(!of(&[b"\0\xff\xff\xff\xff", b"abc"]).has_message());
+    }
+
+    #[test]
+    fn frames_come_out_in_order() {
+        let mut collected = of(&[b"ab", b"c", b"de"]);
+        assert_eq!(collected.len(), 5);
+        assert_eq!(of(&[b"ab", b"c", b"de"]).into_bytes(), "abcde");
+        let popped: Vec<_> = std::iter::from_fn(|| collected.pop()).collect();
+        assert_eq!(popped, ["ab", "c", "de"]);
+        assert_eq!(collected.len(), 0);
+        assert_eq!(of(&[]).into_bytes(), "");
+    }
+}

@@ -1,0 +1,35 @@
+//! The one file that reads the clock.
+
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The time since an operation's start.
+///
+/// It is tokio's clock, so that a paused runtime steers it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Clock {
+    start: Instant,
+}
+
+impl Clock {
+    /// Starts an operation's clock now.
+    #[expect(clippy::disallowed_methods, reason = "the clock is read here, and nowhere else")]
+    pub(crate) fn start() -> Self {
+        Self { start: Instant::now() }
+    }
+
+    /// How much time has passed.
+    pub(crate) fn elapsed(self) -> Duration {
+        self.start.elapsed()
+    }
+
+    /// The moment that lies so far behind the start; `None` where no timer can reach it.
+    pub(crate) fn at(self, elapsed: Duration) -> Option<Instant> {
+        self.start.checked_add(elapsed)
+    }
+}
+
+/// The time left until a moment that another task agreed on.
+pub(crate) fn until(deadline: Instant) -> Duration {
+    deadline.saturating_duration_since(Clock::start().start)
+}

@@ -1,0 +1,70 @@
+//! The error of an operation.
+
+use super::OperationReport;
+use gax_retry::StopReason;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+/// Why an operation failed: the source of the [`tonic::Status`] that the caller gets.
+///
+/// The status itself keeps the last attempt's code, message, details and metadata.
+///
+/// # Examples
+///
+/// ```
+/// use tonic_gax::{OperationError, StopReason};
+///
+/// fn gave_up(status: &tonic::Status) -> Option<StopReason> {
+///     OperationError::of(status).and_then(|error| error.report().stop_reason())
+/// }
+/// # assert_eq!(gave_up(&tonic::Status::unavailable("")), None);
+/// ```
+#[derive(Debug, Clone)]
+pub struct OperationError {
+    report: OperationReport,
+    cause: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+impl OperationError {
+    pub(crate) fn new(report: OperationReport, cause: Option<Arc<dyn Error + Send + Sync>>) -> Self {
+        Self { report, cause }
+    }
+
+    /// The operation's error behind a status, if the status comes from an operation.
+    #[must_use]
+    pub fn of(status: &tonic::Status) -> Option<&Self> {
+        status.source().and_then(|source| source.downcast_ref())
+    }
+
+    /// What the operation did.
+    #[must_use]
+    pub fn report(&self) -> &OperationReport {
+        &self.report
+    }
+
+    /// Why no further attempt was made.
+    #[must_use]
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        self.report.stop_reason()
+    }
+}
+
+impl fmt::Display for OperationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let report = &self.report;
+        let count = report.attempts().len();
+        let noun = if count == 1 { "attempt" } else { "attempts" };
+        write!(f, "{} failed after {count} {noun} in {:?}", report.method(), report.elapsed())?;
+        match report.stop_reason() {
+            Some(reason) => write!(f, " ({reason})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Error for OperationError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.cause.as_deref().map(|cause| cause as &(dyn Error + 'static))
+    }
+}

@@ -1,0 +1,197 @@
+//! What an operation did.
+
+use gax_retry::{Attempt, Code, StopReason};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The ledger of one operation: its attempts, and why it ended.
+///
+/// A response carries it in its extensions (see [`CallOptions::report`](crate::CallOptions::report)), and
+/// an error in its [`OperationError`](crate::OperationError). It is cheap to clone.
+///
+/// # Examples
+///
+/// ```no_run
+/// # async fn call() -> Result<tonic::Response<()>, tonic::Status> { unimplemented!() }
+/// # async fn example() -> Result<(), tonic::Status> {
+/// let response = call().await?;
+/// if let Some(report) = response.extensions().get::<tonic_gax::OperationReport>() {
+///     for attempt in report.attempts() {
+///         println!("{}: {} after {:?}", attempt.number(), attempt.code(), attempt.end());
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct OperationReport {
+    ledger: Arc<Ledger>,
+}
+
+impl OperationReport {
+    pub(crate) fn new(ledger: Ledger) -> Self {
+        Self { ledger: Arc::new(ledger) }
+    }
+
+    /// The method's path, such as `/google.cloud.asset.v1.AssetService/ListAssets`.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        self.ledger.method.as_str()
+    }
+
+    /// The attempts in the order in which they ended.
+    #[must_use]
+    pub fn attempts(&self) -> &[Attempt] {
+        self.ledger.attempts.as_slice()
+    }
+
+    /// Why no further attempt was made; `None` after a success.
+    #[must_use]
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        self.ledger.stop_reason
+    }
+
+    /// When the operation ended, counted from its start.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.attempts().last().map_or(Duration::ZERO, Attempt::end)
+    }
+
+    /// How often a request that never reached a server was sent again at once. That is no attempt: it
+    /// costs no delay and counts against no limit (gRFC A6, "transparent retries").
+    #[must_use]
+    pub fn transparent_retries(&self) -> u32 {
+        self.ledger.transparent_retries
+    }
+
+    /// What else is worth knowing, in the order in which it happened.
+    #[must_use]
+    pub fn notes(&self) -> &[Note] {
+        &self.ledger.notes
+    }
+}
+
+impl fmt::Display for OperationReport {
+    /// The attempt table, one line an attempt.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.method())?;
+        for attempt in self.attempts() {
+            write!(f, "  attempt {}: ", attempt.number())?;
+            match attempt.rpc_timeout() {
+                Some(timeout) => write!(f, "RPC timeout {timeout:?}")?,
+                None => f.write_str("no RPC timeout")?,
+            }
+            writeln!(
+                f,
+                ", after a delay of {:?}, from {:?} to {:?}: {}",
+                attempt.delay(),
+                attempt.start(),
+                attempt.end(),
+                attempt.code()
+            )?;
+        }
+        match self.stop_reason() {
+            Some(reason) => write!(f, "  {reason}"),
+            None => f.write_str("  OK"),
+        }
+    }
+}
+
+/// Something about an operation that the attempts alone don't tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Note {
+    /// The request is larger than the replay limit, so that it was sent once only.
+    RequestTooLargeToReplay,
+    /// The request is a stream, or pended while it was read, so that it was sent once only.
+    RequestIsAStream,
+    /// The response was passed on before its end was seen: what came after its first message was not
+    /// judged.
+    Committed,
+    /// The response was larger than the buffer that responses are judged in, and was passed on.
+    ResponseTooLargeToJudge,
+    /// The server's `grpc-status-details-bin` was not valid base64; it was left out of the status.
+    MalformedStatusDetails,
+    /// tonic reported CANCELLED or the server reset the stream, but the attempt's time was up: it
+    /// counts as `DEADLINE_EXCEEDED`.
+    CountedAsDeadlineExceeded,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Note::RequestTooLargeToReplay => "the request is larger than the replay limit: sent once only",
+            Note::RequestIsAStream => "the request is a stream: sent once only",
+            Note::Committed => "the response was passed on before its end was seen",
+            Note::ResponseTooLargeToJudge => "the response was too large to be judged: passed on",
+            Note::MalformedStatusDetails => "the server's status details were not valid base64: left out",
+            Note::CountedAsDeadlineExceeded => "the attempt's time was up: counted as DEADLINE_EXCEEDED",
+        })
+    }
+}
+
+/// A report being written.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Ledger {
+    pub(crate) method: http::uri::PathAndQuery,
+    attempts: Rows,
+    pub(crate) stop_reason: Option<StopReason>,
+    pub(crate) transparent_retries: u32,
+    notes: Vec<Note>,
+}
+
+impl Ledger {
+    pub(crate) fn new(method: http::uri::PathAndQuery) -> Self {
+        Self { method, attempts: Rows::None, stop_reason: None, transparent_retries: 0, notes: Vec::new() }
+    }
+
+    pub(crate) fn push(&mut self, attempt: Attempt) {
+        self.attempts = match std::mem::replace(&mut self.attempts, Rows::None) {
+            Rows::None => Rows::One(attempt),
+            Rows::One(first) => Rows::Many(vec![first, attempt]),
+            Rows::Many(mut rows) => {
+                rows.push(attempt);
+                Rows::Many(rows)
+            }
+        };
+    }
+
+    pub(crate) fn note(&mut self, note: Note) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    pub(crate) fn attempts(&self) -> &[Attempt] {
+        self.attempts.as_slice()
+    }
+
+    /// The code of the last attempt that has ended.
+    pub(crate) fn last_code(&self) -> Option<Code> {
+        self.attempts().last().map(Attempt::code)
+    }
+
+    /// Whether nothing happened but one attempt, so that a fast path may leave the report out.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.attempts().len() <= 1 && self.notes.is_empty() && self.transparent_retries == 0
+    }
+}
+
+/// The first attempt lives inline: most operations have no other.
+#[derive(Debug, Clone, PartialEq)]
+enum Rows {
+    None,
+    One(Attempt),
+    Many(Vec<Attempt>),
+}
+
+impl Rows {
+    fn as_slice(&self) -> &[Attempt] {
+        match self {
+            Rows::None => &[],
+            Rows::One(first) => std::slice::from_ref(first),
+            Rows::Many(rows) => rows,
+        }
+    }
+}

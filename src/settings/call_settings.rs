@@ -1,0 +1,106 @@
+//! The settings of one RPC.
+
+use gax_retry::{CodeSet, RetrySettings};
+use std::time::Duration;
+
+/// The retryable codes and [`RetrySettings`] of one RPC.
+///
+/// Generated `StubSettings` builders hand out one of these for each RPC; what it starts with is what the
+/// retry table says.
+///
+/// # Examples
+///
+/// ```
+/// use tonic_gax::{CallSettings, Code, RetrySettings};
+/// use std::time::Duration;
+///
+/// let mut call = CallSettings::new(RetrySettings::no_retry(Duration::from_secs(60)), []);
+/// call.set_retry_settings(
+///         RetrySettings::builder().total_timeout(Duration::from_secs(30)).max_attempts(3).build()?,
+///     )
+///     .set_retryable_codes([Code::Unavailable]);
+/// assert!(call.retryable_codes().contains(Code::Unavailable));
+/// # Ok::<(), tonic_gax::SettingsError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallSettings {
+    retry_settings: RetrySettings,
+    retryable_codes: CodeSet,
+}
+
+impl CallSettings {
+    /// Settings made of these two.
+    #[must_use]
+    pub fn new(retry_settings: RetrySettings, retryable_codes: impl Into<CodeSet>) -> Self {
+        Self { retry_settings, retryable_codes: retryable_codes.into() }
+    }
+
+    /// The limits and back-off.
+    #[must_use]
+    pub fn retry_settings(&self) -> &RetrySettings {
+        &self.retry_settings
+    }
+
+    /// The codes that are retried.
+    #[must_use]
+    pub fn retryable_codes(&self) -> CodeSet {
+        self.retryable_codes
+    }
+
+    /// Replaces the limits and back-off whole.
+    pub fn set_retry_settings(&mut self, settings: RetrySettings) -> &mut Self {
+        self.retry_settings = settings;
+        self
+    }
+
+    /// Replaces the codes that are retried.
+    pub fn set_retryable_codes(&mut self, codes: impl Into<CodeSet>) -> &mut Self {
+        self.retryable_codes = codes.into();
+        self
+    }
+
+    /// One attempt that may take the whole timeout (see [`RetrySettings::logical_timeout`]); the delays and
+    /// codes stay as they are. A timeout of zero means none.
+    pub fn set_logical_timeout(&mut self, timeout: Duration) -> &mut Self {
+        self.retry_settings = self.retry_settings.clone().with_logical_timeout(timeout);
+        self
+    }
+
+    /// One attempt with that timeout, and nothing is retried: gax-java's `setSimpleTimeoutNoRetries`.
+    /// A timeout of zero means none.
+    pub fn set_simple_timeout_no_retries(&mut self, timeout: Duration) -> &mut Self {
+        self.retry_settings = RetrySettings::no_retry(timeout);
+        self.retryable_codes = CodeSet::EMPTY;
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gax_retry::Code;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn simple_timeout_replaces_everything() {
+        let mut call = CallSettings::new(RetrySettings::default(), [Code::Unavailable]);
+        call.set_simple_timeout_no_retries(SECOND);
+        assert_eq!(call, CallSettings::new(RetrySettings::no_retry(SECOND), []));
+    }
+
+    #[test]
+    fn a_logical_timeout_keeps_delays_and_codes() {
+        let delays = RetrySettings::builder()
+            .initial_retry_delay(SECOND)
+            .retry_delay_multiplier(2.0)
+            .max_retry_delay(8 * SECOND)
+            .jittered(false)
+            .build()
+            .unwrap();
+        let mut call = CallSettings::new(delays.clone(), [Code::Unavailable]);
+        call.set_logical_timeout(5 * SECOND);
+        let expected = delays.to_builder().logical_timeout(5 * SECOND).build().unwrap();
+        assert_eq!(call, CallSettings::new(expected, [Code::Unavailable]));
+    }
+}

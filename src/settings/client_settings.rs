@@ -1,0 +1,71 @@
+//! The settings of a whole client.
+
+use super::StubSettings;
+use gax_retry::Compatibility;
+
+/// What a generated client's settings are made of: those of its stub, and those of every call.
+#[derive(Debug, Clone)]
+pub struct ClientSettings {
+    pub(crate) stub: StubSettings,
+    pub(crate) compatibility: Compatibility,
+    pub(crate) limits: Limits,
+}
+
+impl ClientSettings {
+    /// Defaults around the stub's settings.
+    #[must_use]
+    pub fn new(stub: StubSettings) -> Self {
+        Self { stub, compatibility: Compatibility::default(), limits: Limits::default() }
+    }
+
+    /// Whose rules turn settings into attempts.
+    #[must_use]
+    pub fn with_compatibility(mut self, compatibility: Compatibility) -> Self {
+        self.compatibility = compatibility;
+        self
+    }
+
+    /// See [`RetryLayer::max_replay_bytes`](crate::RetryLayer::max_replay_bytes).
+    #[must_use]
+    pub fn with_max_replay_bytes(mut self, bytes: usize) -> Self {
+        self.limits = self.limits.with_max_replay_bytes(bytes);
+        self
+    }
+
+    /// See [`RetryLayer::server_timeouts_are_ours`](crate::RetryLayer::server_timeouts_are_ours).
+    #[must_use]
+    pub fn with_server_timeouts_as_ours(mut self, ours: bool) -> Self {
+        self.limits.server_timeouts_are_ours = ours;
+        self
+    }
+}
+
+/// Bounds and switches that hold for every operation of a client or layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// The longest request that is kept for another attempt.
+    pub(crate) max_replay_bytes: usize,
+    /// The most bytes of a response that are held back to be judged.
+    pub(crate) max_response_buffer: usize,
+    /// Whether a server's "Timeout expired", once the attempt's time is up, counts as our own timeout.
+    pub(crate) server_timeouts_are_ours: bool,
+}
+
+impl Limits {
+    /// Zero bytes stand for no limit.
+    pub(crate) fn with_max_replay_bytes(mut self, bytes: usize) -> Self {
+        self.max_replay_bytes = if bytes == 0 { usize::MAX } else { bytes };
+        self
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        const MIB: usize = 1024 * 1024;
+        Self {
+            max_replay_bytes: MIB,
+            max_response_buffer: 4 * MIB + 64 * 1024,
+            server_timeouts_are_ours: true,
+        }
+    }
+}

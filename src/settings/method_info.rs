@@ -1,0 +1,83 @@
+//! What generated code knows of an RPC.
+
+use gax_retry::{CodeSet, MethodKind, RetrySettings};
+use http::uri::PathAndQuery;
+
+/// An RPC of a generated client: its names, its kind, and what the retry table says of it.
+#[derive(Debug)]
+pub struct MethodInfo {
+    service: &'static str,
+    name: &'static str,
+    path: &'static str,
+    kind: MethodKind,
+    codes: &'static (&'static str, CodeSet),
+    params: &'static (&'static str, RetrySettings),
+}
+
+impl MethodInfo {
+    /// For generated code.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new(
+        service: &'static str,
+        name: &'static str,
+        path: &'static str,
+        kind: MethodKind,
+        codes: &'static (&'static str, CodeSet),
+        params: &'static (&'static str, RetrySettings),
+    ) -> Self {
+        Self { service, name, path, kind, codes, params }
+    }
+
+    /// The service's full name, such as `google.cloud.asset.v1.AssetService`.
+    #[must_use]
+    pub fn service(&self) -> &'static str {
+        self.service
+    }
+
+    /// The RPC's name, such as `ExportAssets`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The path on the wire, such as `/google.cloud.asset.v1.AssetService/ExportAssets`.
+    #[must_use]
+    pub fn path(&self) -> &'static str {
+        self.path
+    }
+
+    /// How the RPC is called.
+    #[must_use]
+    pub fn kind(&self) -> MethodKind {
+        self.kind
+    }
+
+    /// The name of its retryable codes in the table's definitions, such as `retry_policy_1_codes`.
+    #[must_use]
+    pub fn codes_key(&self) -> &'static str {
+        self.codes.0
+    }
+
+    /// The name of its settings in the table's definitions, such as `retry_policy_1_params`.
+    #[must_use]
+    pub fn params_key(&self) -> &'static str {
+        self.params.0
+    }
+
+    /// The codes that the table says to retry.
+    #[must_use]
+    pub fn retryable_codes(&self) -> CodeSet {
+        self.codes.1
+    }
+
+    /// The settings that the table gives.
+    #[must_use]
+    pub fn retry_settings(&self) -> &'static RetrySettings {
+        &self.params.1
+    }
+
+    pub(crate) fn path_and_query(&self) -> PathAndQuery {
+        PathAndQuery::from_static(self.path)
+    }
+}

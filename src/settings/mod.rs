@@ -1,0 +1,14 @@
+//! The settings a user sets: per RPC, per stub, per client and per call.
+
+mod call_options;
+mod call_settings;
+mod client_settings;
+mod method_info;
+mod stub_settings;
+
+pub use call_options::{CallOptions, RequestExt};
+pub use call_settings::CallSettings;
+pub use client_settings::ClientSettings;
+pub(crate) use client_settings::Limits;
+pub use method_info::MethodInfo;
+pub use stub_settings::StubSettings;

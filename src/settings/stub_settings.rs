@@ -1,0 +1,66 @@
+//! The settings of all RPCs of a service.
+
+use super::{CallSettings, MethodInfo};
+use gax_retry::SettingsError;
+
+/// What a generated `StubSettings` and its builder are made of.
+#[derive(Debug, Clone)]
+pub struct StubSettings {
+    methods: &'static [MethodInfo],
+    calls: Vec<CallSettings>,
+}
+
+impl StubSettings {
+    /// What the retry table says.
+    #[must_use]
+    pub fn new(methods: &'static [MethodInfo]) -> Self {
+        let calls = methods
+            .iter()
+            .map(|method| CallSettings::new(method.retry_settings().clone(), method.retryable_codes()))
+            .collect();
+        Self { methods, calls }
+    }
+
+    /// The settings of an RPC, by its index.
+    ///
+    /// # Panics
+    ///
+    /// Where the service has no RPC of that index; generated code names no other.
+    #[must_use]
+    pub fn call(&self, index: usize) -> &CallSettings {
+        self.calls.get(index).expect("generated code indexes the methods that it was generated with")
+    }
+
+    /// The settings of an RPC, by its index, to be changed.
+    ///
+    /// # Panics
+    ///
+    /// Where the service has no RPC of that index; generated code names no other.
+    #[must_use]
+    pub fn call_mut(&mut self, index: usize) -> &mut CallSettings {
+        self.calls.get_mut(index).expect("generated code indexes the methods that it was generated with")
+    }
+
+    /// Changes the settings of every unary RPC, paged ones included.
+    pub fn apply_to_all_unary_methods(&mut self, mut apply: impl FnMut(&mut CallSettings)) {
+        for (method, call) in self.methods.iter().zip(&mut self.calls) {
+            if method.kind().is_unary() {
+                apply(call);
+            }
+        }
+    }
+
+    /// The settings as they are now.
+    ///
+    /// # Errors
+    ///
+    /// None today: [`CallSettings`] can't hold settings that are wrong by themselves. Generated builders
+    /// return the error so that a check over several RPCs does not change their signature.
+    pub fn build(self) -> Result<Self, SettingsError> {
+        Ok(self)
+    }
+
+    pub(crate) fn into_calls(self) -> impl Iterator<Item = (&'static MethodInfo, CallSettings)> {
+        self.methods.iter().zip(self.calls)
+    }
+}
