@@ -64,12 +64,24 @@ impl Attempt {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Started {
     number: u32,
+    whole_milliseconds: bool,
     rpc_timeout: Option<Duration>,
 }
 
 impl Started {
     pub(crate) fn new(number: u32, rpc_timeout: Option<Duration>) -> Self {
-        Self { number, rpc_timeout }
+        Self { number, whole_milliseconds: false, rpc_timeout }
+    }
+
+    /// The attempt is cut at a whole number of milliseconds.
+    pub(crate) fn with_whole_milliseconds(self) -> Self {
+        Self { whole_milliseconds: true, ..self }
+    }
+
+    /// The same attempt with no more time than that: what a caller's own deadline leaves of it.
+    #[must_use]
+    pub fn within(self, time: Duration) -> Self {
+        Self { rpc_timeout: Some(self.rpc_timeout.map_or(time, |timeout| timeout.min(time))), ..self }
     }
 
     /// Its number in the operation; the first is 1.
@@ -82,5 +94,17 @@ impl Started {
     #[must_use]
     pub fn rpc_timeout(self) -> Option<Duration> {
         self.rpc_timeout
+    }
+
+    /// When, after its start, it is cut: the RPC timeout. By gax-java's rules the deadline is what the
+    /// timeout has of whole milliseconds, so that a timeout of 0.9 ms fails at once.
+    #[must_use]
+    pub fn deadline(self) -> Option<Duration> {
+        let below_ms =
+            |timeout: Duration| Duration::from_nanos(u64::from(timeout.subsec_nanos() % 1_000_000));
+        match self.rpc_timeout {
+            Some(timeout) if self.whole_milliseconds => Some(timeout.saturating_sub(below_ms(timeout))),
+            timeout => timeout,
+        }
     }
 }

@@ -12,11 +12,21 @@ use std::time::Duration;
 pub trait JitterSource {
     /// The next number of the sequence.
     fn next_u64(&mut self) -> u64;
+
+    /// Whether waits are drawn at all: where this is false, every wait is its whole delay. True by
+    /// default.
+    fn is_random(&self) -> bool {
+        true
+    }
 }
 
 impl<J: JitterSource + ?Sized> JitterSource for &mut J {
     fn next_u64(&mut self) -> u64 {
         (**self).next_u64()
+    }
+
+    fn is_random(&self) -> bool {
+        (**self).is_random()
     }
 }
 
@@ -62,23 +72,29 @@ fn from_system() -> Xoshiro256PlusPlus {
 
 /// The calling thread's own generator, seeded by the system once a thread. No lock is taken.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::exhaustive_structs, reason = "written as a value; it will never hold anything")]
 pub struct ThreadJitter;
 
 impl JitterSource for ThreadJitter {
     fn next_u64(&mut self) -> u64 {
-        THREAD.with_borrow_mut(|generator| generator.next_u64())
+        THREAD.with_borrow_mut(rand::Rng::next_u64)
     }
 }
 
-/// A source that always draws the greatest value, so that a jittered wait is the whole delay.
+/// A source that draws nothing, so that a jittered wait is the whole delay.
 ///
 /// For tests and plans that show the worst case.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::exhaustive_structs, reason = "written as a value; it will never hold anything")]
 pub struct NoJitter;
 
 impl JitterSource for NoJitter {
     fn next_u64(&mut self) -> u64 {
         u64::MAX
+    }
+
+    fn is_random(&self) -> bool {
+        false
     }
 }
 

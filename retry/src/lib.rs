@@ -3,6 +3,7 @@
 mod attempt;
 mod code;
 mod compatibility;
+pub mod gax_java;
 mod jitter;
 mod method_kind;
 mod nanos;
@@ -17,7 +18,7 @@ pub use code::{Code, CodeSet, ParseCodeError};
 pub use compatibility::{Compatibility, ParseCompatibilityError};
 pub use jitter::{JitterSource, NoJitter, SeededJitter, ThreadJitter, jittered_delay};
 pub use method_kind::MethodKind;
-pub use plan::{AttemptPlan, Outcome};
+pub use plan::{AttemptPlan, Endless, Outcome};
 pub use schedule::{Decision, Ending, NotAttempted, OperationState, Retry, Schedule, Stop};
 pub use settings::{RetrySettings, RetrySettingsBuilder, SettingsError, SettingsProblem};
 pub use stop_reason::StopReason;

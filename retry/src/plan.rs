@@ -1,8 +1,7 @@
 //! The table of attempts that settings lead to.
 
 use crate::{
-    Attempt, Code, Decision, Ending, JitterSource, NotAttempted, OperationState, Schedule, Started,
-    StopReason,
+    Attempt, Code, Decision, Ending, JitterSource, NotAttempted, OperationState, Schedule, StopReason,
 };
 use std::time::Duration;
 
@@ -27,9 +26,9 @@ impl Outcome {
         Self { after: Some(after), code }
     }
 
-    /// When and how an attempt with that RPC timeout ends; `None`: never.
-    fn end(self, rpc_timeout: Option<Duration>) -> Option<(Duration, Code)> {
-        match (self.after, rpc_timeout) {
+    /// When and how an attempt with that deadline ends; `None`: never.
+    fn end(self, deadline: Option<Duration>) -> Option<(Duration, Code)> {
+        match (self.after, deadline) {
             (Some(after), Some(timeout)) if after < timeout => Some((after, self.code)),
             (_, Some(timeout)) => Some((timeout, Code::DeadlineExceeded)),
             (Some(after), None) => Some((after, self.code)),
@@ -62,7 +61,7 @@ impl Outcome {
 #[derive(Debug, Clone, PartialEq)]
 pub struct AttemptPlan {
     attempts: Vec<Attempt>,
-    endless: Option<Started>,
+    endless: Option<Endless>,
     not_attempted: Option<NotAttempted>,
     stop_reason: Option<StopReason>,
     end: Duration,
@@ -97,8 +96,8 @@ impl AttemptPlan {
                 }
             };
             let outcome = outcomes.next().unwrap_or_else(Outcome::hangs);
-            let Some((took, code)) = outcome.end(started.rpc_timeout()) else {
-                plan.endless = Some(started);
+            let Some((took, code)) = outcome.end(started.deadline()) else {
+                plan.endless = Some(Endless { attempt: started.number(), delay: wait, start: now });
                 return plan;
             };
             let end = now.saturating_add(took);
@@ -131,7 +130,7 @@ impl AttemptPlan {
 
     /// An attempt that has no deadline and gets no answer, so that the operation never ends.
     #[must_use]
-    pub fn endless(&self) -> Option<Started> {
+    pub fn endless(&self) -> Option<Endless> {
         self.endless
     }
 
@@ -157,5 +156,33 @@ impl AttemptPlan {
     #[must_use]
     pub fn is_truncated(&self) -> bool {
         self.truncated
+    }
+}
+
+/// The last attempt of a plan that never ends: it has no deadline, and the server gives no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Endless {
+    attempt: u32,
+    delay: Duration,
+    start: Duration,
+}
+
+impl Endless {
+    /// Its number in the operation; the first is 1.
+    #[must_use]
+    pub fn attempt(self) -> u32 {
+        self.attempt
+    }
+
+    /// The wait before it, as drawn; zero for the first.
+    #[must_use]
+    pub fn delay(self) -> Duration {
+        self.delay
+    }
+
+    /// When it started, from the start of the operation.
+    #[must_use]
+    pub fn start(self) -> Duration {
+        self.start
     }
 }

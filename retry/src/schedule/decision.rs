@@ -8,13 +8,41 @@ use std::time::Duration;
 #[non_exhaustive]
 pub struct Ending {
     code: Code,
+    delivered: Delivered,
+}
+
+/// What became of the messages of a stream's attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Delivered {
+    Nothing,
+    Resumable,
+    Final,
 }
 
 impl Ending {
-    /// It ended with that code.
+    /// It ended with that code, and the caller has seen nothing of it.
     #[must_use]
     pub fn new(code: Code) -> Self {
-        Self { code }
+        Self { code, delivered: Delivered::Nothing }
+    }
+
+    /// The caller has received messages of it. Another attempt can follow only if it can take up the
+    /// stream where this one left it; back-off and the number of attempts then begin anew, while the
+    /// total timeout runs on.
+    #[must_use]
+    pub fn after_messages(self, resumable: bool) -> Self {
+        let delivered = if resumable { Delivered::Resumable } else { Delivered::Final };
+        Self { delivered, ..self }
+    }
+
+    /// Whether messages were delivered that no later attempt could continue.
+    pub(super) fn is_committed(self) -> bool {
+        self.delivered == Delivered::Final
+    }
+
+    /// Whether messages were delivered that a later attempt can continue.
+    pub(super) fn is_resumable(self) -> bool {
+        self.delivered == Delivered::Resumable
     }
 
     /// The code it ended with.

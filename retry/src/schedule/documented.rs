@@ -1,68 +1,117 @@
 //! The arithmetic of the documentation of Google's client libraries.
 
+use super::progress::Progress;
 use super::{Decision, Retry, Stop};
 use crate::jitter::jittered;
 use crate::nanos::{nanos, scaled};
 use crate::{JitterSource, RetrySettings, Started, StopReason};
 use std::time::Duration;
 
-/// Settings in nanoseconds; what is unset is the greatest number where it caps, `None` where it grows.
+/// A duration that is not set: no limit.
+const FOREVER: u64 = u64::MAX;
+
+/// Settings in nanoseconds.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Documented {
-    total: Option<u64>,
+    total: u64,
     initial_delay: u64,
     delay_multiplier: f64,
     max_delay: u64,
     max_attempts: Option<u32>,
     jittered: bool,
-    initial_timeout: Option<u64>,
+    initial_timeout: u64,
     timeout_multiplier: f64,
     max_timeout: u64,
-}
-
-#[derive(Debug, Clone, Default)]
-pub(super) struct DocumentedState {
-    /// Attempts started so far.
-    attempts: u32,
-    /// The un-jittered delay before the next attempt, once there has been a first.
-    delay: u64,
-    /// The RPC timeout that the attempt before was really given.
-    timeout: Option<u64>,
 }
 
 impl Documented {
     pub(super) fn new(settings: &RetrySettings) -> Self {
         Self {
-            total: settings.total_timeout.map(nanos),
-            initial_delay: nanos(settings.initial_retry_delay),
+            total: limit(settings.total_timeout),
+            initial_delay: limited(settings.initial_retry_delay),
             delay_multiplier: settings.retry_delay_multiplier,
-            max_delay: settings.max_retry_delay.map_or(u64::MAX, nanos),
+            max_delay: limit(settings.max_retry_delay),
             max_attempts: settings.max_attempts,
             jittered: settings.jittered,
-            initial_timeout: settings.initial_rpc_timeout.map(nanos),
+            initial_timeout: limit(settings.initial_rpc_timeout),
             timeout_multiplier: settings.rpc_timeout_multiplier,
-            max_timeout: settings.max_rpc_timeout.map_or(u64::MAX, nanos),
+            max_timeout: limit(settings.max_rpc_timeout),
         }
     }
 
-    pub(super) fn start(&self, state: &mut DocumentedState, now: Duration) -> Result<Started, Stop> {
+    /// Every attempt gets exactly that timeout, clamped to what is left of the total.
+    pub(super) fn set_attempt_timeout(&mut self, timeout: Duration) {
+        self.initial_timeout = limited(timeout);
+        self.timeout_multiplier = 1.0;
+        self.max_timeout = self.initial_timeout;
+    }
+
+    pub(super) fn shorten_total(&mut self, timeout: Duration) {
+        self.total = self.total.min(limited(timeout));
+    }
+
+    pub(super) fn start(&self, progress: &mut Progress, now: Duration) -> Result<Started, Stop> {
         let remaining = match self.total {
-            Some(total) => match total.checked_sub(nanos(now)) {
-                Some(remaining) if remaining > 0 => Some(remaining),
-                _ => return Err(Stop::new(StopReason::TotalTimeout)),
-            },
-            None => None,
+            FOREVER => FOREVER,
+            total => total.saturating_sub(limited(now)),
         };
-        if state.attempts == 0 {
-            state.delay = self.initial_delay.min(self.max_delay);
-            state.timeout = self.initial_timeout;
-        } else {
-            state.delay = scaled(state.delay, self.delay_multiplier).min(self.max_delay);
-            state.timeout = state.timeout.map(|previous| scaled(previous, self.timeout_multiplier));
+        if remaining == 0 {
+            return Err(Stop::new(StopReason::TotalTimeout));
         }
-        state.attempts = state.attempts.saturating_add(1);
-        state.timeout = self.clamped(state.timeout, state.delay, remaining);
-        Ok(Started::new(state.attempts, state.timeout.map(Duration::from_nanos)))
+        let grown = if progress.attempts == 0 {
+            self.restart(progress);
+            self.initial_timeout
+        } else {
+            progress.delay = grown(progress.delay, self.delay_multiplier).min(self.max_delay);
+            grown(progress.timeout, self.timeout_multiplier)
+        };
+        progress.attempts = progress.attempts.saturating_add(1);
+        progress.timeout = self.clamped(grown, progress.delay, remaining);
+        let timeout = Some(progress.timeout).filter(|timeout| *timeout != FOREVER);
+        Ok(Started::new(progress.attempts, timeout.map(Duration::from_nanos)))
+    }
+
+    /// What follows an attempt that ended with a retryable code. `progress.delay` belongs before the
+    /// next attempt: it was set when this one started.
+    pub(super) fn ended(
+        &self,
+        progress: &mut Progress,
+        now: Duration,
+        jitter: &mut impl JitterSource,
+    ) -> Decision {
+        if self.total == FOREVER && self.max_attempts.is_none() {
+            return Decision::Stop(Stop::new(StopReason::NoLimits));
+        }
+        let now = limited(now);
+        if now >= self.total {
+            return Decision::Stop(Stop::new(StopReason::TotalTimeout));
+        }
+        if self.max_attempts == Some(1) {
+            return Decision::Stop(Stop::new(StopReason::MaxAttempts));
+        }
+        let drawn = self.jittered && jitter.is_random();
+        let wait = if drawn { jittered(progress.delay, jitter) } else { progress.delay };
+        let next = progress.attempts.saturating_add(1);
+        if now.saturating_add(wait) >= self.total {
+            let wait = Duration::from_nanos(wait);
+            return Decision::Stop(Stop::refusing(StopReason::TotalTimeout, next, wait));
+        }
+        if self.max_attempts.is_some_and(|most| progress.counted() >= most) {
+            return Decision::Stop(Stop::new(StopReason::MaxAttempts));
+        }
+        Decision::Retry(Retry::new(next, Duration::from_nanos(progress.delay), Duration::from_nanos(wait)))
+    }
+
+    /// Back-off begins again after an attempt that delivered messages.
+    pub(super) fn forgive(&self, progress: &mut Progress) {
+        progress.forgive();
+        self.restart(progress);
+    }
+
+    /// The delay before the next attempt and the timeout to grow from, as a first attempt has them.
+    fn restart(&self, progress: &mut Progress) {
+        progress.delay = self.initial_delay.min(self.max_delay);
+        progress.timeout = self.initial_timeout.min(self.total);
     }
 
     /// The RPC timeout that an attempt gets, of the one that growth would give it.
@@ -71,46 +120,30 @@ impl Documented {
     /// cap cuts the growth, and so little would be left after this attempt and the next delay that no
     /// useful attempt could follow, the attempt gets all that remains rather than leave crumbs. With a
     /// multiplier of 1, as in every published table, growth never reaches the cap.
-    fn clamped(&self, grown: Option<u64>, next_delay: u64, remaining: Option<u64>) -> Option<u64> {
-        let Some(remaining) = remaining else {
-            return grown.map_or(Some(self.max_timeout).filter(|cap| *cap != u64::MAX), |grown| {
-                Some(grown.min(self.max_timeout))
-            });
-        };
-        let wanted = grown.unwrap_or(remaining);
-        let timeout = wanted.min(self.max_timeout).min(remaining);
-        let cut = grown.is_some_and(|grown| grown > self.max_timeout);
-        let left_over = remaining.saturating_sub(timeout).saturating_sub(next_delay);
-        if cut && self.initial_timeout.is_some_and(|useful| left_over < useful) {
-            return Some(remaining);
+    fn clamped(&self, grown: u64, next_delay: u64, remaining: u64) -> u64 {
+        let timeout = grown.min(self.max_timeout).min(remaining);
+        let cut = grown != FOREVER && grown > self.max_timeout;
+        if cut && remaining != FOREVER && self.initial_timeout != FOREVER {
+            let left_over = (remaining - timeout).saturating_sub(next_delay);
+            if left_over < self.initial_timeout {
+                return remaining;
+            }
         }
-        Some(timeout)
+        timeout
     }
+}
 
-    /// What follows an attempt that ended with a retryable code. `state.delay` is the delay that
-    /// belongs before the next attempt: it was set when this one started.
-    pub(super) fn ended(
-        &self,
-        state: &mut DocumentedState,
-        now: Duration,
-        jitter: &mut impl JitterSource,
-    ) -> Decision {
-        let next = state.attempts.saturating_add(1);
-        if self.total.is_none() && self.max_attempts.is_none() {
-            return Decision::Stop(Stop::new(StopReason::NoLimits));
-        }
-        let wait = if self.jittered { jittered(state.delay, jitter) } else { state.delay };
-        let spent = |total| nanos(now) >= total;
-        if self.total.is_some_and(spent) {
-            return Decision::Stop(Stop::new(StopReason::TotalTimeout));
-        }
-        if self.max_attempts.is_some_and(|most| state.attempts >= most) {
-            return Decision::Stop(Stop::new(StopReason::MaxAttempts));
-        }
-        if self.total.is_some_and(|total| nanos(now).saturating_add(wait) >= total) {
-            let wait = Duration::from_nanos(wait);
-            return Decision::Stop(Stop::refusing(StopReason::TotalTimeout, next, wait));
-        }
-        Decision::Retry(Retry::new(next, Duration::from_nanos(state.delay), Duration::from_nanos(wait)))
-    }
+/// A limit in nanoseconds.
+fn limit(duration: Option<Duration>) -> u64 {
+    duration.map_or(FOREVER, limited)
+}
+
+/// A duration that is set, however long, is not forever.
+fn limited(duration: Duration) -> u64 {
+    nanos(duration).min(FOREVER - 1)
+}
+
+/// What a timeout or delay grows to. What is not set does not grow, and nothing grows to forever.
+fn grown(nanos: u64, multiplier: f64) -> u64 {
+    if nanos == FOREVER { FOREVER } else { scaled(nanos, multiplier).min(FOREVER - 1) }
 }

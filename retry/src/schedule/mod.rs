@@ -2,13 +2,19 @@
 
 mod decision;
 mod documented;
+mod gax_java;
+mod operation;
+mod progress;
 #[cfg(test)]
 mod tests;
 
 pub use decision::{Decision, Ending, NotAttempted, Retry, Stop};
+pub use operation::OperationState;
 
-use crate::{Code, CodeSet, Compatibility, JitterSource, RetrySettings, Started, StopReason};
-use documented::{Documented, DocumentedState};
+use crate::gax_java::RawSettings;
+use crate::{CodeSet, Compatibility, RetrySettings};
+use documented::Documented;
+use gax_java::GaxJava;
 use std::time::Duration;
 
 /// The settings and retryable codes of one RPC, made ready to run operations by.
@@ -53,6 +59,7 @@ pub struct Schedule {
 #[derive(Debug, Clone, PartialEq)]
 enum Rules {
     Documented(Documented),
+    GaxJava(GaxJava),
 }
 
 impl Schedule {
@@ -69,10 +76,19 @@ impl Schedule {
         codes: impl Into<CodeSet>,
         compatibility: Compatibility,
     ) -> Self {
-        let rules = match compatibility {
-            Compatibility::Documented | Compatibility::GaxJava => Rules::Documented(Documented::new(settings)),
-        };
-        Self { codes: codes.into(), rules }
+        match compatibility {
+            Compatibility::Documented => {
+                Self { codes: codes.into(), rules: Rules::Documented(Documented::new(settings)) }
+            }
+            Compatibility::GaxJava => Self::gax_java(&RawSettings::from(settings), codes),
+        }
+    }
+
+    /// The schedule of [`Compatibility::GaxJava`] for settings as Java holds them, valid or not.
+    #[must_use]
+    pub fn gax_java(settings: &RawSettings, codes: impl Into<CodeSet>) -> Self {
+        let codes = codes.into();
+        Self { codes, rules: Rules::GaxJava(GaxJava::new(settings, codes)) }
     }
 
     /// The codes that are retried.
@@ -80,48 +96,59 @@ impl Schedule {
     pub fn retryable_codes(&self) -> CodeSet {
         self.codes
     }
-}
 
-/// How far one operation has come.
-///
-/// Feed it what happens: [`start`](Self::start) when an attempt is about to be sent,
-/// [`ended`](Self::ended) when it has ended. Times count from the operation's start.
-#[derive(Debug, Clone, Default)]
-pub struct OperationState {
-    documented: DocumentedState,
-}
-
-impl OperationState {
-    /// Asks for the next attempt, `now` that it is about to be sent.
+    /// This schedule with the settings that one call brings along, in place of its own.
     ///
-    /// The RPC timeout is measured against what is left of the total now, after the wait, however late
-    /// the timer was.
-    ///
-    /// # Errors
-    ///
-    /// The operation has no time left for the attempt: it ends with the error of the attempt before.
-    pub fn start(&mut self, schedule: &Schedule, now: Duration) -> Result<Started, Stop> {
-        match &schedule.rules {
-            Rules::Documented(rules) => rules.start(&mut self.documented, now),
+    /// By gax-java's rules a call's settings are used as they are: its RPC timeouts count even where
+    /// the settings allow one attempt only, and jitter stays as the client has it.
+    #[must_use]
+    pub fn with_retry_settings(self, settings: &RetrySettings) -> Self {
+        match self.rules {
+            Rules::Documented(_) => Self::new(settings, self.codes),
+            Rules::GaxJava(_) => self.with_raw_settings(&RawSettings::from(settings)),
         }
     }
 
-    /// Decides what follows an attempt that ended `now`.
-    pub fn ended(
-        &mut self,
-        schedule: &Schedule,
-        now: Duration,
-        ending: Ending,
-        jitter: &mut impl JitterSource,
-    ) -> Decision {
-        if ending.code() == Code::Ok {
-            return Decision::Done;
+    /// This schedule with the settings that one call brings along, by gax-java's rules.
+    #[must_use]
+    pub fn with_raw_settings(self, settings: &RawSettings) -> Self {
+        let mut rules = match self.rules {
+            Rules::GaxJava(rules) => rules,
+            Rules::Documented(_) => GaxJava::new(settings, self.codes),
+        };
+        rules.replace_settings(settings);
+        Self { rules: Rules::GaxJava(rules), ..self }
+    }
+
+    /// This schedule with the retryable codes that one call brings along, in place of its own.
+    ///
+    /// By gax-java's rules they can't turn retries on where the method has none: that takes settings
+    /// as well.
+    #[must_use]
+    pub fn with_retryable_codes(self, codes: impl Into<CodeSet>) -> Self {
+        Self { codes: codes.into(), ..self }
+    }
+
+    /// This schedule with that timeout for every attempt.
+    ///
+    /// It is clamped to what is left of the total; by gax-java's rules it is not, and zero is none.
+    #[must_use]
+    pub fn with_attempt_timeout(mut self, timeout: Duration) -> Self {
+        match &mut self.rules {
+            Rules::Documented(rules) => rules.set_attempt_timeout(timeout),
+            Rules::GaxJava(rules) => rules.set_attempt_timeout(timeout),
         }
-        if !schedule.codes.contains(ending.code()) {
-            return Decision::Stop(Stop::new(StopReason::NonRetryable));
+        self
+    }
+
+    /// This schedule for an operation that its caller gives no more than `timeout`: no attempt starts
+    /// after it or runs beyond it.
+    #[must_use]
+    pub fn bounded_by(mut self, timeout: Duration) -> Self {
+        match &mut self.rules {
+            Rules::Documented(rules) => rules.shorten_total(timeout),
+            Rules::GaxJava(rules) => rules.shorten_total(timeout),
         }
-        match &schedule.rules {
-            Rules::Documented(rules) => rules.ended(&mut self.documented, now, jitter),
-        }
+        self
     }
 }

@@ -66,7 +66,6 @@ pub struct RetrySettings {
 
 impl RetrySettings {
     /// Starts from the defaults.
-    #[must_use]
     pub fn builder() -> RetrySettingsBuilder {
         RetrySettingsBuilder::default()
     }
@@ -86,7 +85,6 @@ impl RetrySettings {
     /// assert_eq!(patient.total_timeout(), Some(Duration::from_secs(5)));
     /// # Ok::<(), gax_retry::SettingsError>(())
     /// ```
-    #[must_use]
     pub fn to_builder(&self) -> RetrySettingsBuilder {
         RetrySettingsBuilder::from(self.clone())
     }

@@ -1,0 +1,184 @@
+//! The exponential back-off of one operation, in whole milliseconds.
+
+use super::RawSettings;
+use crate::JitterSource;
+use crate::jitter::uniform;
+use std::time::Duration;
+
+const NANOS_PER_MS: i64 = 1_000_000;
+
+/// Nanoseconds as whole milliseconds, cut towards zero.
+fn trunc_ms(nanos: i128) -> i64 {
+    match i64::try_from(nanos) {
+        Ok(nanos) => nanos / NANOS_PER_MS,
+        Err(_) => saturated(nanos / i128::from(NANOS_PER_MS)),
+    }
+}
+
+fn saturated(number: i128) -> i64 {
+    i64::try_from(number).unwrap_or(if number < 0 { i64::MIN } else { i64::MAX })
+}
+
+/// Java's `(long) (multiplier * number)`: cut towards zero, saturating, 0 for NaN.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "Rust casts between i64 and f64 as Java does"
+)]
+fn product(multiplier: f64, number: i64) -> i64 {
+    (multiplier * number as f64) as i64
+}
+
+/// A number of milliseconds, none of them negative.
+pub(crate) fn millis(ms: i64) -> Duration {
+    Duration::from_millis(u64::try_from(ms).unwrap_or(0))
+}
+
+/// A timeout in nanoseconds; zero and less are no deadline.
+pub(crate) fn deadline(nanos: i128) -> Option<Duration> {
+    if nanos <= 0 {
+        return None;
+    }
+    let below_ms = u64::try_from(nanos % 1_000_000).unwrap_or(0);
+    Some(millis(trunc_ms(nanos)).saturating_add(Duration::from_nanos(below_ms)))
+}
+
+/// Settings made ready: whole milliseconds, except where Java keeps the full precision.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Algorithm {
+    /// In nanoseconds; 0 is unset.
+    total: i128,
+    initial_delay: i64,
+    delay_multiplier: f64,
+    max_delay: i64,
+    max_attempts: i32,
+    jittered: bool,
+    /// In nanoseconds, clamped to the total where that is a millisecond or more.
+    first_timeout: i128,
+    timeout_multiplier: f64,
+    max_timeout: i64,
+}
+
+/// The attempt that could follow: what an attempt's successor is computed from, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Next {
+    /// The delay before jitter, in milliseconds.
+    pub(crate) delay: i64,
+    /// The delay after jitter, in milliseconds.
+    pub(crate) wait: i64,
+    /// The RPC timeout in milliseconds; zero and less are no deadline.
+    pub(crate) timeout: i64,
+}
+
+impl Next {
+    /// The wait in nanoseconds.
+    pub(crate) fn wait_nanos(self) -> i128 {
+        i128::from(self.wait) * i128::from(NANOS_PER_MS)
+    }
+}
+
+/// The limit that an attempt would go beyond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Limit {
+    NoLimits,
+    /// The wait is longer than 64 bits of nanoseconds: Java fails with an `ArithmeticException`.
+    Overflow,
+    TotalTimeout,
+    MaxAttempts,
+}
+
+impl Algorithm {
+    pub(crate) fn new(settings: &RawSettings) -> Self {
+        let nanos = |us: i64| i128::from(us) * 1000;
+        let total = nanos(settings.total_timeout_us);
+        let initial_timeout = nanos(settings.initial_rpc_timeout_us);
+        let first_timeout = match trunc_ms(total) {
+            0 => initial_timeout,
+            total => i128::from(trunc_ms(initial_timeout).min(total)) * i128::from(NANOS_PER_MS),
+        };
+        Self {
+            total,
+            initial_delay: settings.initial_retry_delay_us / 1000,
+            delay_multiplier: settings.retry_delay_multiplier,
+            max_delay: settings.max_retry_delay_us / 1000,
+            max_attempts: settings.max_attempts,
+            jittered: settings.jittered,
+            first_timeout,
+            timeout_multiplier: settings.rpc_timeout_multiplier,
+            max_timeout: settings.max_rpc_timeout_us / 1000,
+        }
+    }
+
+    /// The same settings with the jitter of those that the client was made with.
+    pub(crate) fn jittered_like(mut self, client: &Algorithm) -> Self {
+        self.jittered = client.jittered;
+        self
+    }
+
+    /// Whether one attempt is all that these settings allow.
+    pub(crate) fn is_single(&self) -> bool {
+        self.max_attempts == 1
+    }
+
+    /// The first attempt's RPC timeout in nanoseconds.
+    pub(crate) fn first_timeout(&self) -> i128 {
+        self.first_timeout
+    }
+
+    /// The first attempt: no delay, no wait.
+    pub(crate) fn first(&self) -> Next {
+        Next { delay: 0, wait: 0, timeout: trunc_ms(self.first_timeout) }
+    }
+
+    /// The attempt after `previous`, which had the 0-based number `count` and ended so many nanoseconds
+    /// after the operation's start.
+    pub(crate) fn next(
+        &self,
+        count: u32,
+        previous: Next,
+        elapsed: i128,
+        jitter: &mut impl JitterSource,
+    ) -> Next {
+        let delay = match count {
+            0 => self.initial_delay,
+            _ => product(self.delay_multiplier, previous.delay).min(self.max_delay),
+        };
+        let mut next = Next { delay, wait: self.drawn(delay, jitter), timeout: 0 };
+        next.timeout = product(self.timeout_multiplier, previous.timeout).min(self.max_timeout);
+        if self.total != 0 {
+            next.timeout = next.timeout.min(self.left_after(next, elapsed));
+        }
+        next
+    }
+
+    /// What keeps the attempt with the 0-based number `count` from being made.
+    ///
+    /// `least_left` is how many whole milliseconds of the total have to be left when it would start: 1
+    /// for a retry, 0 for a poll.
+    pub(crate) fn limit(&self, count: u32, next: Next, elapsed: i128, least_left: i64) -> Option<Limit> {
+        if self.total == 0 && self.max_attempts == 0 {
+            return Some(Limit::NoLimits);
+        }
+        if i64::try_from(next.wait_nanos()).is_err() {
+            return Some(Limit::Overflow);
+        }
+        if self.total != 0 && self.left_after(next, elapsed) < least_left {
+            return Some(Limit::TotalTimeout);
+        }
+        let used_up = self.max_attempts > 0 && i64::from(count) >= i64::from(self.max_attempts);
+        used_up.then_some(Limit::MaxAttempts)
+    }
+
+    fn left_after(&self, next: Next, elapsed: i128) -> i64 {
+        trunc_ms(self.total - elapsed - next.wait_nanos())
+    }
+
+    fn drawn(&self, delay: i64, jitter: &mut impl JitterSource) -> i64 {
+        match u64::try_from(delay) {
+            Ok(bound) if bound > 0 && self.jittered && jitter.is_random() => {
+                uniform(0, bound - 1, jitter).cast_signed()
+            }
+            _ => delay,
+        }
+    }
+}

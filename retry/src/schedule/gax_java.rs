@@ -1,0 +1,115 @@
+//! The arithmetic of gax-java, as its callables run it.
+
+use super::progress::Progress;
+use super::{Decision, Retry, Stop};
+use crate::gax_java::{Algorithm, Limit, Next, RawSettings, deadline, millis};
+use crate::{CodeSet, JitterSource, Started, StopReason};
+use std::time::Duration;
+
+/// What is left of the total, in whole milliseconds, when a retry may still be made.
+const LEAST_LEFT: i64 = 1;
+
+/// The algorithm with what Java's callables and contexts add to it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct GaxJava {
+    algorithm: Algorithm,
+    /// A call context's timeout, in place of every attempt's RPC timeout.
+    call_timeout: Option<Duration>,
+    /// The caller's own deadline, which no attempt outlives (Java's `CallOptions` deadline).
+    bound: Option<Duration>,
+}
+
+impl GaxJava {
+    /// A method with these settings. Where they turn retries off, it gets one attempt with the total
+    /// timeout as its deadline, and its RPC timeouts are not looked at.
+    pub(super) fn new(settings: &RawSettings, codes: CodeSet) -> Self {
+        let unlimited = settings.total_timeout_us == 0 && settings.max_attempts == 0;
+        let algorithm = if settings.max_attempts == 1 || codes.is_empty() || unlimited {
+            Algorithm::new(&RawSettings::simple_timeout_no_retries(settings.total_timeout_us))
+        } else {
+            Algorithm::new(settings)
+        };
+        Self { algorithm, call_timeout: None, bound: None }
+    }
+
+    /// A call's own settings are used as given, even those that turn retries off. Only whether waits
+    /// are drawn at random stays as the client has it.
+    pub(super) fn replace_settings(&mut self, settings: &RawSettings) {
+        self.algorithm = Algorithm::new(settings).jittered_like(&self.algorithm);
+    }
+
+    /// Zero is no timeout.
+    pub(super) fn set_attempt_timeout(&mut self, timeout: Duration) {
+        self.call_timeout = Some(timeout).filter(|timeout| !timeout.is_zero());
+    }
+
+    pub(super) fn shorten_total(&mut self, timeout: Duration) {
+        self.bound = Some(self.bound.map_or(timeout, |bound| bound.min(timeout)));
+    }
+
+    /// The attempt's deadline was settled when the one before ended; how late the timer was makes no
+    /// difference to it.
+    pub(super) fn start(&self, progress: &mut Progress, now: Duration) -> Result<Started, Stop> {
+        let left = self.bound.map(|bound| bound.saturating_sub(now));
+        if left.is_some_and(|left| left.is_zero()) {
+            return Err(Stop::new(StopReason::TotalTimeout));
+        }
+        let own = if progress.attempts == 0 {
+            keep(progress, self.algorithm.first());
+            deadline(self.algorithm.first_timeout())
+        } else {
+            deadline(i128::from(progress.timeout.cast_signed()) * 1_000_000)
+        };
+        progress.attempts = progress.attempts.saturating_add(1);
+        let timeout = self.call_timeout.or(own);
+        let bounded = match (timeout, left) {
+            (Some(timeout), Some(left)) => Some(timeout.min(left)),
+            (timeout, left) => timeout.or(left),
+        };
+        Ok(Started::new(progress.attempts, bounded).with_whole_milliseconds())
+    }
+
+    /// What follows an attempt that ended with a retryable code.
+    pub(super) fn ended(
+        &self,
+        progress: &mut Progress,
+        now: Duration,
+        jitter: &mut impl JitterSource,
+    ) -> Decision {
+        let elapsed = now.as_nanos().cast_signed();
+        let count = progress.counted();
+        let next = self.algorithm.next(count.saturating_sub(1), kept(progress), elapsed, jitter);
+        keep(progress, next);
+        let number = progress.attempts.saturating_add(1);
+        let wait = millis(next.wait);
+        let reason = match self.algorithm.limit(count, next, elapsed, LEAST_LEFT) {
+            Some(Limit::NoLimits) => StopReason::NoLimits,
+            Some(Limit::TotalTimeout | Limit::Overflow) => StopReason::TotalTimeout,
+            Some(Limit::MaxAttempts) => StopReason::MaxAttempts,
+            None if self.bound.is_some_and(|bound| now.saturating_add(wait) >= bound) => {
+                StopReason::TotalTimeout
+            }
+            None => return Decision::Retry(Retry::new(number, millis(next.delay), wait)),
+        };
+        Decision::Stop(if self.algorithm.is_single() {
+            Stop::new(reason)
+        } else {
+            Stop::refusing(reason, number, wait)
+        })
+    }
+
+    /// The counters begin again after an attempt that delivered messages.
+    pub(super) fn forgive(&self, progress: &mut Progress) {
+        progress.forgive();
+        keep(progress, self.algorithm.first());
+    }
+}
+
+fn keep(progress: &mut Progress, attempt: Next) {
+    progress.delay = attempt.delay.cast_unsigned();
+    progress.timeout = attempt.timeout.cast_unsigned();
+}
+
+fn kept(progress: &Progress) -> Next {
+    Next { delay: progress.delay.cast_signed(), wait: 0, timeout: progress.timeout.cast_signed() }
+}
