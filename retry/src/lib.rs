@@ -12,6 +12,7 @@ mod private;
 mod schedule;
 mod settings;
 mod stop_reason;
+mod table;
 
 pub use attempt::{Attempt, Started};
 pub use code::{Code, CodeSet, ParseCodeError};
@@ -22,6 +23,12 @@ pub use plan::{AttemptPlan, Endless, Outcome};
 pub use schedule::{Decision, Ending, NotAttempted, OperationState, Retry, Schedule, Stop};
 pub use settings::{RetrySettings, RetrySettingsBuilder, SettingsError, SettingsProblem};
 pub use stop_reason::StopReason;
+#[cfg(feature = "json")]
+pub use table::TableReader;
+pub use table::{
+    Dialect, Finding, HedgingPolicy, MethodPolicy, Origin, ParseDialectError, PolicyField, RetryTable,
+    RetryTableBuilder, RetryThrottling, Severity, TableError, TableName,
+};
 
 /// For generated code only.
 #[doc(hidden)]

@@ -1,0 +1,54 @@
+//! A file's values with their places, whatever the file's syntax.
+
+mod json;
+mod lines;
+mod node;
+
+pub(crate) use json::{Strictness, read_json};
+pub(crate) use node::{Kind, Member, Node, Span};
+
+use super::{Origin, TableError};
+use lines::Lines;
+use std::sync::Arc;
+
+/// The longest piece of a file that a message repeats, in characters.
+const LONGEST_EXCERPT: usize = 60;
+
+/// A text with its name, so that places in it can be told.
+#[derive(Debug, Clone)]
+pub(crate) struct Source {
+    file: Option<Arc<str>>,
+    text: Arc<str>,
+    lines: Lines,
+}
+
+impl Source {
+    pub(crate) fn new(file: Option<Arc<str>>, text: &str) -> Self {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        Self { file, text: text.into(), lines: Lines::new(text) }
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn origin(&self, span: Span) -> Origin {
+        let (line, column) = self.lines.position(&self.text, span.start);
+        Origin::new(self.file.clone(), line, column, span.start..span.end)
+    }
+
+    /// The text of a span, cut off where it gets long.
+    pub(crate) fn excerpt(&self, span: Span) -> String {
+        let text = self.text.get(span.start..span.end).unwrap_or_default();
+        match text.char_indices().nth(LONGEST_EXCERPT) {
+            Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
+            None => text.to_owned(),
+        }
+    }
+
+    /// An error about the text of a span: "`text` `problem`; `help`".
+    pub(crate) fn fault(&self, span: Span, problem: &str, help: impl Into<String>) -> TableError {
+        let text = self.excerpt(span);
+        TableError::new(format!("{text} {problem}")).with_help(help).at(self.origin(span), text)
+    }
+}

@@ -1,0 +1,47 @@
+//! Collects findings, up to a number that a person could still read.
+
+use super::{Finding, Severity};
+
+/// How many findings of one file are kept; what is beyond is counted.
+const MOST: usize = 1000;
+
+/// The findings of one file.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    kept: Vec<Finding>,
+    dropped: usize,
+}
+
+impl Findings {
+    pub(crate) fn push(&mut self, finding: Finding) {
+        if self.kept.len() < MOST {
+            self.kept.push(finding);
+        } else {
+            self.dropped += 1;
+        }
+    }
+
+    pub(crate) fn into_vec(mut self) -> Vec<Finding> {
+        if self.dropped > 0 {
+            let message = format!("{} more findings are not listed", self.dropped);
+            self.kept.push(Finding::new("too-many-findings", Severity::Warning, message));
+        }
+        self.kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_kept_is_counted() {
+        let mut findings = Findings::default();
+        for _ in 0..MOST + 7 {
+            findings.push(Finding::new("some-rule", Severity::Note, "x"));
+        }
+        let findings = findings.into_vec();
+        assert_eq!(findings.len(), MOST + 1);
+        assert_eq!(findings[MOST].message(), "7 more findings are not listed");
+    }
+}

@@ -1,0 +1,267 @@
+//! The table: which policy is for which method.
+
+use super::policy::{Entry, EntryName};
+use super::{
+    Dialect, Finding, MethodPolicy, Origin, RetryTableBuilder, RetryThrottling, Severity, TableError,
+};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A retry table: per method the codes that are retried, with which limits and back-off.
+///
+/// It comes from a file ([`parse`](RetryTable::parse), [`from_path`](RetryTable::from_path),
+/// [`reader`](RetryTable::reader)) or from code ([`builder`](RetryTable::builder)). A clone is cheap and
+/// shares everything.
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::{Code, RetryTable};
+/// use std::time::Duration;
+///
+/// let table = RetryTable::parse(
+///     r#"{"methodConfig": [{
+///         "name": [{"service": "google.example.v1.Library", "method": "GetBook"}],
+///         "timeout": "60s",
+///         "retryPolicy": {
+///             "maxAttempts": 5, "initialBackoff": "0.1s", "maxBackoff": "10s", "backoffMultiplier": 1.3,
+///             "retryableStatusCodes": ["UNAVAILABLE"]
+///         }
+///     }]}"#,
+/// )?;
+/// let policy = table.lookup("google.example.v1.Library", "GetBook").unwrap();
+/// assert!(policy.codes().contains(Code::Unavailable));
+/// assert_eq!(policy.settings().total_timeout(), Some(Duration::from_secs(60)));
+/// assert_eq!(policy.codes_key(), "retry_policy_0_codes");
+/// assert!(table.lookup("google.example.v1.Library", "DeleteBook").is_none());
+/// # Ok::<(), gax_retry::TableError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct RetryTable {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    dialect: Dialect,
+    files: Vec<Arc<TableFile>>,
+    entries: Vec<Entry>,
+    services: HashMap<String, ServiceNames>,
+    everything: Option<usize>,
+    unnamed: Option<Entry>,
+    findings: Vec<Finding>,
+}
+
+/// What one file, or one builder, adds to a table.
+#[derive(Debug, Default)]
+pub(crate) struct TableFile {
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) throttling: Option<RetryThrottling>,
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// The entries for a service: the one for all its methods, and those for single ones.
+#[derive(Debug, Default)]
+struct ServiceNames {
+    default: Option<usize>,
+    methods: HashMap<String, usize>,
+}
+
+impl RetryTable {
+    /// Makes a table in code.
+    #[must_use = "a table comes from build()"]
+    pub fn builder() -> RetryTableBuilder {
+        RetryTableBuilder::default()
+    }
+
+    /// Several tables as one. A name that comes in more than one table is the last one's, which is a
+    /// finding (`merge-conflict`) if the two say different things; an entry for a method goes before one
+    /// for its service, from whichever table. Entries are numbered through.
+    ///
+    /// # Errors
+    ///
+    /// The tables were read in different dialects.
+    pub fn merged(tables: impl IntoIterator<Item = RetryTable>) -> Result<Self, TableError> {
+        let mut files = Vec::new();
+        let mut dialect = None;
+        for table in tables {
+            let own = table.dialect();
+            let first = *dialect.get_or_insert(own);
+            if first != own {
+                return Err(TableError::new(format!(
+                    "a table in the dialect {own} can't join one in {first}"
+                ))
+                .with_help("read all tables in the same dialect"));
+            }
+            files.extend(table.inner.files.iter().cloned());
+        }
+        Ok(Self::assemble(dialect.unwrap_or_default(), files))
+    }
+
+    pub(crate) fn assemble(dialect: Dialect, files: Vec<Arc<TableFile>>) -> Self {
+        let mut table = Inner {
+            dialect,
+            entries: Vec::new(),
+            services: HashMap::new(),
+            everything: None,
+            unnamed: (dialect == Dialect::GaxJava).then(Entry::nothing),
+            findings: Vec::new(),
+            files,
+        };
+        for file in table.files.clone() {
+            let first = table.entries.len();
+            table.findings.extend(file.findings.iter().cloned());
+            for entry in &file.entries {
+                let index = table.entries.len();
+                let entry = entry.clone().numbered(index);
+                for name in &entry.names {
+                    if let Some(before) = table.claim(name, index) {
+                        table.report_clash(name, &entry, before, first);
+                    }
+                }
+                table.entries.push(entry);
+            }
+        }
+        Self { inner: Arc::new(table) }
+    }
+
+    /// The dialect in which the table was read.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        self.inner.dialect
+    }
+
+    /// What the table says about a method: the entry for the method, else the one for its service, else
+    /// (but in the dialect [`GaxJava`](Dialect::GaxJava)) the one for everything. Entries are never
+    /// mixed. `None`: the table has nothing to say, so calls go through as they are, without a deadline.
+    ///
+    /// In the dialect `GaxJava` a method without an entry has the policy `no_retry_codes`,
+    /// `no_retry_params`, as in Google's clients. The service is the full name, without a slash; for an
+    /// RPC that is mixed into a service it is the host's name.
+    #[must_use]
+    pub fn lookup(&self, service: &str, method: &str) -> Option<MethodPolicy<'_>> {
+        let table = &*self.inner;
+        let names = table.services.get(service);
+        let index =
+            names.and_then(|names| names.methods.get(method).copied().or(names.default)).or(table.everything);
+        let entry = index.and_then(|index| table.entries.get(index)).or(table.unnamed.as_ref())?;
+        Some(MethodPolicy { entry })
+    }
+
+    /// Every name in the table, in the order of its files, those without effect included.
+    pub fn names(&self) -> impl Iterator<Item = TableName<'_>> {
+        self.inner
+            .entries
+            .iter()
+            .enumerate()
+            .flat_map(move |(entry, values)| values.names.iter().map(move |name| TableName { name, entry }))
+    }
+
+    /// How many entries the table has.
+    #[must_use]
+    pub fn entry_count(&self) -> usize {
+        self.inner.entries.len()
+    }
+
+    /// The entry of that number, from 0, as in the names of definitions.
+    #[must_use]
+    pub fn entry(&self, index: usize) -> Option<MethodPolicy<'_>> {
+        self.inner.entries.get(index).map(|entry| MethodPolicy { entry })
+    }
+
+    /// The limit on retries to one server; the last file's that has one.
+    #[must_use]
+    pub fn throttling(&self) -> Option<RetryThrottling> {
+        self.inner.files.iter().rev().find_map(|file| file.throttling)
+    }
+
+    /// What is worth saying about the table, in the order of its text.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        &self.inner.findings
+    }
+}
+
+impl Inner {
+    /// Gives a name to an entry; returns the entry that had it.
+    fn claim(&mut self, name: &EntryName, index: usize) -> Option<usize> {
+        match (name.service.as_str(), name.method.as_str()) {
+            ("", "") if self.dialect == Dialect::GaxJava => None,
+            ("", "") => self.everything.replace(index),
+            ("", _) => None,
+            (service, "") => self.services.entry(service.to_owned()).or_default().default.replace(index),
+            (service, method) => {
+                let names = self.services.entry(service.to_owned()).or_default();
+                names.methods.insert(method.to_owned(), index)
+            }
+        }
+    }
+
+    fn report_clash(&mut self, name: &EntryName, entry: &Entry, before: usize, first: usize) {
+        let other = self.entries.get(before);
+        let same_entry = entry.index == Some(before);
+        let earlier_name = other
+            .unwrap_or(entry)
+            .names
+            .iter()
+            .find(|other| other.service == name.service && other.method == name.method);
+        let place = match earlier_name.and_then(|name| name.origin.as_ref()) {
+            Some(origin) => format!(" (at {origin})"),
+            None => String::new(),
+        };
+        let finding = if before >= first {
+            let which = if same_entry { "twice in this entry" } else { "in an earlier entry too" };
+            Finding::new("duplicate-name", Severity::Warning, format!("{} is {which}{place}", shown(name)))
+                .with_help("the last one counts; remove the other: gRPC itself refuses the whole file")
+        } else if other.is_some_and(|other| other.codes == entry.codes && other.settings == entry.settings) {
+            return;
+        } else {
+            let message = format!("{} has other values in an earlier table{place}", shown(name));
+            Finding::new("merge-conflict", Severity::Warning, message)
+                .with_help("the later table counts; remove the name from one of the two")
+        };
+        self.findings.push(finding.at(name.origin.clone()));
+    }
+}
+
+/// A name in the form that people know, such as `pkg.Service/Method`.
+fn shown(name: &EntryName) -> String {
+    match (name.service.as_str(), name.method.as_str()) {
+        ("", "") => "the entry for every service".to_owned(),
+        (service, "") => service.to_owned(),
+        (service, method) => format!("{service}/{method}"),
+    }
+}
+
+/// One name in a table: a method, a service, or everything.
+#[derive(Debug, Clone, Copy)]
+pub struct TableName<'a> {
+    name: &'a EntryName,
+    entry: usize,
+}
+
+impl<'a> TableName<'a> {
+    /// The service's full name; empty for "every service".
+    #[must_use]
+    pub fn service(&self) -> &'a str {
+        &self.name.service
+    }
+
+    /// The method's name; `None` for all methods of the service.
+    #[must_use]
+    pub fn method(&self) -> Option<&'a str> {
+        Some(self.name.method.as_str()).filter(|method| !method.is_empty())
+    }
+
+    /// The number of the entry that has the name, from 0.
+    #[must_use]
+    pub fn entry(&self) -> usize {
+        self.entry
+    }
+
+    /// Where the name stands; `None` for one that was given in code.
+    #[must_use]
+    pub fn origin(&self) -> Option<&'a Origin> {
+        self.name.origin.as_ref()
+    }
+}

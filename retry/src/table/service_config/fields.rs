@@ -1,0 +1,127 @@
+//! The fields of one object, found by name.
+
+use crate::table::document::{Kind, Member, Node, Source};
+use crate::table::findings::Findings;
+use crate::table::{Dialect, Finding, Severity, TableError, suggest};
+
+/// Values in the order in which their names were asked for; `null` counts as absent.
+pub(super) type Fields<'n, const N: usize> = [Option<&'n Node>; N];
+
+/// Finds fields by their names in lower camel case.
+#[derive(Debug)]
+pub(super) struct FieldFinder<'a> {
+    pub(super) source: &'a Source,
+    pub(super) dialect: Dialect,
+}
+
+impl FieldFinder<'_> {
+    /// The members of an object (`what` it is, such as "a retry policy") that have these names. A name in
+    /// snake case is the same field, as in protobuf's JSON form.
+    pub(super) fn find<'n, const N: usize>(
+        &self,
+        node: &'n Node,
+        what: &str,
+        names: [&str; N],
+        findings: &mut Findings,
+    ) -> Result<Fields<'n, N>, TableError> {
+        let Kind::Object(members) = &node.kind else {
+            let problem = format!("is {}, but {} is an object", node.a_kind(), what);
+            return Err(self.source.fault(node.span, &problem, "write an object in braces"));
+        };
+        let mut fields = [None; N];
+        let mut spellings: [Option<&str>; N] = [None; N];
+        for member in members {
+            let slot = names.iter().zip(fields.iter_mut().zip(&mut spellings)).find(|(name, _)| {
+                **name == member.key || (member.key.contains('_') && snake_case(name) == member.key)
+            });
+            let Some((name, (slot, spelling))) = slot else {
+                self.unknown(member, what, &names, findings)?;
+                continue;
+            };
+            match spelling {
+                Some(first) if *first != member.key && self.dialect == Dialect::GaxJava => {
+                    let problem = format!("is the same field as {first:?}");
+                    return Err(self.source.fault(member.key_span, &problem, "keep one of the two"));
+                }
+                Some(_) => self.twice(member, findings),
+                None => self.spelling(member, name, findings),
+            }
+            *spelling = Some(&member.key);
+            *slot = match member.value.kind {
+                Kind::Null => {
+                    self.null(member, findings);
+                    None
+                }
+                _ => Some(&member.value),
+            };
+        }
+        Ok(fields)
+    }
+
+    fn unknown(
+        &self,
+        member: &Member,
+        what: &str,
+        names: &[&str],
+        findings: &mut Findings,
+    ) -> Result<(), TableError> {
+        let problem = format!("is not a field of {what}");
+        let help = match suggest::closest(&member.key, names.iter().copied()) {
+            Some(name) => format!("did you mean \"{name}\"?"),
+            None => format!("it has {}", names.join(", ")),
+        };
+        if self.dialect == Dialect::GaxJava {
+            return Err(self.source.fault(member.key_span, &problem, help));
+        }
+        let message = format!("{} {problem}", self.source.excerpt(member.key_span));
+        findings.push(
+            Finding::new("unknown-field", Severity::Warning, message)
+                .with_help(help)
+                .at(self.source.origin(member.key_span)),
+        );
+        Ok(())
+    }
+
+    fn twice(&self, member: &Member, findings: &mut Findings) {
+        let message = format!("{} comes twice in one object", self.source.excerpt(member.key_span));
+        findings.push(
+            Finding::new("duplicate-key", Severity::Warning, message)
+                .with_help("the last one counts; remove the others")
+                .at(self.source.origin(member.key_span)),
+        );
+    }
+
+    fn spelling(&self, member: &Member, name: &str, findings: &mut Findings) {
+        if member.key != name && self.dialect == Dialect::AsWritten {
+            let message = format!("{:?} is read as {name:?}", member.key);
+            findings.push(
+                Finding::new("snake-case-field", Severity::Warning, message)
+                    .with_help(format!("write {name:?}: gRPC itself does not see the field"))
+                    .at(self.source.origin(member.key_span)),
+            );
+        }
+    }
+
+    fn null(&self, member: &Member, findings: &mut Findings) {
+        if self.dialect == Dialect::AsWritten {
+            let message = format!("{:?} is null, which counts as absent", member.key);
+            findings.push(
+                Finding::new("null-value", Severity::Warning, message)
+                    .with_help("remove the field: gRPC itself refuses the whole file")
+                    .at(self.source.origin(member.key_span)),
+            );
+        }
+    }
+}
+
+/// `initialBackoff` as `initial_backoff`.
+fn snake_case(name: &str) -> String {
+    let mut text = String::with_capacity(name.len() + 4);
+    for character in name.chars() {
+        if character.is_ascii_uppercase() {
+            text.push('_');
+        }
+        text.push(character.to_ascii_lowercase());
+    }
+    text
+}

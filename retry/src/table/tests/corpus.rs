@@ -1,0 +1,63 @@
+//! The published service configs, where they are at hand.
+
+use crate::{Dialect, RetryTable};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The folder of shared test data, from `TONIC_GAX_SHARED` or beside the repository.
+fn shared() -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
+    let folder = std::env::var_os("TONIC_GAX_SHARED").map_or_else(beside, PathBuf::from);
+    let found = folder.join("retry-tables/corpus").is_dir().then_some(folder);
+    if found.is_none() {
+        eprintln!("skipped: no retry tables to test with (set TONIC_GAX_SHARED to the folder that has them)");
+    }
+    found
+}
+
+fn files(folder: &Path, into: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, into);
+        } else if path.to_string_lossy().ends_with("_grpc_service_config.json") {
+            into.push(path);
+        }
+    }
+}
+
+fn corpus() -> Option<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    files(&shared()?.join("retry-tables/corpus"), &mut paths);
+    paths.sort();
+    Some(paths)
+}
+
+#[test]
+fn no_file_of_the_corpus_is_an_error() {
+    let Some(paths) = corpus() else { return };
+    assert_eq!(paths.len(), 467);
+    let mut entries = 0;
+    let mut rules = BTreeMap::new();
+    for path in &paths {
+        let table = RetryTable::from_path(path).unwrap_or_else(|error| panic!("{error}"));
+        entries += table.entry_count();
+        for finding in table.findings() {
+            *rules.entry(finding.rule()).or_insert(0) += 1;
+        }
+    }
+    assert_eq!(entries, 979);
+    let rules: Vec<_> = rules.into_iter().collect();
+    assert_eq!(rules, [("duplicate-name", 4), ("no-codes", 12), ("no-max-attempts", 196)]);
+}
+
+#[test]
+fn java_reads_all_of_the_corpus_too() {
+    let Some(paths) = corpus() else { return };
+    for path in &paths {
+        let table = RetryTable::reader().dialect(Dialect::GaxJava).read_path(path);
+        let table = table.unwrap_or_else(|error| panic!("{error}"));
+        let dropped = table.findings().iter().find(|finding| finding.rule() == "dropped-file");
+        assert_eq!(dropped, None);
+    }
+}

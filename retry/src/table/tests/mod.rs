@@ -1,0 +1,3 @@
+//! Whole tables, from text to policies.
+
+mod corpus;
