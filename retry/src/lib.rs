@@ -3,6 +3,8 @@
 mod attempt;
 mod code;
 mod compatibility;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 pub mod gax_java;
 mod jitter;
 mod method_kind;
@@ -26,8 +28,9 @@ pub use stop_reason::StopReason;
 #[cfg(feature = "json")]
 pub use table::TableReader;
 pub use table::{
-    Dialect, Finding, HedgingPolicy, MethodPolicy, Origin, ParseDialectError, PolicyField, RetryTable,
-    RetryTableBuilder, RetryThrottling, Severity, TableError, TableName,
+    Dialect, Finding, HedgingPolicy, MethodDescription, MethodPolicy, Origin, ParseDialectError, PolicyField,
+    RetryTable, RetryTableBuilder, RetryThrottling, RowKind, ServiceDescription, Severity, StubRow,
+    StubTable, TableError, TableName, getter_name,
 };
 
 /// For generated code only.

@@ -17,9 +17,11 @@ mod reader;
 mod retry_table;
 #[cfg(feature = "json")]
 mod service_config;
+mod stub;
 mod suggest;
 #[cfg(all(test, feature = "json"))]
 mod tests;
+mod unknown_names;
 
 pub use builder::RetryTableBuilder;
 pub use dialect::{Dialect, ParseDialectError};
@@ -30,3 +32,4 @@ pub use policy::{HedgingPolicy, MethodPolicy, PolicyField, RetryThrottling};
 #[cfg(feature = "json")]
 pub use reader::TableReader;
 pub use retry_table::{RetryTable, TableName};
+pub use stub::{MethodDescription, RowKind, ServiceDescription, StubRow, StubTable, getter_name};

@@ -16,8 +16,8 @@ fn shared() -> Option<PathBuf> {
 }
 
 fn files(folder: &Path, into: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
+    for entry in std::fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("the folder can be read").path();
         if path.is_dir() {
             files(&path, into);
         } else if path.to_string_lossy().ends_with("_grpc_service_config.json") {

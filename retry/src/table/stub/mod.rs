@@ -1,0 +1,10 @@
+//! A table joined with services: what a generated client starts from.
+
+mod definitions;
+mod getter;
+mod join;
+mod service;
+
+pub use definitions::{RowKind, StubRow, StubTable};
+pub use getter::getter_name;
+pub use service::{MethodDescription, ServiceDescription};
