@@ -6,6 +6,9 @@ mod compatibility;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod gax_java;
+mod http_status;
+#[cfg(feature = "http")]
+mod idempotency;
 mod jitter;
 mod method_kind;
 mod nanos;
@@ -19,6 +22,11 @@ mod table;
 pub use attempt::{Attempt, Started};
 pub use code::{Code, CodeSet, ParseCodeError};
 pub use compatibility::{Compatibility, ParseCompatibilityError};
+#[cfg(feature = "http")]
+pub use idempotency::{
+    HeaderLookup, Idempotency, IdempotencyRule, IdempotencyStrategy, IdempotencyTable, OperationClass,
+    ParseStrategyError, PathPattern, PatternError, Precondition, RequestFacts, UnknownRuleError, Verdict,
+};
 pub use jitter::{JitterSource, NoJitter, SeededJitter, ThreadJitter, jittered_delay};
 pub use method_kind::MethodKind;
 pub use plan::{AttemptPlan, Endless, Outcome};

@@ -1,0 +1,21 @@
+//! Which HTTP requests may be sent twice: rules as data, and what they say of a request.
+
+mod body;
+mod path;
+mod precondition;
+mod request;
+mod rule;
+mod storage;
+mod strategy;
+mod table;
+#[cfg(test)]
+mod tests;
+mod verdict;
+
+pub use path::{PathPattern, PatternError};
+pub use precondition::Precondition;
+pub use request::{HeaderLookup, RequestFacts};
+pub use rule::{IdempotencyRule, OperationClass};
+pub use strategy::{IdempotencyStrategy, ParseStrategyError};
+pub use table::{IdempotencyTable, UnknownRuleError};
+pub use verdict::{Idempotency, Verdict};

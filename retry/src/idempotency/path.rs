@@ -1,0 +1,218 @@
+//! Patterns that paths of requests are held against.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+/// A pattern for the path of a request, in the notation of Google's API definitions.
+///
+/// | in the pattern | in the path |
+/// | --- | --- |
+/// | `{name}` or `*` | one segment that is not empty |
+/// | `{name=projects/*/locations/*}` | what the inner pattern says |
+/// | `**` or `{name=**}`, at the end only | all that follows, also nothing |
+/// | `{name}:cancel` | one segment with that end |
+/// | anything else | itself, also when percent-encoded |
+///
+/// Segments are split before they are decoded, so an object's name with an encoded slash in it is one.
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::PathPattern;
+///
+/// let pattern: PathPattern = "/b/{bucket}/o/{object}".parse()?;
+/// assert!(pattern.matches("/b/photos/o/2026%2Fcat.jpg"));
+/// assert!(!pattern.matches("/b/photos/o/2026/cat.jpg"));
+/// # Ok::<(), gax_retry::PatternError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathPattern {
+    text: String,
+    segments: Vec<Segment>,
+    open: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Segment {
+    Literal(String),
+    Variable { prefix: String, suffix: String },
+}
+
+impl PathPattern {
+    /// Whether the whole path, without its query, is as the pattern says.
+    #[must_use]
+    pub fn matches(&self, path: &str) -> bool {
+        let Some(path) = path.strip_prefix('/') else { return false };
+        let mut parts = path.split('/');
+        for segment in &self.segments {
+            if !parts.next().is_some_and(|part| segment.matches(part)) {
+                return false;
+            }
+        }
+        self.open || parts.next().is_none()
+    }
+}
+
+impl Segment {
+    fn matches(&self, part: &str) -> bool {
+        let part = decoded(part);
+        match self {
+            Segment::Literal(literal) => *literal.as_bytes() == *part,
+            Segment::Variable { prefix, suffix } => part
+                .strip_prefix(prefix.as_bytes())
+                .and_then(|rest| rest.strip_suffix(suffix.as_bytes()))
+                .is_some_and(|value| !value.is_empty()),
+        }
+    }
+}
+
+/// The bytes behind a percent-encoding; a `%` that begins none stands for itself.
+pub(super) fn decoded(text: &str) -> Cow<'_, [u8]> {
+    if !text.contains('%') {
+        return Cow::Borrowed(text.as_bytes());
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let encoded = match after {
+            [high, low, ..] if first == b'%' => hex(*high).zip(hex(*low)),
+            _ => None,
+        };
+        if let Some((high, low)) = encoded {
+            bytes.push(high << 4 | low);
+            rest = after.get(2..).unwrap_or_default();
+        } else {
+            bytes.push(first);
+            rest = after;
+        }
+    }
+    Cow::Owned(bytes)
+}
+
+fn hex(digit: u8) -> Option<u8> {
+    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
+}
+
+impl FromStr for PathPattern {
+    type Err = PatternError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = |reason| PatternError { text: text.to_owned(), reason };
+        let flat = flattened(text).ok_or_else(|| wrong("a brace has no partner"))?;
+        let path = flat.strip_prefix('/').ok_or_else(|| wrong("a path begins with a slash"))?;
+        let (path, open) = match path.strip_suffix("**") {
+            Some("") => (None, true),
+            Some(before) => {
+                (Some(before.strip_suffix('/').ok_or_else(|| wrong("** is a segment of its own"))?), true)
+            }
+            None => (Some(path), false),
+        };
+        let mut segments = Vec::new();
+        for part in path.into_iter().flat_map(|path| path.split('/')) {
+            if part.contains("**") {
+                return Err(wrong("** comes last"));
+            }
+            segments.push(match part.split_once('*') {
+                None => Segment::Literal(part.to_owned()),
+                Some((_, suffix)) if suffix.contains('*') => {
+                    return Err(wrong("a segment holds one variable at most"));
+                }
+                Some((prefix, suffix)) => {
+                    Segment::Variable { prefix: prefix.to_owned(), suffix: suffix.to_owned() }
+                }
+            });
+        }
+        Ok(Self { text: text.to_owned(), segments, open })
+    }
+}
+
+/// The pattern with `{name}` as `*` and `{name=inner}` as its inner pattern.
+fn flattened(text: &str) -> Option<String> {
+    let mut flat = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (variable, after) = after.split_once('}')?;
+        if before.contains('}') || variable.contains('{') {
+            return None;
+        }
+        flat.push_str(before);
+        flat.push_str(variable.split_once('=').map_or("*", |(_, inner)| inner));
+        rest = after;
+    }
+    if rest.contains('}') {
+        return None;
+    }
+    flat.push_str(rest);
+    Some(flat)
+}
+
+impl fmt::Display for PathPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.text)
+    }
+}
+
+/// A text that is no [`PathPattern`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is not a pattern for paths: {reason}")]
+pub struct PatternError {
+    text: String,
+    reason: &'static str,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern(text: &str) -> PathPattern {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn segments_are_matched_one_by_one() {
+        let objects = pattern("/b/{bucket}/o/{object}");
+        for (path, expected) in [
+            ("/b/x/o/y", true),
+            ("/b/x/o/a%2Fb", true),
+            ("/%62/x/o/y", true),
+            ("/b/x/o/", false),
+            ("/b//o/y", false),
+            ("/b/x/o/y/", false),
+            ("/b/x/o/y/acl", false),
+            ("b/x/o/y", false),
+            ("", false),
+            ("/b/x/o/%", true),
+            ("/b/x/o/%zz", true),
+        ] {
+            assert_eq!(objects.matches(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn inner_patterns_verbs_and_the_rest() {
+        let failover = pattern("/v1/{name=projects/*/locations/*/instances/*}:failover");
+        assert!(failover.matches("/v1/projects/p/locations/l/instances/i:failover"));
+        assert!(!failover.matches("/v1/projects/p/locations/l/instances/:failover"));
+        assert!(!failover.matches("/v1/projects/p/locations/l/instances/i:export"));
+        let all = pattern("/{path=**}");
+        assert!(all.matches("/") && all.matches("/a/b"));
+        assert!(pattern("/v1/**").matches("/v1/a/b"));
+        assert!(!pattern("/v1/**").matches("/v2/a"));
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_refused_with_the_reason() {
+        for (text, reason) in [
+            ("b", "a path begins with a slash"),
+            ("/{a", "a brace has no partner"),
+            ("/a}", "a brace has no partner"),
+            ("/**/a", "** comes last"),
+            ("/a**", "** is a segment of its own"),
+            ("/{a}-{b}", "a segment holds one variable at most"),
+        ] {
+            let error = text.parse::<PathPattern>().unwrap_err();
+            assert_eq!(error.to_string(), format!("{text:?} is not a pattern for paths: {reason}"));
+        }
+    }
+}

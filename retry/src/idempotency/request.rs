@@ -1,0 +1,96 @@
+//! What a request shows of itself.
+
+use super::Precondition;
+use super::body;
+use super::path::decoded;
+use std::fmt;
+
+/// Headers that can be asked for by name.
+pub trait HeaderLookup {
+    /// The header's value, whatever the case of its name; the first, if it is there more than once.
+    fn value(&self, name: &str) -> Option<&[u8]>;
+}
+
+impl HeaderLookup for [(&str, &str)] {
+    fn value(&self, name: &str) -> Option<&[u8]> {
+        self.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_bytes())
+    }
+}
+
+/// The parts of an HTTP request that say whether it may be sent twice. Borrowed, read only.
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::{Idempotency, IdempotencyTable, RequestFacts};
+///
+/// let request = RequestFacts::new("DELETE", "/storage/v1/b/photos/o/cat.jpg?ifGenerationMatch=7");
+/// let verdict = IdempotencyTable::storage().classify(&request);
+/// assert_eq!(verdict.to_string(), "conditional: ifGenerationMatch");
+/// assert_eq!(verdict.rule(), Some("storage.objects.delete"));
+/// ```
+#[derive(Clone, Copy)]
+pub struct RequestFacts<'a> {
+    method: &'a str,
+    path: &'a str,
+    query: &'a str,
+    headers: Option<&'a dyn HeaderLookup>,
+    body: &'a [u8],
+}
+
+impl<'a> RequestFacts<'a> {
+    /// A request with that method and target: the path, and the query after a question mark.
+    #[must_use]
+    pub fn new(method: &'a str, target: &'a str) -> Self {
+        let target = target.split_once('#').map_or(target, |(before, _)| before);
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        Self { method, path, query, headers: None, body: &[] }
+    }
+
+    /// The same request with these headers.
+    #[must_use]
+    pub fn with_headers(self, headers: &'a dyn HeaderLookup) -> Self {
+        Self { headers: Some(headers), ..self }
+    }
+
+    /// The same request with that body. A body that can't be seen whole is left out.
+    #[must_use]
+    pub fn with_body(self, body: &'a [u8]) -> Self {
+        Self { body, ..self }
+    }
+
+    pub(super) fn method(&self) -> &'a str {
+        self.method
+    }
+
+    pub(super) fn path(&self) -> &'a str {
+        self.path
+    }
+
+    /// Whether the request carries the precondition.
+    pub(super) fn meets(&self, precondition: &Precondition) -> bool {
+        match precondition {
+            Precondition::Query(name) => self.query.split('&').any(|parameter| {
+                parameter
+                    .split_once('=')
+                    .is_some_and(|(known, value)| !value.is_empty() && *decoded(known) == *name.as_bytes())
+            }),
+            Precondition::Header(name) => {
+                let value = self.headers.and_then(|headers| headers.value(name)).unwrap_or_default();
+                !matches!(value.trim_ascii(), b"" | b"*")
+            }
+            Precondition::BodyField(path) => body::holds(self.body, path),
+        }
+    }
+}
+
+impl fmt::Debug for RequestFacts<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RequestFacts")
+            .field("method", &self.method)
+            .field("path", &self.path)
+            .field("query", &self.query)
+            .field("body", &self.body.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,136 @@
+//! One row of an idempotency table.
+
+use super::{Idempotency, PathPattern, PatternError, Precondition, RequestFacts};
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+/// What a rule says of an operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "an operation is safe to repeat, or if, or not")]
+pub enum OperationClass {
+    /// Sending it twice does what sending it once does.
+    Always,
+    /// It is safe if the request carries any one of these.
+    Conditional(Arc<[Precondition]>),
+    /// Sending it twice does something else.
+    Never,
+}
+
+impl OperationClass {
+    /// Safe with any one of the preconditions.
+    #[must_use]
+    pub fn conditional(preconditions: impl IntoIterator<Item = Precondition>) -> Self {
+        Self::Conditional(preconditions.into_iter().collect())
+    }
+}
+
+impl fmt::Display for OperationClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OperationClass::Always => f.write_str("always"),
+            OperationClass::Never => f.write_str("never"),
+            OperationClass::Conditional(preconditions) => {
+                f.write_str("conditional: ")?;
+                for (index, precondition) in preconditions.iter().enumerate() {
+                    if index > 0 {
+                        f.write_str(" or ")?;
+                    }
+                    precondition.fmt(f)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// One row of an idempotency table: which requests it speaks of, and what it says of them.
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::{IdempotencyRule, OperationClass, Precondition};
+///
+/// let rule = IdempotencyRule::new(
+///     "invoices.pay",
+///     "POST",
+///     "/v1/{invoice=invoices/*}:pay",
+///     OperationClass::conditional([Precondition::header("Idempotency-Key")]),
+/// )?;
+/// assert_eq!(rule.class().to_string(), "conditional: Idempotency-Key header");
+/// # Ok::<(), gax_retry::PatternError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdempotencyRule {
+    name: Cow<'static, str>,
+    method: Cow<'static, str>,
+    path: PathPattern,
+    class: OperationClass,
+}
+
+impl IdempotencyRule {
+    /// A rule for requests with that method (`*` is any) and a path like the pattern.
+    ///
+    /// # Errors
+    ///
+    /// The pattern is none; see [`PathPattern`].
+    pub fn new(
+        name: impl Into<Cow<'static, str>>,
+        method: impl Into<Cow<'static, str>>,
+        path: &str,
+        class: OperationClass,
+    ) -> Result<Self, PatternError> {
+        Ok(Self { name: name.into(), method: method.into(), path: path.parse()?, class })
+    }
+
+    /// The operation's name, such as `storage.objects.insert`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The HTTP method, or `*` for any.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    /// The pattern of the path.
+    #[must_use]
+    pub fn path(&self) -> &PathPattern {
+        &self.path
+    }
+
+    /// What the rule says.
+    #[must_use]
+    pub fn class(&self) -> &OperationClass {
+        &self.class
+    }
+
+    pub(super) fn shared_name(&self) -> Cow<'static, str> {
+        self.name.clone()
+    }
+
+    pub(super) fn set_class(&mut self, class: OperationClass) {
+        self.class = class;
+    }
+
+    /// Whether the rule speaks of requests with that method and path.
+    pub(super) fn covers(&self, method: &str, path: &str) -> bool {
+        (self.method == "*" || self.method == method) && self.path.matches(path)
+    }
+
+    /// What the rule makes of a request that it speaks of.
+    pub(super) fn judge(&self, request: &RequestFacts<'_>) -> Idempotency {
+        match &self.class {
+            OperationClass::Always => Idempotency::Always,
+            OperationClass::Never => Idempotency::Never,
+            OperationClass::Conditional(preconditions) => {
+                match preconditions.iter().find(|precondition| request.meets(precondition)) {
+                    Some(met) => Idempotency::ConditionMet(met.clone()),
+                    None => Idempotency::ConditionNotMet(Arc::clone(preconditions)),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! How much of the table is heeded.
+
+use super::Idempotency;
+use std::fmt;
+use std::str::FromStr;
+
+/// Which requests may be retried, given what is known of them.
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::{Idempotency, IdempotencyStrategy};
+///
+/// assert!(!IdempotencyStrategy::default().permits(&Idempotency::Never));
+/// assert_eq!("always".parse(), Ok(IdempotencyStrategy::Always));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum IdempotencyStrategy {
+    /// What is always safe, and what a precondition makes safe. A request that no rule speaks of is
+    /// not retried.
+    #[default]
+    Conditional,
+    /// Every request. A repeated one may then take effect twice.
+    Always,
+    /// No request.
+    Never,
+}
+
+impl IdempotencyStrategy {
+    /// Every strategy, the default first.
+    pub const ALL: &'static [IdempotencyStrategy] =
+        &[IdempotencyStrategy::Conditional, IdempotencyStrategy::Always, IdempotencyStrategy::Never];
+
+    /// Whether a request like that may be retried.
+    #[must_use]
+    pub const fn permits(self, idempotency: &Idempotency) -> bool {
+        match self {
+            IdempotencyStrategy::Always => true,
+            IdempotencyStrategy::Never => false,
+            IdempotencyStrategy::Conditional => {
+                matches!(idempotency, Idempotency::Always | Idempotency::ConditionMet(_))
+            }
+        }
+    }
+
+    /// The name in the form that flags and files use.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            IdempotencyStrategy::Conditional => "conditional",
+            IdempotencyStrategy::Always => "always",
+            IdempotencyStrategy::Never => "never",
+        }
+    }
+}
+
+impl fmt::Display for IdempotencyStrategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for IdempotencyStrategy {
+    type Err = ParseStrategyError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|strategy| strategy.as_str() == text)
+            .ok_or_else(|| ParseStrategyError { text: text.to_owned() })
+    }
+}
+
+/// A text that names no [`IdempotencyStrategy`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is not an idempotency strategy (conditional, always or never)")]
+pub struct ParseStrategyError {
+    text: String,
+}

@@ -1,0 +1,133 @@
+//! Rules, and the one among them that speaks of a request.
+
+use super::{IdempotencyRule, OperationClass, RequestFacts, Verdict, storage};
+use std::borrow::Cow;
+use std::sync::{Arc, LazyLock};
+
+/// Rules that say which requests of an API may be sent twice. Cheap to clone.
+///
+/// The first rule that speaks of a request decides. A path may begin with one of the table's prefixes,
+/// which is taken off before rules are asked.
+///
+/// # Examples
+///
+/// A row of the Cloud Storage table overridden, and a rule for another API:
+///
+/// ```
+/// use gax_retry::{IdempotencyRule, IdempotencyTable, OperationClass, RequestFacts};
+///
+/// let cautious = IdempotencyTable::storage()
+///     .with_class("storage.buckets.delete", OperationClass::Never)?;
+/// let request = RequestFacts::new("DELETE", "/storage/v1/b/photos");
+/// assert_eq!(cautious.classify(&request).to_string(), "never");
+///
+/// let own = IdempotencyTable::new()
+///     .with_rule(IdempotencyRule::new("things", "PUT", "/things/{id}", OperationClass::Always)?);
+/// assert_eq!(own.classify(&RequestFacts::new("PUT", "/things/7")).to_string(), "always");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct IdempotencyTable {
+    rules: Arc<[IdempotencyRule]>,
+    prefixes: Arc<[Cow<'static, str>]>,
+}
+
+impl IdempotencyTable {
+    /// A table without rules: nothing is known of any request.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The Cloud Storage documentation's table of the JSON API, whole; restoring and moving objects,
+    /// which came later, are taken as conditional.
+    ///
+    /// The paths are those of uploads and downloads too, and may lack `/storage/v1`, as clients leave
+    /// it out when they speak to an emulator. The chunks of a resumable upload are safe by the id of
+    /// their session, which ends once.
+    #[must_use]
+    pub fn storage() -> Self {
+        static STORAGE: LazyLock<IdempotencyTable> = LazyLock::new(|| IdempotencyTable {
+            rules: storage::rules().collect(),
+            prefixes: storage::PREFIXES.iter().copied().map(Cow::Borrowed).collect(),
+        });
+        STORAGE.clone()
+    }
+
+    /// What HTTP itself says of its methods (RFC 9110, section 9.2.2), whatever the path: `GET`, `HEAD`,
+    /// `OPTIONS`, `TRACE`, `PUT` and `DELETE` are safe to repeat; `POST` and `PATCH` are not.
+    #[must_use]
+    pub fn http_methods() -> Self {
+        static METHODS: LazyLock<IdempotencyTable> = LazyLock::new(|| IdempotencyTable {
+            rules: storage::by_method().collect(),
+            prefixes: Arc::default(),
+        });
+        METHODS.clone()
+    }
+
+    /// The table with a rule more. It takes the place of the rule of the same name, if there is one;
+    /// else it is asked before all others.
+    #[must_use]
+    pub fn with_rule(self, rule: IdempotencyRule) -> Self {
+        let mut rules = self.rules.to_vec();
+        match rules.iter_mut().find(|known| known.name() == rule.name()) {
+            Some(known) => *known = rule,
+            None => rules.insert(0, rule),
+        }
+        Self { rules: rules.into(), ..self }
+    }
+
+    /// The table with another word on one of its operations.
+    ///
+    /// # Errors
+    ///
+    /// No rule has that name.
+    pub fn with_class(self, name: &str, class: OperationClass) -> Result<Self, UnknownRuleError> {
+        let mut rules = self.rules.to_vec();
+        let rule = rules
+            .iter_mut()
+            .find(|known| known.name() == name)
+            .ok_or_else(|| UnknownRuleError { name: name.to_owned() })?;
+        rule.set_class(class);
+        Ok(Self { rules: rules.into(), ..self })
+    }
+
+    /// The table for an API whose paths may begin with that, such as `/storage/v1`.
+    #[must_use]
+    pub fn with_prefix(self, prefix: impl Into<Cow<'static, str>>) -> Self {
+        let prefixes = self.prefixes.iter().cloned().chain([prefix.into()]).collect();
+        Self { prefixes, ..self }
+    }
+
+    /// Every rule, in the order in which they are asked.
+    #[must_use]
+    pub fn rules(&self) -> &[IdempotencyRule] {
+        &self.rules
+    }
+
+    /// What the table says of a request.
+    #[must_use]
+    pub fn classify(&self, request: &RequestFacts<'_>) -> Verdict {
+        let path = self.without_prefix(request.path());
+        self.rules
+            .iter()
+            .find(|rule| rule.covers(request.method(), path))
+            .map_or_else(Verdict::unknown, |rule| Verdict::new(rule.shared_name(), rule.judge(request)))
+    }
+
+    fn without_prefix<'a>(&self, path: &'a str) -> &'a str {
+        self.prefixes
+            .iter()
+            .filter_map(|prefix| path.strip_prefix(&**prefix))
+            .filter(|rest| rest.starts_with('/'))
+            .min_by_key(|rest| rest.len())
+            .unwrap_or(path)
+    }
+}
+
+/// A name that none of a table's rules has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no rule of the idempotency table is called {name:?}; its rules() lists the names")]
+pub struct UnknownRuleError {
+    name: String,
+}

@@ -1,0 +1,80 @@
+//! What a table says of one request.
+
+use super::Precondition;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+/// Whether one request may be sent twice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "closed by the three classes of operations, plus none")]
+pub enum Idempotency {
+    /// It may, whatever it carries.
+    Always,
+    /// It may, thanks to this.
+    ConditionMet(Precondition),
+    /// It might, if it carried any one of these.
+    ConditionNotMet(Arc<[Precondition]>),
+    /// It may not.
+    Never,
+    /// No rule speaks of it.
+    Unknown,
+}
+
+impl fmt::Display for Idempotency {
+    /// The class, and for a conditional operation what decided: `conditional: ifMetagenerationMatch`,
+    /// `conditional: ifGenerationMatch or generation missing`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Idempotency::Always => f.write_str("always"),
+            Idempotency::Never => f.write_str("never"),
+            Idempotency::Unknown => f.write_str("unknown: no rule for this request"),
+            Idempotency::ConditionMet(met) => write!(f, "conditional: {met}"),
+            Idempotency::ConditionNotMet(wanted) => {
+                f.write_str("conditional: ")?;
+                for (index, precondition) in wanted.iter().enumerate() {
+                    if index > 0 {
+                        f.write_str(" or ")?;
+                    }
+                    precondition.fmt(f)?;
+                }
+                f.write_str(" missing")
+            }
+        }
+    }
+}
+
+/// What a table says of one request, and by which rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    rule: Option<Cow<'static, str>>,
+    idempotency: Idempotency,
+}
+
+impl Verdict {
+    pub(super) fn new(rule: Cow<'static, str>, idempotency: Idempotency) -> Self {
+        Self { rule: Some(rule), idempotency }
+    }
+
+    pub(super) fn unknown() -> Self {
+        Self { rule: None, idempotency: Idempotency::Unknown }
+    }
+
+    /// The name of the rule that speaks of the request.
+    #[must_use]
+    pub fn rule(&self) -> Option<&str> {
+        self.rule.as_deref()
+    }
+
+    /// Whether the request may be sent twice.
+    #[must_use]
+    pub fn idempotency(&self) -> &Idempotency {
+        &self.idempotency
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.idempotency.fmt(f)
+    }
+}
