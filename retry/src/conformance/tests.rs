@@ -1,0 +1,163 @@
+use super::*;
+
+/// Two attempts of 1 ms with 2 ms between, by a method of two attempts.
+const UNARY: &str = r#"{"id": "u-1", "kind": "unary", "category": "mine",
+    "settings": {"total_timeout_us": 0, "initial_retry_delay_us": 2000, "retry_delay_multiplier": 1.5,
+        "max_retry_delay_us": 9000, "max_attempts": 2, "initial_rpc_timeout_us": 0,
+        "rpc_timeout_multiplier": "NaN", "max_rpc_timeout_us": 0},
+    "retryable_codes": ["UNAVAILABLE"],
+    "script": [{"server_us": 1000, "code": "UNAVAILABLE"}],
+    "expected": {
+        "attempts": [
+            {"attempt": 1, "rpc_timeout_us": 0, "retry_delay_us": 0, "start_us": 0, "end_us": 1000, "outcome": "UNAVAILABLE"},
+            {"attempt": 2, "rpc_timeout_us": 0, "retry_delay_us": 2000, "start_us": 3000, "end_us": 4000, "outcome": "UNAVAILABLE"}],
+        "end": "max_attempts", "final_code": "UNAVAILABLE", "end_us": 4000,
+        "denied_next": {"attempt": 3, "retry_delay_us": 3000, "rpc_timeout_us": 0},
+        "tracer": ["attemptStarted(0)"]},
+    "expected_callable": "same", "note": "made up"}"#;
+
+fn run(case: &str) -> Summary {
+    let mut runner = Runner::new();
+    runner.run_line(&case.replace('\n', " ")).unwrap();
+    runner.summary().clone()
+}
+
+fn changed(from: &str, to: &str) -> Vec<String> {
+    assert!(UNARY.contains(from), "{from}");
+    let summary = run(&UNARY.replacen(from, to, 1));
+    assert_eq!(summary.passed(), 0, "{from} -> {to}");
+    summary.failures().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_case_that_comes_out_is_counted_with_both_its_outcomes() {
+    let summary = run(UNARY);
+    assert_eq!(summary.failures(), []);
+    assert!(summary.is_success());
+    let categories: Vec<_> = summary.categories().collect();
+    let [(name, counts)] = categories.as_slice() else { panic!("{categories:?}") };
+    assert_eq!(*name, ("unary", "mine"));
+    assert_eq!((counts.passed(), counts.failed(), counts.compared(), counts.untraced()), (1, 0, 2, 1));
+}
+
+#[test]
+fn a_changed_number_is_told_with_its_place() {
+    assert_eq!(
+        changed("\"start_us\": 3000", "\"start_us\": 3001"),
+        [
+            "u-1 (line 1): expected.attempts[1].start_us is 3001 in the record, but 3000 here",
+            "u-1 (line 1): expected_callable (the same as expected).attempts[1].start_us is 3001 in the \
+             record, but 3000 here",
+        ]
+    );
+    assert_eq!(
+        changed("\"retry_delay_us\": 3000", "\"retry_delay_us\": 2000"),
+        ["u-1 (line 1): expected.denied_next.retry_delay_us is 2000 in the record, but 3000 here"]
+    );
+    let extra = changed("\"attempts\": [", "\"attempts\": [], \"end\": \"x\", \"unused\": [");
+    assert_eq!(extra, ["u-1 (line 1): expected.unused is not a known field"]);
+}
+
+#[test]
+fn what_the_record_tells_of_a_hanging_attempt_counts() {
+    let problems =
+        changed("\"server_us\": 1000, \"code\": \"UNAVAILABLE\"", "\"server_us\": null, \"code\": null");
+    assert_eq!(
+        problems.first().unwrap(),
+        "u-1 (line 1): expected is an operation that ends in the record, but null (an attempt that never \
+         ends) here"
+    );
+}
+
+#[test]
+fn a_logical_timeout_must_have_made_the_settings() {
+    let problems = changed("\"total_timeout_us\": 0", "\"total_timeout_us\": 0, \"logical_timeout_us\": 0");
+    assert_eq!(problems, ["u-1 (line 1): settings.rpc_timeout_multiplier is NaN in the record, but 1 here"]);
+}
+
+#[test]
+fn what_can_not_be_run_is_counted_and_named() {
+    let huge = "9".repeat(30);
+    for (from, to, reason) in [
+        ("\"unary\"", "\"binary\"", "kind \"binary\" is not known (unary, streaming, poll or validate)"),
+        ("\"note\"", "\"remark\"", "remark is not a known field"),
+        ("\"script\"", "\"skript\"", "script is missing"),
+        ("\"script\": [", "\"script\": [], \"x\": [", "script is empty"),
+        ("\"server_us\": 1000", "\"server_us\": -1", "script[0].server_us is negative"),
+        ("\"server_us\": 1000", "\"server_us\": 1.5", "script[0].server_us is 1.5, not a 64-bit integer"),
+        (
+            "[\"UNAVAILABLE\"]",
+            "[\"OOPS\"]",
+            "retryable_codes: \"OOPS\" is not a gRPC status code (a name such as UNAVAILABLE, or a number from 0 to 16)",
+        ),
+        ("[\"UNAVAILABLE\"]", "7", "retryable_codes is 7, not an array"),
+        (
+            "\"max_attempts\": 2",
+            "\"max_attempts\": 2147483648",
+            "settings.max_attempts is 2147483648, not a 32-bit integer",
+        ),
+        ("\"id\": \"u-1\"", "\"id\": 1", "id is 1, not a string"),
+        ("\"same\"", "\"other\"", "expected_callable is \"other\", not an object"),
+        (
+            "\"end_us\": 4000",
+            &format!("\"end_us\": {huge}"),
+            "expected.attempts[1].end_us is 1e+30, not a 64-bit integer",
+        ),
+        (
+            "\"NaN\"",
+            "\"nan\"",
+            "settings.rpc_timeout_multiplier is \"nan\", not a number, \"NaN\", \"Infinity\" or \"-Infinity\"",
+        ),
+        ("\"max_attempts\": 2", "\"max_attempts\": 0, \"total\": 1", "settings.total is not a known field"),
+    ] {
+        let summary = run(&UNARY.replacen(from, to, 1));
+        assert_eq!((summary.failed(), summary.total().unreadable()), (1, 1), "{reason}");
+        let text = summary.failures()[0].to_string();
+        assert_eq!(text.split_once(": ").unwrap().1, reason);
+    }
+}
+
+#[test]
+fn endless_attempts_are_an_error_and_not_endless_work() {
+    let hot = UNARY
+        .replacen("\"max_attempts\": 2", "\"max_attempts\": 2147483647", 1)
+        .replace("\"server_us\": 1000", "\"server_us\": 0");
+    let summary = run(&hot);
+    assert_eq!(summary.total().unreadable(), 1);
+    assert!(summary.failures()[0].to_string().ends_with("the operation makes more than 10000 attempts"));
+}
+
+#[test]
+fn another_shape_is_no_case() {
+    for (line, reason) in [
+        ("hello", "line 1 is not a recorded case: expected value at line 1 column 1"),
+        ("[1]", "line 1 is not a recorded case: it is not a JSON object"),
+        ("{\"http\": 200}", "line 1 is not a recorded case: it has no \"kind\""),
+        ("{\"kind\": 5}", "line 1 is not a recorded case: it has no \"kind\""),
+    ] {
+        assert_eq!(Runner::new().run_line(line).unwrap_err().to_string(), reason);
+    }
+    assert!(Runner::new().run_line(&"[".repeat(100_000)).is_err());
+}
+
+#[test]
+fn a_file_is_run_whole_and_its_lines_are_named() {
+    let case = UNARY.replace('\n', " ");
+    let other = case.replace("\"end_us\": 4000", "\"end_us\": 5000");
+    let mut runner = Runner::new();
+    runner.run_file("good.jsonl", format!("\u{feff}{case}\r\n\n{other}\n").as_bytes()).unwrap();
+    assert_eq!((runner.summary().passed(), runner.summary().failed()), (1, 1));
+    let failure = &runner.summary().failures()[0];
+    assert_eq!(
+        (failure.id(), failure.line(), failure.expected(), failure.got()),
+        ("u-1", 3, Some("5000"), Some("4000"))
+    );
+    assert!(failure.to_string().starts_with("u-1 (good.jsonl:3): "));
+
+    for content in ["", " \n\n"] {
+        let error = runner.run_file("empty.jsonl", content.as_bytes()).unwrap_err();
+        assert_eq!((error.line(), error.to_string().as_str()), (None, "empty.jsonl holds no recorded case"));
+    }
+    let error = runner.run_file("latin.jsonl", b"\n\xff\n").unwrap_err();
+    assert_eq!(error.to_string(), "latin.jsonl:2 is not a recorded case: it is not UTF-8");
+}
