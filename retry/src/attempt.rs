@@ -78,6 +78,12 @@ impl Started {
         Self { whole_milliseconds: true, ..self }
     }
 
+    /// The same attempt with exactly that timeout.
+    #[must_use]
+    pub fn with_rpc_timeout(self, timeout: Duration) -> Self {
+        Self { rpc_timeout: Some(timeout), ..self }
+    }
+
     /// The same attempt with no more time than that: what a caller's own deadline leaves of it.
     #[must_use]
     pub fn within(self, time: Duration) -> Self {

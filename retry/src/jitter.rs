@@ -1,5 +1,6 @@
 //! Where random numbers come from. The one file that reads the system's randomness.
 
+#[expect(clippy::disallowed_types, reason = "the system's randomness is read here, and nowhere else")]
 use rand::rngs::{SysRng, Xoshiro256PlusPlus};
 use rand::{Rng as _, SeedableRng as _};
 use std::cell::RefCell;

@@ -5,6 +5,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use gax_retry::Code;
 use http::{HeaderMap, StatusCode};
 use tonic::Status;
+use tonic::metadata::MetadataMap;
 
 /// Base64 as tonic reads it: what this refuses, tonic would panic on.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -35,10 +36,10 @@ pub(crate) fn sanitize(headers: &mut HeaderMap) -> bool {
 
 /// The status in sanitized headers or trailers, with the response's other headers as metadata.
 pub(crate) fn status(head: Option<HeaderMap>, trailers: &HeaderMap) -> Status {
-    let mut status = Status::from_header_map(trailers)
-        .unwrap_or_else(|| Status::unknown("the answer has no grpc-status"));
+    let mut status =
+        Status::from_header_map(trailers).unwrap_or_else(|| Status::unknown("the answer has no grpc-status"));
     if let Some(head) = head {
-        status.metadata_mut().merge(tonic::metadata::MetadataMap::from_headers(head));
+        add_metadata(&mut status, head);
     }
     status
 }
@@ -66,8 +67,15 @@ pub(crate) fn status_of_http(http: StatusCode, headers: HeaderMap) -> Status {
         format!("the answer has no grpc-status, but HTTP status {}", http.as_u16())
     };
     let mut status = Status::new(tonic_code(code_of_http(http)), message);
-    status.metadata_mut().merge(tonic::metadata::MetadataMap::from_headers(headers));
+    add_metadata(&mut status, headers);
     status
+}
+
+fn add_metadata(status: &mut Status, headers: HeaderMap) {
+    let metadata = std::mem::take(status.metadata_mut());
+    let mut all = metadata.into_headers();
+    all.extend(headers);
+    *status.metadata_mut() = MetadataMap::from_headers(all);
 }
 
 /// The same code in tonic's type.
@@ -98,9 +106,13 @@ mod tests {
     #[test]
     fn a_code_is_read_or_unknown() {
         assert_eq!(code(&trailers(&[])), None);
-        for (text, expected) in
-            [("0", Code::Ok), ("14", Code::Unavailable), ("17", Code::Unknown), ("x", Code::Unknown), ("", Code::Unknown)]
-        {
+        for (text, expected) in [
+            ("0", Code::Ok),
+            ("14", Code::Unavailable),
+            ("17", Code::Unknown),
+            ("x", Code::Unknown),
+            ("", Code::Unknown),
+        ] {
             assert_eq!(code(&trailers(&[("grpc-status", text)])), Some(expected), "{text:?}");
         }
     }

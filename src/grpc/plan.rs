@@ -41,7 +41,11 @@ impl MethodPlan {
     }
 
     /// The plan of one call: this one, unless the call's options or the caller's deadline say otherwise.
-    pub(crate) fn for_call(self: &Arc<Self>, options: Option<&CallOptions>, deadline: Option<Duration>) -> Arc<Self> {
+    pub(crate) fn for_call(
+        self: &Arc<Self>,
+        options: Option<&CallOptions>,
+        deadline: Option<Duration>,
+    ) -> Arc<Self> {
         let options = options.filter(|options| options.changes_settings());
         if options.is_none() && deadline.is_none() {
             return Arc::clone(self);

@@ -5,8 +5,8 @@ mod error;
 mod report;
 mod timer;
 
-pub(crate) use clock::Clock;
+pub(crate) use clock::{Clock, until};
 pub use error::OperationError;
-pub use report::{Note, OperationReport};
 pub(crate) use report::Ledger;
+pub use report::{Note, OperationReport};
 pub(crate) use timer::Timer;

@@ -1,6 +1,6 @@
 //! What an operation did.
 
-use gax_retry::{Attempt, Code, StopReason};
+use gax_retry::{Attempt, StopReason};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +32,11 @@ pub struct OperationReport {
 impl OperationReport {
     pub(crate) fn new(ledger: Ledger) -> Self {
         Self { ledger: Arc::new(ledger) }
+    }
+
+    /// The same operation, ended for that reason after all.
+    pub(crate) fn stopped(&self, reason: StopReason) -> Self {
+        Self::new(Ledger { stop_reason: Some(reason), ..(*self.ledger).clone() })
     }
 
     /// The method's path, such as `/google.cloud.asset.v1.AssetService/ListAssets`.
@@ -165,11 +170,6 @@ impl Ledger {
 
     pub(crate) fn attempts(&self) -> &[Attempt] {
         self.attempts.as_slice()
-    }
-
-    /// The code of the last attempt that has ended.
-    pub(crate) fn last_code(&self) -> Option<Code> {
-        self.attempts().last().map(Attempt::code)
     }
 
     /// Whether nothing happened but one attempt, so that a fast path may leave the report out.

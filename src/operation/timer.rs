@@ -20,11 +20,7 @@ pin_project! {
 
 impl Timer {
     /// Ready once the moment has come. `None` never comes.
-    pub(crate) fn poll_at(
-        self: Pin<&mut Self>,
-        moment: Option<Instant>,
-        cx: &mut Context<'_>,
-    ) -> Poll<()> {
+    pub(crate) fn poll_at(self: Pin<&mut Self>, moment: Option<Instant>, cx: &mut Context<'_>) -> Poll<()> {
         let Some(moment) = moment else {
             return Poll::Pending;
         };

@@ -1,0 +1,191 @@
+//! Messages to bytes and back.
+//!
+//! A plain call is encoded into one buffer of exactly its size and decoded from the bytes as they came.
+//! What needs more than that, compression above all, goes through tonic's own client, on both sides of the
+//! operation.
+
+use crate::grpc::PREFIX;
+use bytes::{BufMut, Bytes, BytesMut};
+use http::uri::PathAndQuery;
+use http_body::Body as _;
+use prost::Message;
+use std::future::{Future, Ready, pending, ready};
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+use tonic::Status;
+use tonic::body::Body;
+use tonic::codec::CompressionEncoding;
+use tonic::metadata::MetadataMap;
+use tonic_prost::ProstCodec;
+use tower_service::Service;
+
+/// tonic's own limit for what a client receives.
+const DEFAULT_MAX_DECODING: usize = 4 * 1024 * 1024;
+
+/// How messages are written and read.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Codec {
+    pub(crate) send_compressed: Option<CompressionEncoding>,
+    pub(crate) accept_compressed: Vec<CompressionEncoding>,
+    pub(crate) max_decoding: Option<usize>,
+    pub(crate) max_encoding: Option<usize>,
+}
+
+impl Codec {
+    /// Whether nothing but plain messages is sent or announced.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.send_compressed.is_none() && self.accept_compressed.is_empty()
+    }
+
+    pub(crate) fn max_decoding(&self) -> usize {
+        self.max_decoding.unwrap_or(DEFAULT_MAX_DECODING)
+    }
+
+    /// The message with its prefix.
+    pub(crate) fn encode(&self, message: &impl Message) -> Result<Bytes, Status> {
+        let length = message.encoded_len();
+        if let Some(limit) = self.max_encoding.filter(|limit| length > *limit) {
+            return Err(Status::out_of_range(format!(
+                "the request's message is {length} bytes long, more than the limit of {limit}"
+            )));
+        }
+        let Ok(prefix) = u32::try_from(length) else {
+            return Err(Status::resource_exhausted(format!(
+                "the request's message is {length} bytes long, more than gRPC can send"
+            )));
+        };
+        let mut buffer = BytesMut::with_capacity(PREFIX + length);
+        buffer.put_u8(0);
+        buffer.put_u32(prefix);
+        message.encode(&mut buffer).map_err(|error| Status::internal(error.to_string()))?;
+        Ok(buffer.freeze())
+    }
+
+    /// The one message of a plain response; `None` where it is anything else, for tonic to make of it what
+    /// it makes of it.
+    pub(crate) fn decode<M: Message + Default>(&self, bytes: &Bytes) -> Option<Result<M, Status>> {
+        let (prefix, message) = bytes.split_at_checked(PREFIX)?;
+        let (flag, length) = prefix.split_first()?;
+        let length = usize::try_from(u32::from_be_bytes(length.try_into().ok()?)).ok()?;
+        let plain = *flag == 0 && length == message.len() && length <= self.max_decoding();
+        plain.then(|| M::decode(bytes.slice(PREFIX..)).map_err(|error| Status::internal(error.to_string())))
+    }
+
+    fn tonic<S>(&self, service: S) -> tonic::client::Grpc<S> {
+        let mut grpc = tonic::client::Grpc::new(service);
+        if let Some(encoding) = self.send_compressed {
+            grpc = grpc.send_compressed(encoding);
+        }
+        for encoding in &self.accept_compressed {
+            grpc = grpc.accept_compressed(*encoding);
+        }
+        if let Some(limit) = self.max_decoding {
+            grpc = grpc.max_decoding_message_size(limit);
+        }
+        if let Some(limit) = self.max_encoding {
+            grpc = grpc.max_encoding_message_size(limit);
+        }
+        grpc
+    }
+
+    /// tonic's client over a service, with this codec's settings.
+    pub(crate) fn client<S>(&self, service: S) -> tonic::client::Grpc<S> {
+        self.tonic(service)
+    }
+
+    /// The request as tonic writes it: its headers, and its body in one piece.
+    pub(crate) fn encode_by_tonic<M: Message + Send + Sync + 'static>(
+        &self,
+        request: tonic::Request<M>,
+        path: PathAndQuery,
+    ) -> Result<(http::request::Parts, Bytes), Status> {
+        let taken = Taken::default();
+        let mut grpc = self.tonic(taken.clone());
+        {
+            let call = pin!(grpc.unary::<M, (), _>(request, path, ProstCodec::<M, ()>::default()));
+            // The service takes the request and never answers.
+            if let Poll::Ready(Err(status)) = call.poll(&mut Context::from_waker(Waker::noop())) {
+                return Err(status);
+            }
+        }
+        let request = taken.request.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let (parts, mut body) = request.ok_or_else(nothing_sent)?.into_parts();
+        let mut bytes = BytesMut::new();
+        while let Poll::Ready(Some(frame)) =
+            Pin::new(&mut body).poll_frame(&mut Context::from_waker(Waker::noop()))
+        {
+            if let Ok(data) = frame?.into_data() {
+                bytes.extend_from_slice(&data);
+            }
+        }
+        Ok((parts, bytes.freeze()))
+    }
+
+    /// The response as tonic reads it.
+    pub(crate) fn decode_by_tonic<M: Message + Default + Send + Sync + 'static>(
+        &self,
+        response: http::Response<Body>,
+    ) -> Result<tonic::Response<M>, Status> {
+        let mut grpc = self.tonic(Canned { response: Some(response) });
+        let path = PathAndQuery::from_static("/");
+        let call = pin!(grpc.unary(tonic::Request::new(()), path, ProstCodec::<(), M>::default()));
+        match call.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(result) => result,
+            Poll::Pending => Err(Status::internal("a collected response did not end")),
+        }
+    }
+}
+
+fn nothing_sent() -> Status {
+    Status::internal("the request was not written")
+}
+
+/// The metadata of a response: its headers, and its trailers on top.
+pub(crate) fn metadata(mut headers: http::HeaderMap, trailers: Option<http::HeaderMap>) -> MetadataMap {
+    if let Some(trailers) = trailers {
+        headers.extend(trailers);
+    }
+    MetadataMap::from_headers(headers)
+}
+
+/// A service that keeps the request that it is sent.
+#[derive(Debug, Clone, Default)]
+struct Taken {
+    request: Arc<Mutex<Option<http::Request<Body>>>>,
+}
+
+impl Service<http::Request<Body>> for Taken {
+    type Response = http::Response<Body>;
+    type Error = Status;
+    type Future = std::future::Pending<Result<Self::Response, Self::Error>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        *self.request.lock().unwrap_or_else(PoisonError::into_inner) = Some(request);
+        pending()
+    }
+}
+
+/// A service that answers once, with a response that is there already.
+#[derive(Debug)]
+struct Canned {
+    response: Option<http::Response<Body>>,
+}
+
+impl Service<http::Request<Body>> for Canned {
+    type Response = http::Response<Body>;
+    type Error = Status;
+    type Future = Ready<Result<Self::Response, Self::Error>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: http::Request<Body>) -> Self::Future {
+        ready(self.response.take().ok_or_else(|| Status::internal("the response was read twice")))
+    }
+}

@@ -1,0 +1,281 @@
+//! The course of one operation: what has happened, and what follows from it.
+//!
+//! The schedule decides; this reads the clock for it, keeps the ledger, and knows what gRPC adds to the
+//! schedule's rules: requests that never reached a server, and requests that can't be sent again.
+
+use super::answer;
+use super::cause::Reach;
+use super::deadline;
+use super::failure::Failure;
+use super::outgoing::Outgoing;
+use super::plan::MethodPlan;
+use crate::operation::{Clock, Ledger, Note};
+use crate::settings::Limits;
+use gax_retry::{Attempt, Code, Decision, Ending, OperationState, Started, StopReason, ThreadJitter};
+use http::HeaderMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+use tonic::Status;
+use tonic::body::Body;
+use tonic::codegen::StdError;
+
+/// How much of a response must have come in before it can be called good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Judge {
+    /// All of it: the RPC is unary.
+    Whole,
+    /// One message, and its end if that is there already: nobody knows whether the RPC is unary.
+    FirstMessage,
+}
+
+/// What the operation does next.
+pub(crate) enum Next {
+    /// Send the request of the attempt that has begun.
+    Send,
+    /// Begin another attempt.
+    Attempt,
+    /// The same, but let other tasks run before.
+    Yield,
+    /// The same, at that moment.
+    Wait(Option<Instant>),
+    /// End with this error.
+    Stop(Status),
+}
+
+/// How often a request that never left may be sent again.
+const MOST_UNSENT: u32 = 100;
+
+/// After how many attempts without a wait other tasks get their turn.
+const BURST: u8 = 16;
+
+#[derive(Debug)]
+pub(crate) struct Course {
+    plan: Arc<MethodPlan>,
+    limits: Limits,
+    judge: Judge,
+    wants_report: bool,
+    outgoing: Outgoing,
+    clock: Option<Clock>,
+    state: OperationState,
+    current: Current,
+    ledger: Ledger,
+    /// What the attempt before ended with.
+    before: Option<Box<Failure>>,
+    refused: bool,
+    burst: u8,
+}
+
+/// The attempt that is running.
+#[derive(Debug, Default)]
+struct Current {
+    started: Option<Started>,
+    delay: Duration,
+    start: Duration,
+    deadline: Option<Instant>,
+    /// Time has passed since it began, so that less than its RPC timeout is left.
+    late: bool,
+}
+
+impl Course {
+    pub(crate) fn new(plan: Arc<MethodPlan>, limits: Limits, judge: Judge, outgoing: Outgoing) -> Self {
+        let ledger = Ledger::new(outgoing.path());
+        Self {
+            plan,
+            limits,
+            judge,
+            wants_report: false,
+            outgoing,
+            clock: None,
+            state: OperationState::default(),
+            current: Current::default(),
+            ledger,
+            before: None,
+            refused: false,
+            burst: 0,
+        }
+    }
+
+    /// The same, with a report even of a plain success.
+    pub(crate) fn reporting(mut self, wants_report: bool) -> Self {
+        self.wants_report = wants_report;
+        self
+    }
+
+    pub(crate) fn judge(&self) -> Judge {
+        self.judge
+    }
+
+    pub(crate) fn max_response_buffer(&self) -> usize {
+        self.limits.max_response_buffer
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.current.deadline
+    }
+
+    /// The moment to wait for, now that the attempt has to wait.
+    pub(crate) fn pending(&mut self) -> Option<Instant> {
+        self.current.late = true;
+        self.burst = 0;
+        self.current.deadline
+    }
+
+    pub(crate) fn note(&mut self, note: Note) {
+        self.ledger.note(note);
+    }
+
+    pub(crate) fn sanitize(&mut self, headers: &mut HeaderMap) {
+        if answer::sanitize(headers) {
+            self.ledger.note(Note::MalformedStatusDetails);
+        }
+    }
+
+    /// Begins an attempt, if there is time for it.
+    pub(crate) fn begin(&mut self) -> Result<(), Status> {
+        // The operation starts with its first attempt.
+        let (clock, now) = match self.clock {
+            Some(clock) => (clock, clock.elapsed()),
+            None => (*self.clock.insert(Clock::start()), Duration::ZERO),
+        };
+        let left = self.plan.bound.map(|bound| bound.saturating_sub(now));
+        if left == Some(Duration::ZERO) {
+            return Err(self.out_of_time(StopReason::TotalTimeout));
+        }
+        let started = match self.state.start(&self.plan.schedule, now) {
+            Ok(started) => left.map_or(started, |left| started.within(left)),
+            Err(stop) => return Err(self.out_of_time(stop.reason())),
+        };
+        self.current = Current {
+            started: Some(started),
+            delay: self.current.delay,
+            start: now,
+            deadline: started.rpc_timeout().and_then(|timeout| clock.at(now.saturating_add(timeout))),
+            late: false,
+        };
+        Ok(())
+    }
+
+    /// There is no time for another attempt: the operation ends with the error of the one before.
+    fn out_of_time(&mut self, reason: StopReason) -> Status {
+        match self.before.take() {
+            Some(failure) => self.end(*failure, None, reason),
+            None => self.end(Failure::no_time(), None, reason),
+        }
+    }
+
+    /// The request of the attempt that has begun.
+    pub(crate) fn request(&mut self) -> http::Request<Body> {
+        let timeout = match self.current.started {
+            Some(started) if self.current.late => {
+                let left = self.current.deadline.map(crate::operation::until);
+                started.rpc_timeout().and(left).map(deadline::header_value)
+            }
+            Some(started) if started.number() == 1 => self.plan.first_timeout.clone(),
+            Some(started) => started.rpc_timeout().map(deadline::header_value),
+            None => None,
+        };
+        self.outgoing.write(timeout)
+    }
+
+    /// Our clock has ended the attempt.
+    pub(crate) fn timed_out(&mut self) -> Next {
+        let timeout = self.current.started.and_then(Started::rpc_timeout).unwrap_or_default();
+        self.ended(Failure::timed_out(timeout))
+    }
+
+    /// The attempt ended with a status, or with an answer that has none.
+    pub(crate) fn failed(&mut self, mut failure: Failure) -> Next {
+        if self.limits.server_timeouts_are_ours && failure.is_server_timeout() && self.time_is_up() {
+            failure.code = Code::DeadlineExceeded;
+            self.ledger.note(Note::CountedAsDeadlineExceeded);
+        }
+        self.ended(failure)
+    }
+
+    /// The connection or the stream broke; `answered` says that the response had begun.
+    pub(crate) fn broken(&mut self, error: StdError, answered: bool) -> Next {
+        let (mut failure, verdict) = Failure::transport(error, answered);
+        if verdict.cancelled_by_server && self.time_is_up() {
+            failure.code = Code::DeadlineExceeded;
+            self.ledger.note(Note::CountedAsDeadlineExceeded);
+        }
+        let unsent = match verdict.reach {
+            Reach::NeverSent => self.ledger.transparent_retries < MOST_UNSENT,
+            Reach::Refused => !std::mem::replace(&mut self.refused, true),
+            Reach::MaybeSent => false,
+            Reach::ChannelClosed => {
+                self.record(failure.code);
+                return Next::Stop(self.end(failure, None, StopReason::ChannelClosed));
+            }
+        };
+        if unsent && self.outgoing.is_replayable() {
+            self.ledger.transparent_retries += 1;
+            self.current.late = true;
+            return Next::Send;
+        }
+        self.ended(failure)
+    }
+
+    /// Whether the attempt has used up its RPC timeout.
+    fn time_is_up(&self) -> bool {
+        let Some(timeout) = self.current.started.and_then(Started::rpc_timeout) else {
+            return false;
+        };
+        self.clock.is_some_and(|clock| clock.elapsed() >= self.current.start.saturating_add(timeout))
+    }
+
+    /// Writes the attempt down; returns when it ended.
+    fn record(&mut self, code: Code) -> Duration {
+        let end = self.clock.map_or(Duration::ZERO, Clock::elapsed);
+        if let Some(started) = self.current.started {
+            self.ledger.push(Attempt::new(started, self.current.delay, self.current.start, end, code));
+        }
+        end
+    }
+
+    fn ended(&mut self, failure: Failure) -> Next {
+        let now = self.record(failure.code);
+        let decision =
+            self.state.ended(&self.plan.schedule, now, Ending::new(failure.code), &mut ThreadJitter);
+        let before = self.before.take();
+        match decision {
+            Decision::Retry(retry) if self.outgoing.is_replayable() => {
+                self.before = Some(Box::new(failure));
+                self.current.delay = retry.wait();
+                self.pause(now, retry.wait())
+            }
+            Decision::Retry(_) => Next::Stop(self.end(failure, before, StopReason::NotReplayable)),
+            Decision::Stop(stop) => Next::Stop(self.end(failure, before, stop.reason())),
+            // A failure has no code OK; were there one, nothing would retry it.
+            Decision::Done => Next::Stop(self.end(failure, before, StopReason::NonRetryable)),
+        }
+    }
+
+    fn pause(&mut self, now: Duration, wait: Duration) -> Next {
+        if wait.is_zero() {
+            self.burst += 1;
+            if self.burst < BURST {
+                return Next::Attempt;
+            }
+            self.burst = 0;
+            return Next::Yield;
+        }
+        self.outgoing.shrink();
+        Next::Wait(self.clock.and_then(|clock| clock.at(now.saturating_add(wait))))
+    }
+
+    fn end(&mut self, failure: Failure, before: Option<Box<Failure>>, reason: StopReason) -> Status {
+        let ledger = std::mem::replace(&mut self.ledger, Ledger::new(self.outgoing.path()));
+        failure.into_status(before.map(|before| *before), ledger, reason)
+    }
+
+    /// The attempt succeeded; the report, where it is wanted or has something to tell.
+    pub(crate) fn succeeded(&mut self) -> Option<Ledger> {
+        if !self.wants_report && self.ledger.attempts().is_empty() && self.ledger.is_plain() {
+            return None;
+        }
+        self.record(Code::Ok);
+        Some(std::mem::replace(&mut self.ledger, Ledger::new(self.outgoing.path())))
+    }
+}

@@ -1,0 +1,149 @@
+//! An attempt that failed, kept as it came until somebody needs its status.
+
+use super::{answer, cause};
+use crate::operation::{Ledger, OperationError, OperationReport};
+use gax_retry::{Code, StopReason};
+use http::{HeaderMap, StatusCode};
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+use tonic::Status;
+use tonic::codegen::StdError;
+
+/// How an attempt failed. To make a [`Status`] costs several allocations, so that is done for the last
+/// attempt only.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) code: Code,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// The server sent a status: alone, in the headers, or after `head`, in trailers.
+    Answered { head: Option<HeaderMap>, trailers: HeaderMap },
+    /// The answer has no `grpc-status`.
+    WithoutStatus { http: StatusCode, headers: HeaderMap },
+    /// No answer, or half of one.
+    Transport(StdError),
+    /// Our own clock ended it.
+    TimedOut { timeout: Duration },
+    /// There was no time to make it.
+    NoTime,
+}
+
+impl Failure {
+    /// The status that the server sent, in sanitized headers.
+    pub(crate) fn answered(code: Code, head: Option<HeaderMap>, trailers: HeaderMap) -> Self {
+        Self { code, kind: Kind::Answered { head, trailers } }
+    }
+
+    pub(crate) fn without_status(http: StatusCode, headers: HeaderMap) -> Self {
+        Self { code: answer::code_of_http(http), kind: Kind::WithoutStatus { http, headers } }
+    }
+
+    /// An error of the service or of the response's body, and what it means.
+    pub(crate) fn transport(error: StdError, answered: bool) -> (Self, cause::Verdict) {
+        let verdict = cause::classify(&*error, answered);
+        (Self { code: verdict.code, kind: Kind::Transport(error) }, verdict)
+    }
+
+    pub(crate) fn timed_out(timeout: Duration) -> Self {
+        Self { code: Code::DeadlineExceeded, kind: Kind::TimedOut { timeout } }
+    }
+
+    /// The caller's deadline had passed before the first attempt.
+    pub(crate) fn no_time() -> Self {
+        Self { code: Code::DeadlineExceeded, kind: Kind::NoTime }
+    }
+
+    /// Whether the server's own clock for the call may have ended it.
+    pub(crate) fn is_server_timeout(&self) -> bool {
+        match &self.kind {
+            Kind::Answered { trailers, .. } => answer::is_timeout_expired(trailers),
+            // hyper hides a reset with CANCEL in the body behind an early end.
+            Kind::WithoutStatus { http, .. } => *http == StatusCode::OK,
+            Kind::Transport(_) | Kind::TimedOut { .. } | Kind::NoTime => false,
+        }
+    }
+
+    /// The status that the operation ends with: this failure's code, message, details and metadata, and
+    /// behind it the report. `before` is what the attempt before ended with.
+    pub(crate) fn into_status(
+        self,
+        before: Option<Failure>,
+        mut ledger: Ledger,
+        reason: StopReason,
+    ) -> Status {
+        ledger.stop_reason = Some(reason);
+        let code = self.code;
+        let (mut status, cause) = match self.kind {
+            Kind::Answered { head, trailers } => (answer::status(head, &trailers), None),
+            Kind::WithoutStatus { http, headers } => (answer::status_of_http(http, headers), None),
+            Kind::Transport(error) => of_error(error),
+            Kind::TimedOut { timeout } => of_timeout(timeout, before, &ledger),
+            Kind::NoTime => {
+                let message =
+                    format!("the deadline of {} had passed before its first attempt", ledger.method);
+                (Status::deadline_exceeded(message), None)
+            }
+        };
+        if status.code() != answer::tonic_code(code) {
+            status = Status::with_details_and_metadata(
+                answer::tonic_code(code),
+                status.message().to_owned(),
+                bytes::Bytes::copy_from_slice(status.details()),
+                std::mem::take(status.metadata_mut()),
+            );
+        }
+        let report = OperationReport::new(ledger);
+        status.set_source(Arc::new(OperationError::new(report, cause)));
+        status
+    }
+}
+
+/// An error's cause, as the operation's error keeps it.
+type Cause = Option<Arc<dyn Error + Send + Sync>>;
+
+fn of_error(error: StdError) -> (Status, Cause) {
+    match error.downcast::<Status>() {
+        Ok(status) if status.source().is_none() => (*status, None),
+        Ok(status) => {
+            let cause: Arc<dyn Error + Send + Sync> = Arc::new((*status).clone());
+            (*status, Some(cause))
+        }
+        Err(error) => (Status::unknown(chain(&*error)), Some(Arc::from(error))),
+    }
+}
+
+/// The messages of an error and of all its sources.
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(inner) = source {
+        let inner_text = inner.to_string();
+        if !text.ends_with(&inner_text) {
+            text.push_str(": ");
+            text.push_str(&inner_text);
+        }
+        source = inner.source();
+    }
+    text
+}
+
+/// The status of an attempt that our clock ended. What the server said before is not lost behind it.
+fn of_timeout(timeout: Duration, before: Option<Failure>, ledger: &Ledger) -> (Status, Cause) {
+    let attempt = ledger.attempts().len();
+    let mut message = format!("attempt {attempt} of {} timed out after {timeout:?}", ledger.method);
+    let Some(Kind::Answered { head, trailers }) = before.map(|before| before.kind) else {
+        return (Status::deadline_exceeded(message), None);
+    };
+    let said = answer::status(head, &trailers);
+    message.push_str(", and the attempt before ended with ");
+    message.push_str(Code::from_wire(said.code() as i32).name());
+    if !said.message().is_empty() {
+        message.push_str(": ");
+        message.push_str(said.message());
+    }
+    (Status::deadline_exceeded(message), Some(Arc::new(said)))
+}

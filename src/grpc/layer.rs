@@ -1,0 +1,127 @@
+//! The layer that a stock tonic client runs over.
+
+use super::descriptors::{self, DescriptorError};
+use super::methods::{Kinds, Methods};
+use super::service::{Config, RetryService};
+use crate::settings::Limits;
+use gax_retry::{Compatibility, RetryTable};
+use std::sync::{Arc, OnceLock};
+use tower_layer::Layer;
+
+/// Runs every call that a retry table knows as an operation, under any tonic client.
+///
+/// Methods that the table does not know pass through untouched. Streams pass through too, under the
+/// settings' total timeout; they are not retried.
+///
+/// An interceptor *inside* the layer (between it and the channel) runs once per attempt, so that it can put a
+/// fresh token into each; one *outside* (between the client and the layer) runs once per operation.
+///
+/// # Defaults
+///
+/// | setting | default |
+/// | --- | --- |
+/// | [`compatibility`](Self::compatibility) | [`Compatibility::Documented`] |
+/// | [`max_replay_bytes`](Self::max_replay_bytes) | 1 MiB |
+/// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB + 64 KiB |
+/// | [`server_timeouts_are_ours`](Self::server_timeouts_are_ours) | true |
+///
+/// # Examples
+///
+/// ```no_run
+/// use tonic_gax::{RetryLayer, RetryTable};
+/// use tower_layer::Layer;
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let table = RetryTable::from_path("proto/cloudasset_grpc_service_config.json")?;
+/// let channel = tonic::transport::Endpoint::from_static("http://[::1]:50051").connect().await?;
+/// let channel = RetryLayer::new(table).layer(channel);
+/// // let client = SomeTonicClient::new(channel);
+/// # drop(channel);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct RetryLayer {
+    table: RetryTable,
+    kinds: Kinds,
+    compatibility: Compatibility,
+    limits: Limits,
+    /// Made when the layer is first used, shared by all services it makes.
+    config: OnceLock<Arc<Config>>,
+}
+
+impl RetryLayer {
+    /// A layer for the methods of a table.
+    #[must_use]
+    pub fn new(table: RetryTable) -> Self {
+        Self {
+            table,
+            kinds: Kinds::new(),
+            compatibility: Compatibility::default(),
+            limits: Limits::default(),
+            config: OnceLock::new(),
+        }
+    }
+
+    /// Tells the layer from compiled descriptors (an encoded `FileDescriptorSet`, as tonic-build and protoc
+    /// write it) which methods are unary and which are streams.
+    ///
+    /// Without them, a stock client does not say. A request is then replayed if its body ends at once after
+    /// one frame, and a response is judged by its trailers if these follow its first message at once.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are no `FileDescriptorSet`.
+    pub fn with_descriptors(mut self, encoded: &[u8]) -> Result<Self, DescriptorError> {
+        self.kinds.extend(descriptors::kinds(encoded)?);
+        Ok(self.changed())
+    }
+
+    /// Whose rules turn settings into attempts.
+    #[must_use]
+    pub fn compatibility(mut self, compatibility: Compatibility) -> Self {
+        self.compatibility = compatibility;
+        self.changed()
+    }
+
+    /// The longest request, in bytes, that is kept to be sent again. A longer one is sent once, and the
+    /// report says so. Zero: no limit.
+    #[must_use]
+    pub fn max_replay_bytes(mut self, bytes: usize) -> Self {
+        self.limits = self.limits.with_max_replay_bytes(bytes);
+        self.changed()
+    }
+
+    /// The most bytes of a response that are held back until its status is known. A longer response is
+    /// passed on, without a retry should it fail later, and the report says so.
+    #[must_use]
+    pub fn max_response_buffer(mut self, bytes: usize) -> Self {
+        self.limits.max_response_buffer = bytes;
+        self.changed()
+    }
+
+    /// Whether an answer `CANCELLED` "Timeout expired", which a tonic server gives when the `grpc-timeout` that
+    /// it was sent has passed, counts as `DEADLINE_EXCEEDED` once the attempt's time is up.
+    #[must_use]
+    pub fn server_timeouts_are_ours(mut self, ours: bool) -> Self {
+        self.limits.server_timeouts_are_ours = ours;
+        self.changed()
+    }
+
+    fn changed(mut self) -> Self {
+        self.config = OnceLock::new();
+        self
+    }
+}
+
+impl<S> Layer<S> for RetryLayer {
+    type Service = RetryService<S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        let config = self.config.get_or_init(|| {
+            let methods = Methods::new(self.table.clone(), self.kinds.clone(), self.compatibility);
+            Arc::new(Config { methods, limits: self.limits })
+        });
+        RetryService::new(inner, Arc::clone(config))
+    }
+}

@@ -1,0 +1,52 @@
+//! Which plan is for which path.
+
+use super::plan::MethodPlan;
+use crate::settings::CallSettings;
+use gax_retry::{Compatibility, MethodKind, RetryTable};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A retry table made ready for calls: one plan an entry, resolved once.
+#[derive(Debug)]
+pub(crate) struct Methods {
+    table: RetryTable,
+    plans: Vec<Arc<MethodPlan>>,
+    kinds: Kinds,
+}
+
+/// The kinds of the methods that descriptors were given for, by path without the leading slash.
+pub(crate) type Kinds = HashMap<Box<str>, MethodKind>;
+
+/// What is known of a method.
+pub(crate) struct Found<'a> {
+    pub(crate) plan: &'a Arc<MethodPlan>,
+    pub(crate) kind: Option<MethodKind>,
+}
+
+impl Methods {
+    pub(crate) fn new(table: RetryTable, kinds: Kinds, compatibility: Compatibility) -> Self {
+        let plans = (0..table.entry_count())
+            .filter_map(|index| table.entry(index))
+            .map(|policy| CallSettings::new(policy.settings().clone(), policy.codes()))
+            .map(|settings| Arc::new(MethodPlan::new(settings, compatibility)))
+            .collect();
+        Self { table, plans, kinds }
+    }
+
+    /// The method of a path; `None` if the table has nothing to say about it.
+    ///
+    /// The last two segments are the service and the method: an origin may put segments of its own before
+    /// them.
+    pub(crate) fn find(&self, path: &str) -> Option<Found<'_>> {
+        let (rest, method) = path.rsplit_once('/')?;
+        let service = rest.rsplit('/').next()?;
+        let plan = self.plans.get(self.table.lookup(service, method)?.entry()?)?;
+        let kind = if self.kinds.is_empty() { None } else { self.kind(path, service, method) };
+        Some(Found { plan, kind })
+    }
+
+    fn kind(&self, path: &str, service: &str, method: &str) -> Option<MethodKind> {
+        let tail = path.len().checked_sub(service.len() + 1 + method.len())?;
+        self.kinds.get(path.get(tail..)?).copied()
+    }
+}

@@ -1,0 +1,262 @@
+//! The service that the layer makes.
+
+use super::collect::Collected;
+use super::course::{Course, Judge};
+use super::deadline;
+use super::engine::Operation;
+use super::inbound;
+use super::methods::{Found, Methods};
+use super::outgoing::Outgoing;
+use super::passing::Passing;
+use super::plan::MethodPlan;
+use super::response_body::ResponseBody;
+use super::transport::Transport;
+use crate::operation::{Note, OperationReport};
+use crate::settings::{CallOptions, Limits};
+use bytes::Bytes;
+use http::request::Parts;
+use http_body::{Body as HttpBody, Frame};
+use pin_project_lite::pin_project;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tonic::Status;
+use tonic::body::Body;
+use tower_service::Service;
+
+/// Runs every call as an operation; made by [`RetryLayer`](crate::RetryLayer).
+///
+/// # Cancel safety
+///
+/// To drop a call's future stops it at once: no attempt, wait or timer outlives it. The server sees the
+/// stream reset.
+#[derive(Debug, Clone)]
+pub struct RetryService<S> {
+    inner: S,
+    config: Arc<Config>,
+}
+
+/// What all calls through a layer share.
+#[derive(Debug)]
+pub(crate) struct Config {
+    pub(crate) methods: Methods,
+    pub(crate) limits: Limits,
+}
+
+impl<S> RetryService<S> {
+    pub(crate) fn new(inner: S, config: Arc<Config>) -> Self {
+        Self { inner, config }
+    }
+}
+
+impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
+    type Response = http::Response<ResponseBody>;
+    type Error = Status;
+    type Future = ResponseFuture<S>;
+
+    /// Always ready: whether the service below is, belongs to each attempt, under its clock.
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        let service = self.inner.clone();
+        let Some(Found { plan, kind }) = self.config.methods.find(request.uri().path()) else {
+            return ResponseFuture { state: State::Passing { call: Passing::untouched(service, request) } };
+        };
+        let (mut parts, body) = request.into_parts();
+        let options =
+            (!parts.extensions.is_empty()).then(|| parts.extensions.remove::<CallOptions>()).flatten();
+        let plan = plan.for_call(options.as_ref(), callers_deadline(&parts));
+        let wants_report = options.is_some_and(|options| options.report);
+        if kind.is_some_and(|kind| !kind.is_unary()) {
+            let request = http::Request::from_parts(parts, body);
+            let note =
+                kind.is_some_and(gax_retry::MethodKind::streams_requests).then_some(Note::RequestIsAStream);
+            let call = Passing::watched(service, request, plan, note, wants_report);
+            return ResponseFuture { state: State::Passing { call } };
+        }
+        let judge = if kind.is_some() { Judge::Whole } else { Judge::FirstMessage };
+        let reading = Reading {
+            parts,
+            body,
+            read: Collected::default(),
+            judge,
+            plan,
+            limits: self.config.limits,
+            wants_report,
+        };
+        ResponseFuture { state: State::Reading { service: Some(service), reading: Some(reading) } }
+    }
+}
+
+/// The time that the caller allows the call: its own `grpc-timeout`, or what a server's handler has left.
+pub(crate) fn callers_deadline(parts: &Parts) -> Option<Duration> {
+    shorter(deadline::from_headers(&parts.headers), inbound::time_left())
+}
+
+pub(crate) fn shorter(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+pin_project! {
+    /// The future of [`RetryService`].
+    #[must_use = "futures do nothing unless polled"]
+    pub struct ResponseFuture<S: Transport> {
+        #[pin]
+        state: State<S>,
+    }
+}
+
+pin_project! {
+    #[project = StateProj]
+    enum State<S: Transport> {
+        // The request is read, to be sent as often as needed.
+        Reading { service: Option<S>, reading: Option<Reading> },
+        Operating { #[pin] operation: Operation<S> },
+        Passing { #[pin] call: Passing<S> },
+    }
+}
+
+impl<S: Transport> fmt::Debug for ResponseFuture<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResponseFuture").finish_non_exhaustive()
+    }
+}
+
+impl<S: Transport> Future for ResponseFuture<S> {
+    type Output = Result<http::Response<ResponseBody>, Status>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut state = self.project().state;
+        loop {
+            let next = match state.as_mut().project() {
+                StateProj::Reading { service, reading } => {
+                    let read = match reading.as_mut() {
+                        Some(reading) => ready!(reading.poll(cx))?,
+                        None => return Poll::Pending,
+                    };
+                    let (Some(service), Some(reading)) = (service.take(), reading.take()) else {
+                        return Poll::Pending;
+                    };
+                    reading.finish(service, &read)
+                }
+                StateProj::Operating { operation } => {
+                    let success = ready!(operation.poll(cx))?;
+                    let mut parts = success.parts;
+                    if let Some(ledger) = success.ledger {
+                        parts.extensions.insert(OperationReport::new(ledger));
+                    }
+                    let body = match success.rest {
+                        Some(rest) => ResponseBody::open(success.collected, rest),
+                        None => ResponseBody::whole(success.collected),
+                    };
+                    return Poll::Ready(Ok(http::Response::from_parts(parts, body)));
+                }
+                StateProj::Passing { call } => return call.poll(cx),
+            };
+            state.set(next);
+        }
+    }
+}
+
+/// A request body that is read before the first attempt.
+#[derive(Debug)]
+struct Reading {
+    parts: Parts,
+    body: Body,
+    read: Collected,
+    judge: Judge,
+    plan: Arc<MethodPlan>,
+    limits: Limits,
+    wants_report: bool,
+}
+
+/// What reading a request has shown.
+enum Read {
+    /// The whole of it: one frame.
+    Whole,
+    /// There is more, or there may be: it is sent on as it comes.
+    Stream(Note),
+}
+
+impl Reading {
+    /// A unary request is waited for. Where nobody knows the method's kind, a body that is not there at once
+    /// is a stream.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Read, Status>> {
+        loop {
+            let frame = match Pin::new(&mut self.body).poll_frame(cx) {
+                Poll::Ready(Some(frame)) => frame?,
+                Poll::Ready(None) => return Poll::Ready(Ok(Read::Whole)),
+                Poll::Pending if self.judge == Judge::FirstMessage => {
+                    return Poll::Ready(Ok(Read::Stream(Note::RequestIsAStream)));
+                }
+                Poll::Pending => return Poll::Pending,
+            };
+            if let Ok(data) = frame.into_data() {
+                let is_first = self.read.is_empty();
+                self.read.push(data);
+                if !is_first && self.judge == Judge::FirstMessage {
+                    return Poll::Ready(Ok(Read::Stream(Note::RequestIsAStream)));
+                }
+                if !is_first && self.read.len() > self.limits.max_replay_bytes {
+                    return Poll::Ready(Ok(Read::Stream(Note::RequestTooLargeToReplay)));
+                }
+            }
+        }
+    }
+
+    fn finish<S: Transport>(self, service: S, read: &Read) -> State<S> {
+        let replayable = self.read.len() <= self.limits.max_replay_bytes;
+        match read {
+            Read::Whole => {
+                let outgoing = Outgoing::new(self.parts, self.read.into_bytes(), replayable);
+                let mut course =
+                    Course::new(self.plan, self.limits, self.judge, outgoing).reporting(self.wants_report);
+                if !replayable {
+                    course.note(Note::RequestTooLargeToReplay);
+                }
+                State::Operating { operation: Operation::new(service, course) }
+            }
+            Read::Stream(note) => {
+                let note = *note;
+                let body = Body::new(Resumed { read: self.read, body: self.body });
+                let request = http::Request::from_parts(self.parts, body);
+                let call = Passing::watched(service, request, self.plan, Some(note), self.wants_report);
+                State::Passing { call }
+            }
+        }
+    }
+}
+
+/// A body of which some frames have been read already.
+#[derive(Debug)]
+struct Resumed {
+    read: Collected,
+    body: Body,
+}
+
+impl HttpBody for Resumed {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        match self.read.pop() {
+            Some(data) => Poll::Ready(Some(Ok(Frame::data(data)))),
+            None => Pin::new(&mut self.body).poll_frame(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.read.is_empty() && self.body.is_end_stream()
+    }
+}

@@ -1,0 +1,35 @@
+//! What an operation can run over.
+
+use bytes::Bytes;
+use http_body::Body as HttpBody;
+use tonic::body::Body;
+use tonic::client::GrpcService;
+use tonic::codegen::StdError;
+
+/// A gRPC service that attempts are sent over: a tonic [`Channel`](tonic::transport::Channel), the same
+/// with tower layers or interceptors around it, or any other service of that shape.
+///
+/// It is implemented for everything that qualifies; there is nothing to implement by hand.
+pub trait Transport:
+    GrpcService<
+        Body,
+        Error: Into<StdError> + Send,
+        Future: Send,
+        ResponseBody: HttpBody<Data = Bytes, Error: Into<StdError>> + Send + 'static,
+    > + Clone
+    + Send
+    + 'static
+{
+}
+
+impl<S> Transport for S where
+    S: GrpcService<
+            Body,
+            Error: Into<StdError> + Send,
+            Future: Send,
+            ResponseBody: HttpBody<Data = Bytes, Error: Into<StdError>> + Send + 'static,
+        > + Clone
+        + Send
+        + 'static
+{
+}
