@@ -4,7 +4,7 @@ use super::codec::Codec;
 use super::streaming::{MessageCall, StreamingCall, Timed};
 use super::unary::UnaryCall;
 use crate::grpc::{Course, Judge, MethodPlan, Operation, Outgoing, Transport, shorter, time_left};
-use crate::operation::Note;
+use crate::operation::{JitterSeeds, Note};
 use crate::settings::{CallOptions, ClientSettings, Limits};
 use gax_retry::MethodKind;
 use http::uri::PathAndQuery;
@@ -27,6 +27,7 @@ pub struct Client<T> {
 pub(crate) struct Shared {
     methods: Vec<Method>,
     limits: Limits,
+    jitter: JitterSeeds,
     pub(crate) codec: Codec,
 }
 
@@ -43,7 +44,7 @@ impl<T> Client<T> {
     /// A client over a channel.
     #[must_use]
     pub fn new(channel: T, settings: ClientSettings) -> Self {
-        let ClientSettings { stub, compatibility, limits } = settings;
+        let ClientSettings { stub, compatibility, limits, jitter } = settings;
         let methods = stub
             .into_calls()
             .map(|(info, call)| Method {
@@ -54,7 +55,7 @@ impl<T> Client<T> {
                 plan: Arc::new(MethodPlan::new(call, compatibility)),
             })
             .collect();
-        let shared = Shared { methods, limits, codec: Codec::default() };
+        let shared = Shared { methods, limits, jitter, codec: Codec::default() };
         Self { channel, shared: Arc::new(shared) }
     }
 
@@ -198,7 +199,9 @@ impl<T: Transport> Client<T> {
             Outgoing::new(parts, body, replayable)
         };
         let is_replayable = outgoing.is_replayable();
-        let mut course = Course::new(plan, self.limits(), Judge::Whole, outgoing).reporting(true);
+        let mut course = Course::new(plan, self.limits(), Judge::Whole, outgoing)
+            .reporting(true)
+            .jittered_by(self.shared.jitter.next());
         if !is_replayable {
             course.note(Note::RequestTooLargeToReplay);
         }

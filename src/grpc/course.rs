@@ -9,9 +9,9 @@ use super::deadline;
 use super::failure::Failure;
 use super::outgoing::Outgoing;
 use super::plan::MethodPlan;
-use crate::operation::{Clock, Ledger, Note};
+use crate::operation::{Clock, Jitter, Ledger, Note};
 use crate::settings::Limits;
-use gax_retry::{Attempt, Code, Decision, Ending, OperationState, Started, StopReason, ThreadJitter};
+use gax_retry::{Attempt, Code, Decision, Ending, OperationState, Started, StopReason};
 use http::HeaderMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -64,6 +64,7 @@ pub(crate) struct Course {
     before: Option<Box<Failure>>,
     refused: bool,
     burst: u8,
+    jitter: Jitter,
 }
 
 /// The attempt that is running.
@@ -93,12 +94,19 @@ impl Course {
             before: None,
             refused: false,
             burst: 0,
+            jitter: Jitter::default(),
         }
     }
 
     /// The same, with a report even of a plain success.
     pub(crate) fn reporting(mut self, wants_report: bool) -> Self {
         self.wants_report = wants_report;
+        self
+    }
+
+    /// The same, drawing its jitter there.
+    pub(crate) fn jittered_by(mut self, jitter: Jitter) -> Self {
+        self.jitter = jitter;
         self
     }
 
@@ -237,7 +245,7 @@ impl Course {
     fn ended(&mut self, failure: Failure) -> Next {
         let now = self.record(failure.code);
         let decision =
-            self.state.ended(&self.plan.schedule, now, Ending::new(failure.code), &mut ThreadJitter);
+            self.state.ended(&self.plan.schedule, now, Ending::new(failure.code), &mut self.jitter);
         let before = self.before.take();
         match decision {
             Decision::Retry(retry) if self.outgoing.is_replayable() => {

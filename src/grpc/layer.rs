@@ -3,6 +3,7 @@
 use super::descriptors::{self, DescriptorError};
 use super::methods::{Kinds, Methods};
 use super::service::{Config, RetryService};
+use crate::operation::JitterSeeds;
 use crate::settings::Limits;
 use gax_retry::{Compatibility, RetryTable};
 use std::sync::{Arc, OnceLock};
@@ -46,6 +47,7 @@ pub struct RetryLayer {
     kinds: Kinds,
     compatibility: Compatibility,
     limits: Limits,
+    jitter: JitterSeeds,
     /// Made when the layer is first used, shared by all services it makes.
     config: OnceLock<Arc<Config>>,
 }
@@ -59,6 +61,7 @@ impl RetryLayer {
             kinds: Kinds::new(),
             compatibility: Compatibility::default(),
             limits: Limits::default(),
+            jitter: JitterSeeds::default(),
             config: OnceLock::new(),
         }
     }
@@ -108,6 +111,14 @@ impl RetryLayer {
         self.changed()
     }
 
+    /// Draws the jitter of the n-th operation from the sequence of this seed plus n, so that a run can be
+    /// repeated. Without it every thread has a generator of its own, seeded by the system.
+    #[must_use]
+    pub fn jitter_seed(mut self, seed: u64) -> Self {
+        self.jitter = JitterSeeds::from(seed);
+        self.changed()
+    }
+
     fn changed(mut self) -> Self {
         self.config = OnceLock::new();
         self
@@ -120,7 +131,7 @@ impl<S> Layer<S> for RetryLayer {
     fn layer(&self, inner: S) -> Self::Service {
         let config = self.config.get_or_init(|| {
             let methods = Methods::new(self.table.clone(), self.kinds.clone(), self.compatibility);
-            Arc::new(Config { methods, limits: self.limits })
+            Arc::new(Config { methods, limits: self.limits, jitter: self.jitter.clone() })
         });
         RetryService::new(inner, Arc::clone(config))
     }

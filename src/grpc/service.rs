@@ -11,7 +11,7 @@ use super::passing::Passing;
 use super::plan::MethodPlan;
 use super::response_body::ResponseBody;
 use super::transport::Transport;
-use crate::operation::{Note, OperationReport};
+use crate::operation::{Jitter, JitterSeeds, Note, OperationReport};
 use crate::settings::{CallOptions, Limits};
 use bytes::Bytes;
 use http::request::Parts;
@@ -44,6 +44,7 @@ pub struct RetryService<S> {
 pub(crate) struct Config {
     pub(crate) methods: Methods,
     pub(crate) limits: Limits,
+    pub(crate) jitter: JitterSeeds,
 }
 
 impl<S> RetryService<S> {
@@ -88,6 +89,7 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
             plan,
             limits: self.config.limits,
             wants_report,
+            jitter: self.config.jitter.next(),
         };
         ResponseFuture { state: State::Reading { service: Some(service), reading: Some(reading) } }
     }
@@ -176,6 +178,7 @@ struct Reading {
     plan: Arc<MethodPlan>,
     limits: Limits,
     wants_report: bool,
+    jitter: Jitter,
 }
 
 /// What reading a request has shown.
@@ -217,8 +220,9 @@ impl Reading {
         match read {
             Read::Whole => {
                 let outgoing = Outgoing::new(self.parts, self.read.into_bytes(), replayable);
-                let mut course =
-                    Course::new(self.plan, self.limits, self.judge, outgoing).reporting(self.wants_report);
+                let mut course = Course::new(self.plan, self.limits, self.judge, outgoing)
+                    .reporting(self.wants_report)
+                    .jittered_by(self.jitter);
                 if !replayable {
                     course.note(Note::RequestTooLargeToReplay);
                 }

@@ -2,11 +2,13 @@
 
 mod clock;
 mod error;
+mod jitter;
 mod report;
 mod timer;
 
 pub(crate) use clock::{Clock, until};
 pub use error::OperationError;
+pub(crate) use jitter::{Jitter, JitterSeeds};
 pub(crate) use report::Ledger;
 pub use report::{Note, OperationReport};
 pub(crate) use timer::Timer;

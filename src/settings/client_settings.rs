@@ -1,6 +1,7 @@
 //! The settings of a whole client.
 
 use super::StubSettings;
+use crate::operation::JitterSeeds;
 use gax_retry::Compatibility;
 
 /// What a generated client's settings are made of: those of its stub, and those of every call.
@@ -9,13 +10,19 @@ pub struct ClientSettings {
     pub(crate) stub: StubSettings,
     pub(crate) compatibility: Compatibility,
     pub(crate) limits: Limits,
+    pub(crate) jitter: JitterSeeds,
 }
 
 impl ClientSettings {
     /// Defaults around the stub's settings.
     #[must_use]
     pub fn new(stub: StubSettings) -> Self {
-        Self { stub, compatibility: Compatibility::default(), limits: Limits::default() }
+        Self {
+            stub,
+            compatibility: Compatibility::default(),
+            limits: Limits::default(),
+            jitter: JitterSeeds::default(),
+        }
     }
 
     /// Whose rules turn settings into attempts.
@@ -29,6 +36,13 @@ impl ClientSettings {
     #[must_use]
     pub fn with_max_replay_bytes(mut self, bytes: usize) -> Self {
         self.limits = self.limits.with_max_replay_bytes(bytes);
+        self
+    }
+
+    /// See [`RetryLayer::jitter_seed`](crate::RetryLayer::jitter_seed).
+    #[must_use]
+    pub fn with_jitter_seed(mut self, seed: u64) -> Self {
+        self.jitter = JitterSeeds::from(seed);
         self
     }
 
