@@ -14,6 +14,12 @@ pub trait JitterSource {
     /// The next number of the sequence.
     fn next_u64(&mut self) -> u64;
 
+    /// The next number as a fraction in [0, 1), of 53 random bits.
+    #[expect(clippy::cast_precision_loss, reason = "53 bits are what an f64 holds")]
+    fn next_fraction(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
     /// Whether waits are drawn at all: where this is false, every wait is its whole delay. True by
     /// default.
     fn is_random(&self) -> bool {
@@ -24,6 +30,10 @@ pub trait JitterSource {
 impl<J: JitterSource + ?Sized> JitterSource for &mut J {
     fn next_u64(&mut self) -> u64 {
         (**self).next_u64()
+    }
+
+    fn next_fraction(&mut self) -> f64 {
+        (**self).next_fraction()
     }
 
     fn is_random(&self) -> bool {
@@ -99,6 +109,61 @@ impl JitterSource for NoJitter {
     }
 }
 
+/// A source that draws the fractions it is given, and then the same again from the first.
+///
+/// For tests that compare waits with those of another library, given the same random draws.
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::{JitterSource, ScriptedJitter};
+///
+/// let mut source = ScriptedJitter::new([0.25, 0.1]);
+/// assert_eq!([source.next_fraction(), source.next_fraction(), source.next_fraction()], [0.25, 0.1, 0.25]);
+/// ```
+#[derive(Debug, Clone)]
+pub struct ScriptedJitter {
+    draws: Vec<f64>,
+    next: usize,
+}
+
+impl ScriptedJitter {
+    /// A source of these draws, each from [0, 1): a greater one counts as the greatest below 1, what is
+    /// negative or no number as 0. Without any, every draw is 0.
+    #[must_use]
+    pub fn new(draws: impl Into<Vec<f64>>) -> Self {
+        let mut draws = draws.into();
+        for draw in &mut draws {
+            *draw = if draw.is_nan() { 0.0 } else { draw.clamp(0.0, 1.0_f64.next_down()) };
+        }
+        Self { draws, next: 0 }
+    }
+
+    /// How many draws were made.
+    #[must_use]
+    pub fn drawn(&self) -> usize {
+        self.next
+    }
+}
+
+impl JitterSource for ScriptedJitter {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a fraction below 1 times 2^64 fits"
+    )]
+    fn next_u64(&mut self) -> u64 {
+        (self.next_fraction() * (u64::MAX as f64)) as u64
+    }
+
+    fn next_fraction(&mut self) -> f64 {
+        let place = self.next.checked_rem(self.draws.len()).unwrap_or_default();
+        self.next = self.next.saturating_add(1);
+        self.draws.get(place).copied().unwrap_or_default()
+    }
+}
+
 /// A uniform draw from `low..=high`, in one multiplication (the bias is below one in 2^64 / (high - low)).
 pub(crate) fn uniform(low: u64, high: u64, source: &mut impl JitterSource) -> u64 {
     let span = u128::from(high.saturating_sub(low)) + 1;
@@ -171,6 +236,26 @@ mod tests {
             first,
             [15_021_278_609_987_233_951, 5_881_210_131_331_364_753, 18_149_643_915_985_481_100]
         );
+    }
+
+    #[test]
+    fn fractions_stay_below_one() {
+        assert_eq!(Fixed(u64::MAX).next_fraction().to_bits(), 1.0_f64.next_down().to_bits());
+        assert_eq!(Fixed(1 << 63).next_fraction().to_bits(), 0.5_f64.to_bits());
+        assert_eq!(Fixed((1 << 11) - 1).next_fraction().to_bits(), 0);
+    }
+
+    #[test]
+    fn a_script_is_drawn_to_the_last_bit_and_then_again() {
+        fn draw(mut source: impl JitterSource) -> u64 {
+            source.next_fraction().to_bits()
+        }
+        let mut source = ScriptedJitter::new([0.1, 1.0, -3.0, f64::NAN]);
+        let drawn: Vec<u64> = (0..5).map(|_| draw(&mut source)).collect();
+        assert_eq!(drawn, [0.1, 1.0_f64.next_down(), 0.0, 0.0, 0.1].map(f64::to_bits));
+        assert_eq!(source.drawn(), 5);
+        assert_eq!(ScriptedJitter::new([]).next_fraction().to_bits(), 0);
+        assert_eq!(ScriptedJitter::new([0.5]).next_u64(), 1 << 63);
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod method_kind;
 mod nanos;
 mod plan;
 mod private;
+mod recipe;
 mod schedule;
 mod settings;
 mod stop_reason;
@@ -27,9 +28,10 @@ pub use idempotency::{
     HeaderLookup, Idempotency, IdempotencyRule, IdempotencyStrategy, IdempotencyTable, OperationClass,
     ParseStrategyError, PathPattern, PatternError, Precondition, RequestFacts, UnknownRuleError, Verdict,
 };
-pub use jitter::{JitterSource, NoJitter, SeededJitter, ThreadJitter, jittered_delay};
+pub use jitter::{JitterSource, NoJitter, ScriptedJitter, SeededJitter, ThreadJitter, jittered_delay};
 pub use method_kind::MethodKind;
 pub use plan::{AttemptPlan, Endless, Outcome};
+pub use recipe::{Backoff, Cap, Jitter, Limits, Recipe, TimeRule};
 pub use schedule::{Decision, Ending, NotAttempted, OperationState, Retry, Schedule, Stop};
 pub use settings::{RetrySettings, RetrySettingsBuilder, SettingsError, SettingsProblem};
 pub use stop_reason::StopReason;

@@ -9,6 +9,7 @@ use std::time::Duration;
 pub struct Ending {
     code: Code,
     delivered: Delivered,
+    retryable: Option<bool>,
 }
 
 /// What became of the messages of a stream's attempt.
@@ -23,7 +24,7 @@ impl Ending {
     /// It ended with that code, and the caller has seen nothing of it.
     #[must_use]
     pub fn new(code: Code) -> Self {
-        Self { code, delivered: Delivered::Nothing }
+        Self { code, delivered: Delivered::Nothing, retryable: None }
     }
 
     /// The caller has received messages of it. Another attempt can follow only if it can take up the
@@ -33,6 +34,18 @@ impl Ending {
     pub fn after_messages(self, resumable: bool) -> Self {
         let delivered = if resumable { Delivered::Resumable } else { Delivered::Final };
         Self { delivered, ..self }
+    }
+
+    /// It may be retried, or not, whatever set its code is in: more is known of it than the code. That
+    /// a request was answered with HTTP 408, for one, or that it must not be sent twice.
+    #[must_use]
+    pub fn retryable(self, retryable: bool) -> Self {
+        Self { retryable: Some(retryable), ..self }
+    }
+
+    /// What is known beyond the code.
+    pub(super) fn is_retryable(self) -> Option<bool> {
+        self.retryable
     }
 
     /// Whether messages were delivered that no later attempt could continue.

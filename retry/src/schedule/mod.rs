@@ -5,6 +5,7 @@ mod documented;
 mod gax_java;
 mod operation;
 mod progress;
+mod recipe;
 #[cfg(test)]
 mod tests;
 
@@ -12,9 +13,10 @@ pub use decision::{Decision, Ending, NotAttempted, Retry, Stop};
 pub use operation::OperationState;
 
 use crate::gax_java::RawSettings;
-use crate::{CodeSet, Compatibility, RetrySettings};
+use crate::{CodeSet, Compatibility, Recipe, RetrySettings};
 use documented::Documented;
 use gax_java::GaxJava;
+use recipe::Follow;
 use std::time::Duration;
 
 /// The settings and retryable codes of one RPC, made ready to run operations by.
@@ -60,6 +62,7 @@ pub struct Schedule {
 enum Rules {
     Documented(Documented),
     GaxJava(GaxJava),
+    Recipe(Follow),
 }
 
 impl Schedule {
@@ -91,6 +94,12 @@ impl Schedule {
         Self { codes, rules: Rules::GaxJava(GaxJava::new(settings, codes)) }
     }
 
+    /// The schedule that waits and gives up as another tool or library does.
+    #[must_use]
+    pub fn from_recipe(recipe: &Recipe, codes: impl Into<CodeSet>) -> Self {
+        Self { codes: codes.into(), rules: Rules::Recipe(Follow::new(*recipe)) }
+    }
+
     /// The codes that are retried.
     #[must_use]
     pub fn retryable_codes(&self) -> CodeSet {
@@ -104,7 +113,7 @@ impl Schedule {
     #[must_use]
     pub fn with_retry_settings(self, settings: &RetrySettings) -> Self {
         match self.rules {
-            Rules::Documented(_) => Self::new(settings, self.codes),
+            Rules::Documented(_) | Rules::Recipe(_) => Self::new(settings, self.codes),
             Rules::GaxJava(_) => self.with_raw_settings(&RawSettings::from(settings)),
         }
     }
@@ -114,7 +123,7 @@ impl Schedule {
     pub fn with_raw_settings(self, settings: &RawSettings) -> Self {
         let mut rules = match self.rules {
             Rules::GaxJava(rules) => rules,
-            Rules::Documented(_) => GaxJava::new(settings, self.codes),
+            Rules::Documented(_) | Rules::Recipe(_) => GaxJava::new(settings, self.codes),
         };
         rules.replace_settings(settings);
         Self { rules: Rules::GaxJava(rules), ..self }
@@ -137,6 +146,7 @@ impl Schedule {
         match &mut self.rules {
             Rules::Documented(rules) => rules.set_attempt_timeout(timeout),
             Rules::GaxJava(rules) => rules.set_attempt_timeout(timeout),
+            Rules::Recipe(rules) => rules.set_attempt_timeout(timeout),
         }
         self
     }
@@ -148,6 +158,7 @@ impl Schedule {
         match &mut self.rules {
             Rules::Documented(rules) => rules.shorten_total(timeout),
             Rules::GaxJava(rules) => rules.shorten_total(timeout),
+            Rules::Recipe(rules) => rules.shorten_total(timeout),
         }
         self
     }

@@ -29,6 +29,7 @@ impl OperationState {
         match &schedule.rules {
             Rules::Documented(rules) => rules.start(&mut self.progress, now),
             Rules::GaxJava(rules) => rules.start(&mut self.progress, now),
+            Rules::Recipe(rules) => rules.start(&mut self.progress, now),
         }
     }
 
@@ -45,7 +46,7 @@ impl OperationState {
         if ending.code() == Code::Ok {
             return Decision::Done;
         }
-        if !schedule.codes.contains(ending.code()) {
+        if !ending.is_retryable().unwrap_or(schedule.codes.contains(ending.code())) {
             return Decision::Stop(Stop::new(StopReason::NonRetryable));
         }
         if ending.is_committed() {
@@ -59,6 +60,12 @@ impl OperationState {
                 rules.ended(&mut self.progress, now, jitter)
             }
             Rules::GaxJava(rules) => {
+                if ending.is_resumable() {
+                    rules.forgive(&mut self.progress);
+                }
+                rules.ended(&mut self.progress, now, jitter)
+            }
+            Rules::Recipe(rules) => {
                 if ending.is_resumable() {
                     rules.forgive(&mut self.progress);
                 }

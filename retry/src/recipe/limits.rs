@@ -1,0 +1,86 @@
+//! When a recipe gives up.
+
+use std::time::Duration;
+
+/// How many attempts and how much time an operation has, and how the time is counted.
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::{Limits, TimeRule};
+/// use std::time::Duration;
+///
+/// let limits = Limits::none().with_max_attempts(6).with_time(Duration::from_secs(50), TimeRule::Clip);
+/// assert_eq!(limits.max_attempts(), Some(6));
+/// assert_eq!(limits.time(), Some((Duration::from_secs(50), TimeRule::Clip)));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Limits {
+    max_attempts: Option<u32>,
+    time: Option<(Duration, TimeRule)>,
+}
+
+/// How a limit by time is meant. Every library has its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TimeRule {
+    /// No attempt starts at or after the limit, and none runs beyond it.
+    Strict,
+    /// No wait begins that would end after the limit; a running attempt is never cut.
+    Refuse,
+    /// A wait is cut to what is left of the limit, and there is none once nothing is left; a running
+    /// attempt is never cut.
+    Clip,
+    /// Waits are made whole. Then, and when an attempt has ended, the operation is over if the limit is
+    /// reached; a running attempt is never cut.
+    Check,
+    /// The waits together may not be longer than the limit. The attempts' own time does not count.
+    Waits,
+}
+
+impl Limits {
+    /// No limit: only the caller's own timeout ends the operation.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self { max_attempts: None, time: None }
+    }
+
+    /// The limits with that number of attempts, the first included; 0 counts as 1.
+    #[must_use]
+    pub const fn with_max_attempts(mut self, attempts: u32) -> Self {
+        self.max_attempts = Some(if attempts == 0 { 1 } else { attempts });
+        self
+    }
+
+    /// The limits with that number of retries.
+    #[must_use]
+    pub const fn with_max_retries(self, retries: u32) -> Self {
+        self.with_max_attempts(retries.saturating_add(1))
+    }
+
+    /// The limits with that time, counted by that rule.
+    #[must_use]
+    pub const fn with_time(mut self, limit: Duration, rule: TimeRule) -> Self {
+        self.time = Some((limit, rule));
+        self
+    }
+
+    /// The limits without any by time.
+    #[must_use]
+    pub const fn without_time(mut self) -> Self {
+        self.time = None;
+        self
+    }
+
+    /// The number of attempts, the first included.
+    #[must_use]
+    pub const fn max_attempts(self) -> Option<u32> {
+        self.max_attempts
+    }
+
+    /// The time, and how it is counted.
+    #[must_use]
+    pub const fn time(self) -> Option<(Duration, TimeRule)> {
+        self.time
+    }
+}
