@@ -1,13 +1,15 @@
-//! Per-RPC retry settings for Rust gRPC clients.
+#![doc = include_str!("../README.md")]
 
 pub mod client;
+mod closure;
 mod grpc;
 mod operation;
 mod settings;
 
+pub use closure::{ErrorCode, Retried, RetryError, Retryable, Retryer, retry, retry_blocking};
 pub use gax_retry::{
     Attempt, AttemptPlan, Code, CodeSet, Compatibility, Dialect, MethodKind, RetrySettings,
-    RetrySettingsBuilder, RetryTable, RetryTableBuilder, SettingsError, StopReason, TableError,
+    RetrySettingsBuilder, RetryTable, RetryTableBuilder, SettingsError, Started, StopReason, TableError,
 };
 pub use grpc::{
     DeadlineFuture, DeadlineLayer, DeadlineService, DescriptorError, ResponseBody, ResponseFuture,

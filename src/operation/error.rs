@@ -52,14 +52,7 @@ impl OperationError {
 
 impl fmt::Display for OperationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let report = &self.report;
-        let count = report.attempts().len();
-        let noun = if count == 1 { "attempt" } else { "attempts" };
-        write!(f, "{} failed after {count} {noun} in {:?}", report.method(), report.elapsed())?;
-        match report.stop_reason() {
-            Some(reason) => write!(f, " ({reason})"),
-            None => Ok(()),
-        }
+        self.report.write_failure(f)
     }
 }
 

@@ -3,12 +3,14 @@
 mod clock;
 mod error;
 mod jitter;
+mod name;
 mod report;
 mod timer;
 
 pub(crate) use clock::{Clock, until};
 pub use error::OperationError;
 pub(crate) use jitter::{Jitter, JitterSeeds};
+pub(crate) use name::Name;
 pub(crate) use report::Ledger;
 pub use report::{Note, OperationReport};
 pub(crate) use timer::Timer;

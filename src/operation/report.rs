@@ -1,5 +1,6 @@
 //! What an operation did.
 
+use super::Name;
 use gax_retry::{Attempt, StopReason};
 use std::fmt;
 use std::sync::Arc;
@@ -39,7 +40,8 @@ impl OperationReport {
         Self::new(Ledger { stop_reason: Some(reason), ..(*self.ledger).clone() })
     }
 
-    /// The method's path, such as `/google.cloud.asset.v1.AssetService/ListAssets`.
+    /// The method's path, such as `/google.cloud.asset.v1.AssetService/ListAssets`, or the name that a
+    /// [`Retryer`](crate::Retryer) was given.
     #[must_use]
     pub fn method(&self) -> &str {
         self.ledger.method.as_str()
@@ -68,6 +70,17 @@ impl OperationReport {
     #[must_use]
     pub fn transparent_retries(&self) -> u32 {
         self.ledger.transparent_retries
+    }
+
+    /// One sentence about an operation that failed.
+    pub(crate) fn write_failure(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.attempts().len();
+        let noun = if count == 1 { "attempt" } else { "attempts" };
+        write!(f, "{} failed after {count} {noun} in {:?}", self.method(), self.elapsed())?;
+        match self.stop_reason() {
+            Some(reason) => write!(f, " ({reason})"),
+            None => Ok(()),
+        }
     }
 
     /// What else is worth knowing, in the order in which it happened.
@@ -139,7 +152,7 @@ impl fmt::Display for Note {
 /// A report being written.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ledger {
-    pub(crate) method: http::uri::PathAndQuery,
+    pub(crate) method: Name,
     attempts: Rows,
     pub(crate) stop_reason: Option<StopReason>,
     pub(crate) transparent_retries: u32,
@@ -147,8 +160,14 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    pub(crate) fn new(method: http::uri::PathAndQuery) -> Self {
-        Self { method, attempts: Rows::None, stop_reason: None, transparent_retries: 0, notes: Vec::new() }
+    pub(crate) fn new(method: impl Into<Name>) -> Self {
+        Self {
+            method: method.into(),
+            attempts: Rows::None,
+            stop_reason: None,
+            transparent_retries: 0,
+            notes: Vec::new(),
+        }
     }
 
     pub(crate) fn push(&mut self, attempt: Attempt) {

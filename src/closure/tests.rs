@@ -1,0 +1,116 @@
+use super::*;
+use crate::{Code, RetrySettings, StopReason};
+use std::cell::Cell;
+use std::time::Duration;
+use tonic::Status;
+
+const MS: Duration = Duration::from_millis(1);
+
+fn documented(total: Duration) -> RetrySettings {
+    RetrySettings::builder()
+        .initial_retry_delay(200 * MS)
+        .retry_delay_multiplier(2.0)
+        .max_retry_delay(500 * MS)
+        .initial_rpc_timeout(1500 * MS)
+        .rpc_timeout_multiplier(2.0)
+        .max_rpc_timeout(3000 * MS)
+        .total_timeout(total)
+        .jittered(false)
+        .build()
+        .unwrap()
+}
+
+fn rows(report: &crate::OperationReport) -> Vec<(u32, u128, u128, u128, u128)> {
+    report
+        .attempts()
+        .iter()
+        .map(|row| {
+            let timeout = row.rpc_timeout().unwrap().as_millis();
+            (row.number(), timeout, row.delay().as_millis(), row.start().as_millis(), row.end().as_millis())
+        })
+        .collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hanging_closure_runs_through_the_documented_table() {
+    let settings = documented(10_000 * MS);
+    let error = Retryer::new(&settings, [Code::DeadlineExceeded])
+        .run(std::future::pending::<Result<(), Status>>)
+        .await
+        .unwrap_err();
+    let expected = [(1, 1500, 0, 0, 1500), (2, 3000, 200, 1700, 4700), (3, 4900, 400, 5100, 10_000)];
+    assert_eq!(rows(error.report()), expected);
+    assert_eq!(error.stop_reason(), Some(StopReason::TotalTimeout));
+    assert!(error.last().is_none());
+    assert_eq!(error.to_string(), "closure failed after 3 attempts in 10s (TOTAL_TIMEOUT)");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_error_is_handed_out_and_others_are_final() {
+    let settings = documented(10_000 * MS);
+    let calls = Cell::new(0);
+    let error = retry(
+        &settings,
+        |error: &&str| *error == "busy",
+        || {
+            calls.set(calls.get() + 1);
+            let answer = if calls.get() < 3 { "busy" } else { "broken" };
+            async move { Err::<(), _>(answer) }
+        },
+    )
+    .await
+    .unwrap_err();
+    assert_eq!(error.last(), Some(&"broken"));
+    assert_eq!(error.stop_reason(), Some(StopReason::NonRetryable));
+    let codes: Vec<Code> = error.report().attempts().iter().map(gax_retry::Attempt::code).collect();
+    assert_eq!(codes, [Code::Unavailable, Code::Unavailable, Code::Unknown]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn to_drop_the_future_ends_the_operation() {
+    let settings = documented(10_000 * MS);
+    let calls = Cell::new(0);
+    let operation = retry(&settings, [Code::Unavailable], || {
+        calls.set(calls.get() + 1);
+        async { Err::<(), _>(Status::unavailable("")) }
+    });
+    assert!(tokio::time::timeout(100 * MS, operation).await.is_err());
+    tokio::time::sleep(10_000 * MS).await;
+    assert_eq!(calls.get(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn attempts_without_a_delay_let_other_tasks_run() {
+    let settings = RetrySettings::builder().max_attempts(1000).build().unwrap();
+    let turns = std::rc::Rc::new(Cell::new(0));
+    let others = std::rc::Rc::clone(&turns);
+    let local = tokio::task::LocalSet::new();
+    local.spawn_local(async move {
+        loop {
+            others.set(others.get() + 1);
+            tokio::task::yield_now().await;
+        }
+    });
+    local
+        .run_until(async {
+            let failing = || async { Err::<(), _>(Status::unavailable("")) };
+            let error = retry(&settings, [Code::Unavailable], failing).await.unwrap_err();
+            assert_eq!(error.report().attempts().len(), 1000);
+        })
+        .await;
+    assert!(turns.get() >= 1000 / 16, "{}", turns.get());
+}
+
+#[test]
+fn a_blocking_closure_is_told_its_attempt() {
+    let settings = RetrySettings::builder().max_attempts(3).total_timeout(3_600_000 * MS).build().unwrap();
+    let mut seen = Vec::new();
+    let error = retry_blocking(&settings, [Code::Aborted], |attempt| {
+        seen.push(attempt.number());
+        assert!(attempt.rpc_timeout().unwrap() <= 3_600_000 * MS);
+        Err::<(), _>(Status::aborted(""))
+    })
+    .unwrap_err();
+    assert_eq!(seen, [1, 2, 3]);
+    assert_eq!(error.stop_reason(), Some(StopReason::MaxAttempts));
+}
