@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// Runs recorded cases, line by line or file by file, and keeps count of them.
 ///
-/// See [the module](self) for the form of a case and an example.
+/// See [the module](crate::conformance) for the form of a case and an example.
 #[derive(Debug, Clone, Default)]
 pub struct Runner {
     summary: Summary,

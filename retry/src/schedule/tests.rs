@@ -1,4 +1,7 @@
-use crate::{AttemptPlan, Code, CodeSet, NoJitter, RetrySettings, Schedule, StopReason};
+use crate::{
+    AttemptPlan, Code, CodeSet, Decision, Ending, NoJitter, OperationState, Outcome, Retry, RetrySettings,
+    RetrySettingsBuilder, Schedule, SeededJitter, Started, Stop, StopReason,
+};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -66,4 +69,290 @@ fn documented_table_of_ten_seconds() {
 fn documented_table_of_four_seconds() {
     let plan = hanging(&growing((500, 2000), 4000));
     assert_eq!(rows(&plan), [(1, 500, 0, 0, 500), (2, 1000, 200, 700, 1700), (3, 1900, 400, 2100, 4000)]);
+}
+
+fn settings(change: impl FnOnce(RetrySettingsBuilder) -> RetrySettingsBuilder) -> RetrySettings {
+    change(RetrySettings::builder().jittered(false)).build().unwrap()
+}
+
+fn schedule(settings: &RetrySettings) -> Schedule {
+    Schedule::new(settings, CodeSet::from([Code::DeadlineExceeded, Code::Unavailable]))
+}
+
+fn refused(times: usize, after: Duration) -> Vec<Outcome> {
+    vec![Outcome::answers(after, Code::Unavailable); times]
+}
+
+fn plan(settings: &RetrySettings, outcomes: &[Outcome]) -> AttemptPlan {
+    AttemptPlan::new(&schedule(settings), outcomes, &mut NoJitter)
+}
+
+fn started(schedule: &Schedule, state: &mut OperationState, now: Duration) -> Option<Duration> {
+    state.start(schedule, now).unwrap().rpc_timeout()
+}
+
+fn retried(schedule: &Schedule, state: &mut OperationState, now: Duration) -> Retry {
+    let decision = state.ended(schedule, now, Ending::new(Code::Unavailable), &mut NoJitter);
+    let Decision::Retry(retry) = decision else { panic!("{decision:?}") };
+    retry
+}
+
+fn stopped(schedule: &Schedule, state: &mut OperationState, now: Duration) -> Stop {
+    let decision = state.ended(schedule, now, Ending::new(Code::Unavailable), &mut NoJitter);
+    let Decision::Stop(stop) = decision else { panic!("{decision:?}") };
+    stop
+}
+
+#[test]
+fn without_an_rpc_timeout_an_attempt_may_use_all_that_remains() {
+    let total_only = settings(|builder| builder.total_timeout(1000 * MS).rpc_timeout_multiplier(2.0));
+    let outcomes = refused(2, 300 * MS);
+    assert_eq!(
+        rows(&plan(&total_only, &outcomes)),
+        [(1, 1000, 0, 0, 300), (2, 700, 0, 300, 600), (3, 400, 0, 600, 1000)]
+    );
+    let capped = settings(|builder| {
+        builder.total_timeout(1000 * MS).rpc_timeout_multiplier(2.0).max_rpc_timeout(400 * MS)
+    });
+    assert_eq!(
+        rows(&plan(&capped, &[])),
+        [(1, 400, 0, 0, 400), (2, 400, 0, 400, 800), (3, 200, 0, 800, 1000)]
+    );
+}
+
+#[test]
+fn without_a_total_an_attempt_has_its_rpc_timeout_or_none() {
+    let growing =
+        settings(|builder| builder.max_attempts(3).initial_rpc_timeout(300 * MS).rpc_timeout_multiplier(2.0));
+    assert_eq!(
+        rows(&plan(&growing, &[])),
+        [(1, 300, 0, 0, 300), (2, 600, 0, 300, 900), (3, 1200, 0, 900, 2100)]
+    );
+    let capped =
+        settings(|builder| builder.max_attempts(2).rpc_timeout_multiplier(2.0).max_rpc_timeout(400 * MS));
+    assert_eq!(rows(&plan(&capped, &[])), [(1, 400, 0, 0, 400), (2, 400, 0, 400, 800)]);
+    let unlimited = schedule(&settings(|builder| builder.max_attempts(2).rpc_timeout_multiplier(2.0)));
+    let mut state = OperationState::default();
+    assert_eq!(started(&unlimited, &mut state, Duration::ZERO), None);
+    assert_eq!(retried(&unlimited, &mut state, MS).wait(), Duration::ZERO);
+    assert_eq!(started(&unlimited, &mut state, MS), None);
+}
+
+#[test]
+fn without_any_limit_nothing_is_retried() {
+    let plan = plan(&settings(|builder| builder.initial_rpc_timeout(MS)), &[]);
+    assert_eq!(rows(&plan), [(1, 1, 0, 0, 1)]);
+    assert_eq!(plan.stop_reason(), Some(StopReason::NoLimits));
+}
+
+#[test]
+fn delays_grow_to_their_cap_and_without_one_past_any() {
+    let delays = |cap: Option<Duration>| {
+        let settings = settings(|builder| {
+            builder
+                .max_attempts(6)
+                .initial_retry_delay(100 * MS)
+                .retry_delay_multiplier(2.0)
+                .max_retry_delay(cap)
+        });
+        let plan = plan(&settings, &refused(6, MS));
+        plan.attempts().iter().map(|row| row.delay().as_millis()).collect::<Vec<_>>()
+    };
+    assert_eq!(delays(Some(500 * MS)), [0, 100, 200, 400, 500, 500]);
+    assert_eq!(delays(None), [0, 100, 200, 400, 800, 1600]);
+}
+
+/// Attempts of 1 s, then capped at 1.5 s, 100 ms apart: what is left after the second, of `total`.
+fn second_timeout(total: Duration) -> Duration {
+    let settings = settings(|builder| {
+        builder
+            .initial_retry_delay(100 * MS)
+            .initial_rpc_timeout(1000 * MS)
+            .rpc_timeout_multiplier(2.0)
+            .max_rpc_timeout(1500 * MS)
+            .total_timeout(total)
+    });
+    plan(&settings, &[]).attempts()[1].rpc_timeout().unwrap()
+}
+
+#[test]
+fn crumbs_are_what_no_first_attempt_would_fit_into() {
+    // The second attempt starts at 1100; 1500 and the next delay later it is 2700.
+    assert_eq!(second_timeout(3700 * MS), 1500 * MS);
+    let crumbs = Duration::from_nanos(3_699_999_999);
+    assert_eq!(second_timeout(crumbs), Duration::from_nanos(2_599_999_999));
+    assert_eq!(second_timeout(2000 * MS), 900 * MS);
+}
+
+#[test]
+fn growth_that_the_cap_does_not_cut_leaves_crumbs() {
+    let settings = |multiplier| {
+        settings(|builder| {
+            builder
+                .initial_rpc_timeout(1000 * MS)
+                .rpc_timeout_multiplier(multiplier)
+                .max_rpc_timeout(2000 * MS)
+                .total_timeout(3500 * MS)
+        })
+    };
+    assert_eq!(
+        rows(&plan(&settings(2.0), &[])),
+        [(1, 1000, 0, 0, 1000), (2, 2000, 0, 1000, 3000), (3, 500, 0, 3000, 3500)]
+    );
+    let timeouts: Vec<_> = rows(&plan(&settings(1.0), &[])).iter().map(|row| row.1).collect();
+    assert_eq!(timeouts, [1000, 1000, 1000, 500]);
+}
+
+#[test]
+fn an_attempt_starts_before_the_total_or_not_at_all() {
+    let total = 1000 * MS;
+    let schedule = schedule(&settings(|builder| {
+        builder.total_timeout(total).initial_retry_delay(200 * MS).initial_rpc_timeout(1000 * MS)
+    }));
+    let just_before = |moment: Duration| moment.saturating_sub(Duration::from_nanos(1));
+    let begun = || {
+        let mut state = OperationState::default();
+        state.start(&schedule, Duration::ZERO).unwrap();
+        state
+    };
+    let refused = stopped(&schedule, &mut begun(), 800 * MS);
+    assert_eq!(refused.reason(), StopReason::TotalTimeout);
+    assert_eq!(refused.not_attempted().unwrap().delay(), 200 * MS);
+    let mut state = begun();
+    assert_eq!(retried(&schedule, &mut state, just_before(800 * MS)).attempt(), 2);
+    assert_eq!(started(&schedule, &mut state, just_before(total)), Some(Duration::from_nanos(1)));
+    // Here the time was spent before any attempt could be planned.
+    assert_eq!(stopped(&schedule, &mut begun(), total).not_attempted(), None);
+}
+
+#[test]
+fn a_late_timer_costs_the_attempt_its_time() {
+    let schedule = schedule(&settings(|builder| {
+        builder.total_timeout(1000 * MS).initial_retry_delay(200 * MS).initial_rpc_timeout(600 * MS)
+    }));
+    let mut state = OperationState::default();
+    assert_eq!(started(&schedule, &mut state, Duration::ZERO), Some(600 * MS));
+    retried(&schedule, &mut state, 100 * MS);
+    assert_eq!(started(&schedule, &mut state.clone(), 300 * MS), Some(600 * MS));
+    assert_eq!(started(&schedule, &mut state.clone(), 700 * MS), Some(300 * MS));
+    let late = state.start(&schedule, 1000 * MS).unwrap_err();
+    assert_eq!(late.reason(), StopReason::TotalTimeout);
+}
+
+#[test]
+fn the_total_is_looked_at_before_the_number_of_attempts() {
+    let settings =
+        settings(|builder| builder.total_timeout(1000 * MS).max_attempts(2).initial_retry_delay(200 * MS));
+    for (after, reason) in [(250, StopReason::MaxAttempts), (350, StopReason::TotalTimeout)] {
+        let plan = plan(&settings, &refused(2, after * MS));
+        assert_eq!((plan.attempts().len(), plan.stop_reason()), (2, Some(reason)));
+    }
+    let single = plan(&settings.to_builder().max_attempts(1).build().unwrap(), &refused(1, 900 * MS));
+    assert_eq!(single.stop_reason(), Some(StopReason::MaxAttempts));
+    assert_eq!(single.not_attempted(), None);
+}
+
+#[test]
+fn parts_of_a_millisecond_count() {
+    let us = Duration::from_micros;
+    let settings = settings(|builder| builder.total_timeout(us(999)).initial_rpc_timeout(us(400)));
+    let plan = plan(&settings, &[]);
+    let timeouts: Vec<_> = plan.attempts().iter().map(|row| row.rpc_timeout().unwrap()).collect();
+    assert_eq!(timeouts, [us(400), us(400), us(199)]);
+    assert_eq!(plan.end(), us(999));
+}
+
+#[test]
+fn a_success_or_a_final_code_looks_at_no_limit() {
+    let schedule = schedule(&settings(|builder| builder.total_timeout(10 * MS)));
+    let mut state = OperationState::default();
+    state.start(&schedule, Duration::ZERO).unwrap();
+    let ok = state.ended(&schedule, 20 * MS, Ending::new(Code::Ok), &mut NoJitter);
+    assert_eq!(ok, Decision::Done);
+    let internal = state.ended(&schedule, 20 * MS, Ending::new(Code::Internal), &mut NoJitter);
+    assert_eq!(internal, Decision::Stop(Stop::new(StopReason::NonRetryable)));
+}
+
+#[test]
+fn a_drawn_wait_is_from_one_millisecond_to_the_delay() {
+    let settings = RetrySettings::builder().max_attempts(2).initial_retry_delay(3 * MS).build().unwrap();
+    let schedule = schedule(&settings);
+    let mut source = SeededJitter::new(5);
+    let mut waits: Vec<_> = (0..2000)
+        .map(|_| {
+            let mut state = OperationState::default();
+            state.start(&schedule, Duration::ZERO).unwrap();
+            let decision = state.ended(&schedule, MS, Ending::new(Code::Unavailable), &mut source);
+            let Decision::Retry(retry) = decision else { panic!("{decision:?}") };
+            assert_eq!(retry.delay(), 3 * MS);
+            retry.wait()
+        })
+        .collect();
+    waits.sort_unstable();
+    let (least, most) = (waits[0], waits[1999]);
+    assert!(least >= MS && least < MS + MS / 100, "{least:?}");
+    assert!(most <= 3 * MS && most > Duration::from_micros(2990), "{most:?}");
+}
+
+#[test]
+fn messages_of_a_stream_commit_it_or_begin_anew() {
+    let settings = settings(|builder| {
+        builder
+            .total_timeout(10_000 * MS)
+            .max_attempts(2)
+            .initial_retry_delay(100 * MS)
+            .retry_delay_multiplier(2.0)
+            .initial_rpc_timeout(1000 * MS)
+            .rpc_timeout_multiplier(2.0)
+    });
+    let schedule = schedule(&settings);
+    let mut state = OperationState::default();
+    state.start(&schedule, Duration::ZERO).unwrap();
+    let ending = Ending::new(Code::Unavailable);
+    let committed = state.ended(&schedule, MS, ending.after_messages(false), &mut NoJitter);
+    assert_eq!(committed, Decision::Stop(Stop::new(StopReason::Committed)));
+    for number in 2..5 {
+        let decision = state.ended(&schedule, MS, ending.after_messages(true), &mut NoJitter);
+        let Decision::Retry(retry) = decision else { panic!("{decision:?}") };
+        assert_eq!((retry.attempt(), retry.wait()), (number, 100 * MS));
+        assert_eq!(started(&schedule, &mut state, MS), Some(2000 * MS));
+    }
+    assert_eq!(stopped(&schedule, &mut state, MS).reason(), StopReason::MaxAttempts);
+}
+
+#[test]
+fn a_callers_time_bounds_a_schedule() {
+    let settings = settings(|builder| builder.max_attempts(9).initial_rpc_timeout(400 * MS));
+    let bounded = schedule(&settings).bounded_by(700 * MS).bounded_by(900 * MS);
+    let plan = AttemptPlan::new(&bounded, &[], &mut NoJitter);
+    assert_eq!(rows(&plan), [(1, 400, 0, 0, 400), (2, 300, 0, 400, 700)]);
+    let none = schedule(&settings).bounded_by(Duration::ZERO);
+    let plan = AttemptPlan::new(&none, &[], &mut NoJitter);
+    assert_eq!((plan.attempts().len(), plan.stop_reason()), (0, Some(StopReason::TotalTimeout)));
+}
+
+#[test]
+fn a_call_brings_its_own_settings_codes_and_timeout() {
+    let method = schedule(&settings(|builder| builder.total_timeout(1000 * MS)));
+    let own = settings(|builder| builder.total_timeout(900 * MS).initial_rpc_timeout(100 * MS));
+    let call = method
+        .with_retry_settings(&own)
+        .with_retryable_codes(Code::DeadlineExceeded)
+        .with_attempt_timeout(500 * MS);
+    assert_eq!(call.retryable_codes(), CodeSet::from(Code::DeadlineExceeded));
+    let plan = AttemptPlan::new(&call, &[], &mut NoJitter);
+    assert_eq!(rows(&plan), [(1, 500, 0, 0, 500), (2, 400, 0, 500, 900)]);
+}
+
+fn copied<T: Copy>(_: T) {}
+
+#[test]
+fn a_decision_owns_nothing_and_a_state_is_small() {
+    const {
+        assert!(!std::mem::needs_drop::<Schedule>());
+        assert!(!std::mem::needs_drop::<OperationState>());
+        assert!(size_of::<OperationState>() <= 24);
+    }
+    copied(Decision::Done);
+    copied(Started::new(1, None));
 }
