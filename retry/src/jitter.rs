@@ -179,7 +179,7 @@ pub(crate) fn jittered(delay: u64, source: &mut impl JitterSource) -> u64 {
     uniform(low, delay, source)
 }
 
-/// The [`jittered`] wait for a delay, as other engines than the schedule draw it.
+/// The jittered wait for a delay, as other engines than the schedule draw it.
 #[must_use]
 pub fn jittered_delay(delay: Duration, source: &mut impl JitterSource) -> Duration {
     Duration::from_nanos(jittered(crate::nanos::nanos(delay), source))
