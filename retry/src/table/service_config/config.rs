@@ -15,6 +15,8 @@ pub(crate) struct Located<T> {
 pub(crate) struct ServiceConfig {
     pub(crate) methods: Vec<MethodConfig>,
     pub(crate) throttling: Option<Throttling>,
+    /// The first number that is no status code, in a dialect whose reader lets it pass.
+    pub(crate) unrecognized_code: Option<Span>,
 }
 
 /// One entry of `methodConfig`.

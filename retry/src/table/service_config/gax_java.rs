@@ -14,6 +14,11 @@ const POLICY_WITHOUT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Entries with the settings that the generated Java client holds. What stops the generator, or the
 /// client when it starts, is an error.
 pub(crate) fn resolve_gax_java(source: &Source, config: &ServiceConfig) -> Result<Vec<Entry>, TableError> {
+    if let Some(span) = config.unrecognized_code {
+        let problem = "is UNRECOGNIZED in Java, which does not compile";
+        let help = "write a name such as UNAVAILABLE, or a number from 0 to 16";
+        return Err(source.fault(span, problem, help));
+    }
     config.methods.iter().map(|method| resolve(source, method)).collect()
 }
 

@@ -6,6 +6,7 @@ use super::scalar::Scalars;
 use crate::table::document::{Node, Source};
 use crate::table::findings::Findings;
 use crate::table::{Dialect, Finding, Severity, TableError};
+use std::cell::Cell;
 
 /// Reads a service config. What the dialect's reader refuses is an error.
 pub(crate) fn read_service_config(
@@ -14,7 +15,7 @@ pub(crate) fn read_service_config(
     dialect: Dialect,
     findings: &mut Findings,
 ) -> Result<ServiceConfig, TableError> {
-    let scalars = Scalars { source, dialect };
+    let scalars = Scalars { source, dialect, unrecognized: Cell::default() };
     let finder = FieldFinder { source, dialect };
     Reader { source, scalars, finder, findings }.config(root)
 }
@@ -43,6 +44,7 @@ impl Reader<'_> {
         Ok(ServiceConfig {
             methods: methods.iter().map(|node| self.method(node)).collect::<Result<_, _>>()?,
             throttling: throttling.map(|node| self.throttling(node)).transpose()?,
+            unrecognized_code: self.scalars.unrecognized.get(),
         })
     }
 

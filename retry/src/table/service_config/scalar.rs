@@ -4,15 +4,18 @@ use super::config::Located;
 use super::duration::parse_duration;
 use crate::Code;
 use crate::table::TableError;
-use crate::table::document::{Kind, Node, Source};
+use crate::table::document::{Kind, Node, Source, Span};
 use crate::table::findings::Findings;
 use crate::table::{Dialect, Finding, Severity};
+use std::cell::Cell;
 
 /// Reads values as a dialect's reader does; Java's takes numbers and booleans in quotes too.
 #[derive(Debug)]
 pub(super) struct Scalars<'a> {
     pub(super) source: &'a Source,
     pub(super) dialect: Dialect,
+    /// The first number that is no code, where the reader lets it pass.
+    pub(super) unrecognized: Cell<Option<Span>>,
 }
 
 impl Scalars<'_> {
@@ -92,11 +95,16 @@ impl Scalars<'_> {
         findings: &mut Findings,
     ) -> Result<Located<Vec<Located<Code>>>, TableError> {
         let elements = self.array(node, field)?;
-        let codes = elements.iter().map(|element| self.code(element, field, findings));
+        let codes = elements.iter().filter_map(|element| self.code(element, field, findings).transpose());
         Ok(Located { value: codes.collect::<Result<_, _>>()?, span: node.span })
     }
 
-    fn code(&self, node: &Node, field: &str, findings: &mut Findings) -> Result<Located<Code>, TableError> {
+    fn code(
+        &self,
+        node: &Node,
+        field: &str,
+        findings: &mut Findings,
+    ) -> Result<Option<Located<Code>>, TableError> {
         let code = match &node.kind {
             Kind::Number(text) => number_of_code(text),
             Kind::String(text) if self.quotes_are_fine() => {
@@ -106,6 +114,13 @@ impl Scalars<'_> {
             _ => return Err(self.wrong_kind(node, &format!("an element of {field}"), "a status code")),
         };
         let Some(code) = code else {
+            if let Kind::Number(text) | Kind::String(text) = &node.kind
+                && self.quotes_are_fine()
+                && text.parse::<i32>().is_ok()
+            {
+                self.unrecognized.set(self.unrecognized.get().or(Some(node.span)));
+                return Ok(None);
+            }
             let help = match &node.kind {
                 Kind::String(text) => closest_code(text),
                 _ => "write a name such as UNAVAILABLE, or a number from 0 to 16".to_owned(),
@@ -124,7 +139,7 @@ impl Scalars<'_> {
                     .at(self.source.origin(node.span)),
             );
         }
-        Ok(Located { value: code, span: node.span })
+        Ok(Some(Located { value: code, span: node.span }))
     }
 }
 

@@ -1,19 +1,9 @@
 //! The published service configs, where they are at hand.
 
+use super::shared;
 use crate::{Dialect, RetryTable};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-/// The folder of shared test data, from `TONIC_GAX_SHARED` or beside the repository.
-fn shared() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
-    let folder = std::env::var_os("TONIC_GAX_SHARED").map_or_else(beside, PathBuf::from);
-    let found = folder.join("retry-tables/corpus").is_dir().then_some(folder);
-    if found.is_none() {
-        eprintln!("skipped: no retry tables to test with (set TONIC_GAX_SHARED to the folder that has them)");
-    }
-    found
-}
 
 fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("the folder is there") {

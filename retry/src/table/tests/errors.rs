@@ -1,0 +1,160 @@
+use super::{one_entry, one_policy};
+use crate::RetryTable;
+use std::error::Error;
+
+fn error(text: &str) -> String {
+    RetryTable::reader().file_name("retry.json").read(text.as_bytes()).unwrap_err().to_string()
+}
+
+#[test]
+fn what_has_no_meaning_is_an_error_with_its_place() {
+    for (fields, message) in [
+        (
+            r#", "timeout": "500ms""#,
+            r#"76: "500ms" is not a duration; write seconds followed by s, such as "0.5s""#,
+        ),
+        (
+            r#", "timeout": "5m""#,
+            r#"76: "5m" is not a duration; write seconds followed by s, such as "300s""#,
+        ),
+        (
+            r#", "timeout": "soon""#,
+            r#"76: "soon" is not a duration; write seconds followed by s, such as "0.1s""#,
+        ),
+        (
+            r#", "timeout": 60"#,
+            r#"76: 60 is a number, but timeout is a duration in quotes, such as "60s"; write a duration in quotes, such as "60s""#,
+        ),
+        (r#", "timeout": "-1s""#, r#"76: "-1s" is negative; write a time of zero or more"#),
+        (
+            r#", "timeout": "9999999999999s""#,
+            r#"76: "9999999999999s" is not a duration; write seconds followed by s, such as "0.1s""#,
+        ),
+        (
+            r#", "retryPolicy": []"#,
+            "80: [] is an array, but a retry policy is an object; write an object in braces",
+        ),
+        (
+            r#", "retryPolicy": {"maxAttempts": 2.5}"#,
+            "96: 2.5 is no value for maxAttempts; write a whole number, such as 5",
+        ),
+        (
+            r#", "retryPolicy": {"maxAttempts": -1}"#,
+            "96: -1 is no value for maxAttempts; write a whole number, such as 5",
+        ),
+        (
+            r#", "retryPolicy": {"maxAttempts": "4"}"#,
+            r#"96: "4" is a string, but maxAttempts is a number; write a number"#,
+        ),
+        (
+            r#", "retryPolicy": {"maxAttempts": 4294967296}"#,
+            "96: 4294967296 is no value for maxAttempts; write a whole number, such as 5",
+        ),
+        (
+            r#", "retryPolicy": {"backoffMultiplier": 0.9}"#,
+            "102: 0.9 is a multiplier below 1; write a number of at least 1, such as 1.3",
+        ),
+        (
+            r#", "retryPolicy": {"backoffMultiplier": 1e999}"#,
+            "102: 1e999 is not a finite number; write a number such as 1.3",
+        ),
+        (
+            r#", "retryPolicy": {"backoffMultiplier": "1.3"}"#,
+            r#"102: "1.3" is a string, but backoffMultiplier is a number; write a number"#,
+        ),
+        (
+            r#", "retryPolicy": {"retryableStatusCodes": "UNAVAILABLE"}"#,
+            r#"105: "UNAVAILABLE" is a string, but retryableStatusCodes is an array; write an array"#,
+        ),
+        (
+            r#", "retryPolicy": {"retryableStatusCodes": ["UNAVAILBLE"]}"#,
+            r#"106: "UNAVAILBLE" is not a gRPC status code; did you mean UNAVAILABLE?"#,
+        ),
+        (
+            r#", "retryPolicy": {"retryableStatusCodes": ["deadline-exceeded"]}"#,
+            r#"106: "deadline-exceeded" is not a gRPC status code; did you mean DEADLINE_EXCEEDED?"#,
+        ),
+        (
+            r#", "retryPolicy": {"retryableStatusCodes": [17]}"#,
+            "106: 17 is not a gRPC status code; write a name such as UNAVAILABLE, or a number from 0 to 16",
+        ),
+        (
+            r#", "retryPolicy": {"retryableStatusCodes": [null]}"#,
+            "106: null is null, but an element of retryableStatusCodes is a status code; write a status code",
+        ),
+        (
+            r#", "retryPolicy": {}, "hedgingPolicy": {}"#,
+            "101: an entry has both a retryPolicy and a hedgingPolicy; remove one of the two",
+        ),
+        (
+            r#", "waitForReady": "yes""#,
+            r#"81: "yes" is a string, but waitForReady is true or false; write true or false"#,
+        ),
+    ] {
+        assert_eq!(error(&one_entry(fields)), format!("retry.json:1:{message}"), "{fields}");
+    }
+}
+
+#[test]
+fn what_is_no_service_config_says_so() {
+    for (text, message) in [
+        ("", "retry.json:1:1: the file is empty; a retry table is an object such as {\"methodConfig\": []}"),
+        (
+            "[]",
+            "retry.json:1:1: [] is an array, but a service config is an object; write an object in braces",
+        ),
+        (
+            "{\n  \"methodConfig\": [],\n}",
+            "retry.json:2:21: not JSON: trailing commas are not allowed; correct the text here",
+        ),
+        ("{\"methodConfig\": [", "retry.json:1:18: not JSON: unterminated array; correct the text here"),
+        ("nonsense", "retry.json:1:1: not JSON: unexpected word; correct the text here"),
+        (
+            "{\"methodConfig\": {}}",
+            "retry.json:1:18: {} is an object, but methodConfig is an array; write an array",
+        ),
+        (
+            "{\"methodConfig\": [{\"name\": [{\"service\": 1}]}]}",
+            "retry.json:1:41: 1 is a number, but service is a string; write a string",
+        ),
+        (
+            "{\"retryThrottling\": {\"maxTokens\": 0}}",
+            "retry.json:1:35: 0 is a maxTokens that is not above zero; write a number up to 1000, such as 10",
+        ),
+        (
+            "{\"retryThrottling\": {\"maxTokens\": 1}}",
+            "retry.json:1:21: {\"maxTokens\": 1} has no tokenRatio; write a number such as 0.1",
+        ),
+    ] {
+        assert_eq!(error(text), message);
+    }
+}
+
+#[test]
+fn columns_are_characters_and_long_text_is_cut() {
+    let text = format!("{{\n \"é→\": 1, \"methodConfig\": \"{}\"}}", "x".repeat(1000));
+    let error = RetryTable::parse(&text).unwrap_err();
+    let origin = error.origin().unwrap();
+    assert_eq!((origin.line(), origin.column(), origin.file()), (2, 27, None));
+    assert_eq!(error.text().unwrap(), format!("\"{}...", "x".repeat(59)));
+    assert_eq!(&text[origin.span()], format!("\"{}\"", "x".repeat(1000)));
+}
+
+#[test]
+fn a_file_that_is_not_utf8_says_where() {
+    let error = RetryTable::reader().file_name("retry.json").read(b"{\n \"\xff\"}").unwrap_err();
+    assert_eq!(error.to_string(), "retry.json:2:3: the byte 0xff is not UTF-8; save the file as UTF-8");
+}
+
+#[test]
+fn a_file_that_can_not_be_read_says_why() {
+    let error = RetryTable::from_path("no/such/file.json").unwrap_err();
+    assert!(error.to_string().starts_with("can't read no/such/file.json: "), "{error}");
+    assert!(error.source().is_some());
+    assert_eq!(error.origin(), None);
+}
+
+#[test]
+fn a_text_that_is_fine_is_no_error() {
+    assert!(RetryTable::parse(&one_policy("")).is_ok());
+}
