@@ -19,7 +19,8 @@ mod retry_table;
 mod service_config;
 mod stub;
 mod suggest;
-#[cfg(all(test, feature = "json"))]
+#[cfg(test)]
+#[cfg(feature = "json")]
 mod tests;
 mod unknown_names;
 
