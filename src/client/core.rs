@@ -52,7 +52,7 @@ impl<T> Client<T> {
                 uri: Uri::from(info.path_and_query()),
                 path: info.path_and_query(),
                 kind: info.kind(),
-                plan: Arc::new(MethodPlan::new(call, compatibility)),
+                plan: Arc::new(MethodPlan::new(&call, compatibility)),
             })
             .collect();
         let shared = Shared { methods, limits, jitter, codec: Codec::default() };

@@ -1,6 +1,7 @@
 //! Operations of anything that can be tried again: an async closure, or a blocking one.
 
 mod error;
+mod operation;
 mod retryable;
 mod retryer;
 #[cfg(test)]

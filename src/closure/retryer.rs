@@ -1,13 +1,10 @@
 //! Runs a closure as an operation.
 
+use super::operation::{Next, Operation};
 use super::{RetryError, Retryable};
-use crate::operation::{Clock, JitterSeeds, Ledger, OperationReport};
-use gax_retry::{
-    Attempt, Code, Compatibility, Decision, Ending, OperationState, RetrySettings, Schedule, Started,
-    StopReason,
-};
+use crate::operation::{JitterSeeds, OperationReport};
+use gax_retry::{Compatibility, RetrySettings, Schedule, Started};
 use std::borrow::Cow;
-use std::time::Duration;
 
 /// After how many attempts without a wait other tasks get their turn.
 const BURST: u32 = 16;
@@ -185,6 +182,15 @@ impl<R> Retryer<R> {
         self
     }
 
+    fn operation<E>(&self) -> Operation<E>
+    where
+        R: Retryable<E>,
+    {
+        let codes = self.retryable.codes();
+        let schedule = Schedule::with_compatibility(&self.settings, codes, self.compatibility);
+        Operation::new(schedule, self.name.clone(), self.seeds.next())
+    }
+
     /// Runs an async closure; see [`retry`].
     ///
     /// # Errors
@@ -200,7 +206,7 @@ impl<R> Retryer<R> {
         F: FnMut() -> Fut,
         Fut: Future<Output = Result<T, E>>,
     {
-        let mut operation = Operation::new(self);
+        let mut operation = self.operation();
         loop {
             let started = match operation.start() {
                 Ok(started) => started,
@@ -211,7 +217,7 @@ impl<R> Retryer<R> {
                 None => Some(attempt().await),
             };
             match operation.ended(started, result, &self.retryable) {
-                Next::Done(value) => return Ok(operation.succeed(value)),
+                Next::Done(value) => return Ok(Retried { value, report: operation.succeed() }),
                 Next::Stop(reason) => return Err(operation.fail(reason)),
                 Next::Retry(wait) if wait.is_zero() => {
                     if started.number().is_multiple_of(BURST) {
@@ -233,7 +239,7 @@ impl<R> Retryer<R> {
         R: Retryable<E>,
         F: FnMut(Started) -> Result<T, E>,
     {
-        let mut operation = Operation::new(self);
+        let mut operation = self.operation();
         loop {
             let started = match operation.start() {
                 Ok(started) => started,
@@ -241,99 +247,10 @@ impl<R> Retryer<R> {
             };
             let result = attempt(started);
             match operation.ended(started, Some(result), &self.retryable) {
-                Next::Done(value) => return Ok(operation.succeed(value)),
+                Next::Done(value) => return Ok(Retried { value, report: operation.succeed() }),
                 Next::Stop(reason) => return Err(operation.fail(reason)),
                 Next::Retry(wait) => std::thread::sleep(wait),
             }
         }
-    }
-}
-
-/// What follows an attempt.
-enum Next<T> {
-    Done(T),
-    Retry(Duration),
-    Stop(StopReason),
-}
-
-/// One operation that is running.
-struct Operation<E> {
-    schedule: Schedule,
-    state: OperationState,
-    clock: Clock,
-    now: Duration,
-    delay: Duration,
-    ledger: Ledger,
-    jitter: crate::operation::Jitter,
-    last: Option<E>,
-}
-
-impl<E> Operation<E> {
-    fn new<R: Retryable<E>>(retryer: &Retryer<R>) -> Self {
-        let codes = retryer.retryable.codes();
-        Self {
-            schedule: Schedule::with_compatibility(&retryer.settings, codes, retryer.compatibility),
-            state: OperationState::default(),
-            clock: Clock::start(),
-            now: Duration::ZERO,
-            delay: Duration::ZERO,
-            ledger: Ledger::new(retryer.name.clone()),
-            jitter: retryer.seeds.next(),
-            last: None,
-        }
-    }
-
-    fn start(&mut self) -> Result<Started, StopReason> {
-        if !self.ledger.attempts().is_empty() {
-            self.now = self.clock.elapsed();
-        }
-        self.state.start(&self.schedule, self.now).map_err(gax_retry::Stop::reason)
-    }
-
-    fn deadline(&self, started: Started) -> Option<tokio::time::Instant> {
-        started.rpc_timeout().and_then(|timeout| self.clock.at(self.now.saturating_add(timeout)))
-    }
-
-    /// An attempt ended; without a result, because its time was up.
-    fn ended<T>(
-        &mut self,
-        started: Started,
-        result: Option<Result<T, E>>,
-        retryable: &impl Retryable<E>,
-    ) -> Next<T> {
-        let (value, code) = match result {
-            Some(Ok(value)) => (Some(value), Code::Ok),
-            Some(Err(error)) => {
-                let code = match retryable.code(&error) {
-                    Code::Ok => Code::Unknown,
-                    code => code,
-                };
-                self.last = Some(error);
-                (None, code)
-            }
-            None => (None, Code::DeadlineExceeded),
-        };
-        let end = self.clock.elapsed();
-        self.ledger.push(Attempt::new(started, self.delay, self.now, end, code));
-        if let Some(value) = value {
-            return Next::Done(value);
-        }
-        match self.state.ended(&self.schedule, end, Ending::new(code), &mut self.jitter) {
-            Decision::Retry(retry) => {
-                self.delay = retry.wait();
-                Next::Retry(retry.wait())
-            }
-            Decision::Stop(stop) => Next::Stop(stop.reason()),
-            Decision::Done => Next::Stop(StopReason::NonRetryable),
-        }
-    }
-
-    fn succeed<T>(self, value: T) -> Retried<T> {
-        Retried { value, report: OperationReport::new(self.ledger) }
-    }
-
-    fn fail(mut self, reason: StopReason) -> RetryError<E> {
-        self.ledger.stop_reason = Some(reason);
-        RetryError::new(self.last, OperationReport::new(self.ledger))
     }
 }

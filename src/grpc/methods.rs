@@ -28,7 +28,7 @@ impl Methods {
         let plans = (0..table.entry_count())
             .filter_map(|index| table.entry(index))
             .map(|policy| CallSettings::new(policy.settings().clone(), policy.codes()))
-            .map(|settings| Arc::new(MethodPlan::new(settings, compatibility)))
+            .map(|settings| Arc::new(MethodPlan::new(&settings, compatibility)))
             .collect();
         Self { table, plans, kinds }
     }

@@ -160,7 +160,7 @@ impl Watch {
 
     fn failed(self, failure: impl FnOnce(Duration) -> Failure) -> Status {
         let failure = failure(self.plan.total_timeout().unwrap_or_default());
-        let retryable = self.plan.retryable_codes().contains(failure.code);
+        let retryable = self.plan.schedule.retryable_codes().contains(failure.code);
         let reason = if retryable { StopReason::NotReplayable } else { StopReason::NonRetryable };
         let ledger = self.ledger(failure.code);
         failure.into_status(None, ledger, reason)

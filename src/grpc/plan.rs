@@ -2,7 +2,7 @@
 
 use crate::grpc::deadline;
 use crate::settings::{CallOptions, CallSettings};
-use gax_retry::{CodeSet, Compatibility, OperationState, Schedule};
+use gax_retry::{Compatibility, OperationState, Schedule, Started};
 use http::HeaderValue;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,34 +10,28 @@ use std::time::Duration;
 /// What all calls of a method share. Made once; a call that brings settings of its own makes one more.
 #[derive(Debug)]
 pub(crate) struct MethodPlan {
-    settings: CallSettings,
-    compatibility: Compatibility,
     pub(crate) schedule: Schedule,
-    /// The time that the caller allows, where that is less than the settings do.
+    /// The settings' total timeout.
+    total: Option<Duration>,
+    /// The time that the caller allows.
     pub(crate) bound: Option<Duration>,
     /// The `grpc-timeout` of the first attempt.
     pub(crate) first_timeout: Option<HeaderValue>,
 }
 
 impl MethodPlan {
-    pub(crate) fn new(settings: CallSettings, compatibility: Compatibility) -> Self {
-        Self::bounded(settings, compatibility, None)
+    pub(crate) fn new(settings: &CallSettings, compatibility: Compatibility) -> Self {
+        let retry_settings = settings.retry_settings();
+        let schedule =
+            Schedule::with_compatibility(retry_settings, settings.retryable_codes(), compatibility);
+        Self::of(schedule, retry_settings.total_timeout(), None)
     }
 
-    fn bounded(settings: CallSettings, compatibility: Compatibility, bound: Option<Duration>) -> Self {
-        let retry_settings = settings.retry_settings().clone();
-        let retry_settings = match bound {
-            Some(timeout) => retry_settings.bounded_by(timeout),
-            None => retry_settings,
-        };
-        let schedule =
-            Schedule::with_compatibility(&retry_settings, settings.retryable_codes(), compatibility);
-        let first_timeout = OperationState::default()
-            .start(&schedule, Duration::ZERO)
-            .ok()
-            .and_then(gax_retry::Started::rpc_timeout)
-            .map(deadline::header_value);
-        Self { settings, compatibility, schedule, bound, first_timeout }
+    fn of(schedule: Schedule, total: Option<Duration>, bound: Option<Duration>) -> Self {
+        let first = OperationState::default().start(&schedule, Duration::ZERO).ok();
+        let timeout = first.and_then(Started::rpc_timeout);
+        let first_timeout = super::shorter(timeout, bound).map(deadline::header_value);
+        Self { schedule, total, bound, first_timeout }
     }
 
     /// The plan of one call: this one, unless the call's options or the caller's deadline say otherwise.
@@ -50,37 +44,30 @@ impl MethodPlan {
         if options.is_none() && deadline.is_none() {
             return Arc::clone(self);
         }
-        let mut settings = self.settings.clone();
+        let mut schedule = self.schedule.clone();
+        let mut total = self.total;
         let mut bound = deadline;
         if let Some(options) = options {
-            if let Some(replaced) = &options.retry_settings {
-                settings.set_retry_settings(replaced.clone());
+            if let Some(settings) = &options.retry_settings {
+                schedule = schedule.with_retry_settings(settings);
+                total = settings.total_timeout();
             }
             if let Some(codes) = options.retryable_codes {
-                settings.set_retryable_codes(codes);
+                schedule = schedule.with_retryable_codes(codes);
             }
             if let Some(timeout) = options.attempt_timeout.filter(|timeout| !timeout.is_zero()) {
-                let retry_settings = settings.retry_settings().clone();
-                settings.set_retry_settings(retry_settings.with_attempt_timeout(timeout));
+                schedule = schedule.with_attempt_timeout(timeout);
             }
-            bound = match (bound, options.timeout) {
-                (Some(deadline), Some(timeout)) => Some(deadline.min(timeout)),
-                (deadline, timeout) => deadline.or(timeout),
-            };
+            bound = super::shorter(bound, options.timeout);
         }
-        Arc::new(Self::bounded(settings, self.compatibility, bound))
-    }
-
-    pub(crate) fn retryable_codes(&self) -> CodeSet {
-        self.settings.retryable_codes()
+        if let Some(bound) = bound {
+            schedule = schedule.bounded_by(bound);
+        }
+        Arc::new(Self::of(schedule, total, bound))
     }
 
     /// The time that a call may take in all.
     pub(crate) fn total_timeout(&self) -> Option<Duration> {
-        let total = self.settings.retry_settings().total_timeout();
-        match (total, self.bound) {
-            (Some(total), Some(bound)) => Some(total.min(bound)),
-            (total, bound) => total.or(bound),
-        }
+        super::shorter(self.total, self.bound)
     }
 }

@@ -184,16 +184,6 @@ impl RetrySettings {
         self.total_timeout = Some(self.total_timeout.map_or(timeout, |total| total.min(timeout)));
         self
     }
-
-    /// The same settings with every attempt given exactly `timeout` (still clamped to what is left of
-    /// the total).
-    #[must_use]
-    pub fn with_attempt_timeout(mut self, timeout: Duration) -> Self {
-        self.initial_rpc_timeout = Some(timeout);
-        self.rpc_timeout_multiplier = 1.0;
-        self.max_rpc_timeout = Some(timeout);
-        self
-    }
 }
 
 impl Default for RetrySettings {
