@@ -1,0 +1,55 @@
+//! The commands, one file each.
+
+mod plan;
+
+use crate::failure::Failure;
+use clap::{Parser, Subcommand, ValueEnum};
+use std::process::ExitCode;
+
+/// Plans, checks and demonstrates the retry settings of gRPC clients.
+///
+/// An operation is one call by the user; it is made of one or more attempts. Each command has its own
+/// --help. The exit status is 0, or 1 where a command found something wrong, or 2 where it was used
+/// the wrong way.
+#[derive(Debug, Parser)]
+#[command(name = "gax", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Plan(plan::PlanArgs),
+}
+
+/// Reads the command line.
+pub(crate) fn parse() -> Result<Command, clap::Error> {
+    Cli::try_parse().map(|cli| cli.command)
+}
+
+impl Command {
+    pub(crate) fn run(self) -> Result<ExitCode, Failure> {
+        match self {
+            Command::Plan(args) => plan::run(&args),
+        }
+    }
+}
+
+/// How data is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// Prints data as one line of JSON.
+pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    use std::io::Write as _;
+    let text = serde_json::to_string(value).map_err(std::io::Error::from)?;
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "{text}")?;
+    Ok(out.flush()?)
+}

@@ -1,0 +1,148 @@
+//! The flags of `gax plan`.
+
+use crate::command::Format;
+use crate::value::{self, Codes};
+use clap::{Args, ValueEnum};
+use gax_retry::{Compatibility, Outcome};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Print the attempts that retry settings lead to
+///
+/// Prints each attempt's RPC timeout, the delay before it, when it is invoked and when it ends, the
+/// attempt that a limit keeps from being made, and why the operation ended. Nothing is sent anywhere.
+///
+/// The settings come from flags, or from a retry table and a method, or from both: a flag then
+/// replaces what the table says. What is set nowhere is unset: no limit, no growth, no delay.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(super) settings: SettingsFlags,
+
+    /// The codes that are retried: names in any case or numbers, with commas in between
+    ///
+    /// Without a table the default is DEADLINE_EXCEEDED,UNAVAILABLE. An empty text is no code.
+    #[arg(long, value_name = "CODES", value_parser = value::codes, allow_hyphen_values = true, help_heading = "Settings")]
+    pub(super) retryable_codes: Option<Codes>,
+
+    /// What the server does with an attempt; repeat it for the attempts that follow
+    ///
+    /// 300ms:UNAVAILABLE is an answer after that long, UNAVAILABLE one at once, hang is none. An answer
+    /// that would come at the RPC timeout or later does not come. Attempts after the last outcome
+    /// run into their timeouts.
+    #[arg(long, value_name = "OUTCOME", value_parser = value::outcome, allow_hyphen_values = true)]
+    pub(super) outcome: Vec<Outcome>,
+
+    /// Whose rules turn settings into attempts
+    #[arg(long, value_enum, default_value_t = Compat::Documented)]
+    pub(super) compat: Compat,
+
+    /// Draw the waits at random, as clients do; without it every wait is the whole delay
+    #[arg(long, help_heading = "Jitter")]
+    pub(super) jitter: bool,
+
+    /// Draw the same waits every time
+    #[arg(
+        long, value_name = "NUMBER", value_parser = value::seed, allow_hyphen_values = true,
+        help_heading = "Jitter"
+    )]
+    pub(super) seed: Option<u64>,
+
+    /// Draw that many operations and print the range of each number
+    #[arg(
+        long, value_name = "NUMBER", conflicts_with = "svg",
+        value_parser = value::samples, allow_hyphen_values = true, help_heading = "Jitter"
+    )]
+    pub(super) samples: Option<u32>,
+
+    /// How the attempts are printed
+    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
+    pub(super) format: Format,
+
+    /// Draw the operation as a timeline, too; with - it goes to standard output, alone
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(super) svg: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  gax plan --total-timeout 10s --initial-rpc-timeout 1500ms --rpc-timeout-multiplier 2 \\
+           --max-rpc-timeout 3s --initial-retry-delay 200ms --retry-delay-multiplier 2 \\
+           --max-retry-delay 500ms
+  gax plan --max-attempts 4 --initial-retry-delay 1s --outcome 20ms:UNAVAILABLE --outcome 30ms:OK
+
+JSON:
+  {\"attempts\":[{\"attempt\":1,\"rpc_timeout_ms\":1500,\"retry_delay_ms\":0,\"start_ms\":0,\"end_ms\":1500,
+    \"code\":\"DEADLINE_EXCEEDED\"},..],\"not_attempted\":{\"attempt\":3,\"retry_delay_ms\":400},
+    \"stop_reason\":\"TOTAL_TIMEOUT\",\"end_ms\":4700}
+  Numbers may have fractions. rpc_timeout_ms is null where there is no deadline, end_ms and code where
+  the attempt never ends, not_attempted where none was refused, stop_reason on success. Where more than
+  10000 attempts would follow, the rest is left out and \"truncated\":true says so.
+  With --samples: {\"samples\":..,\"seed\":..,\"attempts\":[{\"attempt\":1,\"made\":..,\"rpc_timeout_ms\":
+    {\"min\":..,\"max\":..},\"retry_delay_ms\":{..},\"start_ms\":{..},\"end_ms\":{..},\"codes\":{NAME:COUNT}},..],
+    \"attempt_counts\":{ATTEMPTS:OPERATIONS},\"stop_reasons\":{NAME:OPERATIONS},\"end_ms\":{\"min\":..,\"p50\":..,
+    \"p90\":..,\"p99\":..,\"max\":..}}, where NAME is
+    a stop reason, SUCCESS, NEVER_ENDS or TRUNCATED.";
+
+/// The flags that are named like the settings.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Settings")]
+pub(super) struct SettingsFlags {
+    /// The time that all attempts and waits may take together
+    #[arg(long, value_name = "DURATION", value_parser = value::duration, allow_hyphen_values = true)]
+    pub(super) total_timeout: Option<Duration>,
+
+    /// The delay before the second attempt
+    #[arg(long, value_name = "DURATION", value_parser = value::duration, allow_hyphen_values = true)]
+    pub(super) initial_retry_delay: Option<Duration>,
+
+    /// What a delay is multiplied by to give the next
+    #[arg(long, value_name = "NUMBER", value_parser = value::multiplier, allow_hyphen_values = true)]
+    pub(super) retry_delay_multiplier: Option<f64>,
+
+    /// The longest delay
+    #[arg(long, value_name = "DURATION", value_parser = value::duration, allow_hyphen_values = true)]
+    pub(super) max_retry_delay: Option<Duration>,
+
+    /// The number of attempts, the first one included
+    #[arg(long, value_name = "NUMBER", value_parser = value::attempts, allow_hyphen_values = true)]
+    pub(super) max_attempts: Option<u32>,
+
+    /// The timeout of the first attempt
+    #[arg(long, value_name = "DURATION", value_parser = value::duration, allow_hyphen_values = true)]
+    pub(super) initial_rpc_timeout: Option<Duration>,
+
+    /// What an attempt's timeout is multiplied by to give the next one's
+    #[arg(long, value_name = "NUMBER", value_parser = value::multiplier, allow_hyphen_values = true)]
+    pub(super) rpc_timeout_multiplier: Option<f64>,
+
+    /// The longest timeout of an attempt
+    #[arg(long, value_name = "DURATION", value_parser = value::duration, allow_hyphen_values = true)]
+    pub(super) max_rpc_timeout: Option<Duration>,
+
+    /// One attempt that may take the whole time (with --compat gax-java: no limit on attempts)
+    #[arg(
+        long, value_name = "DURATION", value_parser = value::duration, allow_hyphen_values = true,
+        conflicts_with_all = ["total_timeout", "initial_rpc_timeout", "rpc_timeout_multiplier", "max_rpc_timeout"]
+    )]
+    pub(super) logical_timeout: Option<Duration>,
+}
+
+/// The rules, as the flag names them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Compat {
+    /// The documentation of Google's client libraries
+    Documented,
+    /// What gax-java does, attempt for attempt
+    GaxJava,
+}
+
+impl From<Compat> for Compatibility {
+    fn from(compat: Compat) -> Self {
+        match compat {
+            Compat::Documented => Compatibility::Documented,
+            Compat::GaxJava => Compatibility::GaxJava,
+        }
+    }
+}

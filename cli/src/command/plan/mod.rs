@@ -1,0 +1,90 @@
+//! `gax plan`: the table of attempts that settings lead to.
+
+mod args;
+mod samples;
+mod settings;
+
+pub(crate) use args::PlanArgs;
+
+use super::{Format, print_json};
+use crate::failure::Failure;
+use crate::render::{Timeline, explain, svg};
+use gax_retry::{AttemptPlan, CodeSet, JitterSource as _, NoJitter, RetrySettings, Schedule, SeededJitter};
+use samples::Samples;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+/// What is planned: the settings of one RPC, wherever they came from.
+struct Subject {
+    settings: RetrySettings,
+    codes: CodeSet,
+    /// The method, where a table told.
+    name: Option<String>,
+}
+
+pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
+    let pointless = [("--seed", args.seed.is_some()), ("--samples", args.samples.is_some())];
+    if let Some((flag, _)) = pointless.into_iter().find(|(_, given)| *given && !args.jitter) {
+        return Err(Failure::Usage(format!("{flag} has no effect without --jitter; add that")));
+    }
+    let subject = settings::subject(args)?;
+    let schedule = Schedule::with_compatibility(&subject.settings, subject.codes, args.compat.into());
+    if let Some(samples) = args.samples {
+        let seed = args.seed.unwrap_or_else(fresh_seed);
+        let drawn = Samples::draw(&schedule, &args.outcome, seed, samples);
+        match args.format {
+            Format::Json => print_json(&drawn)?,
+            Format::Text => print(&drawn.to_string())?,
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let seed = args.jitter.then(|| args.seed.unwrap_or_else(fresh_seed));
+    let plan = match seed {
+        Some(seed) => AttemptPlan::new(&schedule, &args.outcome, &mut SeededJitter::new(seed)),
+        None => AttemptPlan::new(&schedule, &args.outcome, &mut NoJitter),
+    };
+    let timeline = Timeline::from(&plan);
+    let why = explain(&timeline, &subject.settings, subject.codes);
+    if let Some(file) = &args.svg {
+        let title = subject.name.as_deref().unwrap_or("One operation");
+        let picture = svg::Picture {
+            timeline: &timeline,
+            title,
+            caption: &why,
+            total: subject.settings.total_timeout(),
+            codes: subject.codes,
+        };
+        let bytes = picture.draw();
+        if file.as_os_str() == "-" {
+            print(&bytes)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        std::fs::write(file, bytes).map_err(|error| {
+            Failure::Usage(format!("--svg {:?} can't be written ({error}); name another file", file))
+        })?;
+    }
+    match args.format {
+        Format::Json => print_json(&timeline)?,
+        Format::Text => {
+            let drawn = match (seed, args.seed) {
+                (Some(seed), None) => {
+                    format!("Waits are drawn at random; --seed {seed} draws these again.\n")
+                }
+                _ => String::new(),
+            };
+            print(&format!("{}\n{why}\n{drawn}", timeline.table()))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A seed nobody chose, short enough to be typed.
+fn fresh_seed() -> u64 {
+    gax_retry::ThreadJitter.next_u64() >> 40
+}
+
+fn print(text: &str) -> Result<(), Failure> {
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}

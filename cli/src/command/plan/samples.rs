@@ -1,0 +1,196 @@
+//! Many operations drawn with jitter, and the range of what comes out.
+
+use crate::render::{Align, Cell, Ms, Table};
+use gax_retry::{Attempt, AttemptPlan, Outcome, Schedule, SeededJitter};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+/// What many operations have in common.
+#[derive(Debug, Serialize)]
+pub(super) struct Samples {
+    samples: u32,
+    seed: u64,
+    attempts: Vec<Spread>,
+    attempt_counts: BTreeMap<usize, u32>,
+    stop_reasons: BTreeMap<&'static str, u32>,
+    end_ms: Option<Ends>,
+}
+
+/// One row: the attempts of that number, over all operations that got so far.
+#[derive(Debug, Serialize)]
+struct Spread {
+    attempt: u32,
+    made: u32,
+    rpc_timeout_ms: Option<Range>,
+    retry_delay_ms: Range,
+    start_ms: Range,
+    end_ms: Range,
+    codes: BTreeMap<&'static str, u32>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Range {
+    min: Ms,
+    max: Ms,
+}
+
+/// When operations ended, over those that did.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Ends {
+    min: Ms,
+    p50: Ms,
+    p90: Ms,
+    p99: Ms,
+    max: Ms,
+}
+
+impl Samples {
+    /// Draws operations one after the other from the sequence of one seed.
+    pub(super) fn draw(schedule: &Schedule, outcomes: &[Outcome], seed: u64, samples: u32) -> Self {
+        let mut jitter = SeededJitter::new(seed);
+        let mut drawn = Self {
+            samples,
+            seed,
+            attempts: Vec::new(),
+            attempt_counts: BTreeMap::new(),
+            stop_reasons: BTreeMap::new(),
+            end_ms: None,
+        };
+        let mut ends = Vec::new();
+        for _ in 0..samples {
+            let plan = AttemptPlan::new(schedule, outcomes, &mut jitter);
+            for (index, attempt) in plan.attempts().iter().enumerate() {
+                match drawn.attempts.get_mut(index) {
+                    Some(spread) => spread.add(attempt),
+                    None => drawn.attempts.push(Spread::of(attempt)),
+                }
+            }
+            *drawn.attempt_counts.entry(plan.attempts().len()).or_default() += 1;
+            *drawn.stop_reasons.entry(ending(&plan)).or_default() += 1;
+            if plan.endless().is_none() {
+                ends.push(plan.end());
+            }
+        }
+        ends.sort_unstable();
+        drawn.end_ms = Ends::of(&ends);
+        drawn
+    }
+}
+
+/// How an operation ended, in a word.
+fn ending(plan: &AttemptPlan) -> &'static str {
+    match plan.stop_reason() {
+        Some(reason) => reason.as_str(),
+        None if plan.endless().is_some() => "NEVER_ENDS",
+        None if plan.is_truncated() => "TRUNCATED",
+        None => "SUCCESS",
+    }
+}
+
+impl Spread {
+    fn of(attempt: &Attempt) -> Self {
+        Self {
+            attempt: attempt.number(),
+            made: 1,
+            rpc_timeout_ms: attempt.rpc_timeout().map(Range::of),
+            retry_delay_ms: Range::of(attempt.delay()),
+            start_ms: Range::of(attempt.start()),
+            end_ms: Range::of(attempt.end()),
+            codes: BTreeMap::from([(attempt.code().name(), 1)]),
+        }
+    }
+
+    fn add(&mut self, attempt: &Attempt) {
+        self.made += 1;
+        if let (Some(range), Some(timeout)) = (&mut self.rpc_timeout_ms, attempt.rpc_timeout()) {
+            range.add(timeout);
+        }
+        self.retry_delay_ms.add(attempt.delay());
+        self.start_ms.add(attempt.start());
+        self.end_ms.add(attempt.end());
+        *self.codes.entry(attempt.code().name()).or_default() += 1;
+    }
+}
+
+impl Range {
+    fn of(value: Duration) -> Self {
+        Self { min: Ms(value), max: Ms(value) }
+    }
+
+    fn add(&mut self, value: Duration) {
+        self.min = self.min.min(Ms(value));
+        self.max = self.max.max(Ms(value));
+    }
+}
+
+impl Ends {
+    /// Of sorted values; `None` where there are none.
+    fn of(sorted: &[Duration]) -> Option<Self> {
+        let at = |percent: usize| {
+            let rank = (sorted.len() * percent).div_ceil(100).max(1);
+            sorted.get(rank - 1).copied().map(Ms)
+        };
+        Some(Self {
+            min: sorted.first().copied().map(Ms)?,
+            p50: at(50)?,
+            p90: at(90)?,
+            p99: at(99)?,
+            max: sorted.last().copied().map(Ms)?,
+        })
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.min == self.max {
+            return write!(f, "{}", self.min);
+        }
+        write!(f, "{:.1}..{:.1} ms", self.min.as_f64(), self.max.as_f64())
+    }
+}
+
+impl fmt::Display for Samples {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = Table::new([
+            ("attempt", Align::Right),
+            ("made", Align::Right),
+            ("RPC timeout", Align::Right),
+            ("retry delay", Align::Right),
+            ("invoked", Align::Right),
+            ("ended", Align::Right),
+            ("codes", Align::Left),
+        ]);
+        for spread in &self.attempts {
+            table.push([
+                Cell::from(spread.attempt),
+                Cell::from(spread.made),
+                spread.rpc_timeout_ms.map_or_else(|| Cell::from("none"), Cell::from),
+                Cell::from(spread.retry_delay_ms),
+                Cell::from(spread.start_ms),
+                Cell::from(spread.end_ms),
+                Cell::from(counts(&spread.codes)),
+            ]);
+        }
+        writeln!(f, "{table}")?;
+        writeln!(f, "{} operations, drawn with --seed {}.", self.samples, self.seed)?;
+        writeln!(f, "Attempts made: {}.", counts(&self.attempt_counts))?;
+        writeln!(f, "How they ended: {}.", counts(&self.stop_reasons))?;
+        if let Some(ends) = self.end_ms {
+            let Ends { min, p50, p90, p99, max } = ends;
+            let [min, p50, p90, p99, max] = [min, p50, p90, p99, max].map(Ms::as_f64);
+            writeln!(
+                f,
+                "Ended at {min:.1} ms at the earliest, half by {p50:.1}, 90% by {p90:.1}, 99% by {p99:.1}, all by {max:.1}."
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// `2 (90), 3 (10)`: each thing and how often it was.
+fn counts<K: fmt::Display>(counts: &BTreeMap<K, u32>) -> String {
+    let all: Vec<String> = counts.iter().map(|(key, count)| format!("{key} ({count})")).collect();
+    all.join(", ")
+}

@@ -1,0 +1,59 @@
+//! Why a command did not do what it was asked, and the exit status that says so.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// The exit status of a command that found something wrong.
+pub(crate) const FINDINGS: u8 = 1;
+/// The exit status of a command that was used the wrong way.
+const BAD_USE: u8 = 2;
+
+/// A command that can't go on.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The flags or files given make no sense; one sentence says why and what to do.
+    Usage(String),
+    /// The thing that was tried went wrong.
+    Run(String),
+    /// Standard output is not to be written to.
+    Output(std::io::Error),
+    /// Nothing is wrong: the help or version that was asked for, in styles.
+    Shown(clap::builder::StyledStr),
+}
+
+impl Failure {
+    pub(crate) fn status(&self) -> ExitCode {
+        match self {
+            Failure::Usage(_) => ExitCode::from(BAD_USE),
+            Failure::Output(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+            Failure::Run(_) | Failure::Output(_) => ExitCode::from(FINDINGS),
+            Failure::Shown(_) => ExitCode::SUCCESS,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Usage(sentence) | Failure::Run(sentence) => f.write_str(sentence),
+            Failure::Output(error) => write!(f, "standard output can't be written to ({error})"),
+            Failure::Shown(text) => write!(f, "{}", text.ansi()),
+        }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Failure::Output(error)
+    }
+}
+
+impl From<clap::Error> for Failure {
+    fn from(error: clap::Error) -> Self {
+        use clap::error::ErrorKind;
+        match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Failure::Shown(error.render()),
+            _ => Failure::Usage(crate::usage::sentence(&error)),
+        }
+    }
+}

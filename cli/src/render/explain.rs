@@ -1,0 +1,63 @@
+//! Why an operation ended as it did, in one sentence.
+
+use super::{Ms, Timeline};
+use gax_retry::{Code, CodeSet, RetrySettings, StopReason};
+
+/// The sentence under the table of attempts.
+pub(crate) fn explain(timeline: &Timeline, settings: &RetrySettings, codes: CodeSet) -> String {
+    let made = timeline.attempts.len();
+    if timeline.truncated {
+        return format!("Only the first {made} attempts are shown; the operation goes on.");
+    }
+    let last = timeline.attempts.last();
+    let number = last.map_or(0, |row| row.attempt);
+    let (Some(end), Some(code)) = (timeline.end_ms, last.and_then(|row| row.code)) else {
+        return format!("Attempt {number} has no deadline and gets no answer, so the operation never ends.");
+    };
+    let Some(reason) = timeline.stop_reason else {
+        return format!("The operation succeeded at {end}, on attempt {number}.");
+    };
+    let why = why(reason, timeline, settings, codes, code, number);
+    format!("{reason}: {why}; the operation ended at {end} with {code}.")
+}
+
+fn why(
+    reason: StopReason,
+    timeline: &Timeline,
+    settings: &RetrySettings,
+    codes: CodeSet,
+    code: Code,
+    number: u32,
+) -> String {
+    let total = settings.total_timeout().map_or_else(|| "none".to_owned(), |total| Ms(total).to_string());
+    match reason {
+        StopReason::TotalTimeout => match (timeline.not_attempted, timeline.end_ms) {
+            (Some(refused), Some(end)) => {
+                let start = Ms(end.0.saturating_add(refused.retry_delay_ms.0));
+                format!(
+                    "attempt {} could only have started at {start}, too late for the total timeout of {total}",
+                    refused.attempt
+                )
+            }
+            _ => format!("attempt {number} used up the total timeout of {total}"),
+        },
+        StopReason::MaxAttempts if number == 1 => "the one attempt allowed was made".to_owned(),
+        StopReason::MaxAttempts => format!("all {number} attempts allowed were made"),
+        StopReason::NonRetryable if codes.is_empty() => "no code is retryable".to_owned(),
+        StopReason::NonRetryable => format!("{code} is not among the retryable codes ({codes})"),
+        StopReason::NoLimits => {
+            "neither a total timeout nor a number of attempts bounds the operation, so nothing is retried"
+                .to_owned()
+        }
+        StopReason::NotReplayable => "the request can't be sent a second time".to_owned(),
+        StopReason::Committed => "part of the answer had reached the caller".to_owned(),
+        StopReason::Throttled => "the retry throttle had no tokens left".to_owned(),
+        StopReason::Pushback => "the server said not to retry".to_owned(),
+        StopReason::ServerDelayExceedsBudget => {
+            "the server asked for a wait that the operation had no time for".to_owned()
+        }
+        StopReason::ChannelClosed => "the channel is closed for good".to_owned(),
+        StopReason::Cancelled => "the caller cancelled it".to_owned(),
+        _ => "no further attempt was made".to_owned(),
+    }
+}

@@ -1,0 +1,14 @@
+//! How results are shown.
+
+mod color;
+mod explain;
+mod milliseconds;
+pub(crate) mod svg;
+mod table;
+mod timeline;
+
+pub(crate) use color::ERROR;
+pub(crate) use explain::explain;
+pub(crate) use milliseconds::Ms;
+pub(crate) use table::{Align, Cell, Table};
+pub(crate) use timeline::{Refused, Row, Timeline};

@@ -1,0 +1,123 @@
+//! One operation as it is shown: its attempts, and the one that was not made.
+
+use super::color::{DIM, of_code};
+use super::{Align, Cell, Ms, Table};
+use gax_retry::{AttemptPlan, Code, NotAttempted, StopReason};
+use serde::{Serialize, Serializer};
+
+/// An operation, planned or run. Serialises to the form that `--format json` documents.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Timeline {
+    pub(crate) attempts: Vec<Row>,
+    pub(crate) not_attempted: Option<Refused>,
+    #[serde(serialize_with = "reason")]
+    pub(crate) stop_reason: Option<StopReason>,
+    /// `None`: the operation never ends.
+    pub(crate) end_ms: Option<Ms>,
+    /// Whether further attempts are left out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) truncated: bool,
+}
+
+/// An attempt.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Row {
+    pub(crate) attempt: u32,
+    /// `None`: no deadline.
+    pub(crate) rpc_timeout_ms: Option<Ms>,
+    pub(crate) retry_delay_ms: Ms,
+    pub(crate) start_ms: Ms,
+    /// `None`, like the code: it never ends.
+    pub(crate) end_ms: Option<Ms>,
+    #[serde(serialize_with = "code_name")]
+    pub(crate) code: Option<Code>,
+}
+
+/// The attempt that a limit kept from being made.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Refused {
+    pub(crate) attempt: u32,
+    pub(crate) retry_delay_ms: Ms,
+}
+
+impl Timeline {
+    /// The table of attempts, in the form of the documentation.
+    pub(crate) fn table(&self) -> Table {
+        let mut table = Table::new([
+            ("attempt", Align::Right),
+            ("RPC timeout", Align::Right),
+            ("retry delay", Align::Right),
+            ("invoked", Align::Right),
+            ("ended", Align::Right),
+            ("code", Align::Left),
+        ]);
+        for row in &self.attempts {
+            table.push([
+                Cell::from(row.attempt),
+                row.rpc_timeout_ms.map_or_else(|| Cell::from("none"), Cell::from),
+                Cell::from(row.retry_delay_ms),
+                Cell::from(row.start_ms),
+                row.end_ms.map_or_else(|| Cell::from("never"), Cell::from),
+                row.code.map_or_else(|| Cell::from("no answer"), |code| Cell::styled(code, of_code(code))),
+            ]);
+        }
+        if let Some(refused) = self.not_attempted {
+            table.push([
+                Cell::styled(refused.attempt, DIM),
+                Cell::styled("not attempted", DIM),
+                Cell::styled(refused.retry_delay_ms, DIM),
+            ]);
+        }
+        table
+    }
+}
+
+impl From<&AttemptPlan> for Timeline {
+    fn from(plan: &AttemptPlan) -> Self {
+        let mut attempts: Vec<Row> = plan.attempts().iter().map(Row::from).collect();
+        attempts.extend(plan.endless().map(|endless| Row {
+            attempt: endless.attempt(),
+            rpc_timeout_ms: None,
+            retry_delay_ms: Ms(endless.delay()),
+            start_ms: Ms(endless.start()),
+            end_ms: None,
+            code: None,
+        }));
+        Self {
+            attempts,
+            not_attempted: plan.not_attempted().map(Refused::from),
+            stop_reason: plan.stop_reason(),
+            end_ms: plan.endless().is_none().then(|| Ms(plan.end())),
+            truncated: plan.is_truncated(),
+        }
+    }
+}
+
+impl From<&gax_retry::Attempt> for Row {
+    fn from(attempt: &gax_retry::Attempt) -> Self {
+        Self {
+            attempt: attempt.number(),
+            rpc_timeout_ms: attempt.rpc_timeout().map(Ms),
+            retry_delay_ms: Ms(attempt.delay()),
+            start_ms: Ms(attempt.start()),
+            end_ms: Some(Ms(attempt.end())),
+            code: Some(attempt.code()),
+        }
+    }
+}
+
+impl From<NotAttempted> for Refused {
+    fn from(refused: NotAttempted) -> Self {
+        Self { attempt: refused.attempt(), retry_delay_ms: Ms(refused.delay()) }
+    }
+}
+
+#[expect(clippy::ref_option, reason = "serde hands the field over by reference")]
+fn reason<S: Serializer>(reason: &Option<StopReason>, serializer: S) -> Result<S::Ok, S::Error> {
+    reason.map(StopReason::as_str).serialize(serializer)
+}
+
+#[expect(clippy::ref_option, reason = "serde hands the field over by reference")]
+fn code_name<S: Serializer>(code: &Option<Code>, serializer: S) -> Result<S::Ok, S::Error> {
+    code.map(Code::name).serialize(serializer)
+}

@@ -1,0 +1,72 @@
+//! What clap finds wrong with flags, in one sentence.
+
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+use std::error::Error as _;
+
+/// The sentence: the flag, its value, what is wrong, what to do.
+pub(crate) fn sentence(error: &Error) -> String {
+    let text = |kind| error.get(kind).map(plain).unwrap_or_default();
+    let flag = flag_of(&text(ContextKind::InvalidArg));
+    let value = text(ContextKind::InvalidValue);
+    match error.kind() {
+        ErrorKind::ValueValidation => {
+            let reason = error.source().map(ToString::to_string).unwrap_or_default();
+            format!("{flag} {value:?} {reason}")
+        }
+        ErrorKind::InvalidValue if value.is_empty() => format!("{flag} needs a value; see --help"),
+        ErrorKind::InvalidValue => {
+            format!("{flag} {value:?} is not known; write one of {}", text(ContextKind::ValidValue))
+        }
+        ErrorKind::UnknownArgument => {
+            let kind = if flag.starts_with('-') { "flag" } else { "argument" };
+            format!("{flag} is not a known {kind}; {}", suggestion(&text(ContextKind::SuggestedArg)))
+        }
+        ErrorKind::InvalidSubcommand => {
+            let name = text(ContextKind::InvalidSubcommand);
+            format!("{name} is not a command; {}", suggestion(&text(ContextKind::SuggestedSubcommand)))
+        }
+        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            "no command is given; see gax --help for the list".to_owned()
+        }
+        ErrorKind::MissingRequiredArgument => {
+            format!("{} is missing; see --help", text(ContextKind::InvalidArg))
+        }
+        ErrorKind::ArgumentConflict => {
+            let prior = flag_of(&text(ContextKind::PriorArg));
+            if prior.is_empty() || prior == flag {
+                format!("{flag} is given twice; keep one")
+            } else {
+                format!("{flag} and {prior} exclude each other; leave one out")
+            }
+        }
+        ErrorKind::TooManyValues => format!("{flag} takes no value, but has {value:?}; leave it out"),
+        _ => first_line(error),
+    }
+}
+
+fn suggestion(known: &str) -> String {
+    if known.is_empty() {
+        "see --help for those there are".to_owned()
+    } else {
+        format!("did you mean {known}?")
+    }
+}
+
+/// `--flag` of `--flag <VALUE>`.
+fn flag_of(arg: &str) -> String {
+    arg.split_whitespace().next().unwrap_or_default().to_owned()
+}
+
+fn plain(value: &ContextValue) -> String {
+    match value {
+        ContextValue::Strings(all) => all.join(", "),
+        ContextValue::StyledStrs(all) => all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+fn first_line(error: &Error) -> String {
+    let text = error.render().to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.strip_prefix("error: ").unwrap_or(line).to_owned()
+}

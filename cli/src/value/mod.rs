@@ -1,0 +1,14 @@
+//! The values that flags take, read from text.
+//!
+//! A message of these parsers follows the flag and its value, as in `--total-timeout "5" has no unit`,
+//! so each starts with a verb.
+
+mod codes;
+mod duration;
+mod number;
+mod outcome;
+
+pub(crate) use codes::{Codes, codes};
+pub(crate) use duration::duration;
+pub(crate) use number::{attempts, multiplier, samples, seed};
+pub(crate) use outcome::outcome;

@@ -1,0 +1,54 @@
+//! What the server does with an attempt, as a flag says it.
+
+use super::codes::code;
+use super::duration;
+use gax_retry::Outcome;
+use std::time::Duration;
+
+const ADVICE: &str = "write how long and which code, such as 300ms:UNAVAILABLE or 20ms:OK, or hang";
+
+/// Reads `300ms:UNAVAILABLE` (an answer after that long), `UNAVAILABLE` (at once) or `hang`.
+pub(crate) fn outcome(text: &str) -> Result<Outcome, String> {
+    let text = text.trim();
+    if text.eq_ignore_ascii_case("hang") {
+        return Ok(Outcome::hangs());
+    }
+    let (after, name) = match text.split_once(':') {
+        Some((after, name)) => {
+            let after = duration(after)
+                .map_err(|_| format!("starts with {after:?}, which is not a duration; {ADVICE}"))?;
+            (after, name.trim())
+        }
+        None => (Duration::ZERO, text),
+    };
+    let code = code(name).ok_or_else(|| match text.contains(':') {
+        true => format!("ends with {name:?}, which is no gRPC status code; {ADVICE}"),
+        false => format!("is no outcome; {ADVICE}"),
+    })?;
+    Ok(Outcome::answers(after, code))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gax_retry::Code;
+
+    #[test]
+    fn every_form_is_read() {
+        let ms = Duration::from_millis;
+        assert_eq!(outcome("300ms:UNAVAILABLE"), Ok(Outcome::answers(ms(300), Code::Unavailable)));
+        assert_eq!(outcome("1.5s:ok"), Ok(Outcome::answers(ms(1500), Code::Ok)));
+        assert_eq!(outcome("0:14"), Ok(Outcome::answers(ms(0), Code::Unavailable)));
+        assert_eq!(outcome("INTERNAL"), Ok(Outcome::answers(ms(0), Code::Internal)));
+        assert_eq!(outcome("Hang"), Ok(Outcome::hangs()));
+    }
+
+    #[test]
+    fn the_wrong_half_is_named() {
+        assert!(outcome("300:UNAVAILABLE").unwrap_err().starts_with("starts with \"300\""));
+        assert!(outcome("-1s:OK").unwrap_err().starts_with("starts with \"-1s\""));
+        assert!(outcome("300ms:GONE").unwrap_err().starts_with("ends with \"GONE\""));
+        assert!(outcome("300ms").unwrap_err().starts_with("is no outcome"));
+        assert!(outcome("").unwrap_err().starts_with("is no outcome"));
+    }
+}
