@@ -1,0 +1,228 @@
+//! Runs the generator.
+
+use super::Builder;
+use crate::cargo;
+use crate::descriptors::Descriptors;
+use crate::emit::Emitter;
+use crate::generated::{Generated, GeneratedFile, write_if_changed};
+use crate::generator::Generator;
+use crate::include_file::{Include, include_file};
+use crate::plan::{Plan, Wishes};
+use crate::tables::load_tables;
+use crate::{Error, tables::TableSource};
+use gax_retry::RetryTable;
+use proc_macro2::TokenStream;
+use prost::Message;
+use prost_build::Module;
+use prost_types::FileDescriptorSet;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// Protos after compilation.
+struct Compiled {
+    set: FileDescriptorSet,
+    encoded: Vec<u8>,
+    /// The files asked for; `None`: all.
+    requested: Option<HashSet<String>>,
+    paths: Vec<PathBuf>,
+}
+
+impl Builder {
+    /// Compiles protos and writes the code, for a build script. Warnings and the files that were read are
+    /// told to cargo.
+    ///
+    /// Imports are looked for below `includes`; no `protoc` is needed. Messages and tonic's own code come
+    /// out for imported files too, settings and client only for the protos named here and for services
+    /// that a retry table names.
+    ///
+    /// # Errors
+    ///
+    /// See [`generate`](Self::generate); or a file can't be written, or there is no directory to write to.
+    pub fn compile_protos(
+        self,
+        protos: &[impl AsRef<Path>],
+        includes: &[impl AsRef<Path>],
+    ) -> Result<(), Error> {
+        let table = load_tables(&self.tables, self.dialect)?;
+        let compiled = compile(protos, includes)?;
+        self.compile(&table, compiled)
+    }
+
+    /// Writes the code for compiled protos, which must include their imports, for a build script. As
+    /// [`compile_protos`](Self::compile_protos) with every file named.
+    ///
+    /// # Errors
+    ///
+    /// See [`compile_protos`](Self::compile_protos).
+    pub fn compile_fds(self, set: FileDescriptorSet) -> Result<(), Error> {
+        let table = load_tables(&self.tables, self.dialect)?;
+        self.compile(&table, precompiled(set))
+    }
+
+    /// Compiles protos and returns the code, without writing or printing anything.
+    ///
+    /// The same input gives the same output, on every machine. The include file is written for a directory
+    /// that has all files in it.
+    ///
+    /// # Errors
+    ///
+    /// A retry table can't be read or has no meaning, the protos don't compile, an option is no Rust path,
+    /// or a table names unknown methods and
+    /// [`deny_unknown_methods`](Self::deny_unknown_methods) is on.
+    pub fn generate(
+        self,
+        protos: &[impl AsRef<Path>],
+        includes: &[impl AsRef<Path>],
+    ) -> Result<Generated, Error> {
+        // Tables first: they are the quicker to fail.
+        let table = load_tables(&self.tables, self.dialect)?;
+        let compiled = compile(protos, includes)?;
+        self.generate_compiled(&table, compiled, Include::Beside)
+    }
+
+    /// Returns the code for compiled protos, which must include their imports. As
+    /// [`generate`](Self::generate) with every file named.
+    ///
+    /// # Errors
+    ///
+    /// See [`generate`](Self::generate).
+    pub fn generate_fds(self, set: FileDescriptorSet) -> Result<Generated, Error> {
+        let table = load_tables(&self.tables, self.dialect)?;
+        self.generate_compiled(&table, precompiled(set), Include::Beside)
+    }
+
+    fn compile(self, table: &RetryTable, compiled: Compiled) -> Result<(), Error> {
+        let (directory, include) = match &self.out_dir {
+            Some(directory) => (directory.clone(), Include::Beside),
+            None => {
+                let directory = std::env::var_os("OUT_DIR").ok_or_else(|| {
+                    Error::option(
+                        "OUT_DIR",
+                        "is not set",
+                        "run in a build script, or name a directory with out_dir()",
+                    )
+                })?;
+                (PathBuf::from(directory), Include::OutDir)
+            }
+        };
+        let descriptor_set_path = self.file_descriptor_set_path.clone();
+        let tells_cargo = self.emit_rerun_if_changed;
+        let generated = self.generate_compiled(table, compiled, include)?;
+        if tells_cargo {
+            cargo::rerun_if_changed(generated.inputs());
+        }
+        cargo::warn(generated.warnings());
+        generated.write_to(directory)?;
+        if let Some(path) = descriptor_set_path {
+            write_if_changed(&path, generated.descriptor_set())
+                .map_err(|error| Error::io("write", &path, error))?;
+        }
+        Ok(())
+    }
+
+    fn generate_compiled(
+        self,
+        table: &RetryTable,
+        compiled: Compiled,
+        include: Include,
+    ) -> Result<Generated, Error> {
+        let runtime = rust_path("runtime_path", &self.runtime_path)?;
+        rust_path("proto_path", &self.proto_path)?;
+        for (proto, rust) in &self.extern_paths {
+            rust_path(&format!("extern_path({proto:?}, ..)"), rust)?;
+        }
+        let extern_paths: Vec<String> = self.extern_paths.iter().map(|(proto, _)| proto.clone()).collect();
+        let wishes = Wishes {
+            requested: compiled.requested.as_ref(),
+            extern_paths: &extern_paths,
+            tonic: self.build_client || self.build_server,
+        };
+        let plan = Rc::new(Plan::new(&Descriptors::new(&compiled.set), table, &wishes));
+        if self.deny_unknown_methods && !plan.unknown.is_empty() {
+            return Err(Error::unknown_names(plan.unknown.clone()));
+        }
+        let warnings = table.findings().iter().chain(&plan.unknown).cloned().collect();
+        let tables = self.tables.iter().filter_map(|source| match source {
+            TableSource::Path(path) => Some(path.clone()),
+            TableSource::Text { .. } => None,
+        });
+        let inputs = tables.chain(compiled.paths).collect();
+        let include = self.include_file.clone().map(|name| (name, include));
+        let files = self.files(runtime, plan, compiled.set, include)?;
+        Ok(Generated { files, warnings, descriptor_set: compiled.encoded, inputs })
+    }
+
+    fn files(
+        self,
+        runtime: TokenStream,
+        plan: Rc<Plan>,
+        set: FileDescriptorSet,
+        include: Option<(String, Include)>,
+    ) -> Result<Vec<GeneratedFile>, Error> {
+        let mut config = self.prost;
+        config.type_attribute(".", "#[allow(clippy::all)]");
+        for (proto, rust) in &self.extern_paths {
+            config.extern_path(proto, rust);
+        }
+        let emitter = Emitter {
+            runtime,
+            proto_path: self.proto_path,
+            build_transport: self.build_transport,
+            disable_comments: self.disable_comments,
+        };
+        let tonic = self.tonic.service_generator();
+        config.service_generator(Box::new(Generator { tonic, emitter, plan: Rc::clone(&plan) }));
+        let requests = set.file.into_iter().map(|mut file| {
+            if !plan.has_services(file.name()) {
+                // prost can't cope with a package whose services leave no trace.
+                file.service.clear();
+            }
+            (Module::from_protobuf_package_name(file.package()), file)
+        });
+        let modules = config.generate(requests.collect()).map_err(Error::generator)?;
+        let mut modules: Vec<(Module, String)> = modules.into_iter().collect();
+        modules.sort();
+        let names: Vec<(Module, String)> =
+            modules.iter().map(|(module, _)| (module.clone(), module.to_file_name_or("_"))).collect();
+        let mut files: Vec<GeneratedFile> = names
+            .iter()
+            .zip(modules)
+            .map(|((_, name), (_, content))| GeneratedFile { name: name.clone(), content })
+            .collect();
+        if let Some((name, include)) = include {
+            files.push(GeneratedFile { name, content: include_file(&names, include) });
+        }
+        files.sort_by(|left, right| left.name.cmp(&right.name));
+        Ok(files)
+    }
+}
+
+fn compile(protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<Compiled, Error> {
+    let mut compiler = protox::Compiler::new(includes)?;
+    compiler.include_source_info(true).include_imports(true).open_files(protos)?;
+    let requested = compiler.files().filter(|file| !file.is_import()).map(|file| file.name().to_owned());
+    let paths = compiler.files().filter_map(|file| file.path().map(Path::to_path_buf));
+    Ok(Compiled {
+        requested: Some(requested.collect()),
+        paths: paths.collect(),
+        encoded: compiler.encode_file_descriptor_set(),
+        set: compiler.file_descriptor_set(),
+    })
+}
+
+fn precompiled(set: FileDescriptorSet) -> Compiled {
+    Compiled { encoded: set.encode_to_vec(), set, requested: None, paths: Vec::new() }
+}
+
+/// An option's value as a Rust path.
+fn rust_path(option: &str, value: &str) -> Result<TokenStream, Error> {
+    match syn::parse_str::<syn::Path>(value) {
+        Ok(path) => Ok(quote::ToTokens::into_token_stream(path)),
+        Err(_) => Err(Error::option(
+            option,
+            format!("{value:?} is not a Rust path"),
+            "write a path such as ::my_crate::google::cloud::asset::v1",
+        )),
+    }
+}

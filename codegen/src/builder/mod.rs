@@ -1,0 +1,198 @@
+//! The generator's options.
+
+mod compile;
+mod pass_through;
+
+use crate::tables::TableSource;
+use gax_retry::Dialect;
+use std::collections::HashSet;
+use std::fmt;
+use std::path::PathBuf;
+
+/// Starts a generator with the default options.
+///
+/// # Examples
+///
+/// In a build script:
+///
+/// ```no_run
+/// fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     tonic_gax_build::configure()
+///         .retry_table("proto/cloudasset_grpc_service_config.json")
+///         .compile_protos(&["google/cloud/asset/v1/asset_service.proto"], &["proto"])?;
+///     Ok(())
+/// }
+/// ```
+pub fn configure() -> Builder {
+    Builder::default()
+}
+
+/// Options of the generator. Made by [`configure`].
+///
+/// # Defaults
+///
+/// | option | default |
+/// | --- | --- |
+/// | [`retry_table`](Self::retry_table) | none: no RPC is retried or has a deadline |
+/// | [`dialect`](Self::dialect) | [`Dialect::AsWritten`] |
+/// | [`deny_unknown_methods`](Self::deny_unknown_methods) | false: they are warnings |
+/// | [`build_client`](Self::build_client), [`build_server`](Self::build_server) | true: tonic's own client and server are generated too |
+/// | [`build_transport`](Self::build_transport) | true: clients have `connect` |
+/// | [`out_dir`](Self::out_dir) | cargo's `OUT_DIR` |
+/// | [`include_file`](Self::include_file) | none |
+/// | [`runtime_path`](Self::runtime_path) | `::tonic_gax` |
+/// | [`emit_rerun_if_changed`](Self::emit_rerun_if_changed) | whether cargo runs us |
+///
+/// All other options are those of `tonic-prost-build`, with its defaults.
+#[must_use = "nothing is generated before compile_protos() or generate()"]
+pub struct Builder {
+    prost: prost_build::Config,
+    tonic: tonic_prost_build::Builder,
+    tables: Vec<TableSource>,
+    dialect: Dialect,
+    deny_unknown_methods: bool,
+    extern_paths: Vec<(String, String)>,
+    build_client: bool,
+    build_server: bool,
+    build_transport: bool,
+    proto_path: String,
+    runtime_path: String,
+    disable_comments: HashSet<String>,
+    out_dir: Option<PathBuf>,
+    include_file: Option<String>,
+    file_descriptor_set_path: Option<PathBuf>,
+    emit_rerun_if_changed: bool,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self {
+            prost: prost_build::Config::new(),
+            tonic: tonic_prost_build::configure(),
+            tables: Vec::new(),
+            dialect: Dialect::default(),
+            deny_unknown_methods: false,
+            extern_paths: Vec::new(),
+            build_client: true,
+            build_server: true,
+            build_transport: true,
+            proto_path: "super".to_owned(),
+            runtime_path: "::tonic_gax".to_owned(),
+            disable_comments: HashSet::new(),
+            out_dir: None,
+            include_file: None,
+            file_descriptor_set_path: None,
+            emit_rerun_if_changed: std::env::var_os("CARGO").is_some(),
+        }
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("tables", &self.tables)
+            .field("dialect", &self.dialect)
+            .field("deny_unknown_methods", &self.deny_unknown_methods)
+            .field("prost", &self.prost)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Builder {
+    /// Reads a retry table from a file, in whatever format it is. May be called several times: a method
+    /// that two tables name gets the policy of the later one.
+    pub fn retry_table(mut self, path: impl Into<PathBuf>) -> Self {
+        self.tables.push(TableSource::Path(path.into()));
+        self
+    }
+
+    /// Reads a retry table from a text. The name stands in messages, docs and errors.
+    pub fn retry_table_text(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
+        self.tables.push(TableSource::Text { name: name.into(), text: text.into() });
+        self
+    }
+
+    /// Whose reading of the tables counts.
+    pub fn dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
+    /// Whether a method or service in a table that no proto has is an error. It is a warning otherwise.
+    pub fn deny_unknown_methods(mut self, deny: bool) -> Self {
+        self.deny_unknown_methods = deny;
+        self
+    }
+
+    /// Uses Rust types that exist elsewhere for a proto package or type, such as `.google.cloud.asset.v1`.
+    ///
+    /// For a service in such a package neither messages nor tonic's client and server are generated, only
+    /// settings and client over the existing types.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), tonic_gax_build::Error> {
+    /// tonic_gax_build::configure()
+    ///     .retry_table("proto/cloudasset_grpc_service_config.json")
+    ///     .extern_path(".google", "::googleapis_tonic_google_cloud_asset_v1::google")
+    ///     .compile_protos(&["google/cloud/asset/v1/asset_service.proto"], &["proto"])
+    /// # }
+    /// ```
+    pub fn extern_path(mut self, proto_path: impl Into<String>, rust_path: impl Into<String>) -> Self {
+        self.extern_paths.push((proto_path.into(), rust_path.into()));
+        self
+    }
+
+    /// Writes the files into this directory instead of cargo's `OUT_DIR`.
+    pub fn out_dir(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.out_dir = Some(directory.into());
+        self
+    }
+
+    /// Adds a file of this name that includes all others in a tree of modules, one for each part of a
+    /// package's name.
+    pub fn include_file(mut self, name: impl Into<String>) -> Self {
+        self.include_file = Some(name.into());
+        self
+    }
+
+    /// Writes the compiled protos to this file, as an encoded `FileDescriptorSet`.
+    pub fn file_descriptor_set_path(mut self, path: impl Into<PathBuf>) -> Self {
+        self.file_descriptor_set_path = Some(path.into());
+        self
+    }
+
+    /// Whether tonic's own client is generated, beside the one that retries.
+    pub fn build_client(mut self, enable: bool) -> Self {
+        self.build_client = enable;
+        self.tonic = self.tonic.build_client(enable);
+        self
+    }
+
+    /// Whether tonic's server is generated.
+    pub fn build_server(mut self, enable: bool) -> Self {
+        self.build_server = enable;
+        self.tonic = self.tonic.build_server(enable);
+        self
+    }
+
+    /// Whether clients have `connect`, which needs tonic's feature `channel`.
+    pub fn build_transport(mut self, enable: bool) -> Self {
+        self.build_transport = enable;
+        self.tonic = self.tonic.build_transport(enable);
+        self
+    }
+
+    /// The path under which generated code finds the crate `tonic-gax`.
+    pub fn runtime_path(mut self, path: impl Into<String>) -> Self {
+        self.runtime_path = path.into();
+        self
+    }
+
+    /// Whether cargo is told to run the build script again when a proto or table changes.
+    pub fn emit_rerun_if_changed(mut self, enable: bool) -> Self {
+        self.emit_rerun_if_changed = enable;
+        self
+    }
+}

@@ -1,0 +1,21 @@
+//! What a build script tells cargo.
+
+use gax_retry::Finding;
+use std::io::{Write, stdout};
+use std::path::PathBuf;
+
+/// Runs the script again when one of these files changes.
+pub(crate) fn rerun_if_changed(paths: &[PathBuf]) {
+    tell(paths.iter().map(|path| format!("rerun-if-changed={}", path.display())));
+}
+
+/// Shows findings to the person who builds.
+pub(crate) fn warn(findings: &[Finding]) {
+    tell(findings.iter().map(|finding| format!("warning={}", finding.to_string().replace('\n', " "))));
+}
+
+fn tell(mut lines: impl Iterator<Item = String>) {
+    let mut stdout = stdout().lock();
+    // A cargo that does not listen is no reason to fail.
+    lines.try_for_each(|line| writeln!(stdout, "cargo::{line}")).unwrap_or_default();
+}

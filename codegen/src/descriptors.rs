@@ -1,0 +1,153 @@
+//! What the compiled protos say, as far as retries care.
+
+use crate::kind::method_kind;
+use gax_retry::MethodKind;
+use heck::{ToSnakeCase, ToUpperCamelCase};
+use prost_types::{DescriptorProto, FileDescriptorProto, FileDescriptorSet, ServiceDescriptorProto};
+use std::collections::{HashMap, HashSet};
+
+/// The services of a set of files, and what else their packages hold.
+#[derive(Debug)]
+pub(crate) struct Descriptors {
+    /// Every service, in the order of the files.
+    pub(crate) services: Vec<ProtoService>,
+    /// Per package its messages and enums, as Rust spells them.
+    types: HashMap<String, HashSet<String>>,
+    packages: HashSet<String>,
+}
+
+/// A service.
+#[derive(Debug)]
+pub(crate) struct ProtoService {
+    /// The file that defines it.
+    pub(crate) file: String,
+    pub(crate) package: String,
+    pub(crate) name: String,
+    /// Such as `google.cloud.asset.v1.AssetService`.
+    pub(crate) full_name: String,
+    /// In the order of the file.
+    pub(crate) methods: Vec<ProtoMethod>,
+}
+
+/// An RPC.
+#[derive(Debug)]
+pub(crate) struct ProtoMethod {
+    pub(crate) name: String,
+    pub(crate) kind: MethodKind,
+}
+
+impl Descriptors {
+    pub(crate) fn new(set: &FileDescriptorSet) -> Self {
+        let messages = messages(set);
+        let mut descriptors = Self { services: Vec::new(), types: HashMap::new(), packages: HashSet::new() };
+        for file in &set.file {
+            descriptors.packages.insert(file.package().to_owned());
+            let types = descriptors.types.entry(file.package().to_owned()).or_default();
+            let names = file.message_type.iter().map(DescriptorProto::name);
+            types.extend(
+                names
+                    .chain(file.enum_type.iter().map(|one| one.name()))
+                    .map(ToUpperCamelCase::to_upper_camel_case),
+            );
+            let services = file.service.iter().map(|service| ProtoService::new(file, service, &messages));
+            descriptors.services.extend(services);
+        }
+        descriptors
+    }
+
+    /// The messages and enums of a package, as Rust spells them.
+    pub(crate) fn types(&self, package: &str) -> HashSet<String> {
+        self.types.get(package).cloned().unwrap_or_default()
+    }
+
+    /// The modules inside a package's module: one for each subpackage, and one for each of its types,
+    /// which may have nested ones.
+    pub(crate) fn modules(&self, package: &str) -> HashSet<String> {
+        let prefix = if package.is_empty() { String::new() } else { format!("{package}.") };
+        let packages = self.packages.iter().filter_map(|other| other.strip_prefix(&prefix));
+        let subpackages = packages.filter_map(|rest| rest.split('.').next());
+        let types = self.types.get(package).into_iter().flatten();
+        subpackages.chain(types.map(String::as_str)).map(ToSnakeCase::to_snake_case).collect()
+    }
+}
+
+impl ProtoService {
+    fn new(
+        file: &FileDescriptorProto,
+        service: &ServiceDescriptorProto,
+        messages: &HashMap<String, &DescriptorProto>,
+    ) -> Self {
+        let methods = service.method.iter().map(|method| {
+            let request = messages.get(method.input_type()).copied();
+            let response = messages.get(method.output_type()).copied();
+            ProtoMethod { name: method.name().to_owned(), kind: method_kind(method, request, response) }
+        });
+        Self {
+            file: file.name().to_owned(),
+            package: file.package().to_owned(),
+            name: service.name().to_owned(),
+            full_name: full_name(file.package(), service.name()),
+            methods: methods.collect(),
+        }
+    }
+}
+
+/// A service's full name.
+pub(crate) fn full_name(package: &str, name: &str) -> String {
+    if package.is_empty() { name.to_owned() } else { format!("{package}.{name}") }
+}
+
+/// Every message by its full name with a leading dot, as descriptors refer to it.
+fn messages(set: &FileDescriptorSet) -> HashMap<String, &DescriptorProto> {
+    let mut found = HashMap::new();
+    for file in &set.file {
+        let scope = if file.package().is_empty() { String::new() } else { format!(".{}", file.package()) };
+        collect(&scope, &file.message_type, &mut found);
+    }
+    found
+}
+
+fn collect<'a>(
+    scope: &str,
+    messages: &'a [DescriptorProto],
+    found: &mut HashMap<String, &'a DescriptorProto>,
+) {
+    for message in messages {
+        let name = format!("{scope}.{}", message.name());
+        collect(&name, &message.nested_type, found);
+        found.insert(name, message);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protox::file::File;
+
+    fn set(protos: &[&str]) -> FileDescriptorSet {
+        let files = protos.iter().enumerate().map(|(index, proto)| {
+            let file = File::from_source(&format!("{index}.proto"), proto).unwrap();
+            file.file_descriptor_proto().clone()
+        });
+        FileDescriptorSet { file: files.collect() }
+    }
+
+    #[test]
+    fn subpackages_and_types_are_modules() {
+        let descriptors = Descriptors::new(&set(&[
+            "syntax = 'proto3'; package a.b; message HTTPRule {} enum Kind { NONE = 0; }",
+            "syntax = 'proto3'; package a.b.cD.e;",
+            "syntax = 'proto3'; package a.bc;",
+        ]));
+        let modules = descriptors.modules("a.b");
+        assert_eq!(modules, ["http_rule", "kind", "c_d"].map(str::to_owned).into());
+        assert_eq!(descriptors.types("a.b"), ["HttpRule", "Kind"].map(str::to_owned).into());
+        assert_eq!(descriptors.modules("a.bc"), HashSet::new());
+    }
+
+    #[test]
+    fn a_service_without_a_package_is_named_by_itself() {
+        assert_eq!(full_name("", "Echo"), "Echo");
+        assert_eq!(full_name("a.b", "Echo"), "a.b.Echo");
+    }
+}

@@ -1,0 +1,202 @@
+//! What settings lead to, in words and as a table of attempts.
+
+use super::DocLines;
+use super::duration::human;
+use gax_retry::{AttemptPlan, Code, CodeSet, MethodKind, NoJitter, Origin, Outcome, RetrySettings, Schedule};
+use std::path::Path;
+use std::time::Duration;
+
+/// The most rows of a table; the rest is counted.
+const MOST_ROWS: usize = 8;
+
+/// Where a method's policy is from: the names of its definitions and the place in the table.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) codes: &'a str,
+    pub(crate) params: &'a str,
+    pub(crate) origin: Option<&'a Origin>,
+}
+
+/// Appends what the table says of a method, and the attempts that it leads to.
+pub(crate) fn policy_docs(
+    docs: DocLines,
+    kind: MethodKind,
+    (codes, settings): (CodeSet, &RetrySettings),
+    source: Source<'_>,
+) -> DocLines {
+    let schedule = Schedule::new(settings, codes);
+    let hanging = AttemptPlan::new(&schedule, &[], &mut NoJitter);
+    let docs = docs.block([summary(codes, settings)]).block([place(source)]);
+    let docs = match kind {
+        MethodKind::ServerStreaming => docs.block([
+            "A stream that has begun is not started again; the attempts of a server that does not answer:",
+        ]),
+        _ => docs.block(["The attempts, where the server does not answer:"]),
+    };
+    let docs = docs.block(table(&hanging));
+    match refused(&schedule, codes) {
+        Some(text) => docs.block([text]),
+        None => docs,
+    }
+}
+
+/// Codes and settings in a sentence or two.
+fn summary(codes: CodeSet, settings: &RetrySettings) -> String {
+    let mut text = match codes.iter().map(|code| format!("`{code}`")).collect::<Vec<_>>().as_slice() {
+        [] => "Not retried".to_owned(),
+        [code] => format!("Retried on {code}"),
+        [first @ .., last] => format!("Retried on {} and {last}", first.join(", ")),
+    };
+    let mut limits = Vec::new();
+    if let Some(total) = settings.total_timeout() {
+        limits.push(format!("within {}", human(total)));
+    }
+    if let Some(attempts) = settings.max_attempts() {
+        limits.push(format!("{attempts} attempt{} at most", if attempts == 1 { "" } else { "s" }));
+    }
+    if limits.is_empty() {
+        limits.push("no limit".to_owned());
+    }
+    text.push_str(", ");
+    text.push_str(&limits.join(", "));
+    if !codes.is_empty() {
+        let cap = settings.max_retry_delay().map(|cap| format!(", {} at most", human(cap)));
+        text.push_str(&format!(
+            "; delays from {}, times {}{}",
+            human(settings.initial_retry_delay()),
+            settings.retry_delay_multiplier(),
+            cap.unwrap_or_default()
+        ));
+    }
+    text.push('.');
+    text
+}
+
+/// The definitions, and where the table has them.
+fn place(source: Source<'_>) -> String {
+    let names = format!("`{}`, `{}`", source.codes, source.params);
+    match source.origin {
+        Some(origin) => {
+            // A whole path would make the output depend on the machine.
+            let file = origin.file().and_then(|file| Path::new(file).file_name());
+            let file = file.map_or_else(String::new, |file| format!("{}:", file.to_string_lossy()));
+            format!("From the retry table: {names} (`{file}{}`).", origin.line())
+        }
+        None => format!("The retry table has no entry for it: {names}."),
+    }
+}
+
+fn table(plan: &AttemptPlan) -> Vec<String> {
+    let mut lines = vec![
+        "| attempt | delay | RPC timeout | from | to |".to_owned(),
+        "| --- | --- | --- | --- | --- |".to_owned(),
+    ];
+    let attempts = plan.attempts();
+    for attempt in attempts.iter().take(MOST_ROWS) {
+        let timeout = attempt.rpc_timeout().map_or_else(|| "none".to_owned(), human);
+        lines.push(row(
+            &attempt.number().to_string(),
+            attempt.delay(),
+            &timeout,
+            &human(attempt.start()),
+            &human(attempt.end()),
+        ));
+    }
+    if let Some(more) = attempts.len().checked_sub(MOST_ROWS).filter(|more| *more > 0) {
+        let and = if plan.is_truncated() { "at least" } else { "and" };
+        lines.push(format!("| {and} {more} more | | | | {} |", human(plan.end())));
+    }
+    if let Some(endless) = plan.endless() {
+        let number = endless.attempt().to_string();
+        lines.push(row(&number, endless.delay(), "none", &human(endless.start()), "no end"));
+    }
+    if let Some(refused) = plan.not_attempted() {
+        let number = format!("{}, not attempted", refused.attempt());
+        lines.push(row(&number, refused.delay(), "", "", ""));
+    }
+    lines
+}
+
+fn row(attempt: &str, delay: Duration, timeout: &str, from: &str, to: &str) -> String {
+    let delay = if delay.is_zero() { "none".to_owned() } else { human(delay) };
+    format!("| {attempt} | {delay} | {timeout} | {from} | {to} |")
+}
+
+/// What happens where every attempt fails at once: it shows the delays, which a table of long timeouts
+/// does not.
+fn refused(schedule: &Schedule, codes: CodeSet) -> Option<String> {
+    let code = if codes.contains(Code::Unavailable) { Code::Unavailable } else { codes.iter().next()? };
+    let outcomes = vec![Outcome::answers(Duration::ZERO, code); AttemptPlan::MAX_ATTEMPTS];
+    let plan = AttemptPlan::new(schedule, &outcomes, &mut NoJitter);
+    let last = plan.attempts().last().filter(|last| last.number() > 1)?;
+    let count =
+        if plan.is_truncated() { "more than ten thousand".to_owned() } else { last.number().to_string() };
+    Some(format!(
+        "Where each attempt fails at once with `{code}`, {count} are made, the last one after {} (less with jitter).",
+        human(last.start())
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn docs(codes: CodeSet, settings: &RetrySettings) -> Vec<String> {
+        let source = Source { codes: "a_codes", params: "a_params", origin: None };
+        policy_docs(DocLines::new("X."), MethodKind::Unary, (codes, settings), source).into_lines()
+    }
+
+    #[test]
+    fn the_documented_table_is_shown_with_its_refused_row() {
+        const MS: Duration = Duration::from_millis(1);
+        let settings = RetrySettings::builder()
+            .initial_retry_delay(200 * MS)
+            .retry_delay_multiplier(2.0)
+            .max_retry_delay(500 * MS)
+            .initial_rpc_timeout(1500 * MS)
+            .rpc_timeout_multiplier(2.0)
+            .max_rpc_timeout(3000 * MS)
+            .total_timeout(5000 * MS)
+            .build()
+            .unwrap();
+        let lines = docs(CodeSet::from([Code::DeadlineExceeded]), &settings);
+        assert_eq!(
+            lines,
+            [
+                "X.",
+                "",
+                "Retried on `DEADLINE_EXCEEDED`, within 5 s; delays from 200 ms, times 2, 500 ms at most.",
+                "",
+                "The retry table has no entry for it: `a_codes`, `a_params`.",
+                "",
+                "The attempts, where the server does not answer:",
+                "",
+                "| attempt | delay | RPC timeout | from | to |",
+                "| --- | --- | --- | --- | --- |",
+                "| 1 | none | 1.5 s | 0 ms | 1.5 s |",
+                "| 2 | 200 ms | 3 s | 1.7 s | 4.7 s |",
+                "| 3, not attempted | 400 ms |  |  |  |",
+                "",
+                "Where each attempt fails at once with `DEADLINE_EXCEEDED`, 11 are made, the last one after 4.6 s (less with jitter).",
+            ]
+        );
+    }
+
+    #[test]
+    fn without_limits_the_attempt_has_no_end() {
+        let lines = docs(CodeSet::EMPTY, &RetrySettings::default());
+        assert_eq!(lines[2], "Not retried, no limit.");
+        assert_eq!(lines.last().unwrap(), "| 1 | none | none | 0 ms | no end |");
+    }
+
+    #[test]
+    fn long_tables_are_cut_off_and_counted() {
+        let settings = RetrySettings::builder()
+            .initial_rpc_timeout(Duration::from_secs(1))
+            .max_attempts(20)
+            .build()
+            .unwrap();
+        let lines = docs(CodeSet::from([Code::DeadlineExceeded]), &settings);
+        assert!(lines.contains(&"| and 12 more | | | | 20 s |".to_owned()), "{lines:?}");
+    }
+}

@@ -1,0 +1,130 @@
+//! Words of plain text in a doc comment.
+
+/// Names with capitals inside that are words of English, not code.
+const KNOWN: [&str; 16] = [
+    "BigQuery",
+    "DevOps",
+    "GiB",
+    "GitHub",
+    "GraphQL",
+    "IPv4",
+    "IPv6",
+    "JavaScript",
+    "KiB",
+    "MiB",
+    "OAuth",
+    "OpenSSL",
+    "PostgreSQL",
+    "TiB",
+    "TypeScript",
+    "WebSocket",
+];
+
+/// Escapes a text so that Markdown has nothing to find in it, marks addresses as such, and identifiers as
+/// code.
+pub(super) fn plain_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    while !rest.is_empty() {
+        let blank = rest.len() - rest.trim_start().len();
+        if blank > 0 {
+            out.push(' ');
+        }
+        rest = rest.get(blank..).unwrap_or_default();
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        push_word(&mut out, word);
+        rest = after;
+    }
+    out
+}
+
+fn push_word(out: &mut String, word: &str) {
+    if let Some((before, url, after)) = split_url(word) {
+        escape(out, before);
+        out.push('<');
+        out.push_str(url);
+        out.push('>');
+        escape(out, after);
+        return;
+    }
+    let core = word.trim_matches(|character: char| !character.is_alphanumeric() && character != '_');
+    if !core.is_empty() && is_code(core) {
+        let start = word.find(core).unwrap_or(0);
+        escape(out, word.get(..start).unwrap_or_default());
+        out.push_str(&code(core));
+        escape(out, word.get(start + core.len()..).unwrap_or_default());
+    } else {
+        escape(out, word);
+    }
+}
+
+/// A word's address with what stands around it.
+fn split_url(word: &str) -> Option<(&str, &str, &str)> {
+    let start = word.find("https://").or_else(|| word.find("http://"))?;
+    let (before, rest) = word.split_at(start);
+    let end = rest.find(['<', '>', '"', '`', '\\', ')', ']', '}']).unwrap_or(rest.len());
+    let url = rest.get(..end)?.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_']);
+    let after = rest.get(url.len()..)?;
+    (url.len() > "https://".len()).then_some((before, url, after))
+}
+
+/// Whether a word is an identifier or the like: what Rust's linter wants to see in backticks.
+fn is_code(word: &str) -> bool {
+    let has_capitals_inside = || {
+        let stem = word.strip_suffix('s').unwrap_or(word);
+        stem.chars().all(char::is_alphanumeric)
+            && stem.chars().filter(|character| character.is_uppercase()).count() > 1
+            && stem.chars().any(char::is_lowercase)
+    };
+    word.contains('_') || word.contains("::") || (has_capitals_inside() && !KNOWN.contains(&word))
+}
+
+/// A text as code.
+pub(super) fn code(text: &str) -> String {
+    if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
+}
+
+/// Appends a text with a backslash before each character that Markdown might read.
+pub(super) fn escape(out: &mut String, text: &str) {
+    for character in text.chars() {
+        if "\\`*_[]<>|~&".contains(character) {
+            out.push('\\');
+        }
+        out.push(character);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_are_code() {
+        for (text, expected) in [
+            ("the page_token of ListAssets.", "the `page_token` of `ListAssets`."),
+            ("(see foo::bar, IDs and HTTP)", "(see `foo::bar`, IDs and HTTP)"),
+            ("projects/my_project/*", "`projects/my_project`/\\*"),
+            ("uses OAuth", "uses OAuth"),
+            ("a  b ", "a b "),
+        ] {
+            assert_eq!(plain_text(text), expected);
+        }
+    }
+
+    #[test]
+    fn addresses_are_links() {
+        for (text, expected) in [
+            ("see https://a.b/c_d.", "see <https://a.b/c_d>."),
+            ("(http://a.b/c)", "(<http://a.b/c>)"),
+            ("https://", "https://"),
+        ] {
+            assert_eq!(plain_text(text), expected);
+        }
+    }
+
+    #[test]
+    fn nothing_is_left_for_markdown() {
+        assert_eq!(plain_text("a <b> [c] *d* e|f &amp;"), "a \\<b\\> \\[c\\] \\*d\\* e\\|f \\&amp;");
+    }
+}

@@ -1,0 +1,163 @@
+//! A service's client.
+
+use super::Emitter;
+use super::rpc::Rpc;
+use crate::docs::{DocLines, rustdoc};
+use crate::names::ServiceNames;
+use gax_retry::MethodKind;
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+/// `XClient`.
+pub(super) fn client(
+    emitter: &Emitter,
+    names: &ServiceNames,
+    comment: &[String],
+    full_name: &str,
+    rpcs: &[Rpc<'_>],
+) -> TokenStream {
+    let runtime = &emitter.runtime;
+    let client = format_ident!("{}", names.client);
+    let settings = format_ident!("{}", names.settings);
+    let docs = DocLines::new(format!("A client of `{full_name}` that retries as its retry table says."))
+        .block(rustdoc(comment));
+    let connect = emitter.build_transport.then(|| connect(runtime, &client));
+    let calls = rpcs.iter().map(|rpc| call(runtime, names, rpc));
+    quote! {
+        #docs
+        #[derive(Debug, Clone)]
+        pub struct #client<T> {
+            inner: #runtime::__private::Client<T>,
+        }
+
+        #connect
+
+        impl<T: #runtime::client::Transport> #client<T> {
+            /// A client over a channel, with what the retry table says.
+            #[must_use]
+            pub fn new(channel: T) -> Self {
+                Self::with_settings(channel, #settings::default())
+            }
+
+            /// A client over a channel, with settings of one's own.
+            #[must_use]
+            pub fn with_settings(channel: T, settings: #settings) -> Self {
+                Self { inner: #runtime::__private::Client::new(channel, settings.inner) }
+            }
+
+            /// A client over a channel with an interceptor, which runs once per attempt: it can put a fresh
+            /// token into each.
+            #[must_use]
+            pub fn with_interceptor<F>(
+                channel: T,
+                interceptor: F,
+            ) -> #client<::tonic::service::interceptor::InterceptedService<T, F>>
+            where
+                F: ::tonic::service::Interceptor,
+                ::tonic::service::interceptor::InterceptedService<T, F>: #runtime::client::Transport,
+            {
+                #client::new(::tonic::service::interceptor::InterceptedService::new(channel, interceptor))
+            }
+
+            /// Sends requests to this origin, over channels that have none of their own.
+            #[must_use]
+            pub fn with_origin(self, origin: &::tonic::codegen::http::Uri) -> Self {
+                Self { inner: self.inner.with_origin(origin) }
+            }
+
+            /// Compresses requests. A server that can't read them answers with an error.
+            #[must_use]
+            pub fn send_compressed(self, encoding: ::tonic::codec::CompressionEncoding) -> Self {
+                Self { inner: self.inner.send_compressed(encoding) }
+            }
+
+            /// Lets the server compress its responses.
+            #[must_use]
+            pub fn accept_compressed(self, encoding: ::tonic::codec::CompressionEncoding) -> Self {
+                Self { inner: self.inner.accept_compressed(encoding) }
+            }
+
+            /// The longest message that is read, in bytes. Default: 4 MiB.
+            #[must_use]
+            pub fn max_decoding_message_size(self, limit: usize) -> Self {
+                Self { inner: self.inner.max_decoding_message_size(limit) }
+            }
+
+            /// The longest message that is sent, in bytes. Default: no limit.
+            #[must_use]
+            pub fn max_encoding_message_size(self, limit: usize) -> Self {
+                Self { inner: self.inner.max_encoding_message_size(limit) }
+            }
+
+            #(#calls)*
+        }
+    }
+}
+
+fn connect(runtime: &TokenStream, client: &proc_macro2::Ident) -> TokenStream {
+    quote! {
+        impl #client<::tonic::transport::Channel> {
+            /// Connects to an address (a URI, or an endpoint with its TLS and other options) and makes a
+            /// client with what the retry table says.
+            ///
+            /// # Errors
+            ///
+            /// The address is not one, or nobody answers there.
+            pub async fn connect<D>(destination: D) -> Result<Self, ::tonic::transport::Error>
+            where
+                D: TryInto<::tonic::transport::Endpoint>,
+                D::Error: Into<::tonic::codegen::StdError>,
+            {
+                Ok(Self::new(#runtime::__private::connect(destination).await?))
+            }
+        }
+    }
+}
+
+fn call(runtime: &TokenStream, names: &ServiceNames, rpc: &Rpc<'_>) -> TokenStream {
+    let Rpc { index, ident, request, response, deprecated, .. } = rpc;
+    let comment = rustdoc(rpc.comment);
+    let docs = if comment.is_empty() {
+        DocLines::new(format!("Calls `{}`.", rpc.name))
+    } else {
+        DocLines::default().block(comment)
+    };
+    let docs = if rpc.has_settings() {
+        let accessor = rpc.ident.to_string();
+        let accessor = accessor.trim_start_matches("r#");
+        docs.block([format!("Settings: [`{}::{accessor}`].", names.stub_settings)])
+    } else {
+        docs.block(["A stream of requests is never sent again."])
+    };
+    let one = quote!(request: impl ::tonic::IntoRequest<#request>);
+    let many = quote!(request: impl ::tonic::IntoStreamingRequest<Message = #request>);
+    let (argument, output, body) = match rpc.kind {
+        MethodKind::ServerStreaming => (
+            one,
+            quote!(#runtime::client::StreamingCall<#response>),
+            quote!(self.inner.server_streaming(#index, request.into_request())),
+        ),
+        MethodKind::ClientStreaming => (
+            many,
+            quote!(#runtime::client::MessageCall<#response>),
+            quote!(self.inner.client_streaming(#index, request.into_streaming_request())),
+        ),
+        MethodKind::BidiStreaming => (
+            many,
+            quote!(#runtime::client::StreamingCall<#response>),
+            quote!(self.inner.streaming(#index, request.into_streaming_request())),
+        ),
+        _ => (
+            one,
+            quote!(#runtime::client::UnaryCall<T, #response>),
+            quote!(self.inner.unary(#index, request.into_request())),
+        ),
+    };
+    quote! {
+        #docs
+        #deprecated
+        pub fn #ident(&self, #argument) -> #output {
+            #body
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! A service's settings: those of its RPCs, and those of its client.
+
+use super::rpc::Rpc;
+use crate::docs::DocLines;
+use crate::names::ServiceNames;
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+/// `XStubSettings` and its builder.
+pub(super) fn stub_settings(runtime: &TokenStream, names: &ServiceNames, rpcs: &[Rpc<'_>]) -> TokenStream {
+    let settings = format_ident!("{}", names.stub_settings);
+    let builder = format_ident!("{}", names.builder);
+    let settings_docs = DocLines::new("What each RPC starts with: its retryable codes and retry settings.")
+        .block([format!("They come from [`{settings}::builder`], which starts from the retry table.")]);
+    let builder_docs =
+        DocLines::new(format!("Makes [`{settings}`]: starts from the retry table, for one to change."));
+    let getters = rpcs.iter().filter(|rpc| rpc.has_settings()).map(|rpc| {
+        let Rpc { index, ident, deprecated, .. } = rpc;
+        let docs = rpc.policy_docs();
+        quote! {
+            #docs
+            #deprecated
+            #[must_use]
+            pub fn #ident(&self) -> &#runtime::CallSettings {
+                self.inner.call(#index)
+            }
+        }
+    });
+    let setters = rpcs.iter().filter(|rpc| rpc.has_settings()).map(|rpc| {
+        let Rpc { index, ident, deprecated, .. } = rpc;
+        let docs = rpc.policy_docs();
+        quote! {
+            #docs
+            #deprecated
+            pub fn #ident(&mut self) -> &mut #runtime::CallSettings {
+                self.inner.call_mut(#index)
+            }
+        }
+    });
+    quote! {
+        #settings_docs
+        #[derive(Debug, Clone)]
+        pub struct #settings {
+            inner: #runtime::__private::StubSettings,
+        }
+
+        impl #settings {
+            /// Starts from the retry table.
+            #[must_use]
+            pub fn builder() -> #builder {
+                #builder { inner: #runtime::__private::StubSettings::new(&METHODS) }
+            }
+
+            /// Starts from these settings.
+            #[must_use]
+            pub fn to_builder(&self) -> #builder {
+                #builder { inner: self.inner.clone() }
+            }
+
+            /// The retry table's sets of codes by name, in the order in which the RPCs first use them.
+            #[must_use]
+            pub fn retryable_code_definitions() -> &'static [(&'static str, #runtime::CodeSet)] {
+                &RETRYABLE_CODE_DEFINITIONS
+            }
+
+            /// The retry table's settings by name, in the order in which the RPCs first use them.
+            #[must_use]
+            pub fn retry_param_definitions() -> &'static [(&'static str, #runtime::RetrySettings)] {
+                &RETRY_PARAM_DEFINITIONS
+            }
+
+            /// The service's RPCs in the order of its proto, with what the retry table says of each.
+            #[must_use]
+            pub fn methods() -> &'static [#runtime::MethodInfo] {
+                &METHODS
+            }
+
+            #(#getters)*
+        }
+
+        impl Default for #settings {
+            /// What the retry table says.
+            fn default() -> Self {
+                Self { inner: #runtime::__private::StubSettings::new(&METHODS) }
+            }
+        }
+
+        #builder_docs
+        #[derive(Debug, Clone)]
+        #[must_use = "settings come from build()"]
+        pub struct #builder {
+            inner: #runtime::__private::StubSettings,
+        }
+
+        impl #builder {
+            #(#setters)*
+
+            /// Changes the settings of every RPC that has one request and one response, paged ones included.
+            pub fn apply_to_all_unary_methods(
+                &mut self,
+                apply: impl FnMut(&mut #runtime::CallSettings),
+            ) -> &mut Self {
+                self.inner.apply_to_all_unary_methods(apply);
+                self
+            }
+
+            /// The settings as they are now.
+            ///
+            /// # Errors
+            ///
+            /// The settings of an RPC can't be used.
+            pub fn build(self) -> Result<#settings, #runtime::SettingsError> {
+                Ok(#settings { inner: self.inner.build()? })
+            }
+        }
+    }
+}
+
+/// `XSettings`.
+pub(super) fn client_settings(runtime: &TokenStream, names: &ServiceNames) -> TokenStream {
+    let settings = format_ident!("{}", names.settings);
+    let stub_settings = format_ident!("{}", names.stub_settings);
+    let docs = DocLines::new("The settings of a client: those of its RPCs, and what holds for every call.");
+    quote! {
+        #docs
+        #[derive(Debug, Clone)]
+        pub struct #settings {
+            inner: #runtime::__private::ClientSettings,
+        }
+
+        impl #settings {
+            /// Settings with these for the RPCs.
+            #[must_use]
+            pub fn create(stub_settings: #stub_settings) -> Self {
+                Self { inner: #runtime::__private::ClientSettings::new(stub_settings.inner) }
+            }
+
+            /// Whose rules turn settings into attempts. Default: the documentation's.
+            #[must_use]
+            pub fn with_compatibility(self, compatibility: #runtime::Compatibility) -> Self {
+                Self { inner: self.inner.with_compatibility(compatibility) }
+            }
+
+            /// The longest request, in bytes, that is kept for another attempt; a longer one is sent once.
+            /// Default: 1 MiB. Zero: no limit.
+            #[must_use]
+            pub fn with_max_replay_bytes(self, bytes: usize) -> Self {
+                Self { inner: self.inner.with_max_replay_bytes(bytes) }
+            }
+
+            /// Whether a server's own timeout counts as `DEADLINE_EXCEEDED` once the attempt's time is up.
+            /// Default: yes.
+            #[must_use]
+            pub fn with_server_timeouts_as_ours(self, ours: bool) -> Self {
+                Self { inner: self.inner.with_server_timeouts_as_ours(ours) }
+            }
+        }
+
+        impl Default for #settings {
+            /// What the retry table says.
+            fn default() -> Self {
+                Self::create(#stub_settings::default())
+            }
+        }
+
+        impl From<#stub_settings> for #settings {
+            fn from(stub_settings: #stub_settings) -> Self {
+                Self::create(stub_settings)
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The table as statics.
+
+use crate::join::JoinedService;
+use gax_retry::{Code, CodeSet, MethodKind, RetrySettings};
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote};
+use std::time::Duration;
+
+/// The definitions and methods of a service.
+pub(super) fn statics(runtime: &TokenStream, joined: &JoinedService, full_name: &str) -> TokenStream {
+    let codes = joined.code_definitions().iter().map(|(name, codes)| {
+        let codes = code_set(runtime, *codes);
+        quote!((#name, #codes))
+    });
+    let params = joined.param_definitions().iter().map(|(name, settings)| {
+        let settings = retry_settings(runtime, settings);
+        quote!((#name, #settings))
+    });
+    let methods = joined.methods.iter().map(|method| {
+        let name = &method.name;
+        let path = format!("/{full_name}/{name}");
+        let kind = kind(runtime, method.kind);
+        let codes = Literal::usize_unsuffixed(method.codes.index);
+        let params = Literal::usize_unsuffixed(method.params.index);
+        quote! {
+            #runtime::__private::MethodInfo::new(
+                SERVICE, #name, #path, #kind,
+                &RETRYABLE_CODE_DEFINITIONS[#codes], &RETRY_PARAM_DEFINITIONS[#params],
+            )
+        }
+    });
+    let code_count = Literal::usize_unsuffixed(codes.len());
+    let param_count = Literal::usize_unsuffixed(params.len());
+    let method_count = Literal::usize_unsuffixed(methods.len());
+    quote! {
+        const SERVICE: &str = #full_name;
+        static RETRYABLE_CODE_DEFINITIONS: [(&str, #runtime::CodeSet); #code_count] = [#(#codes),*];
+        static RETRY_PARAM_DEFINITIONS: [(&str, #runtime::RetrySettings); #param_count] = [#(#params),*];
+        static METHODS: [#runtime::MethodInfo; #method_count] = [#(#methods),*];
+    }
+}
+
+fn code_set(runtime: &TokenStream, codes: CodeSet) -> TokenStream {
+    let codes = codes.iter().map(|code| {
+        let code = code_ident(code);
+        quote!(.with(#runtime::Code::#code))
+    });
+    quote!(#runtime::CodeSet::EMPTY #(#codes)*)
+}
+
+/// A code's name in Rust.
+fn code_ident(code: Code) -> proc_macro2::Ident {
+    format_ident!("{code:?}")
+}
+
+fn kind(runtime: &TokenStream, kind: MethodKind) -> TokenStream {
+    let kind = format_ident!("{kind:?}");
+    quote!(#runtime::MethodKind::#kind)
+}
+
+fn retry_settings(runtime: &TokenStream, settings: &RetrySettings) -> TokenStream {
+    let total_timeout = option(settings.total_timeout().map(duration));
+    let initial_retry_delay = duration(settings.initial_retry_delay());
+    let retry_delay_multiplier = Literal::f64_unsuffixed(settings.retry_delay_multiplier());
+    let max_retry_delay = option(settings.max_retry_delay().map(duration));
+    let max_attempts = option(settings.max_attempts().map(|attempts| {
+        let attempts = Literal::u32_unsuffixed(attempts);
+        quote!(#attempts)
+    }));
+    let jittered = settings.jittered();
+    let initial_rpc_timeout = option(settings.initial_rpc_timeout().map(duration));
+    let rpc_timeout_multiplier = Literal::f64_unsuffixed(settings.rpc_timeout_multiplier());
+    let max_rpc_timeout = option(settings.max_rpc_timeout().map(duration));
+    quote! {
+        #runtime::__private::retry_settings(
+            #total_timeout, #initial_retry_delay, #retry_delay_multiplier, #max_retry_delay, #max_attempts,
+            #jittered, #initial_rpc_timeout, #rpc_timeout_multiplier, #max_rpc_timeout,
+        )
+    }
+}
+
+fn option(value: Option<TokenStream>) -> TokenStream {
+    value.map_or_else(|| quote!(None), |value| quote!(Some(#value)))
+}
+
+/// A duration in the unit that it is a whole number of. Seconds that make minutes are written with their
+/// nanoseconds, since clippy would want the minutes.
+fn duration(duration: Duration) -> TokenStream {
+    let seconds = Literal::u64_unsuffixed(duration.as_secs());
+    let nanos = duration.subsec_nanos();
+    match u64::try_from(duration.as_millis()) {
+        Ok(_) if duration.is_zero() => quote!(::core::time::Duration::ZERO),
+        Ok(millis) if nanos != 0 && nanos % 1_000_000 == 0 => {
+            let millis = Literal::u64_unsuffixed(millis);
+            quote!(::core::time::Duration::from_millis(#millis))
+        }
+        _ => {
+            let nanos = Literal::u32_unsuffixed(nanos);
+            quote!(::core::time::Duration::new(#seconds, #nanos))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_the_name_that_debug_prints() {
+        let names: Vec<String> = Code::ALL.into_iter().map(|code| code_ident(code).to_string()).collect();
+        assert_eq!(names[4], "DeadlineExceeded");
+        assert_eq!(names[16], "Unauthenticated");
+    }
+
+    #[test]
+    fn durations_are_exact() {
+        for (value, expected) in [
+            (Duration::ZERO, "ZERO"),
+            (Duration::from_secs(60), "new(60,0)"),
+            (Duration::from_millis(100), "from_millis(100)"),
+            (Duration::new(1, 1), "new(1,1)"),
+            (Duration::MAX, "new(18446744073709551615,999999999)"),
+        ] {
+            let text = duration(value).to_string().replace(' ', "");
+            assert_eq!(text, format!("::core::time::Duration::{expected}"));
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What the generator makes.
+
+use crate::Error;
+use gax_retry::Finding;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What [`Builder::generate`](crate::Builder::generate) makes: files, and what is worth saying.
+#[derive(Debug, Clone)]
+pub struct Generated {
+    pub(crate) files: Vec<GeneratedFile>,
+    pub(crate) warnings: Vec<Finding>,
+    pub(crate) descriptor_set: Vec<u8>,
+    pub(crate) inputs: Vec<PathBuf>,
+}
+
+impl Generated {
+    /// The files, in the order of their names.
+    #[must_use]
+    pub fn files(&self) -> &[GeneratedFile] {
+        &self.files
+    }
+
+    /// What is odd about the retry tables: names that no proto has, values without effect.
+    #[must_use]
+    pub fn warnings(&self) -> &[Finding] {
+        &self.warnings
+    }
+
+    /// The protos and tables that were read from disk.
+    #[must_use]
+    pub fn inputs(&self) -> &[PathBuf] {
+        &self.inputs
+    }
+
+    /// The compiled protos as an encoded `FileDescriptorSet`, imports and comments included.
+    #[must_use]
+    pub fn descriptor_set(&self) -> &[u8] {
+        &self.descriptor_set
+    }
+
+    /// Writes the files into a directory. One that is the same already is left untouched.
+    ///
+    /// # Errors
+    ///
+    /// A file can't be written.
+    pub fn write_to(&self, directory: impl AsRef<Path>) -> Result<(), Error> {
+        self.files.iter().try_for_each(|file| {
+            let path = directory.as_ref().join(&file.name);
+            write_if_changed(&path, file.content.as_bytes()).map_err(|error| Error::io("write", &path, error))
+        })
+    }
+}
+
+/// A generated file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GeneratedFile {
+    pub(crate) name: String,
+    pub(crate) content: String,
+}
+
+impl GeneratedFile {
+    /// The name, such as `google.cloud.asset.v1.rs`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The code.
+    #[must_use]
+    pub fn content(&self) -> &str {
+        &self.content
+    }
+}
+
+pub(crate) fn write_if_changed(path: &Path, content: &[u8]) -> io::Result<()> {
+    if fs::read(path).is_ok_and(|old| old == content) { Ok(()) } else { fs::write(path, content) }
+}

@@ -1,0 +1,85 @@
+//! How an RPC is called, as its descriptors tell.
+
+use gax_retry::MethodKind;
+use prost_types::field_descriptor_proto::Label;
+use prost_types::{DescriptorProto, MethodDescriptorProto};
+
+/// The kind of an RPC with that request and response.
+///
+/// An RPC is paged if its request has the fields `page_size` and `page_token` and its response has
+/// `next_page_token`, none of them repeated.
+pub(crate) fn method_kind(
+    method: &MethodDescriptorProto,
+    request: Option<&DescriptorProto>,
+    response: Option<&DescriptorProto>,
+) -> MethodKind {
+    match (method.client_streaming(), method.server_streaming()) {
+        (true, true) => MethodKind::BidiStreaming,
+        (true, false) => MethodKind::ClientStreaming,
+        (false, true) => MethodKind::ServerStreaming,
+        (false, false) if is_paged(request, response) => MethodKind::Paged,
+        (false, false) => MethodKind::Unary,
+    }
+}
+
+fn is_paged(request: Option<&DescriptorProto>, response: Option<&DescriptorProto>) -> bool {
+    has_field(request, "page_size")
+        && has_field(request, "page_token")
+        && has_field(response, "next_page_token")
+}
+
+fn has_field(message: Option<&DescriptorProto>, name: &str) -> bool {
+    message.is_some_and(|message| {
+        message.field.iter().any(|field| field.name() == name && field.label() != Label::Repeated)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prost_types::FieldDescriptorProto;
+
+    fn message(fields: &[&str]) -> DescriptorProto {
+        let field = fields.iter().map(|name| FieldDescriptorProto {
+            name: Some((*name).to_owned()),
+            ..FieldDescriptorProto::default()
+        });
+        DescriptorProto { field: field.collect(), ..DescriptorProto::default() }
+    }
+
+    fn kind(client: bool, server: bool, request: &[&str], response: &[&str]) -> MethodKind {
+        let method = MethodDescriptorProto {
+            client_streaming: Some(client),
+            server_streaming: Some(server),
+            ..MethodDescriptorProto::default()
+        };
+        method_kind(&method, Some(&message(request)), Some(&message(response)))
+    }
+
+    #[test]
+    fn streams_come_before_pages() {
+        let request = ["page_size", "page_token"];
+        let response = ["items", "next_page_token"];
+        assert_eq!(kind(false, false, &request, &response), MethodKind::Paged);
+        assert_eq!(kind(false, true, &request, &response), MethodKind::ServerStreaming);
+        assert_eq!(kind(true, false, &request, &response), MethodKind::ClientStreaming);
+        assert_eq!(kind(true, true, &request, &response), MethodKind::BidiStreaming);
+    }
+
+    #[test]
+    fn all_three_fields_make_a_page() {
+        assert_eq!(kind(false, false, &["page_token"], &["next_page_token"]), MethodKind::Unary);
+        assert_eq!(kind(false, false, &["page_size"], &["next_page_token"]), MethodKind::Unary);
+        assert_eq!(kind(false, false, &["page_size", "page_token"], &["results"]), MethodKind::Unary);
+        assert_eq!(kind(false, false, &["pageSize", "page_token"], &["next_page_token"]), MethodKind::Unary);
+    }
+
+    #[test]
+    fn a_repeated_token_is_no_page_token() {
+        let mut response = message(&["next_page_token"]);
+        response.field[0].label = Some(Label::Repeated.into());
+        let request = message(&["page_size", "page_token"]);
+        let method = MethodDescriptorProto::default();
+        assert_eq!(method_kind(&method, Some(&request), Some(&response)), MethodKind::Unary);
+    }
+}

@@ -1,0 +1,136 @@
+//! Which service gets which code.
+
+use crate::descriptors::{Descriptors, ProtoService};
+use crate::join::{JoinedService, describe, join};
+use crate::names::{ServiceNames, service_names};
+use gax_retry::{Finding, RetryTable, ServiceDescription};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// What is generated, by service.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    services: HashMap<String, ServicePlan>,
+    /// Files with a service that gets any code.
+    files: HashSet<String>,
+    /// Names in the table that no proto has.
+    pub(crate) unknown: Vec<Finding>,
+}
+
+/// What is generated for a service.
+#[derive(Debug)]
+pub(crate) struct ServicePlan {
+    /// Whether tonic's own code is generated.
+    pub(crate) tonic: bool,
+    /// Settings and client.
+    pub(crate) gax: Option<(ServiceNames, JoinedService)>,
+}
+
+/// What the plan depends on beside table and descriptors.
+#[derive(Debug)]
+pub(crate) struct Wishes<'a> {
+    /// The files that were asked for; `None`: all.
+    pub(crate) requested: Option<&'a HashSet<String>>,
+    /// Protos whose Rust types exist elsewhere, such as `.google.cloud.asset.v1`.
+    pub(crate) extern_paths: &'a [String],
+    /// Whether tonic's client or server is generated.
+    pub(crate) tonic: bool,
+}
+
+impl Wishes<'_> {
+    fn is_requested(&self, service: &ProtoService) -> bool {
+        self.requested.is_none_or(|files| files.contains(&service.file))
+    }
+
+    /// Whether a service's messages, and so tonic's code for it, exist elsewhere.
+    fn is_extern(&self, service: &ProtoService) -> bool {
+        let path = format!(".{}", service.full_name);
+        self.extern_paths.iter().any(|prefix| {
+            prefix == "."
+                || path
+                    .strip_prefix(prefix.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
+    }
+}
+
+impl Plan {
+    pub(crate) fn new(descriptors: &Descriptors, table: &RetryTable, wishes: &Wishes<'_>) -> Self {
+        let named: HashSet<&str> = table.names().map(|name| name.service()).collect();
+        // An imported service gets settings where a table is about it.
+        let gets_gax = |service: &&ProtoService| {
+            wishes.is_requested(service) || named.contains(service.full_name.as_str())
+        };
+        let with_gax: Vec<&ProtoService> = descriptors.services.iter().filter(gets_gax).collect();
+        let mut gax: HashMap<&str, (ServiceNames, JoinedService)> = with_gax
+            .iter()
+            .map(|service| service.full_name.as_str())
+            .zip(names(descriptors, &with_gax).into_iter().zip(join(table, &with_gax)))
+            .collect();
+        let mut plan = Self { services: HashMap::new(), files: HashSet::new(), unknown: Vec::new() };
+        for service in &descriptors.services {
+            let tonic = wishes.tonic && !wishes.is_extern(service);
+            let gax = gax.remove(service.full_name.as_str());
+            if tonic || gax.is_some() {
+                plan.files.insert(service.file.clone());
+            }
+            plan.services.insert(service.full_name.clone(), ServicePlan { tonic, gax });
+        }
+        let all: Vec<ServiceDescription> = descriptors.services.iter().map(describe).collect();
+        plan.unknown = one_per_service(table.unknown_names(&all));
+        plan
+    }
+
+    pub(crate) fn service(&self, full_name: &str) -> Option<&ServicePlan> {
+        self.services.get(full_name)
+    }
+
+    /// Whether any code is generated for the services of that file.
+    pub(crate) fn has_services(&self, file: &str) -> bool {
+        self.files.contains(file)
+    }
+}
+
+/// The names of services, in their order.
+fn names(descriptors: &Descriptors, services: &[&ProtoService]) -> Vec<ServiceNames> {
+    let mut packages: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for service in services {
+        packages.entry(&service.package).or_default().push(&service.name);
+    }
+    let mut named: HashMap<&str, std::vec::IntoIter<ServiceNames>> = packages
+        .into_iter()
+        .map(|(package, services)| {
+            let names = service_names(&services, &descriptors.types(package), &descriptors.modules(package));
+            (package, names.into_iter())
+        })
+        .collect();
+    services.iter().filter_map(|service| named.get_mut(service.package.as_str())?.next()).collect()
+}
+
+/// Keeps the first finding about each service that is not there at all, and counts the others.
+fn one_per_service(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for finding in findings.iter().filter(|finding| finding.rule() == "unknown-service") {
+        *counts.entry(finding.message().to_owned()).or_default() += 1;
+    }
+    let mut kept = Vec::new();
+    for finding in findings {
+        if finding.rule() != "unknown-service" {
+            kept.push(finding);
+            continue;
+        }
+        match counts.remove(finding.message()) {
+            None => {}
+            Some(1) => kept.push(finding),
+            Some(count) => {
+                let message = format!("{} ({count} names)", finding.message());
+                let counted = Finding::new(finding.rule(), finding.severity(), message);
+                let counted = counted.at(finding.origin().cloned());
+                kept.push(match finding.help() {
+                    Some(help) => counted.with_help(help),
+                    None => counted,
+                });
+            }
+        }
+    }
+    kept
+}
