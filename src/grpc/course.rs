@@ -278,9 +278,9 @@ impl Course {
         failure.into_status(before.map(|before| *before), ledger, reason)
     }
 
-    /// The attempt succeeded; the report, where it is wanted or has something to tell.
+    /// The attempt succeeded; the report, where it is wanted or there was a retry to tell of.
     pub(crate) fn succeeded(&mut self) -> Option<Ledger> {
-        if !self.wants_report && self.ledger.attempts().is_empty() && self.ledger.is_plain() {
+        if !self.wants_report && self.ledger.attempts().is_empty() {
             return None;
         }
         self.record(Code::Ok);

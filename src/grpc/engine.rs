@@ -155,6 +155,8 @@ pub(crate) struct Success {
 pub(crate) struct Rest {
     pub(crate) body: Body,
     pub(crate) deadline: Option<Instant>,
+    /// Whether errors of the body get the code that their cause has.
+    pub(crate) names_errors: bool,
 }
 
 /// A response that comes in.
@@ -262,7 +264,8 @@ impl Incoming {
 
     fn passed_on(&mut self, course: &mut Course, note: Note) -> Success {
         course.note(note);
-        let rest = Rest { body: std::mem::take(&mut self.body), deadline: course.deadline() };
+        let rest =
+            Rest { body: std::mem::take(&mut self.body), deadline: course.deadline(), names_errors: true };
         self.success(Some(rest), course)
     }
 

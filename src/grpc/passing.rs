@@ -116,7 +116,7 @@ impl<S: Transport> Future for Passing<S> {
             this.future.set(None);
             return Poll::Ready(match (outcome, this.watch.take()) {
                 (Ok(response), Some(watch)) => watch.answered(response.map(Body::new)),
-                (Ok(response), None) => Ok(response.map(|body| passed_on(Body::new(body), None))),
+                (Ok(response), None) => Ok(response.map(|body| untouched(Body::new(body)))),
                 (Err(error), Some(watch)) => Err(watch.failed(|_| Failure::transport(error, false).0)),
                 (Err(error), None) => Err(Status::from_error(error)),
             });
@@ -124,8 +124,8 @@ impl<S: Transport> Future for Passing<S> {
     }
 }
 
-fn passed_on(body: Body, deadline: Option<Instant>) -> ResponseBody {
-    ResponseBody::open(Collected::default(), Rest { body, deadline })
+fn untouched(body: Body) -> ResponseBody {
+    ResponseBody::open(Collected::default(), Rest { body, deadline: None, names_errors: false })
 }
 
 impl Watch {
@@ -155,7 +155,8 @@ impl Watch {
             ledger.note(Note::Committed);
             parts.extensions.insert(OperationReport::new(ledger));
         }
-        Ok(http::Response::from_parts(parts, passed_on(body, self.deadline)))
+        let rest = Rest { body, deadline: self.deadline, names_errors: true };
+        Ok(http::Response::from_parts(parts, ResponseBody::open(Collected::default(), rest)))
     }
 
     fn failed(self, failure: impl FnOnce(Duration) -> Failure) -> Status {

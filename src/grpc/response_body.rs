@@ -8,7 +8,7 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use std::future::Future as _;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::{Sleep, sleep_until};
 use tonic::Status;
 use tonic::body::Body;
 
@@ -23,8 +23,7 @@ pub struct ResponseBody {
 /// The part that still comes in.
 #[derive(Debug)]
 struct Open {
-    body: Body,
-    deadline: Option<Instant>,
+    rest: Rest,
     timer: Option<Pin<Box<Sleep>>>,
 }
 
@@ -36,8 +35,7 @@ impl ResponseBody {
 
     /// A body that goes on after what was held back.
     pub(crate) fn open(collected: Collected, rest: Rest) -> Self {
-        let Rest { body, deadline } = rest;
-        Self { collected, rest: Some(Open { body, deadline, timer: None }) }
+        Self { collected, rest: Some(Open { rest, timer: None }) }
     }
 }
 
@@ -65,7 +63,7 @@ impl HttpBody for ResponseBody {
     fn is_end_stream(&self) -> bool {
         self.collected.is_empty()
             && self.collected.trailers.is_none()
-            && self.rest.as_ref().is_none_or(|open| open.body.is_end_stream())
+            && self.rest.as_ref().is_none_or(|open| open.rest.body.is_end_stream())
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -78,28 +76,29 @@ impl HttpBody for ResponseBody {
 
 impl Open {
     fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        match Pin::new(&mut self.body).poll_frame(cx) {
+        match Pin::new(&mut self.rest.body).poll_frame(cx) {
             Poll::Ready(Some(Ok(mut frame))) => {
                 if let Some(trailers) = frame.trailers_mut() {
                     answer::sanitize(trailers);
                 }
                 Poll::Ready(Some(Ok(frame)))
             }
-            Poll::Ready(Some(Err(status))) => Poll::Ready(Some(Err(named(status)))),
+            Poll::Ready(Some(Err(status))) if self.rest.names_errors => Poll::Ready(Some(Err(named(status)))),
+            Poll::Ready(Some(Err(status))) => Poll::Ready(Some(Err(status))),
             Poll::Ready(None) => Poll::Ready(None),
             Poll::Pending => self.poll_deadline(cx),
         }
     }
 
     fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        let Some(deadline) = self.deadline else {
+        let Some(deadline) = self.rest.deadline else {
             return Poll::Pending;
         };
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
         match timer.as_mut().poll(cx) {
             Poll::Ready(()) => {
-                self.deadline = None;
-                self.body = Body::empty();
+                self.rest.deadline = None;
+                self.rest.body = Body::empty();
                 let status = Status::deadline_exceeded("the response did not end before the call's deadline");
                 Poll::Ready(Some(Err(status)))
             }

@@ -190,11 +190,6 @@ impl Ledger {
     pub(crate) fn attempts(&self) -> &[Attempt] {
         self.attempts.as_slice()
     }
-
-    /// Whether nothing happened but one attempt, so that a fast path may leave the report out.
-    pub(crate) fn is_plain(&self) -> bool {
-        self.attempts().len() <= 1 && self.notes.is_empty() && self.transparent_retries == 0
-    }
 }
 
 /// The first attempt lives inline: most operations have no other.
