@@ -27,11 +27,14 @@ pub enum Dialect {
     /// What Google's Java generator makes of the file, and a file that it drops in silence is dropped
     /// with a warning.
     GaxJava,
+    /// What gRPC itself makes of a service config (gRFC A6): strict, whole or not at all, five attempts at
+    /// most, no timeout of single attempts.
+    Grpc,
 }
 
 impl Dialect {
     /// Every dialect, the default first.
-    pub const ALL: &'static [Dialect] = &[Dialect::AsWritten, Dialect::GaxJava];
+    pub const ALL: &'static [Dialect] = &[Dialect::AsWritten, Dialect::GaxJava, Dialect::Grpc];
 
     /// The name in the form that flags and files use, such as `as-written`.
     #[must_use]
@@ -39,6 +42,7 @@ impl Dialect {
         match self {
             Dialect::AsWritten => "as-written",
             Dialect::GaxJava => "gax-java",
+            Dialect::Grpc => "grpc",
         }
     }
 }
@@ -63,7 +67,7 @@ impl FromStr for Dialect {
 
 /// A text that names no [`Dialect`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a dialect (as-written or gax-java)")]
+#[error("{text:?} is not a dialect (as-written, gax-java or grpc)")]
 pub struct ParseDialectError {
     text: String,
 }
@@ -79,7 +83,7 @@ mod tests {
         }
         assert_eq!(
             "java".parse::<Dialect>().unwrap_err().to_string(),
-            "\"java\" is not a dialect (as-written or gax-java)"
+            "\"java\" is not a dialect (as-written, gax-java or grpc)"
         );
     }
 }

@@ -14,8 +14,13 @@ pub(crate) struct Findings {
 
 impl Findings {
     pub(crate) fn push(&mut self, finding: Finding) {
+        self.push_with(|| finding);
+    }
+
+    /// Adds a finding that takes work to make: it is not made if it would not be kept.
+    pub(crate) fn push_with(&mut self, finding: impl FnOnce() -> Finding) {
         if self.kept.len() < MOST {
-            self.kept.push(finding);
+            self.kept.push(finding());
         } else {
             self.dropped += 1;
         }

@@ -3,7 +3,10 @@
 use super::document::{Source, Strictness, read_json};
 use super::findings::Findings;
 use super::retry_table::TableFile;
-use super::service_config::{read_service_config, resolve_as_written, resolve_gax_java, resolve_throttling};
+use super::service_config::{
+    read_service_config, resolve_as_written, resolve_gax_java, resolve_grpc, resolve_grpc_throttling,
+    resolve_throttling,
+};
 use super::{Dialect, Finding, RetryTable, Severity, TableError};
 use std::sync::Arc;
 
@@ -64,6 +67,7 @@ impl TableReader {
         let file = match self.dialect {
             Dialect::AsWritten => as_written(&source)?,
             Dialect::GaxJava => gax_java(&source)?,
+            Dialect::Grpc => grpc(&source)?,
         };
         Ok(RetryTable::assemble(self.dialect, vec![Arc::new(file)]))
     }
@@ -124,6 +128,15 @@ fn gax_java(source: &Source) -> Result<TableFile, TableError> {
         }
     };
     Ok(TableFile { entries, throttling: None, findings: findings.into_vec() })
+}
+
+fn grpc(source: &Source) -> Result<TableFile, TableError> {
+    let mut findings = Findings::default();
+    let root = read_json(source, Strictness::Strict)?;
+    let config = read_service_config(source, &root, Dialect::Grpc, &mut findings)?;
+    let entries = resolve_grpc(source, &root, &config, &mut findings)?;
+    let throttling = config.throttling.map(|throttling| resolve_grpc_throttling(source, &throttling));
+    Ok(TableFile { entries, throttling: throttling.transpose()?, findings: findings.into_vec() })
 }
 
 /// Google's generator would say nothing.

@@ -132,7 +132,7 @@ impl RetryTable {
     }
 
     /// What the table says about a method: the entry for the method, else the one for its service, else
-    /// (but in the dialect [`GaxJava`](Dialect::GaxJava)) the one for everything. Entries are never
+    /// (but not in the dialect [`GaxJava`](Dialect::GaxJava)) the one for everything. Entries are never
     /// mixed. `None`: the table has nothing to say, so calls go through as they are, without a deadline.
     ///
     /// In the dialect `GaxJava` a method without an entry has the policy `no_retry_codes`,

@@ -52,6 +52,7 @@ pub(crate) struct RetryPolicy {
 /// `hedgingPolicy`.
 #[derive(Debug, Clone)]
 pub(crate) struct HedgingPolicy {
+    pub(crate) span: Span,
     pub(crate) max_attempts: Option<Located<u32>>,
     pub(crate) delay: Option<Located<i128>>,
     pub(crate) non_fatal_codes: Option<Located<Vec<Located<Code>>>>,

@@ -32,7 +32,7 @@ impl FieldFinder<'_> {
         let mut spellings: [Option<&str>; N] = [None; N];
         for member in members {
             let slot = names.iter().zip(fields.iter_mut().zip(&mut spellings)).find(|(name, _)| {
-                **name == member.key || (member.key.contains('_') && snake_case(name) == member.key)
+                **name == member.key || (self.takes_snake_case() && snake_case(name) == member.key)
             });
             let Some((name, (slot, spelling))) = slot else {
                 self.unknown(member, what, &names, findings)?;
@@ -43,13 +43,13 @@ impl FieldFinder<'_> {
                     let problem = format!("is the same field as {first:?}");
                     return Err(self.source.fault(member.key_span, &problem, "keep one of the two"));
                 }
-                Some(_) => self.twice(member, findings),
+                Some(_) => self.twice(member, findings)?,
                 None => self.spelling(member, name, findings),
             }
             *spelling = Some(&member.key);
             *slot = match member.value.kind {
                 Kind::Null => {
-                    self.null(member, findings);
+                    self.null(member, findings)?;
                     None
                 }
                 _ => Some(&member.value),
@@ -66,29 +66,37 @@ impl FieldFinder<'_> {
         findings: &mut Findings,
     ) -> Result<(), TableError> {
         let problem = format!("is not a field of {what}");
-        let help = match suggest::closest(&member.key, names.iter().copied()) {
+        let help = || match suggest::closest(&member.key, names.iter().copied()) {
             Some(name) => format!("did you mean \"{name}\"?"),
             None => format!("it has {}", names.join(", ")),
         };
         if self.dialect == Dialect::GaxJava {
-            return Err(self.source.fault(member.key_span, &problem, help));
+            return Err(self.source.fault(member.key_span, &problem, help()));
         }
-        let message = format!("{} {problem}", self.source.excerpt(member.key_span));
-        findings.push(
+        findings.push_with(|| {
+            let message = format!("{} {problem}", self.source.excerpt(member.key_span));
             Finding::new("unknown-field", Severity::Warning, message)
-                .with_help(help)
-                .at(self.source.origin(member.key_span)),
-        );
+                .with_help(help())
+                .at(self.source.origin(member.key_span))
+        });
         Ok(())
     }
 
-    fn twice(&self, member: &Member, findings: &mut Findings) {
+    fn takes_snake_case(&self) -> bool {
+        self.dialect != Dialect::Grpc
+    }
+
+    fn twice(&self, member: &Member, findings: &mut Findings) -> Result<(), TableError> {
+        if self.dialect == Dialect::Grpc {
+            return Err(duplicate_key(self.source, member));
+        }
         let message = format!("{} comes twice in one object", self.source.excerpt(member.key_span));
         findings.push(
             Finding::new("duplicate-key", Severity::Warning, message)
                 .with_help("the last one counts; remove the others")
                 .at(self.source.origin(member.key_span)),
         );
+        Ok(())
     }
 
     fn spelling(&self, member: &Member, name: &str, findings: &mut Findings) {
@@ -102,16 +110,28 @@ impl FieldFinder<'_> {
         }
     }
 
-    fn null(&self, member: &Member, findings: &mut Findings) {
-        if self.dialect == Dialect::AsWritten {
-            let message = format!("{:?} is null, which counts as absent", member.key);
-            findings.push(
-                Finding::new("null-value", Severity::Warning, message)
-                    .with_help("remove the field: gRPC itself refuses the whole file")
-                    .at(self.source.origin(member.key_span)),
-            );
+    fn null(&self, member: &Member, findings: &mut Findings) -> Result<(), TableError> {
+        match self.dialect {
+            Dialect::GaxJava => {}
+            Dialect::Grpc => {
+                return Err(self.source.fault(member.value.span, "is no value in gRPC", "remove the field"));
+            }
+            Dialect::AsWritten => {
+                let message = format!("{:?} is null, which counts as absent", member.key);
+                findings.push(
+                    Finding::new("null-value", Severity::Warning, message)
+                        .with_help("remove the field: gRPC itself refuses the whole file")
+                        .at(self.source.origin(member.key_span)),
+                );
+            }
         }
+        Ok(())
     }
+}
+
+/// The error of a reader that refuses an object with a key twice.
+pub(super) fn duplicate_key(source: &Source, member: &Member) -> TableError {
+    source.fault(member.key_span, "comes twice in one object", "remove one of the two")
 }
 
 /// `initialBackoff` as `initial_backoff`.

@@ -118,6 +118,7 @@ impl Reader<'_> {
         let [attempts, delay, codes] = self.find(node, "a hedging policy", names)?;
         let scalars = &self.scalars;
         Ok(HedgingPolicy {
+            span: node.span,
             max_attempts: attempts.map(|node| scalars.count(node, "maxAttempts")).transpose()?,
             delay: delay.map(|node| scalars.duration(node, "hedgingDelay")).transpose()?,
             non_fatal_codes: codes

@@ -72,8 +72,8 @@ proptest! {
     ) {
         let text = one_policy(&format!(", \"maxAttempts\": {attempts}"))
             .replace("60s", &timeout).replace("0.1s", &initial).replace("1.3", &multiplier);
-        for dialect in Dialect::ALL {
-            if let Ok(table) = RetryTable::reader().dialect(*dialect).read(text.as_bytes())
+        for dialect in [Dialect::AsWritten, Dialect::GaxJava] {
+            if let Ok(table) = RetryTable::reader().dialect(dialect).read(text.as_bytes())
                 && let Some(policy) = table.lookup("a.B", "C")
             {
                 prop_assert!(policy.settings().to_builder().build().is_ok());

@@ -5,6 +5,7 @@ mod corpus;
 mod errors;
 mod gax_java;
 mod goldens;
+mod grpc;
 mod hostile;
 mod merge;
 
