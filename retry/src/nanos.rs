@@ -21,7 +21,8 @@ pub(crate) fn scaled(nanos: u64, multiplier: f64) -> u64 {
     if multiplier == 1.0 {
         return nanos;
     }
-    (nanos as f64 * multiplier).round() as u64
+    // The cast cuts towards zero. `f64::round` would be a call into the maths library.
+    (nanos as f64 * multiplier + 0.5) as u64
 }
 
 #[cfg(test)]

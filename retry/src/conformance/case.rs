@@ -96,6 +96,7 @@ impl Case {
         if fields.optional("note").is_some() {
             fields.text("note")?;
         }
+        fields.flag("jvm_dependent")?;
         let settings = Settings::read(fields.required("settings")?)?;
         let case = match kind {
             "unary" => Self::Unary(Unary::read(settings, &mut fields)?),
@@ -162,7 +163,6 @@ impl Polled {
 
 impl Validated {
     fn read(settings: Settings, fields: &mut Fields<'_>) -> Result<Self, Fault> {
-        fields.flag("jvm_dependent")?;
         Ok(Self {
             settings,
             ok: fields.boolean("ok")?,

@@ -164,6 +164,28 @@ fn a_calls_own_settings_are_taken_as_they_are() {
 }
 
 #[test]
+fn whether_waits_are_drawn_is_the_clients_choice() {
+    let settings = raw(|settings| {
+        settings.max_attempts = 2;
+        settings.initial_retry_delay_us = 9000;
+        settings.max_retry_delay_us = 9000;
+    });
+    let steady = RawSettings { jittered: false, ..settings.clone() };
+    let wait = |client: &RawSettings, codes: CodeSet, call: &RawSettings| {
+        let schedule = Schedule::gax_java(client, codes).with_raw_settings(call).with_retryable_codes(CODES);
+        let mut operation = OperationState::default();
+        operation.start(&schedule, Duration::ZERO).unwrap();
+        let decision = operation.ended(&schedule, MS, Ending::new(Code::Unavailable), &mut Fixed(0));
+        let Decision::Retry(retry) = decision else { panic!("{decision:?}") };
+        retry.wait()
+    };
+    assert_eq!(wait(&settings, CODES, &steady), Duration::ZERO);
+    assert_eq!(wait(&steady, CODES, &settings), 9 * MS);
+    // A method without retries has its switch back at its default.
+    assert_eq!(wait(&steady, CodeSet::EMPTY, &steady), Duration::ZERO);
+}
+
+#[test]
 fn a_call_timeout_replaces_every_attempts_own_and_the_total_does_not_clamp_it() {
     let settings = raw(|settings| {
         settings.total_timeout_us = 10_000;
@@ -184,8 +206,17 @@ fn a_caller_deadline_ends_attempts_that_java_would_let_run() {
     let plan = plan(&schedule, &[unavailable(4 * MS)]);
     assert_eq!(rows(&plan), [(10_000, 0, 0, 4000), (6000, 0, 4000, 10_000)]);
     assert_eq!(plan.stop_reason(), Some(StopReason::TotalTimeout));
-    let state = OperationState::default().start(&schedule, 10 * MS);
-    assert_eq!(state.unwrap_err().reason(), StopReason::TotalTimeout);
+    let late = OperationState::default().start(&schedule, 10 * MS);
+    assert_eq!(late.unwrap_err().reason(), StopReason::TotalTimeout);
+
+    let waiting = RawSettings { initial_retry_delay_us: 6000, max_retry_delay_us: 6000, ..settings };
+    let schedule = Schedule::gax_java(&waiting, CODES).bounded_by(10 * MS);
+    for (ended, retried) in [(4 * MS, false), (Duration::from_micros(3999), true)] {
+        let mut operation = OperationState::default();
+        operation.start(&schedule, Duration::ZERO).unwrap();
+        let decision = operation.ended(&schedule, ended, Ending::new(Code::Unavailable), &mut NoJitter);
+        assert_eq!(matches!(decision, Decision::Retry(_)), retried, "{decision:?}");
+    }
 }
 
 #[test]

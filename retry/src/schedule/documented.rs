@@ -110,7 +110,7 @@ impl Documented {
 
     /// The delay before the next attempt and the timeout to grow from, as a first attempt has them.
     fn restart(&self, progress: &mut Progress) {
-        progress.delay = self.initial_delay.min(self.max_delay);
+        progress.delay = self.initial_delay;
         progress.timeout = self.initial_timeout.min(self.total);
     }
 

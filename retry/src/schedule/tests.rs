@@ -146,6 +146,15 @@ fn without_any_limit_nothing_is_retried() {
 }
 
 #[test]
+fn the_longest_total_is_a_total() {
+    let longest = schedule(&settings(|builder| builder.total_timeout(Duration::MAX)));
+    let mut state = OperationState::default();
+    assert!(started(&longest, &mut state, Duration::ZERO).is_some());
+    assert_eq!(retried(&longest, &mut state, MS).attempt(), 2);
+    assert_eq!(stopped(&longest, &mut state, Duration::MAX).reason(), StopReason::TotalTimeout);
+}
+
+#[test]
 fn delays_grow_to_their_cap_and_without_one_past_any() {
     let delays = |cap: Option<Duration>| {
         let settings = settings(|builder| {
