@@ -13,6 +13,8 @@ mod jitter;
 mod method_kind;
 mod nanos;
 mod plan;
+#[cfg(feature = "http")]
+pub mod presets;
 mod private;
 mod recipe;
 mod schedule;
@@ -31,6 +33,10 @@ pub use idempotency::{
 pub use jitter::{JitterSource, NoJitter, ScriptedJitter, SeededJitter, ThreadJitter, jittered_delay};
 pub use method_kind::MethodKind;
 pub use plan::{AttemptPlan, Endless, Outcome};
+#[cfg(feature = "http")]
+pub use presets::{
+    HttpFailure, Preset, StatusSet, TransportFailure, TransportFailures, UnknownPresetError,
+};
 pub use recipe::{Backoff, Cap, Jitter, Limits, Recipe, TimeRule};
 pub use schedule::{Decision, Ending, NotAttempted, OperationState, Retry, Schedule, Stop};
 pub use settings::{RetrySettings, RetrySettingsBuilder, SettingsError, SettingsProblem};

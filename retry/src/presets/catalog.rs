@@ -1,0 +1,60 @@
+//! Presets by name.
+
+use super::Preset;
+
+const ALL: &[fn() -> Preset] = &[
+    super::storage,
+    super::docs,
+    super::docs_32,
+    super::docs_legacy,
+    super::memorystore_doc,
+    super::memorystore,
+    super::python_doc,
+    super::python,
+    super::python_default_retry,
+    super::python_default_retry_if_generation_specified,
+    super::python_default_retry_if_metageneration_specified,
+    super::python_default_retry_if_etag_in_json,
+    super::python_media_2,
+    super::node,
+    super::node_upload,
+    super::java_storage,
+    super::java_storage_uniform,
+    super::go,
+    super::gsutil_doc,
+    super::gsutil,
+    super::gsutil_xml,
+    super::gax_node,
+    super::cpp,
+    super::cpp_strict,
+    super::csharp,
+    super::php,
+    super::ruby,
+    super::rust,
+];
+
+/// Every preset.
+pub fn all() -> impl Iterator<Item = Preset> {
+    ALL.iter().map(|preset| preset())
+}
+
+/// The names of all presets.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    all().map(|preset| preset.name())
+}
+
+/// The preset of that name.
+///
+/// # Errors
+///
+/// There is none; the error lists those that there are.
+pub fn named(name: &str) -> Result<Preset, UnknownPresetError> {
+    all().find(|preset| preset.name() == name).ok_or_else(|| UnknownPresetError { name: name.to_owned() })
+}
+
+/// A name that no preset has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no preset {name:?}; there are {}", names().collect::<Vec<_>>().join(", "))]
+pub struct UnknownPresetError {
+    name: String,
+}

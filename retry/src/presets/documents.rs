@@ -1,0 +1,79 @@
+//! What the documents of Cloud Storage and Memorystore tell people to do.
+
+use super::{Preset, StatusSet, TransportFailures};
+use crate::{Backoff, IdempotencyTable, Jitter, Limits, Recipe, TimeRule};
+use std::time::Duration;
+
+const DEADLINE: Duration = Duration::from_secs(600);
+
+/// min(2^n s + 0..1000 ms, maximum) until the deadline.
+fn recipe(max: u64) -> Recipe {
+    let jitter = Jitter::Added { unit: Duration::from_millis(1), most: 1000 };
+    Recipe::new(
+        Backoff::exponential(Duration::from_secs(1), 2.0, Duration::from_secs(max)).with_jitter(jitter),
+        Limits::none().with_time(DEADLINE, TimeRule::Strict),
+    )
+}
+
+/// `storage`: what this crate does for Cloud Storage unless told otherwise.
+///
+/// The documents' waits, min(2^n s + 0..1000 ms, 64 s) from n = 0, for up to 600 s; the six statuses
+/// that nearly all libraries retry; the document's idempotency table.
+#[must_use]
+pub fn storage() -> Preset {
+    Preset::new(
+        "storage",
+        "Cloud Storage, Retry strategy: algorithm, Python tab (statuses), idempotency table",
+        recipe(64),
+    )
+}
+
+/// `docs`: the document's overview to the letter: every 5xx, 408, 429 and sockets, waits up to 64 s, and
+/// 600 s in all.
+#[must_use]
+pub fn docs() -> Preset {
+    Preset::new("docs", "Cloud Storage, Retry strategy: overview and algorithm", recipe(64))
+        .with_statuses(StatusSet::ALL_SERVER_ERRORS)
+}
+
+/// `docs-32`: [`docs`] with the other maximum that it names, 32 s.
+#[must_use]
+pub fn docs_32() -> Preset {
+    Preset::new("docs-32", "Cloud Storage, Retry strategy: overview and algorithm", recipe(32))
+        .with_statuses(StatusSet::ALL_SERVER_ERRORS)
+}
+
+/// `docs-legacy`: the older document, which names 5xx and 429 only.
+///
+/// It bounds the number of retries without giving one. The time of the newer document stands in for
+/// it; give a number with [`Preset::with_max_attempts`].
+#[must_use]
+pub fn docs_legacy() -> Preset {
+    Preset::new("docs-legacy", "Cloud Storage, Truncated exponential backoff", recipe(64))
+        .with_statuses(StatusSet::EMPTY.with(429).with_range(500, 599))
+        .with_transport_failures(TransportFailures::NONE)
+}
+
+/// `memorystore-doc`: what the Memorystore for Redis document tells callers of its REST API.
+///
+/// It names no idempotency; here HTTP's own methods decide, so that nothing is created twice. As with
+/// [`docs_legacy`], 600 s stand in for the number of retries that the document leaves open.
+#[must_use]
+pub fn memorystore_doc() -> Preset {
+    Preset::new("memorystore-doc", "Memorystore for Redis, Exponential backoff", recipe(64))
+        .with_statuses(StatusSet::EMPTY.with(429).with_range(500, 599))
+        .with_idempotency_table(IdempotencyTable::http_methods())
+}
+
+/// `memorystore`: what Memorystore for Redis' own service config says: 600 s, and no retry at all.
+#[must_use]
+pub fn memorystore() -> Preset {
+    let recipe = Recipe::new(
+        Backoff::exponential(Duration::ZERO, 1.0, Duration::ZERO),
+        Limits::none().with_max_attempts(1).with_time(DEADLINE, TimeRule::Strict),
+    );
+    Preset::new("memorystore", "google.cloud.redis.v1: redis_grpc_service_config.json", recipe)
+        .with_statuses(StatusSet::EMPTY)
+        .with_transport_failures(TransportFailures::NONE)
+        .with_idempotency_table(IdempotencyTable::http_methods())
+}

@@ -1,0 +1,118 @@
+//! How an HTTP request fails.
+
+use std::fmt;
+
+/// What went wrong below HTTP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TransportFailure {
+    /// No connection came about: refused, unreachable, no such host.
+    Connect,
+    /// The connection broke before the answer was there.
+    Reset,
+    /// The answer's body ended early.
+    Truncated,
+    /// An attempt ran out of its time.
+    Timeout,
+}
+
+impl TransportFailure {
+    /// Every kind.
+    pub const ALL: &'static [TransportFailure] = &[
+        TransportFailure::Connect,
+        TransportFailure::Reset,
+        TransportFailure::Truncated,
+        TransportFailure::Timeout,
+    ];
+
+    /// The kind in one word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            TransportFailure::Connect => "connect",
+            TransportFailure::Reset => "reset",
+            TransportFailure::Truncated => "truncated",
+            TransportFailure::Timeout => "timeout",
+        }
+    }
+}
+
+impl fmt::Display for TransportFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A set of [`TransportFailure`]s.
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::{TransportFailure, TransportFailures};
+///
+/// let broken = TransportFailures::NONE.with(TransportFailure::Reset);
+/// assert!(broken.contains(TransportFailure::Reset));
+/// assert_eq!(TransportFailures::ALL.to_string(), "connect, reset, truncated, timeout");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct TransportFailures(u8);
+
+impl TransportFailures {
+    /// None of them.
+    pub const NONE: TransportFailures = TransportFailures(0);
+
+    /// All of them.
+    pub const ALL: TransportFailures = TransportFailures::NONE
+        .with(TransportFailure::Connect)
+        .with(TransportFailure::Reset)
+        .with(TransportFailure::Truncated)
+        .with(TransportFailure::Timeout);
+
+    /// The set with one more.
+    #[must_use]
+    pub const fn with(self, failure: TransportFailure) -> Self {
+        TransportFailures(self.0 | (1 << failure as u8))
+    }
+
+    /// Whether it is in the set.
+    #[must_use]
+    pub const fn contains(self, failure: TransportFailure) -> bool {
+        self.0 & (1 << failure as u8) != 0
+    }
+
+    /// Whether nothing is in the set.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl fmt::Display for TransportFailures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        for failure in TransportFailure::ALL.iter().filter(|failure| self.contains(**failure)) {
+            write!(f, "{separator}{failure}")?;
+            separator = ", ";
+        }
+        Ok(())
+    }
+}
+
+/// How one attempt of an HTTP request failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "an answer came, or none did")]
+pub enum HttpFailure {
+    /// It was answered with that status, not 2xx.
+    Status(u16),
+    /// It was not answered, or not whole.
+    Transport(TransportFailure),
+}
+
+impl fmt::Display for HttpFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HttpFailure::Status(status) => write!(f, "status {status}"),
+            HttpFailure::Transport(failure) => failure.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Node's @google-cloud/storage.
+
+use super::Preset;
+use super::libraries::{IF_METAGENERATION_ONLY, changed, if_etag_in_body, never};
+use crate::{
+    Backoff, IdempotencyStrategy, IdempotencyTable, Jitter, Limits, OperationClass, Precondition, Recipe,
+    TimeRule,
+};
+use std::time::Duration;
+
+const LIBRARY: &str = "@google-cloud/storage 7.22.0, as it runs";
+
+/// The library's `retryOptions`.
+///
+/// # Defaults
+///
+/// | option | default |
+/// | --- | --- |
+/// | `auto_retry` | true |
+/// | `max_retries` | 3 |
+/// | `retry_delay_multiplier` | 2 |
+/// | `total_timeout` | 600 s |
+/// | `max_retry_delay` | 64 s |
+/// | `idempotency_strategy` | conditional |
+///
+/// As in the library, zero for a number means its default.
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::presets::NodeRetryOptions;
+/// use std::time::Duration;
+///
+/// let options = NodeRetryOptions::default().with_max_retries(5).with_total_timeout(Duration::ZERO);
+/// assert_eq!(options.preset().recipe().limits().max_attempts(), Some(6));
+/// assert_eq!(options.preset().recipe().limits().time().unwrap().0, Duration::from_secs(600));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NodeRetryOptions {
+    auto_retry: bool,
+    max_retries: u32,
+    retry_delay_multiplier: f64,
+    total_timeout: Duration,
+    max_retry_delay: Duration,
+    idempotency_strategy: IdempotencyStrategy,
+}
+
+impl Default for NodeRetryOptions {
+    fn default() -> Self {
+        Self {
+            auto_retry: true,
+            max_retries: 3,
+            retry_delay_multiplier: 2.0,
+            total_timeout: Duration::from_secs(600),
+            max_retry_delay: Duration::from_secs(64),
+            idempotency_strategy: IdempotencyStrategy::Conditional,
+        }
+    }
+}
+
+impl NodeRetryOptions {
+    /// Whether anything is retried.
+    #[must_use]
+    pub fn with_auto_retry(self, auto_retry: bool) -> Self {
+        Self { auto_retry, ..self }
+    }
+
+    /// The number of retries.
+    #[must_use]
+    pub fn with_max_retries(self, max_retries: u32) -> Self {
+        Self { max_retries, ..self }
+    }
+
+    /// What the wait of one second grows by.
+    #[must_use]
+    pub fn with_retry_delay_multiplier(self, retry_delay_multiplier: f64) -> Self {
+        Self { retry_delay_multiplier, ..self }
+    }
+
+    /// The time after which no retry is made; a wait is cut to what is left of it.
+    #[must_use]
+    pub fn with_total_timeout(self, total_timeout: Duration) -> Self {
+        Self { total_timeout, ..self }
+    }
+
+    /// The longest wait.
+    #[must_use]
+    pub fn with_max_retry_delay(self, max_retry_delay: Duration) -> Self {
+        Self { max_retry_delay, ..self }
+    }
+
+    /// Which requests are retried.
+    #[must_use]
+    pub fn with_idempotency_strategy(self, idempotency_strategy: IdempotencyStrategy) -> Self {
+        Self { idempotency_strategy, ..self }
+    }
+
+    /// The preset [`node`] with these options.
+    #[must_use]
+    pub fn preset(&self) -> Preset {
+        let jitter = Jitter::Added { unit: Duration::from_millis(1), most: 999 };
+        self.with_backoff("node", |backoff| backoff.with_first_exponent(1).with_jitter(jitter))
+    }
+
+    /// The preset [`node_upload`] with these options.
+    #[must_use]
+    pub fn upload_preset(&self) -> Preset {
+        let jitter = Jitter::AddedRounded { unit: Duration::from_millis(1), most: 1000 };
+        self.with_backoff("node-upload", |backoff| backoff.with_jitter(jitter))
+    }
+
+    fn with_backoff(&self, name: &'static str, jittered: impl FnOnce(Backoff) -> Backoff) -> Preset {
+        let default = Self::default();
+        let multiplier = if self.retry_delay_multiplier > 0.0 {
+            self.retry_delay_multiplier
+        } else {
+            default.retry_delay_multiplier
+        };
+        let or = |given: Duration, default| if given.is_zero() { default } else { given };
+        let max_retry_delay = or(self.max_retry_delay, default.max_retry_delay);
+        let total_timeout = or(self.total_timeout, default.total_timeout);
+        let max_retries = if self.max_retries == 0 { default.max_retries } else { self.max_retries };
+        let recipe = Recipe::new(
+            jittered(Backoff::exponential(Duration::from_secs(1), multiplier, max_retry_delay)),
+            Limits::none().with_max_retries(max_retries).with_time(total_timeout, TimeRule::Clip),
+        );
+        let strategy = if self.auto_retry { self.idempotency_strategy } else { IdempotencyStrategy::Never };
+        Preset::new(name, LIBRARY, recipe).with_idempotency_table(table()).with_strategy(strategy)
+    }
+}
+
+/// The library retries changes and removals of ACLs, objects' deletion with `ifGenerationMatch` only,
+/// HMAC keys' update never, and heeds no etag but a policy's.
+fn table() -> IdempotencyTable {
+    let if_query = |name| OperationClass::conditional([Precondition::query(name)]);
+    let acls = ["bucket_acl", "default_object_acl", "object_acl"]
+        .into_iter()
+        .flat_map(|acl| ["delete", "patch", "update"].map(|verb| format!("storage.{acl}.{verb}")));
+    let table = acls
+        .fold(IdempotencyTable::storage(), |table, name| changed(table, [(&*name, OperationClass::Always)]));
+    changed(
+        table,
+        IF_METAGENERATION_ONLY.iter().map(|name| (*name, if_query("ifMetagenerationMatch"))).chain([
+            ("storage.objects.delete", if_query("ifGenerationMatch")),
+            ("storage.buckets.setIamPolicy", if_etag_in_body()),
+            never("storage.hmacKey.update"),
+        ]),
+    )
+}
+
+/// `node`: min(2^n s + 0..999 ms, what is left, 64 s), n from 1, so that the first wait is over two
+/// seconds; three retries in 600 s.
+///
+/// Once nothing is left of the 600 s the library never completes the call, which is a defect; here the
+/// operation ends.
+#[must_use]
+pub fn node() -> Preset {
+    NodeRetryOptions::default().preset()
+}
+
+/// `node-upload`: the library's resumable uploads, which count n from 0 and round the random
+/// milliseconds.
+#[must_use]
+pub fn node_upload() -> Preset {
+    NodeRetryOptions::default().upload_preset()
+}

@@ -1,0 +1,201 @@
+//! One named configuration.
+
+use super::{HttpFailure, StatusSet, TransportFailures};
+use crate::{
+    Code, CodeSet, IdempotencyRule, IdempotencyStrategy, IdempotencyTable, OperationClass, Precondition,
+    Recipe, Schedule, TimeRule,
+};
+use std::time::Duration;
+
+/// A named configuration: how long to wait, when to give up, what to retry and whether it is safe.
+///
+/// The `with_` methods make changed copies, as the Python library's do.
+///
+/// # Examples
+///
+/// The samples of the document's Python tab:
+///
+/// ```
+/// use gax_retry::{IdempotencyStrategy, StatusSet, presets};
+/// use std::time::Duration;
+///
+/// let twenty_seconds = presets::python_default_retry().with_deadline(Duration::from_secs(20));
+/// let own_delays = presets::python_default_retry()
+///     .with_delay(Duration::from_millis(1500), 1.2, Duration::from_secs(45));
+/// let only_503 = presets::python_default_retry().with_statuses(StatusSet::from([503]));
+/// let none = presets::python_default_retry().without_retry();
+/// assert_eq!(twenty_seconds.recipe().backoff(), presets::python().recipe().backoff());
+/// assert_eq!(none.strategy(), IdempotencyStrategy::Never);
+/// # drop((own_delays, only_503));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Preset {
+    name: &'static str,
+    source: &'static str,
+    recipe: Recipe,
+    statuses: StatusSet,
+    transport: TransportFailures,
+    table: IdempotencyTable,
+    strategy: IdempotencyStrategy,
+}
+
+impl Preset {
+    /// With the six statuses, every transport failure, and Cloud Storage's own table.
+    pub(super) fn new(name: &'static str, source: &'static str, recipe: Recipe) -> Self {
+        Self {
+            name,
+            source,
+            recipe,
+            statuses: StatusSet::SIX,
+            transport: TransportFailures::ALL,
+            table: IdempotencyTable::storage(),
+            strategy: IdempotencyStrategy::Conditional,
+        }
+    }
+
+    /// The name that [`named`](super::named) knows.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Where the numbers come from.
+    #[must_use]
+    pub fn source(&self) -> &'static str {
+        self.source
+    }
+
+    /// The waits and the limits.
+    #[must_use]
+    pub fn recipe(&self) -> Recipe {
+        self.recipe
+    }
+
+    /// The HTTP statuses that are retried.
+    #[must_use]
+    pub fn statuses(&self) -> StatusSet {
+        self.statuses
+    }
+
+    /// What is retried when no whole answer came.
+    #[must_use]
+    pub fn transport_failures(&self) -> TransportFailures {
+        self.transport
+    }
+
+    /// Which requests are safe to send twice.
+    #[must_use]
+    pub fn idempotency_table(&self) -> &IdempotencyTable {
+        &self.table
+    }
+
+    /// How much of that table is heeded.
+    #[must_use]
+    pub fn strategy(&self) -> IdempotencyStrategy {
+        self.strategy
+    }
+
+    /// Whether an attempt that failed so may be followed by another, if the request is safe.
+    #[must_use]
+    pub fn retries(&self, failure: HttpFailure) -> bool {
+        match failure {
+            HttpFailure::Status(status) => self.statuses.contains(status),
+            HttpFailure::Transport(failure) => self.transport.contains(failure),
+        }
+    }
+
+    /// The codes that stand for what is retried, for calls that know codes only: those of the statuses,
+    /// 408 as `DEADLINE_EXCEEDED`; `UNAVAILABLE` if any transport failure is retried.
+    #[must_use]
+    pub fn retryable_codes(&self) -> CodeSet {
+        let of_statuses = self.statuses.iter().map(|status| match status {
+            408 => Code::DeadlineExceeded,
+            _ => Code::from_http_status(status),
+        });
+        let of_transport = (!self.transport.is_empty()).then_some(Code::Unavailable);
+        of_statuses.chain(of_transport).collect()
+    }
+
+    /// The schedule that runs operations by this preset.
+    #[must_use]
+    pub fn schedule(&self) -> Schedule {
+        Schedule::from_recipe(&self.recipe, self.retryable_codes())
+    }
+
+    /// A copy with other waits and limits.
+    #[must_use]
+    pub fn with_recipe(self, recipe: Recipe) -> Self {
+        Self { recipe, ..self }
+    }
+
+    /// A copy that retries these statuses.
+    #[must_use]
+    pub fn with_statuses(self, statuses: StatusSet) -> Self {
+        Self { statuses, ..self }
+    }
+
+    /// A copy that retries these failures of the transport.
+    #[must_use]
+    pub fn with_transport_failures(self, transport: TransportFailures) -> Self {
+        Self { transport, ..self }
+    }
+
+    /// A copy with another idempotency table.
+    #[must_use]
+    pub fn with_idempotency_table(self, table: IdempotencyTable) -> Self {
+        Self { table, ..self }
+    }
+
+    /// A copy that heeds the table that much.
+    #[must_use]
+    pub fn with_strategy(self, strategy: IdempotencyStrategy) -> Self {
+        Self { strategy, ..self }
+    }
+
+    /// A copy that never retries: Python's `retry=None`.
+    #[must_use]
+    pub fn without_retry(self) -> Self {
+        self.with_strategy(IdempotencyStrategy::Never)
+    }
+
+    /// A copy that retries every request that meets one of the conditions, and no other: Python's
+    /// `ConditionalRetryPolicy`.
+    #[must_use]
+    pub fn with_condition(self, preconditions: impl IntoIterator<Item = Precondition>) -> Self {
+        let class = OperationClass::conditional(preconditions);
+        let rule = IdempotencyRule::new("any request", "*", "/**", class);
+        let table =
+            rule.map_or_else(|_| IdempotencyTable::new(), |rule| IdempotencyTable::new().with_rule(rule));
+        Self { table, strategy: IdempotencyStrategy::Conditional, ..self }
+    }
+
+    /// A copy with another limit by time, counted as before; strictly, if there was none.
+    #[must_use]
+    pub fn with_deadline(self, deadline: Duration) -> Self {
+        let limits = self.recipe.limits();
+        let rule = limits.time().map_or(TimeRule::Strict, |(_, rule)| rule);
+        let recipe = self.recipe.with_limits(limits.with_time(deadline, rule));
+        Self { recipe, ..self }
+    }
+
+    /// A copy with that number of attempts, the first included.
+    #[must_use]
+    pub fn with_max_attempts(self, attempts: u32) -> Self {
+        let recipe = self.recipe.with_limits(self.recipe.limits().with_max_attempts(attempts));
+        Self { recipe, ..self }
+    }
+
+    /// A copy with another first delay, multiplier and maximum.
+    #[must_use]
+    pub fn with_delay(self, initial: Duration, multiplier: f64, max: Duration) -> Self {
+        let backoff = self.recipe.backoff().with_initial(initial).with_multiplier(multiplier).with_max(max);
+        Self { recipe: self.recipe.with_backoff(backoff), ..self }
+    }
+
+    /// A copy with another maximum of the waits.
+    #[must_use]
+    pub fn with_max_backoff(self, max: Duration) -> Self {
+        let backoff = self.recipe.backoff().with_max(max);
+        Self { recipe: self.recipe.with_backoff(backoff), ..self }
+    }
+}
