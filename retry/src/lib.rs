@@ -17,6 +17,8 @@ mod plan;
 pub mod presets;
 mod private;
 mod recipe;
+#[cfg(feature = "http")]
+mod retry_after;
 mod schedule;
 mod settings;
 mod stop_reason;
@@ -38,6 +40,8 @@ pub use presets::{
     HttpFailure, Preset, StatusSet, TransportFailure, TransportFailures, UnknownPresetError,
 };
 pub use recipe::{Backoff, Cap, Jitter, Limits, Recipe, TimeRule};
+#[cfg(feature = "http")]
+pub use retry_after::retry_after;
 pub use schedule::{Decision, Ending, NotAttempted, OperationState, Retry, Schedule, Stop};
 pub use settings::{RetrySettings, RetrySettingsBuilder, SettingsError, SettingsProblem};
 pub use stop_reason::StopReason;
