@@ -23,7 +23,8 @@ pub enum Compatibility {
     #[default]
     Documented,
     /// What gax-java 2.63.1 does, attempt for attempt: whole milliseconds, jitter in [0, delay), the
-    /// time left taken before the sleep, 0 as "not set".
+    /// time left taken before the sleep, 0 as "not set". See [`gax_java`](crate::gax_java), also for what
+    /// Java's `setLogicalTimeout` means.
     GaxJava,
 }
 
