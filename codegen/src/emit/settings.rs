@@ -154,6 +154,13 @@ pub(super) fn client_settings(runtime: &TokenStream, names: &ServiceNames) -> To
             pub fn with_server_timeouts_as_ours(self, ours: bool) -> Self {
                 Self { inner: self.inner.with_server_timeouts_as_ours(ours) }
             }
+
+            /// Draws the jitter of the client's n-th call from the sequence of this seed plus n, so that a
+            /// run can be repeated. Default: no seed; every thread has a generator of its own.
+            #[must_use]
+            pub fn with_jitter_seed(self, seed: u64) -> Self {
+                Self { inner: self.inner.with_jitter_seed(seed) }
+            }
         }
 
         impl Default for #settings {
