@@ -84,12 +84,6 @@ impl Started {
         Self { rpc_timeout: Some(timeout), ..self }
     }
 
-    /// The same attempt with no more time than that: what a caller's own deadline leaves of it.
-    #[must_use]
-    pub fn within(self, time: Duration) -> Self {
-        Self { rpc_timeout: Some(self.rpc_timeout.map_or(time, |timeout| timeout.min(time))), ..self }
-    }
-
     /// Its number in the operation; the first is 1.
     #[must_use]
     pub fn number(self) -> u32 {

@@ -49,7 +49,7 @@ impl<E> Operation<E> {
 
     /// When an attempt's time is up.
     pub(super) fn deadline(&self, started: Started) -> Option<tokio::time::Instant> {
-        started.rpc_timeout().and_then(|timeout| self.clock.at(self.now.saturating_add(timeout)))
+        started.deadline().and_then(|timeout| self.clock.at(self.now.saturating_add(timeout)))
     }
 
     /// An attempt ended; without a result, because its time was up.

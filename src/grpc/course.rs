@@ -146,19 +146,15 @@ impl Course {
             Some(clock) => (clock, clock.elapsed()),
             None => (*self.clock.insert(Clock::start()), Duration::ZERO),
         };
-        let left = self.plan.bound.map(|bound| bound.saturating_sub(now));
-        if left == Some(Duration::ZERO) {
-            return Err(self.out_of_time(StopReason::TotalTimeout));
-        }
         let started = match self.state.start(&self.plan.schedule, now) {
-            Ok(started) => left.map_or(started, |left| started.within(left)),
+            Ok(started) => started,
             Err(stop) => return Err(self.out_of_time(stop.reason())),
         };
         self.current = Current {
             started: Some(started),
             delay: self.current.delay,
             start: now,
-            deadline: started.rpc_timeout().and_then(|timeout| clock.at(now.saturating_add(timeout))),
+            deadline: started.deadline().and_then(|timeout| clock.at(now.saturating_add(timeout))),
             late: false,
         };
         Ok(())

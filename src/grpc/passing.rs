@@ -63,7 +63,7 @@ impl<S: Transport> Passing<S> {
     ) -> Self {
         let clock = Clock::start();
         let method = request.uri().path_and_query().cloned();
-        let timeout = plan.total_timeout();
+        let timeout = plan.total;
         request.headers_mut().remove(GRPC_TIMEOUT);
         if let Some(timeout) = timeout {
             request.headers_mut().insert(GRPC_TIMEOUT, deadline::header_value(timeout));
@@ -160,7 +160,7 @@ impl Watch {
     }
 
     fn failed(self, failure: impl FnOnce(Duration) -> Failure) -> Status {
-        let failure = failure(self.plan.total_timeout().unwrap_or_default());
+        let failure = failure(self.plan.total.unwrap_or_default());
         let retryable = self.plan.schedule.retryable_codes().contains(failure.code);
         let reason = if retryable { StopReason::NotReplayable } else { StopReason::NonRetryable };
         let ledger = self.ledger(failure.code);

@@ -11,10 +11,8 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct MethodPlan {
     pub(crate) schedule: Schedule,
-    /// The settings' total timeout.
-    total: Option<Duration>,
-    /// The time that the caller allows.
-    pub(crate) bound: Option<Duration>,
+    /// The time that a call may take in all.
+    pub(crate) total: Option<Duration>,
     /// The `grpc-timeout` of the first attempt.
     pub(crate) first_timeout: Option<HeaderValue>,
 }
@@ -24,14 +22,13 @@ impl MethodPlan {
         let retry_settings = settings.retry_settings();
         let schedule =
             Schedule::with_compatibility(retry_settings, settings.retryable_codes(), compatibility);
-        Self::of(schedule, retry_settings.total_timeout(), None)
+        Self::of(schedule, retry_settings.total_timeout())
     }
 
-    fn of(schedule: Schedule, total: Option<Duration>, bound: Option<Duration>) -> Self {
+    fn of(schedule: Schedule, total: Option<Duration>) -> Self {
         let first = OperationState::default().start(&schedule, Duration::ZERO).ok();
-        let timeout = first.and_then(Started::rpc_timeout);
-        let first_timeout = super::shorter(timeout, bound).map(deadline::header_value);
-        Self { schedule, total, bound, first_timeout }
+        let first_timeout = first.and_then(Started::rpc_timeout).map(deadline::header_value);
+        Self { schedule, total, first_timeout }
     }
 
     /// The plan of one call: this one, unless the call's options or the caller's deadline say otherwise.
@@ -63,11 +60,6 @@ impl MethodPlan {
         if let Some(bound) = bound {
             schedule = schedule.bounded_by(bound);
         }
-        Arc::new(Self::of(schedule, total, bound))
-    }
-
-    /// The time that a call may take in all.
-    pub(crate) fn total_timeout(&self) -> Option<Duration> {
-        super::shorter(self.total, self.bound)
+        Arc::new(Self::of(schedule, super::shorter(total, bound)))
     }
 }
