@@ -29,7 +29,7 @@ pub(crate) fn sentence(error: &Error) -> String {
             "no command is given; see gax --help for the list".to_owned()
         }
         ErrorKind::MissingRequiredArgument => {
-            format!("{} is missing; see --help", text(ContextKind::InvalidArg))
+            format!("{} must be given; see --help", text(ContextKind::InvalidArg).replace("...", ""))
         }
         ErrorKind::ArgumentConflict => {
             let prior = flag_of(&text(ContextKind::PriorArg));

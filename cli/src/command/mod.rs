@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod conformance;
 mod plan;
 
 use crate::failure::Failure;
@@ -20,7 +21,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Plan(plan::PlanArgs),
+    Plan(Box<plan::PlanArgs>),
+    Conformance(conformance::ConformanceArgs),
 }
 
 /// Reads the command line.
@@ -32,6 +34,7 @@ impl Command {
     pub(crate) fn run(self) -> Result<ExitCode, Failure> {
         match self {
             Command::Plan(args) => plan::run(&args),
+            Command::Conformance(args) => conformance::run(&args),
         }
     }
 }
@@ -45,11 +48,16 @@ pub(crate) enum Format {
     Json,
 }
 
+/// Prints text, whose styles are dropped where standard output is no terminal.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    use std::io::Write as _;
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
 /// Prints data as one line of JSON.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    use std::io::Write as _;
     let text = serde_json::to_string(value).map_err(std::io::Error::from)?;
-    let mut out = anstream::stdout().lock();
-    writeln!(out, "{text}")?;
-    Ok(out.flush()?)
+    print(&(text + "\n"))
 }

@@ -1,6 +1,6 @@
 //! Why an operation ended as it did, in one sentence.
 
-use super::{Ms, Timeline};
+use super::{Ms, Named, Timeline};
 use gax_retry::{Code, CodeSet, RetrySettings, StopReason};
 
 /// The sentence under the table of attempts.
@@ -11,10 +11,10 @@ pub(crate) fn explain(timeline: &Timeline, settings: &RetrySettings, codes: Code
     }
     let last = timeline.attempts.last();
     let number = last.map_or(0, |row| row.attempt);
-    let (Some(end), Some(code)) = (timeline.end_ms, last.and_then(|row| row.code)) else {
+    let (Some(end), Some(Named(code))) = (timeline.end_ms, last.and_then(|row| row.code)) else {
         return format!("Attempt {number} has no deadline and gets no answer, so the operation never ends.");
     };
-    let Some(reason) = timeline.stop_reason else {
+    let Some(Named(reason)) = timeline.stop_reason else {
         return format!("The operation succeeded at {end}, on attempt {number}.");
     };
     let why = why(reason, timeline, settings, codes, code, number);

@@ -31,7 +31,7 @@ impl fmt::Display for Ms {
 impl Serialize for Ms {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match u64::try_from(self.0.as_millis()) {
-            Ok(whole) if self.0.subsec_nanos() % 1_000_000 == 0 => serializer.serialize_u64(whole),
+            Ok(whole) if self.0.subsec_nanos().is_multiple_of(1_000_000) => serializer.serialize_u64(whole),
             _ => serializer.serialize_f64(self.as_f64()),
         }
     }

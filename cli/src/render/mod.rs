@@ -11,4 +11,4 @@ pub(crate) use color::ERROR;
 pub(crate) use explain::explain;
 pub(crate) use milliseconds::Ms;
 pub(crate) use table::{Align, Cell, Table};
-pub(crate) use timeline::{Refused, Row, Timeline};
+pub(crate) use timeline::{Named, Refused, Row, Timeline};

@@ -19,7 +19,7 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    pub(crate) fn styled(text: impl ToString, style: Style) -> Self {
+    pub(crate) fn styled(text: &impl ToString, style: Style) -> Self {
         Self { text: text.to_string(), style }
     }
 
@@ -30,7 +30,7 @@ impl Cell {
 
 impl<T: ToString> From<T> for Cell {
     fn from(text: T) -> Self {
-        Self::styled(text, Style::new())
+        Self::styled(&text, Style::new())
     }
 }
 

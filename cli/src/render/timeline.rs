@@ -10,8 +10,7 @@ use serde::{Serialize, Serializer};
 pub(crate) struct Timeline {
     pub(crate) attempts: Vec<Row>,
     pub(crate) not_attempted: Option<Refused>,
-    #[serde(serialize_with = "reason")]
-    pub(crate) stop_reason: Option<StopReason>,
+    pub(crate) stop_reason: Option<Named<StopReason>>,
     /// `None`: the operation never ends.
     pub(crate) end_ms: Option<Ms>,
     /// Whether further attempts are left out.
@@ -29,8 +28,7 @@ pub(crate) struct Row {
     pub(crate) start_ms: Ms,
     /// `None`, like the code: it never ends.
     pub(crate) end_ms: Option<Ms>,
-    #[serde(serialize_with = "code_name")]
-    pub(crate) code: Option<Code>,
+    pub(crate) code: Option<Named<Code>>,
 }
 
 /// The attempt that a limit kept from being made.
@@ -58,14 +56,17 @@ impl Timeline {
                 Cell::from(row.retry_delay_ms),
                 Cell::from(row.start_ms),
                 row.end_ms.map_or_else(|| Cell::from("never"), Cell::from),
-                row.code.map_or_else(|| Cell::from("no answer"), |code| Cell::styled(code, of_code(code))),
+                row.code.map_or_else(
+                    || Cell::from("no answer"),
+                    |Named(code)| Cell::styled(&code, of_code(code)),
+                ),
             ]);
         }
         if let Some(refused) = self.not_attempted {
             table.push([
-                Cell::styled(refused.attempt, DIM),
-                Cell::styled("not attempted", DIM),
-                Cell::styled(refused.retry_delay_ms, DIM),
+                Cell::styled(&refused.attempt, DIM),
+                Cell::styled(&"not attempted", DIM),
+                Cell::styled(&refused.retry_delay_ms, DIM),
             ]);
         }
         table
@@ -86,7 +87,7 @@ impl From<&AttemptPlan> for Timeline {
         Self {
             attempts,
             not_attempted: plan.not_attempted().map(Refused::from),
-            stop_reason: plan.stop_reason(),
+            stop_reason: plan.stop_reason().map(Named),
             end_ms: plan.endless().is_none().then(|| Ms(plan.end())),
             truncated: plan.is_truncated(),
         }
@@ -101,7 +102,7 @@ impl From<&gax_retry::Attempt> for Row {
             retry_delay_ms: Ms(attempt.delay()),
             start_ms: Ms(attempt.start()),
             end_ms: Some(Ms(attempt.end())),
-            code: Some(attempt.code()),
+            code: Some(Named(attempt.code())),
         }
     }
 }
@@ -112,12 +113,18 @@ impl From<NotAttempted> for Refused {
     }
 }
 
-#[expect(clippy::ref_option, reason = "serde hands the field over by reference")]
-fn reason<S: Serializer>(reason: &Option<StopReason>, serializer: S) -> Result<S::Ok, S::Error> {
-    reason.map(StopReason::as_str).serialize(serializer)
+/// A value that is shown by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Named<T>(pub(crate) T);
+
+impl Serialize for Named<StopReason> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.as_str())
+    }
 }
 
-#[expect(clippy::ref_option, reason = "serde hands the field over by reference")]
-fn code_name<S: Serializer>(code: &Option<Code>, serializer: S) -> Result<S::Ok, S::Error> {
-    code.map(Code::name).serialize(serializer)
+impl Serialize for Named<Code> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.name())
+    }
 }

@@ -42,7 +42,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 /// The nanoseconds of the leading number and unit, and the text after them.
 fn part(text: &str) -> Result<(u64, &str), String> {
     let (number, rest) = split(text, |c| c.is_ascii_digit() || c == '.');
-    let (unit, rest) = split(rest.trim_start(), |c| c.is_alphabetic());
+    let (unit, rest) = split(rest.trim_start(), char::is_alphabetic);
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if whole.is_empty() && fraction.is_empty() || fraction.contains('.') {
         return Err(format!("is not a duration; {ADVICE}"));
@@ -73,7 +73,7 @@ fn fraction_of(digits: &str, scale: u64) -> Result<u64, String> {
             .ok_or_else(too_fine)?;
         place = place.checked_mul(10).ok_or_else(too_fine)?;
     }
-    if nanos % place != 0 {
+    if !nanos.is_multiple_of(place) {
         return Err(too_fine());
     }
     u64::try_from(nanos / place).map_err(|_| too_long())

@@ -21,9 +21,12 @@ pub(crate) fn outcome(text: &str) -> Result<Outcome, String> {
         }
         None => (Duration::ZERO, text),
     };
-    let code = code(name).ok_or_else(|| match text.contains(':') {
-        true => format!("ends with {name:?}, which is no gRPC status code; {ADVICE}"),
-        false => format!("is no outcome; {ADVICE}"),
+    let code = code(name).ok_or_else(|| {
+        if text.contains(':') {
+            format!("ends with {name:?}, which is no gRPC status code; {ADVICE}")
+        } else {
+            format!("is no outcome; {ADVICE}")
+        }
     })?;
     Ok(Outcome::answers(after, code))
 }

@@ -3,7 +3,7 @@
 use crate::command::Format;
 use crate::value::{self, Codes};
 use clap::{Args, ValueEnum};
-use gax_retry::{Compatibility, Outcome};
+use gax_retry::{Compatibility, Dialect, Outcome};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -22,9 +22,21 @@ pub(crate) struct PlanArgs {
 
     /// The codes that are retried: names in any case or numbers, with commas in between
     ///
-    /// Without a table the default is DEADLINE_EXCEEDED,UNAVAILABLE. An empty text is no code.
+    /// Without a table the default is `DEADLINE_EXCEEDED,UNAVAILABLE`. An empty text is no code.
     #[arg(long, value_name = "CODES", value_parser = value::codes, allow_hyphen_values = true, help_heading = "Settings")]
     pub(super) retryable_codes: Option<Codes>,
+
+    /// Take settings and codes from a retry table: a gRPC service config
+    #[arg(long, value_name = "FILE", help_heading = "Table")]
+    pub(super) table: Option<PathBuf>,
+
+    /// The method in the table: pkg.Service/Method, or just Method where only one has that name
+    #[arg(long, value_name = "METHOD", help_heading = "Table")]
+    pub(super) method: Option<String>,
+
+    /// Whose reading of the table
+    #[arg(long, value_enum, help_heading = "Table")]
+    pub(super) dialect: Option<DialectName>,
 
     /// What the server does with an attempt; repeat it for the attempts that follow
     ///
@@ -70,20 +82,22 @@ Examples:
   gax plan --total-timeout 10s --initial-rpc-timeout 1500ms --rpc-timeout-multiplier 2 \\
            --max-rpc-timeout 3s --initial-retry-delay 200ms --retry-delay-multiplier 2 \\
            --max-retry-delay 500ms
+  gax plan --table cloudasset_grpc_service_config.json --method ListAssets --total-timeout 10s
   gax plan --max-attempts 4 --initial-retry-delay 1s --outcome 20ms:UNAVAILABLE --outcome 30ms:OK
 
 JSON:
   {\"attempts\":[{\"attempt\":1,\"rpc_timeout_ms\":1500,\"retry_delay_ms\":0,\"start_ms\":0,\"end_ms\":1500,
     \"code\":\"DEADLINE_EXCEEDED\"},..],\"not_attempted\":{\"attempt\":3,\"retry_delay_ms\":400},
     \"stop_reason\":\"TOTAL_TIMEOUT\",\"end_ms\":4700}
-  Numbers may have fractions. rpc_timeout_ms is null where there is no deadline, end_ms and code where
-  the attempt never ends, not_attempted where none was refused, stop_reason on success. Where more than
-  10000 attempts would follow, the rest is left out and \"truncated\":true says so.
-  With --samples: {\"samples\":..,\"seed\":..,\"attempts\":[{\"attempt\":1,\"made\":..,\"rpc_timeout_ms\":
-    {\"min\":..,\"max\":..},\"retry_delay_ms\":{..},\"start_ms\":{..},\"end_ms\":{..},\"codes\":{NAME:COUNT}},..],
-    \"attempt_counts\":{ATTEMPTS:OPERATIONS},\"stop_reasons\":{NAME:OPERATIONS},\"end_ms\":{\"min\":..,\"p50\":..,
-    \"p90\":..,\"p99\":..,\"max\":..}}, where NAME is
-    a stop reason, SUCCESS, NEVER_ENDS or TRUNCATED.";
+  Numbers may have fractions. null: rpc_timeout_ms where there is no deadline, end_ms and code where
+  an attempt never ends, not_attempted where none was refused, stop_reason on success. Where more
+  than 10000 attempts would follow, the rest is left out and \"truncated\":true says so.
+  With --samples, where NAME is a stop reason, SUCCESS, NEVER_ENDS or TRUNCATED:
+  {\"samples\":..,\"seed\":..,\"attempts\":[{\"attempt\":1,\"made\":..,
+    \"rpc_timeout_ms\":{\"min\":..,\"max\":..},\"retry_delay_ms\":{..},\"start_ms\":{..},\"end_ms\":{..},
+    \"codes\":{CODE:ATTEMPTS}},..],\"attempt_counts\":{ATTEMPTS:OPERATIONS},
+    \"stop_reasons\":{NAME:OPERATIONS},
+    \"end_ms\":{\"min\":..,\"p50\":..,\"p90\":..,\"p99\":..,\"max\":..}}";
 
 /// The flags that are named like the settings.
 #[derive(Debug, Args)]
@@ -127,6 +141,24 @@ pub(super) struct SettingsFlags {
         conflicts_with_all = ["total_timeout", "initial_rpc_timeout", "rpc_timeout_multiplier", "max_rpc_timeout"]
     )]
     pub(super) logical_timeout: Option<Duration>,
+}
+
+/// The dialect, as the flag names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum DialectName {
+    /// What the table says; the default
+    AsWritten,
+    /// What Google's Java generator makes of it
+    GaxJava,
+}
+
+impl From<DialectName> for Dialect {
+    fn from(name: DialectName) -> Self {
+        match name {
+            DialectName::AsWritten => Dialect::AsWritten,
+            DialectName::GaxJava => Dialect::GaxJava,
+        }
+    }
 }
 
 /// The rules, as the flag names them.

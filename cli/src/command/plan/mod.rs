@@ -3,23 +3,23 @@
 mod args;
 mod samples;
 mod settings;
+mod table;
 
 pub(crate) use args::PlanArgs;
 
-use super::{Format, print_json};
+use super::{Format, print, print_json};
 use crate::failure::Failure;
 use crate::render::{Timeline, explain, svg};
 use gax_retry::{AttemptPlan, CodeSet, JitterSource as _, NoJitter, RetrySettings, Schedule, SeededJitter};
 use samples::Samples;
-use std::io::Write as _;
 use std::process::ExitCode;
 
 /// What is planned: the settings of one RPC, wherever they came from.
 struct Subject {
     settings: RetrySettings,
     codes: CodeSet,
-    /// The method, where a table told.
-    name: Option<String>,
+    /// Which method they are of, where a table told.
+    method: Option<table::Found>,
 }
 
 pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
@@ -28,6 +28,9 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::Usage(format!("{flag} has no effect without --jitter; add that")));
     }
     let subject = settings::subject(args)?;
+    if let Some(method) = &subject.method {
+        method.warn();
+    }
     let schedule = Schedule::with_compatibility(&subject.settings, subject.codes, args.compat.into());
     if let Some(samples) = args.samples {
         let seed = args.seed.unwrap_or_else(fresh_seed);
@@ -46,7 +49,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
     let timeline = Timeline::from(&plan);
     let why = explain(&timeline, &subject.settings, subject.codes);
     if let Some(file) = &args.svg {
-        let title = subject.name.as_deref().unwrap_or("One operation");
+        let title = subject.method.as_ref().map_or("One operation", |method| &method.name);
         let picture = svg::Picture {
             timeline: &timeline,
             title,
@@ -60,7 +63,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::SUCCESS);
         }
         std::fs::write(file, bytes).map_err(|error| {
-            Failure::Usage(format!("--svg {:?} can't be written ({error}); name another file", file))
+            Failure::Usage(format!("--svg {}: can't be written ({error}); name another file", file.display()))
         })?;
     }
     match args.format {
@@ -72,7 +75,8 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
                 }
                 _ => String::new(),
             };
-            print(&format!("{}\n{why}\n{drawn}", timeline.table()))?;
+            let head = subject.method.as_ref().map(|method| format!("{method}\n\n")).unwrap_or_default();
+            print(&format!("{head}{}\n{why}\n{drawn}", timeline.table()))?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -81,10 +85,4 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
 /// A seed nobody chose, short enough to be typed.
 fn fresh_seed() -> u64 {
     gax_retry::ThreadJitter.next_u64() >> 40
-}
-
-fn print(text: &str) -> Result<(), Failure> {
-    let mut out = anstream::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    Ok(out.flush()?)
 }

@@ -10,7 +10,8 @@ use std::time::Duration;
 /// What many operations have in common.
 #[derive(Debug, Serialize)]
 pub(super) struct Samples {
-    samples: u32,
+    #[serde(rename = "samples")]
+    operations: u32,
     seed: u64,
     attempts: Vec<Spread>,
     attempt_counts: BTreeMap<usize, u32>,
@@ -51,7 +52,7 @@ impl Samples {
     pub(super) fn draw(schedule: &Schedule, outcomes: &[Outcome], seed: u64, samples: u32) -> Self {
         let mut jitter = SeededJitter::new(seed);
         let mut drawn = Self {
-            samples,
+            operations: samples,
             seed,
             attempts: Vec::new(),
             attempt_counts: BTreeMap::new(),
@@ -174,7 +175,7 @@ impl fmt::Display for Samples {
             ]);
         }
         writeln!(f, "{table}")?;
-        writeln!(f, "{} operations, drawn with --seed {}.", self.samples, self.seed)?;
+        writeln!(f, "{} operations, drawn with --seed {}.", self.operations, self.seed)?;
         writeln!(f, "Attempts made: {}.", counts(&self.attempt_counts))?;
         writeln!(f, "How they ended: {}.", counts(&self.stop_reasons))?;
         if let Some(ends) = self.end_ms {

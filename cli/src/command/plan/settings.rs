@@ -1,7 +1,7 @@
 //! The settings that are planned.
 
-use super::Subject;
 use super::args::{Compat, PlanArgs, SettingsFlags};
+use super::{Subject, table};
 use crate::failure::Failure;
 use gax_retry::{Code, CodeSet, RetrySettings, RetrySettingsBuilder, SettingsError};
 
@@ -19,10 +19,18 @@ const NAMES: [&str; 8] = [
 
 /// What the flags, and the table if they name one, come to.
 pub(super) fn subject(args: &PlanArgs) -> Result<Subject, Failure> {
-    let codes = CodeSet::from([Code::DeadlineExceeded, Code::Unavailable]);
-    let settings = applied(&args.settings, args.compat, RetrySettings::builder().jittered(args.jitter))?;
+    let found = table::method(args)?;
+    let (start, codes) = match &found {
+        Some(found) => (found.settings.clone(), found.codes),
+        None => (RetrySettings::default(), CodeSet::from([Code::DeadlineExceeded, Code::Unavailable])),
+    };
+    let builder = start.to_builder().jittered(args.jitter);
+    let settings = applied(&args.settings, args.compat, builder).map_err(|sentence| {
+        let rest = if found.is_some() { "; what no flag gives is from the table" } else { "" };
+        Failure::Usage(sentence + rest)
+    })?;
     let codes = args.retryable_codes.map_or(codes, |codes| codes.0);
-    Ok(Subject { settings, codes, name: None })
+    Ok(Subject { settings, codes, method: found })
 }
 
 /// The builder's settings with those of the flags in their place.
@@ -30,11 +38,11 @@ fn applied(
     flags: &SettingsFlags,
     compat: Compat,
     mut builder: RetrySettingsBuilder,
-) -> Result<RetrySettings, Failure> {
+) -> Result<RetrySettings, String> {
     if let Some(timeout) = flags.logical_timeout {
         if timeout.is_zero() {
             let sentence = "--logical-timeout is 0, but must be longer than zero; leave it out for no limit";
-            return Err(Failure::Usage(sentence.to_owned()));
+            return Err(sentence.to_owned());
         }
         builder = builder.logical_timeout(timeout);
         if compat == Compat::GaxJava {
@@ -65,7 +73,7 @@ fn applied(
     if let Some(timeout) = flags.max_rpc_timeout {
         builder = builder.max_rpc_timeout(timeout);
     }
-    builder.build().map_err(|error| Failure::Usage(in_flags(&error)))
+    builder.build().map_err(|error| in_flags(&error))
 }
 
 /// The error with every setting named as its flag.

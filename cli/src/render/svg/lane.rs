@@ -3,7 +3,7 @@
 use super::axis::Axis;
 use super::paper::{Paper, width_of};
 use super::{BAR, LANE, LEFT, Ms, RIGHT};
-use crate::render::{Refused, Row};
+use crate::render::{Named, Refused, Row};
 use gax_retry::{Code, CodeSet};
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ pub(super) fn attempt(
     }
     let y = bar_top(top);
     let from = axis.x(start);
-    let (Some(end), Some(code)) = (row.end_ms, row.code) else {
+    let (Some(end), Some(Named(code))) = (row.end_ms, row.code) else {
         paper.rect(from, y, RIGHT - from, BAR, "open");
         paper.text(from + 10.0, baseline(y), "start", "ink", "no answer, no deadline: it never ends");
         return;

@@ -1,0 +1,187 @@
+//! `gax conformance`: recorded cases, run through the engine.
+
+use super::{Format, print, print_json};
+use crate::failure::{FINDINGS, Failure};
+use crate::render::{Align, Cell, Table};
+use clap::Args;
+use gax_retry::conformance::{CaseFailure, CategoryCounts, Runner, Summary};
+use serde::Serialize;
+use std::fmt;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Run recorded cases of another implementation through the engine
+///
+/// A case is a line of JSON: retry settings, what the server does, and the attempts that gax-java made
+/// of it. Each is run by the rules of --compat gax-java and compared number for number. A case of an
+/// unknown kind, or with an unknown field, counts as failed. The exit status is 1 where a case failed,
+/// 2 where a file is no file of cases.
+#[derive(Debug, Args)]
+#[command(after_long_help = JSON)]
+pub(crate) struct ConformanceArgs {
+    /// Files with a case a line
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// How the counts are printed
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+const JSON: &str = "\
+JSON:
+  {\"passed\":..,\"failed\":..,\"unreadable\":..,\"compared\":..,\"untraced\":..,
+    \"categories\":[{\"kind\":..,\"category\":..,\"passed\":..,\"failed\":..,\"unreadable\":..,
+      \"compared\":..,\"untraced\":..},..],
+    \"failures\":[{\"id\":..,\"kind\":..,\"category\":..,\"line\":..,\"place\":..,\"expected\":..,
+      \"got\":..,\"message\":..},..]}
+  unreadable counts those of the failed cases that could not be run, compared the recorded outcomes
+  looked at (a case can have two), untraced those of them whose record of tracer calls was left
+  aside.";
+
+/// The most failures that text lists; JSON has them all.
+const MOST: usize = 50;
+
+pub(crate) fn run(args: &ConformanceArgs) -> Result<ExitCode, Failure> {
+    let mut runner = Runner::new();
+    for file in &args.files {
+        let content = std::fs::read(file).map_err(|error| {
+            Failure::Usage(format!(
+                "{} can't be read ({error}); name a file of recorded cases",
+                file.display()
+            ))
+        })?;
+        runner.run_file(&file.display().to_string(), &content).map_err(|error| {
+            Failure::Usage(format!("{error}; give files of the form that gax conformance --help tells"))
+        })?;
+    }
+    let summary = runner.summary();
+    match args.format {
+        Format::Text => print(&Text(summary).to_string())?,
+        Format::Json => print_json(&Report::of(summary))?,
+    }
+    Ok(if summary.is_success() { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
+}
+
+/// The summary as people read it.
+struct Text<'a>(&'a Summary);
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(summary) = self;
+        let mut table = Table::new([
+            ("kind", Align::Left),
+            ("category", Align::Left),
+            ("passed", Align::Right),
+            ("failed", Align::Right),
+        ]);
+        for ((kind, category), counts) in summary.categories() {
+            table.push([
+                Cell::from(kind),
+                Cell::from(category),
+                Cell::from(counts.passed()),
+                Cell::from(counts.failed()),
+            ]);
+        }
+        writeln!(f, "{table}")?;
+        for failure in summary.failures().iter().take(MOST) {
+            writeln!(f, "{failure}")?;
+        }
+        if let more @ 1.. = summary.failures().len().saturating_sub(MOST) {
+            writeln!(f, "and {more} more; --format json lists them all")?;
+        }
+        if !summary.failures().is_empty() {
+            writeln!(f)?;
+        }
+        let total = summary.total();
+        let (passed, failed, compared) = (total.passed(), total.failed(), total.compared());
+        writeln!(f, "{passed} cases passed, {failed} failed; {compared} recorded outcomes compared.")?;
+        if total.unreadable() > 0 {
+            writeln!(f, "{} of the failed cases could not be run.", total.unreadable())?;
+        }
+        if total.untraced() > 0 {
+            writeln!(f, "The tracer calls of {} outcomes were left aside.", total.untraced())?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    #[serde(flatten)]
+    total: Counts,
+    categories: Vec<CategoryCount<'a>>,
+    failures: Vec<FailedCase<'a>>,
+}
+
+#[derive(Serialize)]
+struct CategoryCount<'a> {
+    kind: &'a str,
+    #[serde(rename = "category")]
+    name: &'a str,
+    #[serde(flatten)]
+    counts: Counts,
+}
+
+#[derive(Serialize)]
+struct Counts {
+    passed: usize,
+    failed: usize,
+    unreadable: usize,
+    compared: usize,
+    untraced: usize,
+}
+
+#[derive(Serialize)]
+struct FailedCase<'a> {
+    id: &'a str,
+    kind: &'a str,
+    category: &'a str,
+    line: usize,
+    place: Option<&'a str>,
+    expected: Option<&'a str>,
+    got: Option<&'a str>,
+    message: String,
+}
+
+impl<'a> Report<'a> {
+    fn of(summary: &'a Summary) -> Self {
+        let categories = summary.categories().map(|((kind, name), counts)| CategoryCount {
+            kind,
+            name,
+            counts: Counts::from(counts),
+        });
+        Self {
+            total: Counts::from(summary.total()),
+            categories: categories.collect(),
+            failures: summary.failures().iter().map(FailedCase::from).collect(),
+        }
+    }
+}
+
+impl From<CategoryCounts> for Counts {
+    fn from(counts: CategoryCounts) -> Self {
+        Self {
+            passed: counts.passed(),
+            failed: counts.failed(),
+            unreadable: counts.unreadable(),
+            compared: counts.compared(),
+            untraced: counts.untraced(),
+        }
+    }
+}
+
+impl<'a> From<&'a CaseFailure> for FailedCase<'a> {
+    fn from(failure: &'a CaseFailure) -> Self {
+        Self {
+            id: failure.id(),
+            kind: failure.kind(),
+            category: failure.category(),
+            line: failure.line(),
+            place: failure.place(),
+            expected: failure.expected(),
+            got: failure.got(),
+            message: failure.to_string(),
+        }
+    }
+}

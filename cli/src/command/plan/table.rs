@@ -1,0 +1,121 @@
+//! A method of a retry table.
+
+use super::args::PlanArgs;
+use crate::failure::Failure;
+use gax_retry::{CodeSet, Finding, RetrySettings, RetryTable, Severity};
+use std::collections::BTreeSet;
+use std::error::Error as _;
+use std::fmt;
+use std::io::Write as _;
+use std::path::Path;
+
+/// What a table says about a method.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// `pkg.Service/Method`.
+    pub(super) name: String,
+    pub(super) settings: RetrySettings,
+    pub(super) codes: CodeSet,
+    place: String,
+    params_key: String,
+    findings: Vec<Finding>,
+}
+
+impl Found {
+    /// What is wrong with the table goes to standard error, and the plan goes on.
+    pub(super) fn warn(&self) {
+        let mut err = anstream::stderr().lock();
+        for finding in self.findings.iter().filter(|finding| finding.severity() >= Severity::Warning) {
+            let _unread = writeln!(err, "{finding}");
+        }
+    }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {} at {}", self.name, self.params_key, self.place)
+    }
+}
+
+/// The method that the flags name, if they name a table.
+pub(super) fn method(args: &PlanArgs) -> Result<Option<Found>, Failure> {
+    let (file, method) = match (&args.table, &args.method) {
+        (Some(file), Some(method)) => (file, method),
+        (Some(_), None) => {
+            return Err(usage("--table needs --method; add the method's name, such as pkg.Service/Method"));
+        }
+        (None, Some(_)) => return Err(usage("--method needs --table; add the table's file")),
+        (None, None) if args.dialect.is_some() => {
+            return Err(usage("--dialect has no effect without --table; leave it out"));
+        }
+        (None, None) => return Ok(None),
+    };
+    let dialect = args.dialect.map(Into::into).unwrap_or_default();
+    let table = RetryTable::reader().dialect(dialect).read_path(file).map_err(|error| {
+        let advice = if error.source().is_some() { "; give the path of a retry table" } else { "" };
+        Failure::Usage(format!("--table: {error}{advice}"))
+    })?;
+    let (service, method) = named(&table, method, file)?;
+    let policy = table.lookup(&service, &method).ok_or_else(|| unknown(&table, &service, &method, file))?;
+    Ok(Some(Found {
+        name: format!("{service}/{method}"),
+        settings: policy.settings().clone(),
+        codes: policy.codes(),
+        place: policy.origin().map_or_else(|| file.display().to_string(), ToString::to_string),
+        params_key: policy.params_key().to_owned(),
+        findings: table.findings().to_vec(),
+    }))
+}
+
+/// Service and method of what the flag says.
+fn named(table: &RetryTable, text: &str, file: &Path) -> Result<(String, String), Failure> {
+    let full = text.strip_prefix('/').unwrap_or(text);
+    if let Some((service, method)) = full.rsplit_once('/').or_else(|| full.rsplit_once('.')) {
+        if service.is_empty() || method.is_empty() {
+            let sentence =
+                format!("--method {text:?} is no method's name; write pkg.Service/Method, or just Method");
+            return Err(Failure::Usage(sentence));
+        }
+        return Ok((service.to_owned(), method.to_owned()));
+    }
+    let services: BTreeSet<&str> =
+        table.names().filter(|name| name.method() == Some(full)).map(|name| name.service()).collect();
+    let mut services = services.into_iter();
+    match (services.next(), services.next()) {
+        (Some(service), None) => Ok((service.to_owned(), full.to_owned())),
+        (Some(first), Some(second)) => Err(Failure::Usage(format!(
+            "--method {full:?} is the name of several methods in {}; write {first}/{full} or {second}/{full}{}",
+            file.display(),
+            if services.next().is_some() { ", or with another service" } else { "" }
+        ))),
+        (None, _) => Err(unknown(table, "", full, file)),
+    }
+}
+
+/// A name that the table has no entry for.
+fn unknown(table: &RetryTable, service: &str, method: &str, file: &Path) -> Failure {
+    let wanted = if service.is_empty() { method.to_owned() } else { format!("{service}/{method}") };
+    let names = table.names().filter_map(|name| Some(format!("{}/{}", name.service(), name.method()?)));
+    let closeness = |name: &str| {
+        let last = name.rsplit('/').next().unwrap_or_default();
+        if service.is_empty() {
+            strsim::jaro_winkler(method, last)
+        } else {
+            strsim::jaro_winkler(&wanted, name)
+        }
+    };
+    let closest = names
+        .map(|name| (closeness(&name), name))
+        .filter(|(closeness, _)| *closeness > 0.85)
+        .max_by(|left, right| left.0.total_cmp(&right.0));
+    let advice = match closest {
+        Some((_, name)) => format!("did you mean {name}?"),
+        None if service.is_empty() => "write the full name, pkg.Service/Method".to_owned(),
+        None => "the call would go through as it is, without a deadline or retries".to_owned(),
+    };
+    Failure::Usage(format!("--method {wanted:?} has no entry in {}; {advice}", file.display()))
+}
+
+fn usage(sentence: &str) -> Failure {
+    Failure::Usage(sentence.to_owned())
+}

@@ -1,0 +1,29 @@
+use super::{gax, session};
+use insta::assert_snapshot;
+
+#[test]
+fn the_command_explains_itself() {
+    assert_snapshot!(session("--help"));
+}
+
+#[test]
+fn every_command_explains_itself() {
+    assert_snapshot!("plan", session("plan --help"));
+    assert_snapshot!("conformance", session("conformance --help"));
+}
+
+#[test]
+fn the_version_is_told() {
+    assert_eq!(
+        session("--version"),
+        format!("$ gax --version\ngax {}\n--- exit status 0\n", env!("CARGO_PKG_VERSION"))
+    );
+}
+
+#[test]
+fn what_is_no_command_is_refused_in_one_sentence() {
+    let sessions = ["", "plna", "--plan", "plan extra", "conformance"].map(session);
+    assert_snapshot!(sessions.join("\n"));
+    let error = gax(["plan", "--totl-timeout=3"]).stderr;
+    assert_eq!(String::from_utf8(error).unwrap().lines().count(), 1);
+}

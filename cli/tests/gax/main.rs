@@ -1,0 +1,57 @@
+//! Runs the command as a user does and looks at all that comes out.
+
+#![expect(clippy::unwrap_used, reason = "a helper of tests fails the test that calls it")]
+
+mod conformance;
+mod help;
+mod plan;
+mod plan_misuse;
+mod plan_table;
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// The settings of the documentation's second to fourth table but for the timeouts.
+const GROWING: &str = "--initial-retry-delay 200ms --retry-delay-multiplier 2 --max-retry-delay 500ms \
+                       --rpc-timeout-multiplier 2";
+
+/// Runs `gax` with arguments, in the folder of the fixtures.
+fn gax<'a>(args: impl IntoIterator<Item = &'a str>) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_gax"))
+        .args(args)
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gax/fixtures"))
+        .env_remove("CLICOLOR_FORCE")
+        .output()
+        .unwrap()
+}
+
+/// Everything that a run of `gax` with those words leaves: the command line, both streams, the status.
+fn session(line: &str) -> String {
+    session_of(line, line.split_whitespace())
+}
+
+fn session_of<'a>(line: &str, args: impl IntoIterator<Item = &'a str>) -> String {
+    let output = gax(args);
+    let mut text = format!("$ gax {line}\n{}", String::from_utf8(output.stdout).unwrap());
+    if !output.stderr.is_empty() {
+        let _infallible = write!(text, "--- stderr\n{}", String::from_utf8(output.stderr).unwrap());
+    }
+    let _infallible = writeln!(text, "--- exit status {}", output.status.code().unwrap());
+    text
+}
+
+/// Standard output of a run that succeeds.
+fn stdout(line: &str) -> String {
+    let output = gax(line.split_whitespace());
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A folder of its own for a test, empty.
+fn folder(name: &str) -> std::path::PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::remove_dir_all(&folder).ok();
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
