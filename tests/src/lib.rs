@@ -1,1 +1,29 @@
-//! What the end-to-end tests share.
+//! What the end-to-end tests share: a server that follows a script, a channel to it over memory, and
+//! callers of both kinds.
+//!
+//! Everything runs in virtual time: tokio's clock is paused and jumps from timer to timer, so that every
+//! number is exact.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "what fails here fails a test")]
+
+mod answer;
+mod asset;
+mod caller;
+mod clock;
+pub mod generated;
+mod log;
+mod raw;
+mod rows;
+mod scripted;
+mod talk;
+mod wire;
+
+pub use answer::{Answer, Beat, Script};
+pub use asset::Assets;
+pub use caller::{Caller, Setup, Stack};
+pub use clock::{VirtualClock, ms};
+pub use log::{Arrival, Log};
+pub use raw::{RawFrame, RawServer};
+pub use rows::{Row, error_report, report_of, row, rows};
+pub use scripted::Scripted;
+pub use talk::Talker;
+pub use wire::{VirtualServer, pipes};

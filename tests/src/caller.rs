@@ -1,0 +1,156 @@
+//! The two ways to run operations, under one name.
+
+use crate::generated::DESCRIPTORS;
+use crate::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as Stock;
+use crate::generated::google::cloud::asset::v1::{
+    AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest, ListAssetsResponse,
+};
+use gax_retry::{Code, CodeSet, Compatibility, RetrySettings, RetryTable};
+use tonic::{Request, Response, Status};
+use tonic_gax::client::Transport;
+use tonic_gax::{RetryLayer, RetryService};
+use tower_layer::Layer as _;
+
+/// How an operation is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stack {
+    /// The generated client.
+    Generated,
+    /// A stock client over the layer.
+    Layer,
+    /// The same, and the layer knows which RPCs are unary.
+    LayerWithDescriptors,
+}
+
+impl Stack {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Generated, Self::Layer, Self::LayerWithDescriptors];
+
+    /// The caller of `ListAssets`.
+    pub fn caller<T: Transport + Sync>(self, channel: T, setup: &Setup) -> Caller<T> {
+        match self {
+            Stack::Generated => Caller::Generated(AssetServiceClient::with_settings(channel, setup.client())),
+            Stack::Layer => Caller::Stock(Stock::new(setup.layer().layer(channel))),
+            Stack::LayerWithDescriptors => {
+                Caller::Stock(Stock::new(setup.layer_with_descriptors().layer(channel)))
+            }
+        }
+    }
+}
+
+/// The settings of `ListAssets`, for a client or a layer.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Setup {
+    /// Limits and back-off.
+    pub settings: RetrySettings,
+    /// What is retried.
+    pub codes: CodeSet,
+    /// By whose rules.
+    pub compatibility: Compatibility,
+    /// The longest request that is kept.
+    pub max_replay_bytes: Option<usize>,
+    /// Where jitter comes from.
+    pub seed: Option<u64>,
+    /// Whether a tonic server's timeout counts as the attempt's.
+    pub server_timeouts_are_ours: bool,
+}
+
+impl Setup {
+    /// These settings, with `DEADLINE_EXCEEDED` and `UNAVAILABLE` retried.
+    #[must_use]
+    pub fn new(settings: RetrySettings) -> Self {
+        Self {
+            settings,
+            codes: [Code::DeadlineExceeded, Code::Unavailable].into(),
+            compatibility: Compatibility::Documented,
+            max_replay_bytes: None,
+            seed: None,
+            server_timeouts_are_ours: true,
+        }
+    }
+
+    /// The same, with other codes retried.
+    #[must_use]
+    pub fn retrying(self, codes: impl Into<CodeSet>) -> Self {
+        Self { codes: codes.into(), ..self }
+    }
+
+    /// The same, by another library's rules.
+    #[must_use]
+    pub fn compatible(self, compatibility: Compatibility) -> Self {
+        Self { compatibility, ..self }
+    }
+
+    /// The generated client's settings.
+    #[must_use]
+    pub fn client(&self) -> AssetServiceSettings {
+        let mut stub = AssetServiceStubSettings::builder();
+        stub.list_assets().set_retry_settings(self.settings.clone()).set_retryable_codes(self.codes);
+        let mut settings = AssetServiceSettings::create(stub.build().unwrap())
+            .with_compatibility(self.compatibility)
+            .with_server_timeouts_as_ours(self.server_timeouts_are_ours);
+        if let Some(bytes) = self.max_replay_bytes {
+            settings = settings.with_max_replay_bytes(bytes);
+        }
+        if let Some(seed) = self.seed {
+            settings = settings.with_jitter_seed(seed);
+        }
+        settings
+    }
+
+    /// The layer for stock clients; its table knows `ListAssets` and every method of Talk.
+    #[must_use]
+    pub fn layer(&self) -> RetryLayer {
+        let table = RetryTable::builder()
+            .method("/google.cloud.asset.v1.AssetService/ListAssets", self.settings.clone(), self.codes)
+            .service("test.talk.v1.Talk", self.settings.clone(), self.codes)
+            .build()
+            .unwrap();
+        let mut layer = RetryLayer::new(table)
+            .compatibility(self.compatibility)
+            .server_timeouts_are_ours(self.server_timeouts_are_ours);
+        if let Some(bytes) = self.max_replay_bytes {
+            layer = layer.max_replay_bytes(bytes);
+        }
+        if let Some(seed) = self.seed {
+            layer = layer.jitter_seed(seed);
+        }
+        layer
+    }
+
+    /// The same layer, which knows the kind of every RPC.
+    #[must_use]
+    pub fn layer_with_descriptors(&self) -> RetryLayer {
+        self.layer().with_descriptors(DESCRIPTORS).unwrap()
+    }
+}
+
+/// Calls `ListAssets`, one way or the other.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Caller<T> {
+    /// By the generated client.
+    Generated(AssetServiceClient<T>),
+    /// By tonic's client over the layer.
+    Stock(Stock<RetryService<T>>),
+}
+
+impl<T: Transport + Sync> Caller<T> {
+    /// The call.
+    ///
+    /// # Errors
+    ///
+    /// What the operation ends with.
+    pub async fn list(
+        &mut self,
+        request: impl tonic::IntoRequest<ListAssetsRequest>,
+    ) -> Result<Response<ListAssetsResponse>, Status> {
+        let request: Request<ListAssetsRequest> = request.into_request();
+        match self {
+            Caller::Generated(client) => client.list_assets(request).await,
+            Caller::Stock(client) => client.list_assets(request).await,
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Virtual time.
+
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// That many milliseconds.
+#[must_use]
+pub const fn ms(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+/// The time since a test began.
+#[derive(Debug, Clone, Copy)]
+pub struct VirtualClock(Instant);
+
+impl VirtualClock {
+    /// Begins now.
+    #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "the one place where tests read the paused clock")]
+    pub fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// What has passed.
+    #[must_use]
+    pub fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
+}

@@ -1,0 +1,15 @@
+//! What the generator makes of the protos and retry tables.
+#![allow(
+    missing_docs,
+    clippy::pedantic,
+    clippy::exhaustive_structs,
+    clippy::exhaustive_enums,
+    unused_qualifications,
+    unreachable_pub,
+    reason = "generated; this package shows its lints, not those of the code around it"
+)]
+
+/// The descriptors of all services, encoded.
+pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
+
+include!(concat!(env!("OUT_DIR"), "/services.rs"));

@@ -1,0 +1,164 @@
+//! An HTTP/2 server written frame by frame, which does to a connection what no library would.
+
+use crate::wire::connecting;
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
+use tokio::sync::mpsc;
+use tonic::transport::Channel;
+
+/// Something that the server sends, or does, once a request is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RawFrame {
+    /// Response headers: HTTP status 200.
+    Headers,
+    /// A good answer in full: headers, an empty message, `grpc-status: 0`.
+    Good,
+    /// A part of a message.
+    Data,
+    /// The stream is reset for that reason.
+    Reset(u32),
+    /// The connection ends for that reason. The last stream that was looked at is the request's own, or,
+    /// if not `taken`, the one before it.
+    GoAway {
+        /// The reason.
+        reason: u32,
+        /// Whether the request's stream was looked at.
+        taken: bool,
+    },
+    /// The connection is dropped.
+    Drop,
+}
+
+/// A server that plays one list of frames for each request, in the order in which they come. Requests
+/// beyond the last list get a good answer.
+#[derive(Debug)]
+pub struct RawServer {
+    channel: Channel,
+    state: Arc<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    plays: Mutex<VecDeque<Vec<RawFrame>>>,
+    /// The number of the connection of each request.
+    requests: Mutex<Vec<u32>>,
+}
+
+impl RawServer {
+    /// A server of these lists.
+    pub fn start(plays: impl IntoIterator<Item = Vec<RawFrame>>) -> Self {
+        let plays = Mutex::new(plays.into_iter().collect());
+        let state = Arc::new(State { plays, requests: Mutex::default() });
+        let (sender, mut accepted) = mpsc::unbounded_channel();
+        let accepting = Arc::clone(&state);
+        tokio::spawn(async move {
+            let mut number = 0;
+            while let Some(io) = accepted.recv().await {
+                number += 1;
+                let state = Arc::clone(&accepting);
+                tokio::spawn(async move {
+                    // However the connection ends, the test sees it from the other side.
+                    drop(Connection { io, number, state }.run().await);
+                });
+            }
+        });
+        Self { channel: connecting(sender), state }
+    }
+
+    /// A channel to it.
+    #[must_use]
+    pub fn channel(&self) -> Channel {
+        self.channel.clone()
+    }
+
+    /// For each request, the number of the connection that it came over, from 1.
+    #[must_use]
+    pub fn requests(&self) -> Vec<u32> {
+        self.state.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+struct Connection {
+    io: DuplexStream,
+    number: u32,
+    state: Arc<State>,
+}
+
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const RST_STREAM: u8 = 3;
+const SETTINGS: u8 = 4;
+const PING: u8 = 6;
+const GOAWAY: u8 = 7;
+const ACK: u8 = 1;
+const END_STREAM: u8 = 1;
+const END_HEADERS: u8 = 4;
+
+/// `:status: 200` from HPACK's static table, and `content-type: application/grpc` written out.
+const RESPONSE: &[u8] = b"\x88\x00\x0ccontent-type\x10application/grpc";
+/// `grpc-status: 0`, written out.
+const TRAILERS: &[u8] = b"\x00\x0bgrpc-status\x010";
+
+impl Connection {
+    async fn run(mut self) -> io::Result<()> {
+        let mut preface = [0; 24];
+        self.io.read_exact(&mut preface).await?;
+        self.frame(SETTINGS, 0, 0, &[]).await?;
+        loop {
+            let mut head = [0; 9];
+            self.io.read_exact(&mut head).await?;
+            let [a, b, c, kind, flags, stream @ ..] = head;
+            let length = usize::try_from(u32::from_be_bytes([0, a, b, c])).unwrap();
+            let mut payload = vec![0; length];
+            self.io.read_exact(&mut payload).await?;
+            match kind {
+                SETTINGS if flags & ACK == 0 => self.frame(SETTINGS, ACK, 0, &[]).await?,
+                PING if flags & ACK == 0 => self.frame(PING, ACK, 0, &payload).await?,
+                HEADERS => {
+                    self.state.requests.lock().unwrap_or_else(PoisonError::into_inner).push(self.number);
+                    if !self.play(u32::from_be_bytes(stream)).await? {
+                        return Ok(());
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Plays the next list; returns whether the connection goes on.
+    async fn play(&mut self, stream: u32) -> io::Result<bool> {
+        let frames = self.state.plays.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        for frame in frames.unwrap_or_else(|| vec![RawFrame::Good]) {
+            match frame {
+                RawFrame::Headers => self.frame(HEADERS, END_HEADERS, stream, RESPONSE).await?,
+                RawFrame::Good => {
+                    self.frame(HEADERS, END_HEADERS, stream, RESPONSE).await?;
+                    self.frame(DATA, 0, stream, &[0; 5]).await?;
+                    self.frame(HEADERS, END_HEADERS | END_STREAM, stream, TRAILERS).await?;
+                }
+                RawFrame::Data => self.frame(DATA, 0, stream, &[0, 0, 0, 0, 9, 1]).await?,
+                RawFrame::Reset(reason) => {
+                    self.frame(RST_STREAM, 0, stream, &reason.to_be_bytes()).await?;
+                }
+                RawFrame::GoAway { reason, taken } => {
+                    let last = if taken { stream } else { stream.saturating_sub(2) };
+                    let payload = [last.to_be_bytes(), reason.to_be_bytes()].concat();
+                    self.frame(GOAWAY, 0, 0, &payload).await?;
+                }
+                RawFrame::Drop => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    async fn frame(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) -> io::Result<()> {
+        let [_, a, b, c] = u32::try_from(payload.len()).unwrap().to_be_bytes();
+        let mut bytes = vec![a, b, c, kind, flags];
+        bytes.extend(stream.to_be_bytes());
+        bytes.extend(payload);
+        self.io.write_all(&bytes).await
+    }
+}

@@ -1,0 +1,155 @@
+//! A gRPC service that follows a script.
+
+use crate::log::Watch;
+use crate::{Answer, Beat, Log, Script};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, StatusCode};
+use http_body::{Body as HttpBody, Frame};
+use http_body_util::{BodyExt as _, Full};
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::future::{Future, pending};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::time::{Sleep, sleep};
+use tonic::Status;
+use tonic::body::Body;
+use tonic::server::NamedService;
+use tower_service::Service;
+
+/// A service of which the script decides what it answers, and the log tells what it saw.
+#[derive(Debug, Clone)]
+pub struct Scripted<S> {
+    inner: S,
+    script: Script,
+    log: Log,
+}
+
+impl<S> Scripted<S> {
+    /// The script around a real service.
+    #[must_use]
+    pub fn new(inner: S, script: Script, log: Log) -> Self {
+        Self { inner, script, log }
+    }
+}
+
+impl<S: NamedService> NamedService for Scripted<S> {
+    const NAME: &'static str = S::NAME;
+}
+
+type Answered = Result<http::Response<Body>, Infallible>;
+
+impl<S> Service<http::Request<Body>> for Scripted<S>
+where
+    S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible>,
+    S: Clone + Send + 'static,
+    S::Future: Send,
+{
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Answered> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        let mut watch = self.log.arrive(request.uri().path(), request.headers());
+        let (after, answer) = self.script.next();
+        let mut inner = self.inner.clone();
+        Box::pin(async move {
+            let request = match answer {
+                Answer::Pass => request,
+                _ => read(request, &watch).await,
+            };
+            wait(after).await;
+            match answer {
+                Answer::Serve | Answer::Pass => {
+                    let response = inner.call(request).await;
+                    watch.answered();
+                    response
+                }
+                Answer::Status(status) => {
+                    watch.answered();
+                    Ok(status.into_http())
+                }
+                Answer::Http(status, headers) => {
+                    watch.answered();
+                    let mut response = http::Response::new(Body::empty());
+                    *response.status_mut() = StatusCode::from_u16(status).unwrap();
+                    *response.headers_mut() = headers;
+                    Ok(response)
+                }
+                Answer::Play(headers, beats) => Ok(played(headers, beats, watch)),
+                Answer::Hang => pending().await,
+            }
+        })
+    }
+}
+
+/// Even a wait of nothing would take a turn of the runtime.
+async fn wait(after: Duration) {
+    if !after.is_zero() {
+        sleep(after).await;
+    }
+}
+
+async fn read(request: http::Request<Body>, watch: &Watch) -> http::Request<Body> {
+    let (parts, body) = request.into_parts();
+    let bytes = match body.collect().await {
+        Ok(body) => body.to_bytes(),
+        // The caller has gone: nobody will see what is answered.
+        Err(_) => pending().await,
+    };
+    watch.read(bytes.clone());
+    http::Request::from_parts(parts, Body::new(Full::new(bytes)))
+}
+
+fn played(headers: HeaderMap, beats: Vec<Beat>, watch: Watch) -> http::Response<Body> {
+    let body = Played { beats: beats.into(), sleep: None, watch };
+    let mut response = http::Response::new(Body::new(body));
+    *response.headers_mut() = headers;
+    response.headers_mut().insert("content-type", HeaderValue::from_static("application/grpc"));
+    response
+}
+
+/// A body that comes beat by beat.
+struct Played {
+    beats: VecDeque<Beat>,
+    sleep: Option<Pin<Box<Sleep>>>,
+    watch: Watch,
+}
+
+impl HttpBody for Played {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        loop {
+            if let Some(sleep) = &mut self.sleep {
+                ready!(sleep.as_mut().poll(cx));
+                self.sleep = None;
+            }
+            match self.beats.pop_front() {
+                None => {
+                    self.watch.answered();
+                    return Poll::Ready(None);
+                }
+                Some(Beat::Wait(time)) => self.sleep = Some(Box::pin(sleep(time))),
+                Some(Beat::Data(data)) => return Poll::Ready(Some(Ok(Frame::data(data)))),
+                Some(Beat::Trailers(trailers)) => {
+                    self.watch.answered();
+                    return Poll::Ready(Some(Ok(Frame::trailers(trailers))));
+                }
+                Some(Beat::Hang) => {
+                    self.beats.push_front(Beat::Hang);
+                    return Poll::Pending;
+                }
+            }
+        }
+    }
+}

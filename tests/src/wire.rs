@@ -1,0 +1,68 @@
+//! A real tonic server and a real tonic channel, with memory between them.
+
+use crate::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
+use crate::generated::test::talk::v1::talk_server::TalkServer;
+use crate::{Assets, Log, Script, Scripted, Talker};
+use hyper_util::rt::TokioIo;
+use std::io;
+use tokio::io::DuplexStream;
+use tokio::sync::mpsc;
+use tokio_stream::{Stream, StreamExt as _};
+use tonic::transport::{Channel, Endpoint, Server, Uri};
+
+/// A server that follows a script, and a channel to it.
+#[derive(Debug, Clone)]
+pub struct VirtualServer {
+    channel: Channel,
+    log: Log,
+}
+
+impl VirtualServer {
+    /// A server of the asset API and of Talk that both follow the script.
+    #[must_use]
+    pub fn start(script: Script) -> Self {
+        let log = Log::default();
+        let assets = Scripted::new(AssetServiceServer::new(Assets), script.clone(), log.clone());
+        let talk = Scripted::new(TalkServer::new(Talker), script, log.clone());
+        let (channel, incoming) = pipes();
+        tokio::spawn(Server::builder().add_service(assets).add_service(talk).serve_with_incoming(incoming));
+        Self { channel, log }
+    }
+
+    /// A channel to it; clones share the connection.
+    #[must_use]
+    pub fn channel(&self) -> Channel {
+        self.channel.clone()
+    }
+
+    /// What it saw.
+    #[must_use]
+    pub fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// When each request came, and its `grpc-timeout`, in milliseconds.
+    #[must_use]
+    pub fn seen(&self) -> Vec<(u64, Option<u64>)> {
+        self.log.seen()
+    }
+}
+
+/// A channel, and the connections it makes: a tonic server serves them with `serve_with_incoming`.
+pub fn pipes() -> (Channel, impl Stream<Item = io::Result<DuplexStream>> + Send + 'static) {
+    let (sender, accepted) = mpsc::unbounded_channel();
+    let incoming = tokio_stream::wrappers::UnboundedReceiverStream::new(accepted);
+    (connecting(sender), incoming.map(Ok))
+}
+
+/// A channel that connects by handing one end of a pipe to whoever accepts.
+pub(crate) fn connecting(accept: mpsc::UnboundedSender<DuplexStream>) -> Channel {
+    const PIPE: usize = 64 * 1024;
+    Endpoint::from_static("http://virtual.test").connect_with_connector_lazy(tower::service_fn(
+        move |_: Uri| {
+            let (near, far) = tokio::io::duplex(PIPE);
+            let accepted = accept.send(far).map_err(|_| io::Error::from(io::ErrorKind::ConnectionRefused));
+            std::future::ready(accepted.map(|()| TokioIo::new(near)))
+        },
+    ))
+}
