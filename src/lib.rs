@@ -8,7 +8,7 @@ mod settings;
 
 pub use closure::{ErrorCode, Retried, RetryError, Retryable, Retryer, retry, retry_blocking};
 pub use gax_retry::{
-    Attempt, AttemptPlan, Code, CodeSet, Compatibility, Dialect, MethodKind, RetrySettings,
+    Attempt, AttemptPlan, Code, CodeSet, Compatibility, Dialect, MethodKind, NotAttempted, RetrySettings,
     RetrySettingsBuilder, RetryTable, RetryTableBuilder, SettingsError, Started, StopReason, TableError,
 };
 pub use grpc::{

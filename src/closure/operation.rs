@@ -81,7 +81,10 @@ impl<E> Operation<E> {
                 self.delay = retry.wait();
                 Next::Retry(retry.wait())
             }
-            Decision::Stop(stop) => Next::Stop(stop.reason()),
+            Decision::Stop(stop) => {
+                self.ledger.not_attempted = stop.not_attempted();
+                Next::Stop(stop.reason())
+            }
             Decision::Done => Next::Stop(StopReason::NonRetryable),
         }
     }

@@ -46,6 +46,16 @@ async fn a_hanging_closure_runs_through_the_documented_table() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_report_has_the_attempt_that_was_refused() {
+    let error = Retryer::new(&documented(5000 * MS), [Code::DeadlineExceeded])
+        .run(std::future::pending::<Result<(), Status>>)
+        .await
+        .unwrap_err();
+    let refused = error.report().not_attempted().unwrap();
+    assert_eq!((refused.attempt(), refused.delay()), (3, 400 * MS));
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_last_error_is_handed_out_and_others_are_final() {
     let settings = documented(10_000 * MS);
     let calls = Cell::new(0);

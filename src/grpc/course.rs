@@ -7,6 +7,7 @@ use super::answer;
 use super::cause::Reach;
 use super::deadline;
 use super::failure::Failure;
+use super::inbound;
 use super::outgoing::Outgoing;
 use super::plan::MethodPlan;
 use crate::operation::{Clock, Jitter, Ledger, Note};
@@ -52,6 +53,8 @@ const BURST: u8 = 16;
 #[derive(Debug)]
 pub(crate) struct Course {
     plan: Arc<MethodPlan>,
+    /// The deadline of the request that is being served where the call is made.
+    inbound: Option<Instant>,
     limits: Limits,
     judge: Judge,
     wants_report: bool,
@@ -83,6 +86,7 @@ impl Course {
         let ledger = Ledger::new(outgoing.path());
         Self {
             plan,
+            inbound: inbound::inbound_deadline(),
             limits,
             judge,
             wants_report: false,
@@ -144,7 +148,10 @@ impl Course {
         // The operation starts with its first attempt.
         let (clock, now) = match self.clock {
             Some(clock) => (clock, clock.elapsed()),
-            None => (*self.clock.insert(Clock::start()), Duration::ZERO),
+            None => {
+                self.plan = inbound::bounded(Arc::clone(&self.plan), self.inbound);
+                (*self.clock.insert(Clock::start()), Duration::ZERO)
+            }
         };
         let started = match self.state.start(&self.plan.schedule, now) {
             Ok(started) => started,
@@ -250,7 +257,10 @@ impl Course {
                 self.pause(now, retry.wait())
             }
             Decision::Retry(_) => Next::Stop(self.end(failure, before, StopReason::NotReplayable)),
-            Decision::Stop(stop) => Next::Stop(self.end(failure, before, stop.reason())),
+            Decision::Stop(stop) => {
+                self.ledger.not_attempted = stop.not_attempted();
+                Next::Stop(self.end(failure, before, stop.reason()))
+            }
             // A failure has no code OK; were there one, nothing would retry it.
             Decision::Done => Next::Stop(self.end(failure, before, StopReason::NonRetryable)),
         }

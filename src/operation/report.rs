@@ -1,7 +1,7 @@
 //! What an operation did.
 
 use super::Name;
-use gax_retry::{Attempt, StopReason};
+use gax_retry::{Attempt, NotAttempted, StopReason};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,6 +57,12 @@ impl OperationReport {
     #[must_use]
     pub fn stop_reason(&self) -> Option<StopReason> {
         self.ledger.stop_reason
+    }
+
+    /// The attempt that was planned and not made, because it could only have started too late.
+    #[must_use]
+    pub fn not_attempted(&self) -> Option<NotAttempted> {
+        self.ledger.not_attempted
     }
 
     /// When the operation ended, counted from its start.
@@ -155,6 +161,7 @@ pub(crate) struct Ledger {
     pub(crate) method: Name,
     attempts: Rows,
     pub(crate) stop_reason: Option<StopReason>,
+    pub(crate) not_attempted: Option<NotAttempted>,
     pub(crate) transparent_retries: u32,
     notes: Vec<Note>,
 }
@@ -165,6 +172,7 @@ impl Ledger {
             method: method.into(),
             attempts: Rows::None,
             stop_reason: None,
+            not_attempted: None,
             transparent_retries: 0,
             notes: Vec::new(),
         }
