@@ -3,7 +3,7 @@
 use super::codec::Codec;
 use super::streaming::{MessageCall, StreamingCall, Timed};
 use super::unary::UnaryCall;
-use crate::grpc::{Course, Judge, MethodPlan, Operation, Outgoing, Transport, shorter, time_left};
+use crate::grpc::{Course, Judge, MethodPlan, Operation, Outgoing, Transport};
 use crate::operation::{JitterSeeds, Note};
 use crate::settings::{CallOptions, ClientSettings, Limits};
 use gax_retry::MethodKind;
@@ -182,8 +182,7 @@ impl<T: Transport> Client<T> {
         let (metadata, mut extensions, message) = request.into_parts();
         let options = (!extensions.is_empty()).then(|| extensions.remove::<CallOptions>()).flatten();
         let headers = metadata.into_headers();
-        let deadline = shorter(crate::grpc::timeout_in(&headers), time_left());
-        let plan = method.plan.for_call(options.as_ref(), deadline);
+        let plan = method.plan.for_call(options.as_ref(), crate::grpc::timeout_in(&headers));
         let max_replay = self.shared.limits.max_replay_bytes;
         extensions.insert(method.name.clone());
         let outgoing = if codec.is_plain() {

@@ -1,6 +1,6 @@
 //! Calls with a stream on either side. They are not retried; the settings bound their time.
 
-use crate::grpc::{MethodPlan, Passing, ResponseBody, Transport, shorter, time_left};
+use crate::grpc::{MethodPlan, Passing, ResponseBody, Transport};
 use crate::operation::Note;
 use crate::settings::CallOptions;
 use gax_retry::MethodKind;
@@ -109,8 +109,7 @@ impl<T: Transport> Service<http::Request<Body>> for Timed<T> {
     fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
         *request.uri_mut() = self.uri.clone();
         let options = request.extensions_mut().remove::<CallOptions>();
-        let deadline = shorter(crate::grpc::timeout_in(request.headers()), time_left());
-        let plan = self.plan.for_call(options.as_ref(), deadline);
+        let plan = self.plan.for_call(options.as_ref(), crate::grpc::timeout_in(request.headers()));
         let note = self.kind.streams_requests().then_some(Note::RequestIsAStream);
         Passing::watched(
             self.channel.clone(),

@@ -1,13 +1,14 @@
 //! A server's inbound deadline, handed on to the calls that its handlers make.
 
 use super::deadline;
+use super::plan::MethodPlan;
 use crate::operation::{Clock, until};
 use http::{Request, Response};
 use pin_project_lite::pin_project;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 use tokio::task::futures::TaskLocalFuture;
 use tokio::time::Instant;
 use tower_layer::Layer;
@@ -17,9 +18,17 @@ tokio::task_local! {
     static DEADLINE: Option<Instant>;
 }
 
-/// What is left of the deadline of the request that this task serves.
-pub(crate) fn time_left() -> Option<Duration> {
-    DEADLINE.try_with(|deadline| *deadline).ok().flatten().map(until)
+/// The deadline of the request that this task serves.
+pub(super) fn inbound_deadline() -> Option<Instant> {
+    DEADLINE.try_with(|deadline| *deadline).ok().flatten()
+}
+
+/// The plan for no more time than is left until the deadline, if there is one.
+pub(super) fn bounded(plan: Arc<MethodPlan>, deadline: Option<Instant>) -> Arc<MethodPlan> {
+    match deadline {
+        Some(deadline) => plan.for_call(None, Some(until(deadline))),
+        None => plan,
+    }
 }
 
 /// Makes the deadline of every request that a server takes bound the calls that its handler makes.

@@ -23,7 +23,6 @@ pub(crate) use course::{Course, Judge};
 pub(crate) use deadline::from_headers as timeout_in;
 pub use descriptors::DescriptorError;
 pub(crate) use engine::{Operation, Success};
-pub(crate) use inbound::time_left;
 pub use inbound::{DeadlineFuture, DeadlineLayer, DeadlineService};
 pub use layer::RetryLayer;
 pub(crate) use outgoing::Outgoing;

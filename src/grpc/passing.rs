@@ -5,6 +5,7 @@ use super::collect::Collected;
 use super::deadline::{self, GRPC_TIMEOUT};
 use super::engine::Rest;
 use super::failure::Failure;
+use super::inbound;
 use super::plan::MethodPlan;
 use super::response_body::ResponseBody;
 use super::transport::Transport;
@@ -63,6 +64,7 @@ impl<S: Transport> Passing<S> {
     ) -> Self {
         let clock = Clock::start();
         let method = request.uri().path_and_query().cloned();
+        let plan = inbound::bounded(plan, inbound::inbound_deadline());
         let timeout = plan.total;
         request.headers_mut().remove(GRPC_TIMEOUT);
         if let Some(timeout) = timeout {

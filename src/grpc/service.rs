@@ -4,7 +4,6 @@ use super::collect::Collected;
 use super::course::{Course, Judge};
 use super::deadline;
 use super::engine::Operation;
-use super::inbound;
 use super::methods::{Found, Methods};
 use super::outgoing::Outgoing;
 use super::passing::Passing;
@@ -71,7 +70,7 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
         let (mut parts, body) = request.into_parts();
         let options =
             (!parts.extensions.is_empty()).then(|| parts.extensions.remove::<CallOptions>()).flatten();
-        let plan = plan.for_call(options.as_ref(), callers_deadline(&parts));
+        let plan = plan.for_call(options.as_ref(), deadline::from_headers(&parts.headers));
         let wants_report = options.is_some_and(|options| options.report);
         if kind.is_some_and(|kind| !kind.is_unary()) {
             let request = http::Request::from_parts(parts, body);
@@ -93,11 +92,6 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
         };
         ResponseFuture { state: State::Reading { service: Some(service), reading: Some(reading) } }
     }
-}
-
-/// The time that the caller allows the call: its own `grpc-timeout`, or what a server's handler has left.
-pub(crate) fn callers_deadline(parts: &Parts) -> Option<Duration> {
-    shorter(deadline::from_headers(&parts.headers), inbound::time_left())
 }
 
 pub(crate) fn shorter(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
