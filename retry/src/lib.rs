@@ -36,9 +36,7 @@ pub use jitter::{JitterSource, NoJitter, ScriptedJitter, SeededJitter, ThreadJit
 pub use method_kind::MethodKind;
 pub use plan::{AttemptPlan, Endless, Outcome};
 #[cfg(feature = "http")]
-pub use presets::{
-    HttpFailure, Preset, StatusSet, TransportFailure, TransportFailures, UnknownPresetError,
-};
+pub use presets::{HttpFailure, Preset, StatusSet, TransportFailure, TransportFailures, UnknownPresetError};
 pub use recipe::{Backoff, Cap, Jitter, Limits, Recipe, TimeRule};
 #[cfg(feature = "http")]
 pub use retry_after::retry_after;
@@ -48,9 +46,10 @@ pub use stop_reason::StopReason;
 #[cfg(feature = "json")]
 pub use table::TableReader;
 pub use table::{
-    Dialect, Finding, HedgingPolicy, MethodDescription, MethodPolicy, Origin, ParseDialectError, PolicyField,
-    RetryTable, RetryTableBuilder, RetryThrottling, RowKind, ServiceDescription, Severity, StubRow,
-    StubTable, TableError, TableName, getter_name,
+    BatchingSettings, Dialect, Finding, HedgingPolicy, LimitExceeded, MethodDescription, MethodPolicy,
+    Origin, ParseDialectError, ParseTableFormatError, PolicyField, RetryTable, RetryTableBuilder,
+    RetryThrottling, RowKind, ServiceDescription, Severity, StubRow, StubTable, TableError, TableFormat,
+    TableName, getter_name,
 };
 
 /// For generated code only.

@@ -1,6 +1,9 @@
 //! Retry tables: what the files say that the team of a service maintains.
 
+mod batching;
 mod builder;
+#[cfg(feature = "json")]
+mod client_config;
 mod dialect;
 #[cfg(feature = "json")]
 mod document;
@@ -8,8 +11,13 @@ mod error;
 mod finding;
 #[cfg(feature = "json")]
 mod findings;
+mod format;
+#[cfg(feature = "yaml")]
+mod gapic;
 #[cfg(feature = "json")]
 mod load;
+#[cfg(feature = "json")]
+mod named;
 mod origin;
 mod policy;
 #[cfg(feature = "json")]
@@ -19,15 +27,21 @@ mod retry_table;
 mod service_config;
 mod stub;
 mod suggest;
+#[cfg(feature = "json")]
+mod syntax;
 #[cfg(test)]
 #[cfg(feature = "json")]
 mod tests;
 mod unknown_names;
+#[cfg(feature = "json")]
+mod values;
 
+pub use batching::{BatchingSettings, LimitExceeded};
 pub use builder::RetryTableBuilder;
 pub use dialect::{Dialect, ParseDialectError};
 pub use error::TableError;
 pub use finding::{Finding, Severity};
+pub use format::{ParseTableFormatError, TableFormat};
 pub use origin::Origin;
 pub use policy::{HedgingPolicy, MethodPolicy, PolicyField, RetryThrottling};
 #[cfg(feature = "json")]

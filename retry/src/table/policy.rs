@@ -159,7 +159,7 @@ pub(crate) struct Entry {
 }
 
 /// How an entry's definitions are named.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Definitions {
     /// `retry_policy_<index>`.
     RetryPolicy,
@@ -167,6 +167,9 @@ pub(crate) enum Definitions {
     NoRetry,
     /// `no_retry`: nothing at all.
     Nothing,
+    /// As the file names them.
+    #[cfg(feature = "json")]
+    Named { codes: String, params: String },
 }
 
 /// One name of an entry. Empty texts stand for "all".
@@ -198,10 +201,16 @@ impl Entry {
     /// The same entry as number `index` of its table, which is part of its definitions' names.
     pub(crate) fn numbered(mut self, index: usize) -> Self {
         self.index = Some(index);
-        let stem = match self.definitions {
+        let stem = match &self.definitions {
             Definitions::RetryPolicy => format!("retry_policy_{index}"),
             Definitions::NoRetry => format!("no_retry_{index}"),
             Definitions::Nothing => "no_retry".to_owned(),
+            #[cfg(feature = "json")]
+            Definitions::Named { codes, params } => {
+                self.codes_key.clone_from(codes);
+                self.params_key.clone_from(params);
+                return self;
+            }
         };
         self.codes_key = format!("{stem}_codes");
         self.params_key = format!("{stem}_params");

@@ -1,13 +1,12 @@
 //! Reads tables from bytes.
 
-use super::document::{Source, Strictness, read_json};
+use super::client_config::read_client_config;
+use super::document::{Node, Source, Span};
 use super::findings::Findings;
 use super::retry_table::TableFile;
-use super::service_config::{
-    read_service_config, resolve_as_written, resolve_gax_java, resolve_grpc, resolve_grpc_throttling,
-    resolve_throttling,
-};
-use super::{Dialect, Finding, RetryTable, Severity, TableError};
+use super::service_config::{dropped_file, read_service_config_file};
+use super::syntax::read_document;
+use super::{Dialect, RetryTable, TableError, TableFormat};
 use std::sync::Arc;
 
 /// The longest text that a table may have: the largest known one has 115 kB.
@@ -20,6 +19,7 @@ const LONGEST_TEXT: usize = 16 << 20;
 /// | option | default |
 /// | --- | --- |
 /// | `dialect` | [`Dialect::AsWritten`] |
+/// | `format` | recognised from the content |
 /// | `file_name` | none: places are told by line and column only |
 ///
 /// # Examples
@@ -36,6 +36,7 @@ const LONGEST_TEXT: usize = 16 << 20;
 #[must_use = "a table comes from read()"]
 pub struct TableReader {
     dialect: Dialect,
+    format: Option<TableFormat>,
     file: Option<Arc<str>>,
 }
 
@@ -52,6 +53,12 @@ impl TableReader {
         self
     }
 
+    /// In which format the file is; by default its content tells.
+    pub fn format(mut self, format: impl Into<Option<TableFormat>>) -> Self {
+        self.format = format.into();
+        self
+    }
+
     pub(super) fn has_file_name(&self) -> bool {
         self.file.is_some()
     }
@@ -64,19 +71,40 @@ impl TableReader {
     /// more than 16 MiB is refused unread.
     pub fn read(&self, content: &[u8]) -> Result<RetryTable, TableError> {
         let source = Source::new(self.file.clone(), self.text(content)?);
-        let file = match self.dialect {
-            Dialect::AsWritten => as_written(&source)?,
-            Dialect::GaxJava => gax_java(&source)?,
-            Dialect::Grpc => grpc(&source)?,
+        let mut findings = Findings::default();
+        let file = match read_document(&source, self.format, self.dialect, &mut findings) {
+            Err(error) if self.dialect == Dialect::GaxJava => dropped_file(&error),
+            Err(error) => return Err(error),
+            Ok((format, root)) => self.file(&source, format, &root, findings)?,
         };
         Ok(RetryTable::assemble(self.dialect, vec![Arc::new(file)]))
+    }
+
+    fn file(
+        &self,
+        source: &Source,
+        format: TableFormat,
+        root: &Node,
+        findings: Findings,
+    ) -> Result<TableFile, TableError> {
+        match format {
+            TableFormat::ServiceConfig => read_service_config_file(source, root, self.dialect, findings),
+            TableFormat::ClientConfig => read_client_config(source, root),
+            #[cfg(feature = "yaml")]
+            TableFormat::GapicYaml => super::gapic::read_gapic_yaml(source, root, self.dialect),
+            #[cfg(not(feature = "yaml"))]
+            TableFormat::GapicYaml => Err(TableError::new("this build does not read GAPIC YAML")
+                .with_help("enable the feature \"yaml\" of gax-retry")),
+            TableFormat::Toml => Err(TableError::new("this build does not read TOML")
+                .with_help("enable the feature \"toml\" of gax-retry")),
+        }
     }
 
     fn text<'a>(&self, content: &'a [u8]) -> Result<&'a str, TableError> {
         let place = |valid: &[u8], text: String| {
             let source = Source::new(self.file.clone(), std::str::from_utf8(valid).unwrap_or_default());
             let end = source.text().len();
-            let span = super::document::Span { start: end, end };
+            let span = Span { start: end, end };
             (source.origin(span), text)
         };
         if content.len() > LONGEST_TEXT {
@@ -96,64 +124,8 @@ impl TableReader {
     }
 }
 
-fn as_written(source: &Source) -> Result<TableFile, TableError> {
-    let mut findings = Findings::default();
-    let root = match read_json(source, Strictness::Strict) {
-        Ok(root) => root,
-        Err(strict) => {
-            let root = read_json(source, Strictness::Comments)?;
-            findings.push(
-                Finding::new("not-strict-json", Severity::Warning, strict.message())
-                    .with_help("gRPC itself refuses the whole file")
-                    .at(strict.origin().cloned()),
-            );
-            root
-        }
-    };
-    let config = read_service_config(source, &root, Dialect::AsWritten, &mut findings)?;
-    let entries = resolve_as_written(source, &config, &mut findings)?;
-    let throttling = config.throttling.map(|throttling| resolve_throttling(source, &throttling));
-    Ok(TableFile { entries, throttling: throttling.transpose()?, findings: findings.into_vec() })
-}
-
-fn gax_java(source: &Source) -> Result<TableFile, TableError> {
-    let mut findings = Findings::default();
-    let config = read_json(source, Strictness::Comments)
-        .and_then(|root| read_service_config(source, &root, Dialect::GaxJava, &mut findings));
-    let entries = match config {
-        Ok(config) => resolve_gax_java(source, &config)?,
-        Err(error) => {
-            findings.push(dropped_file(&error));
-            Vec::new()
-        }
-    };
-    Ok(TableFile { entries, throttling: None, findings: findings.into_vec() })
-}
-
-fn grpc(source: &Source) -> Result<TableFile, TableError> {
-    let mut findings = Findings::default();
-    let root = read_json(source, Strictness::Strict)?;
-    let config = read_service_config(source, &root, Dialect::Grpc, &mut findings)?;
-    let entries = resolve_grpc(source, &root, &config, &mut findings)?;
-    let throttling = config.throttling.map(|throttling| resolve_grpc_throttling(source, &throttling));
-    Ok(TableFile { entries, throttling: throttling.transpose()?, findings: findings.into_vec() })
-}
-
-/// Google's generator would say nothing.
-fn dropped_file(error: &TableError) -> Finding {
-    let message = format!(
-        "Google's Java generator drops this file in silence, so that no method has a retry or a deadline: {}",
-        error.message()
-    );
-    let finding = Finding::new("dropped-file", Severity::Warning, message).at(error.origin().cloned());
-    match error.help() {
-        Some(help) => finding.with_help(help),
-        None => finding,
-    }
-}
-
 impl RetryTable {
-    /// Reads tables with options: dialect, file name.
+    /// Reads tables with options: dialect, format, file name.
     pub fn reader() -> TableReader {
         TableReader::default()
     }

@@ -2,8 +2,10 @@
 
 use super::policy::{Entry, EntryName};
 use super::{
-    Dialect, Finding, MethodPolicy, Origin, RetryTableBuilder, RetryThrottling, Severity, TableError,
+    BatchingSettings, Dialect, Finding, MethodPolicy, Origin, RetryTableBuilder, RetryThrottling, Severity,
+    TableError,
 };
+use crate::{CodeSet, RetrySettings};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -57,7 +59,24 @@ struct Inner {
 pub(crate) struct TableFile {
     pub(crate) entries: Vec<Entry>,
     pub(crate) throttling: Option<RetryThrottling>,
+    pub(crate) services: Vec<ServiceDefinitions>,
+    pub(crate) extras: HashMap<String, HashMap<String, MethodExtras>>,
     pub(crate) findings: Vec<Finding>,
+}
+
+/// The definitions that a file names for a service, used or not.
+#[derive(Debug)]
+pub(crate) struct ServiceDefinitions {
+    pub(crate) service: String,
+    pub(crate) codes: Vec<(String, CodeSet)>,
+    pub(crate) params: Vec<(String, RetrySettings)>,
+}
+
+/// What a file says about a method beside its retries.
+#[derive(Debug, Default)]
+pub(crate) struct MethodExtras {
+    pub(crate) polling: Option<RetrySettings>,
+    pub(crate) batching: Option<BatchingSettings>,
 }
 
 /// The entries for a service: the one for all its methods, and those for single ones.
@@ -167,6 +186,31 @@ impl RetryTable {
     #[must_use]
     pub fn entry(&self, index: usize) -> Option<MethodPolicy<'_>> {
         self.inner.entries.get(index).map(|entry| MethodPolicy { entry })
+    }
+
+    /// How a long-running operation that the method starts is polled, if a table says it. Of several
+    /// tables the last one counts.
+    #[must_use]
+    pub fn polling(&self, service: &str, method: &str) -> Option<&RetrySettings> {
+        self.extras(service, method).find_map(|extras| extras.polling.as_ref())
+    }
+
+    /// How requests of the method are gathered, if a table says it. Of several tables the last one counts.
+    #[must_use]
+    pub fn batching(&self, service: &str, method: &str) -> Option<&BatchingSettings> {
+        self.extras(service, method).find_map(|extras| extras.batching.as_ref())
+    }
+
+    fn extras(&self, service: &str, method: &str) -> impl Iterator<Item = &MethodExtras> {
+        let files = self.inner.files.iter().rev();
+        files.filter_map(move |file| file.extras.get(service)?.get(method))
+    }
+
+    /// The definitions that the files name for a service, used or not; nothing where definitions are named
+    /// by entries.
+    pub(crate) fn definitions(&self, service: &str) -> impl Iterator<Item = &ServiceDefinitions> {
+        let all = self.inner.files.iter().flat_map(|file| &file.services);
+        all.filter(move |definitions| definitions.service == service)
     }
 
     /// The limit on retries to one server; the last file's that has one.

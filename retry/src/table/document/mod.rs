@@ -3,9 +3,17 @@
 mod json;
 mod lines;
 mod node;
+#[cfg(feature = "toml")]
+mod toml;
+#[cfg(feature = "yaml")]
+mod yaml;
 
 pub(crate) use json::{Strictness, read_json};
 pub(crate) use node::{Kind, Member, Node, Span};
+#[cfg(feature = "toml")]
+pub(crate) use toml::read_toml;
+#[cfg(feature = "yaml")]
+pub(crate) use yaml::read_yaml;
 
 use super::{Origin, TableError};
 use lines::Lines;

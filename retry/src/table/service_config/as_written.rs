@@ -1,16 +1,17 @@
 //! A service config as it is written: every value exact, whatever has no meaning an error.
 
-use super::config::{HedgingPolicy, Located, MethodConfig, RetryPolicy, ServiceConfig, Throttling};
+use super::config::{HedgingPolicy, MethodConfig, RetryPolicy, ServiceConfig, Throttling};
 use super::entry::{codes, entry, names};
 use crate::table::document::{Source, Span};
 use crate::table::findings::Findings;
 use crate::table::policy::{Entry, HedgingPolicy as ResolvedHedging};
+use crate::table::values::Located;
 use crate::table::{Finding, RetryThrottling, Severity, TableError};
 use crate::{RetrySettings, RetrySettingsBuilder};
 use std::time::Duration;
 
 /// The throttling that the file says.
-pub(crate) fn resolve_throttling(
+pub(super) fn resolve_throttling(
     source: &Source,
     throttling: &Throttling,
 ) -> Result<RetryThrottling, TableError> {
@@ -28,7 +29,7 @@ pub(crate) fn resolve_throttling(
 }
 
 /// Entries with the settings that the file says.
-pub(crate) fn resolve_as_written(
+pub(super) fn resolve_as_written(
     source: &Source,
     config: &ServiceConfig,
     findings: &mut Findings,

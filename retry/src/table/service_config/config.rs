@@ -2,13 +2,7 @@
 
 use crate::Code;
 use crate::table::document::Span;
-
-/// A value with its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Located<T> {
-    pub(crate) value: T,
-    pub(crate) span: Span,
-}
+use crate::table::values::Located;
 
 /// The whole file.
 #[derive(Debug, Clone, Default)]

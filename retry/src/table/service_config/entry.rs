@@ -1,9 +1,10 @@
 //! What every dialect makes of an entry in the same way.
 
-use super::config::{Located, MethodConfig};
+use super::config::MethodConfig;
 use crate::table::PolicyField;
 use crate::table::document::{Source, Span};
 use crate::table::policy::{Definitions, Entry, EntryName};
+use crate::table::values::Located;
 use crate::{Code, CodeSet};
 use std::time::Duration;
 

@@ -1,9 +1,10 @@
 //! A service config as Google's Java generator turns it into `StubSettings`.
 
-use super::config::{Located, MethodConfig, RetryPolicy, ServiceConfig};
+use super::config::{MethodConfig, RetryPolicy, ServiceConfig};
 use super::entry::{codes, duration, entry, names};
 use crate::table::document::Source;
 use crate::table::policy::Entry;
+use crate::table::values::Located;
 use crate::table::{PolicyField, TableError};
 use crate::{RetrySettings, RetrySettingsBuilder};
 use std::time::Duration;
@@ -13,7 +14,7 @@ const POLICY_WITHOUT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Entries with the settings that the generated Java client holds. What stops the generator, or the
 /// client when it starts, is an error.
-pub(crate) fn resolve_gax_java(source: &Source, config: &ServiceConfig) -> Result<Vec<Entry>, TableError> {
+pub(super) fn resolve_gax_java(source: &Source, config: &ServiceConfig) -> Result<Vec<Entry>, TableError> {
     if let Some(span) = config.unrecognized_code {
         let problem = "is UNRECOGNIZED in Java, which does not compile";
         let help = "write a name such as UNAVAILABLE, or a number from 0 to 16";
@@ -80,7 +81,7 @@ fn millis(source: &Source, nanos: Located<i128>) -> Result<Duration, TableError>
 /// The number with one decimal as Java prints the nearest `float`: half up, on the shortest decimal form
 /// of the float widened to a double.
 #[expect(clippy::cast_possible_truncation, reason = "that the number is cut to a float is the rule")]
-fn one_decimal(value: f64) -> f64 {
+pub(crate) fn one_decimal(value: f64) -> f64 {
     let shortest = f64::from(value as f32).to_string();
     let (whole, fraction) = shortest.split_once('.').unwrap_or((&shortest, ""));
     let mut digits = fraction.bytes().map(|byte| byte - b'0');

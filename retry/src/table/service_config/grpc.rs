@@ -1,11 +1,11 @@
 //! A service config as gRPC itself reads it (gRFC A6): one fault refuses all of it.
 
-use super::config::{HedgingPolicy, Located, MethodConfig, RetryPolicy, ServiceConfig, Throttling};
+use super::config::{HedgingPolicy, MethodConfig, RetryPolicy, ServiceConfig, Throttling};
 use super::entry::{codes, duration, entry, names};
-use super::fields::duplicate_key;
 use crate::table::document::{Kind, Node, Source, Span};
 use crate::table::findings::Findings;
 use crate::table::policy::{Entry, HedgingPolicy as ResolvedHedging, RetryThrottling};
+use crate::table::values::{Located, duplicate_key};
 use crate::table::{Finding, PolicyField, Severity, TableError};
 use crate::{Code, RetrySettings};
 use std::collections::{HashMap, HashSet};
@@ -15,7 +15,7 @@ use std::time::Duration;
 const MOST_ATTEMPTS: u32 = 5;
 
 /// Entries with the settings that a gRPC channel holds.
-pub(crate) fn resolve_grpc(
+pub(super) fn resolve_grpc(
     source: &Source,
     root: &Node,
     config: &ServiceConfig,
@@ -29,7 +29,7 @@ pub(crate) fn resolve_grpc(
 }
 
 /// The throttling that a gRPC channel holds; fractions of a token are fine.
-pub(crate) fn resolve_grpc_throttling(
+pub(super) fn resolve_grpc_throttling(
     source: &Source,
     throttling: &Throttling,
 ) -> Result<RetryThrottling, TableError> {

@@ -1,22 +1,20 @@
 //! A document's nodes to a [`ServiceConfig`].
 
 use super::config::{HedgingPolicy, MethodConfig, Name, RetryPolicy, ServiceConfig, Throttling};
-use super::fields::{FieldFinder, Fields};
-use super::scalar::Scalars;
 use crate::table::document::{Node, Source};
 use crate::table::findings::Findings;
+use crate::table::values::{FieldFinder, Fields, Scalars};
 use crate::table::{Dialect, Finding, Severity, TableError};
-use std::cell::Cell;
 
 /// Reads a service config. What the dialect's reader refuses is an error.
-pub(crate) fn read_service_config(
+pub(super) fn read_service_config(
     source: &Source,
     root: &Node,
     dialect: Dialect,
     findings: &mut Findings,
 ) -> Result<ServiceConfig, TableError> {
-    let scalars = Scalars { source, dialect, unrecognized: Cell::default() };
-    let finder = FieldFinder { source, dialect };
+    let scalars = Scalars::new(source, dialect);
+    let finder = FieldFinder::new(source, dialect);
     Reader { source, scalars, finder, findings }.config(root)
 }
 

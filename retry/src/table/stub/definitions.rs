@@ -1,5 +1,6 @@
 //! The settings of one service's generated client.
 
+use crate::table::BatchingSettings;
 use crate::{CodeSet, RetrySettings};
 use std::fmt;
 
@@ -93,6 +94,7 @@ pub struct StubRow {
     pub(super) keys: Option<(String, String)>,
     pub(super) codes: CodeSet,
     pub(super) settings: Option<RetrySettings>,
+    pub(super) batching: Option<BatchingSettings>,
 }
 
 impl StubRow {
@@ -142,5 +144,11 @@ impl StubRow {
     #[must_use]
     pub fn settings(&self) -> Option<&RetrySettings> {
         self.settings.as_ref()
+    }
+
+    /// How requests are gathered; only rows of the kind [`Batching`](RowKind::Batching) have it.
+    #[must_use]
+    pub fn batching(&self) -> Option<&BatchingSettings> {
+        self.batching.as_ref()
     }
 }

@@ -11,7 +11,8 @@ use std::time::Duration;
 impl RetryTable {
     /// What generated clients of these services start from.
     ///
-    /// Definitions are in the order in which the methods first use them; rows are in the order of the
+    /// Definitions that the table names itself come first, used or not, then the others in the order in
+    /// which the methods first use them; rows are in the order of the
     /// methods, followed by two for each long-running one. A method that the table has nothing for gets
     /// `no_retry_codes` and `no_retry_params`.
     ///
@@ -34,8 +35,9 @@ impl RetryTable {
 
     fn stub_table(&self, service: &ServiceDescription) -> StubTable {
         let nothing = Entry::nothing();
-        let mut code_definitions: Vec<(String, CodeSet)> = Vec::new();
-        let mut param_definitions: Vec<(String, RetrySettings)> = Vec::new();
+        let named = || self.definitions(service.name());
+        let mut code_definitions: Vec<_> = named().flat_map(|named| &named.codes).cloned().collect();
+        let mut param_definitions: Vec<_> = named().flat_map(|named| &named.params).cloned().collect();
         let mut rows = Vec::new();
         let mut operations = Vec::new();
         for method in service.methods() {
@@ -47,10 +49,19 @@ impl RetryTable {
             if !param_definitions.iter().any(|(name, _)| name == policy.params_key()) {
                 param_definitions.push((policy.params_key().to_owned(), policy.settings().clone()));
             }
-            rows.push(row(service, method, row_kind(method.kind()), policy));
+            let batching = self.batching(service.name(), method.name());
+            let kind = row_kind(method.kind(), batching.is_some());
+            let mut method_row = row(service, method, kind, policy);
+            method_row.batching = batching.filter(|_| kind == RowKind::Batching).cloned();
+            rows.push(method_row);
             if method.is_long_running() {
+                let polling = self.polling(service.name(), method.name());
                 operations.push(row(service, method, RowKind::OperationInitial, policy));
-                operations.push(polling_row(service, method, default_polling()));
+                operations.push(polling_row(
+                    service,
+                    method,
+                    polling.cloned().unwrap_or_else(default_polling),
+                ));
             }
         }
         rows.append(&mut operations);
@@ -103,11 +114,13 @@ fn bare_row(service: &ServiceDescription, method: &MethodDescription, kind: RowK
         keys: None,
         codes: CodeSet::EMPTY,
         settings: None,
+        batching: None,
     }
 }
 
-fn row_kind(kind: MethodKind) -> RowKind {
+fn row_kind(kind: MethodKind, batching: bool) -> RowKind {
     match kind {
+        kind if batching && kind.is_unary() => RowKind::Batching,
         MethodKind::Unary => RowKind::Unary,
         MethodKind::Paged => RowKind::Paged,
         MethodKind::Batching => RowKind::Batching,

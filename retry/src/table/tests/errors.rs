@@ -108,7 +108,10 @@ fn what_is_no_service_config_says_so() {
             "retry.json:2:21: not JSON: trailing commas are not allowed; correct the text here",
         ),
         ("{\"methodConfig\": [", "retry.json:1:18: not JSON: unterminated array; correct the text here"),
-        ("nonsense", "retry.json:1:1: not JSON: unexpected word; correct the text here"),
+        (
+            "nonsense",
+            "retry.json:1:1: nonsense is neither JSON nor YAML nor TOML; a retry table begins with { or a key",
+        ),
         (
             "{\"methodConfig\": {}}",
             "retry.json:1:18: {} is an object, but methodConfig is an array; write an array",

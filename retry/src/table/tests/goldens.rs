@@ -125,3 +125,31 @@ fn three_names_of_assets_table_are_in_no_proto() {
         ["QueryAssetTypes", "TraverseGraph", "IngestAsset"].map(|name| format!("{service} {name:?}"))
     );
 }
+
+#[cfg(feature = "yaml")]
+#[test]
+fn redis_is_what_the_java_client_holds_with_its_polling() {
+    let Some(shared) = shared() else { return };
+    let tables = shared.join("retry-tables");
+    let text = std::fs::read_to_string(tables.join("expected/google.cloud.redis.v1.json")).unwrap();
+    let golden: Value = serde_json::from_str(&text).unwrap();
+    let inputs = tables.join("inputs/google.cloud.redis.v1");
+    let files = ["redis_grpc_service_config.json", "redis_gapic.yaml"]
+        .map(|name| RetryTable::reader().dialect(Dialect::GaxJava).read_path(inputs.join(name)).unwrap());
+    let stubs = RetryTable::merged(files).unwrap().stub_tables(&services(&golden));
+    assert_eq!(stubs[0].rows().len(), 29);
+    assert_same(&stubs[0], &golden["services"][0]);
+}
+
+#[cfg(feature = "yaml")]
+#[test]
+fn asset_of_schema_1_is_what_the_java_client_held() {
+    let Some(shared) = shared() else { return };
+    let tables = shared.join("retry-tables");
+    let name = "expected/google.cloud.asset.v1.from-gapic-yaml-v1.json";
+    let text = std::fs::read_to_string(tables.join(name)).unwrap();
+    let golden: Value = serde_json::from_str(&text).unwrap();
+    let yaml = tables.join("gapic-yaml-v1/google/cloud/asset/v1/cloudasset_gapic.yaml");
+    let table = RetryTable::reader().dialect(Dialect::GaxJava).read_path(yaml).unwrap();
+    assert_same(&table.stub_tables(&services(&golden))[0], &golden["services"][0]);
+}

@@ -1,8 +1,12 @@
 //! Whole tables, from text to policies.
 
 mod as_written;
+mod client_config;
 mod corpus;
 mod errors;
+mod formats;
+#[cfg(feature = "yaml")]
+mod gapic;
 mod gax_java;
 mod goldens;
 mod grpc;

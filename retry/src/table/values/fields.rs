@@ -5,23 +5,39 @@ use crate::table::findings::Findings;
 use crate::table::{Dialect, Finding, Severity, TableError, suggest};
 
 /// Values in the order in which their names were asked for; `null` counts as absent.
-pub(super) type Fields<'n, const N: usize> = [Option<&'n Node>; N];
+pub(crate) type Fields<'n, const N: usize> = [Option<&'n Node>; N];
 
 /// Finds fields by their names in lower camel case.
 #[derive(Debug)]
-pub(super) struct FieldFinder<'a> {
-    pub(super) source: &'a Source,
-    pub(super) dialect: Dialect,
+pub(crate) struct FieldFinder<'a> {
+    source: &'a Source,
+    dialect: Dialect,
 }
 
-impl FieldFinder<'_> {
+impl<'a> FieldFinder<'a> {
+    pub(crate) fn new(source: &'a Source, dialect: Dialect) -> Self {
+        Self { source, dialect }
+    }
+
     /// The members of an object (`what` it is, such as "a retry policy") that have these names. A name in
     /// snake case is the same field, as in protobuf's JSON form.
-    pub(super) fn find<'n, const N: usize>(
+    pub(crate) fn find<'n, const N: usize>(
         &self,
         node: &'n Node,
         what: &str,
         names: [&str; N],
+        findings: &mut Findings,
+    ) -> Result<Fields<'n, N>, TableError> {
+        self.find_among(node, what, names, &[], findings)
+    }
+
+    /// The same for an object that may have `others` as well, which are of no interest here.
+    pub(crate) fn find_among<'n, const N: usize>(
+        &self,
+        node: &'n Node,
+        what: &str,
+        names: [&str; N],
+        others: &[&str],
         findings: &mut Findings,
     ) -> Result<Fields<'n, N>, TableError> {
         let Kind::Object(members) = &node.kind else {
@@ -35,7 +51,9 @@ impl FieldFinder<'_> {
                 **name == member.key || (self.takes_snake_case() && snake_case(name) == member.key)
             });
             let Some((name, (slot, spelling))) = slot else {
-                self.unknown(member, what, &names, findings)?;
+                if !others.contains(&member.key.as_str()) {
+                    self.unknown(member, what, &names, findings)?;
+                }
                 continue;
             };
             match spelling {
@@ -130,7 +148,7 @@ impl FieldFinder<'_> {
 }
 
 /// The error of a reader that refuses an object with a key twice.
-pub(super) fn duplicate_key(source: &Source, member: &Member) -> TableError {
+pub(crate) fn duplicate_key(source: &Source, member: &Member) -> TableError {
     source.fault(member.key_span, "comes twice in one object", "remove one of the two")
 }
 

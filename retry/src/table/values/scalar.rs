@@ -1,6 +1,5 @@
 //! Single values of a service config.
 
-use super::config::Located;
 use super::duration::parse_duration;
 use crate::Code;
 use crate::table::TableError;
@@ -8,17 +7,29 @@ use crate::table::document::{Kind, Node, Source, Span};
 use crate::table::findings::Findings;
 use crate::table::{Dialect, Finding, Severity};
 use std::cell::Cell;
+use std::time::Duration;
+
+/// A value with its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Located<T> {
+    pub(crate) value: T,
+    pub(crate) span: Span,
+}
 
 /// Reads values as a dialect's reader does; Java's takes numbers and booleans in quotes too.
 #[derive(Debug)]
-pub(super) struct Scalars<'a> {
-    pub(super) source: &'a Source,
-    pub(super) dialect: Dialect,
+pub(crate) struct Scalars<'a> {
+    pub(crate) source: &'a Source,
+    pub(crate) dialect: Dialect,
     /// The first number that is no code, where the reader lets it pass.
-    pub(super) unrecognized: Cell<Option<Span>>,
+    pub(crate) unrecognized: Cell<Option<Span>>,
 }
 
-impl Scalars<'_> {
+impl<'a> Scalars<'a> {
+    pub(crate) fn new(source: &'a Source, dialect: Dialect) -> Self {
+        Self { source, dialect, unrecognized: Cell::default() }
+    }
+
     fn quotes_are_fine(&self) -> bool {
         self.dialect == Dialect::GaxJava
     }
@@ -28,14 +39,14 @@ impl Scalars<'_> {
         self.source.fault(node.span, &problem, format!("write {wanted}"))
     }
 
-    pub(super) fn array<'n>(&self, node: &'n Node, field: &str) -> Result<&'n [Node], TableError> {
+    pub(crate) fn array<'n>(&self, node: &'n Node, field: &str) -> Result<&'n [Node], TableError> {
         match &node.kind {
             Kind::Array(elements) => Ok(elements),
             _ => Err(self.wrong_kind(node, field, "an array")),
         }
     }
 
-    pub(super) fn string(&self, node: &Node, field: &str) -> Result<String, TableError> {
+    pub(crate) fn string(&self, node: &Node, field: &str) -> Result<String, TableError> {
         match &node.kind {
             Kind::String(text) => Ok(text.clone()),
             Kind::Number(text) if self.quotes_are_fine() => Ok(text.clone()),
@@ -44,7 +55,7 @@ impl Scalars<'_> {
         }
     }
 
-    pub(super) fn boolean(&self, node: &Node, field: &str) -> Result<Located<bool>, TableError> {
+    pub(crate) fn boolean(&self, node: &Node, field: &str) -> Result<Located<bool>, TableError> {
         let value = match &node.kind {
             Kind::Bool(value) => *value,
             Kind::String(text) if self.quotes_are_fine() && text == "true" => true,
@@ -54,7 +65,7 @@ impl Scalars<'_> {
         Ok(Located { value, span: node.span })
     }
 
-    pub(super) fn duration(&self, node: &Node, field: &str) -> Result<Located<i128>, TableError> {
+    pub(crate) fn duration(&self, node: &Node, field: &str) -> Result<Located<i128>, TableError> {
         let Kind::String(text) = &node.kind else {
             return Err(self.wrong_kind(node, field, "a duration in quotes, such as \"60s\""));
         };
@@ -65,7 +76,7 @@ impl Scalars<'_> {
         Ok(Located { value, span: node.span })
     }
 
-    pub(super) fn number(&self, node: &Node, field: &str) -> Result<Located<f64>, TableError> {
+    pub(crate) fn number(&self, node: &Node, field: &str) -> Result<Located<f64>, TableError> {
         let text = match &node.kind {
             Kind::Number(text) => text.as_str(),
             Kind::String(text) if self.quotes_are_fine() => text.trim(),
@@ -78,17 +89,39 @@ impl Scalars<'_> {
     }
 
     /// A count: a number without a fraction, from 0 on.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
-    pub(super) fn count(&self, node: &Node, field: &str) -> Result<Located<u32>, TableError> {
-        let number = self.number(node, field)?.value;
-        if number.fract() != 0.0 || number < 0.0 || number > f64::from(u32::MAX) {
-            let help = "write a whole number, such as 5";
-            return Err(self.source.fault(node.span, &format!("is no value for {field}"), help));
-        }
-        Ok(Located { value: number as u32, span: node.span })
+    pub(crate) fn count(&self, node: &Node, field: &str) -> Result<Located<u32>, TableError> {
+        let whole = self.whole(node, field)?;
+        let value = u32::try_from(whole.value).map_err(|_| self.no_count(node, field))?;
+        Ok(Located { value, span: node.span })
     }
 
-    pub(super) fn codes(
+    /// A number without a fraction, from 0 on, that a double holds exactly.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
+    pub(crate) fn whole(&self, node: &Node, field: &str) -> Result<Located<u64>, TableError> {
+        const LARGEST: f64 = 9_007_199_254_740_992.0;
+        let number = self.number(node, field)?.value;
+        if number.fract() != 0.0 || !(0.0..=LARGEST).contains(&number) {
+            return Err(self.no_count(node, field));
+        }
+        Ok(Located { value: number as u64, span: node.span })
+    }
+
+    fn no_count(&self, node: &Node, field: &str) -> TableError {
+        let help = "write a whole number, such as 5";
+        self.source.fault(node.span, &format!("is no value for {field}"), help)
+    }
+
+    /// A time given as a number of milliseconds.
+    pub(crate) fn millis(&self, node: &Node, field: &str) -> Result<Located<Duration>, TableError> {
+        let number = self.number(node, field)?.value;
+        let value = Duration::try_from_secs_f64(number / 1000.0).map_err(|_| {
+            let help = "write milliseconds of zero or more, such as 100";
+            self.source.fault(node.span, &format!("is no time for {field}"), help)
+        })?;
+        Ok(Located { value, span: node.span })
+    }
+
+    pub(crate) fn codes(
         &self,
         node: &Node,
         field: &str,

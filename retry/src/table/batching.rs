@@ -1,0 +1,77 @@
+//! How requests of a method are gathered into one.
+
+use std::fmt;
+use std::time::Duration;
+
+/// When gathered requests are sent, and how many may be waiting, as GAPIC YAML says it under `batching`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BatchingSettings {
+    pub(crate) element_count_threshold: u64,
+    pub(crate) request_byte_threshold: u64,
+    pub(crate) delay_threshold: Duration,
+    pub(crate) max_outstanding_elements: Option<u64>,
+    pub(crate) max_outstanding_bytes: Option<u64>,
+    pub(crate) limit_exceeded: LimitExceeded,
+}
+
+impl BatchingSettings {
+    /// A batch with this many elements is sent.
+    #[must_use]
+    pub fn element_count_threshold(&self) -> u64 {
+        self.element_count_threshold
+    }
+
+    /// A batch with this many bytes is sent.
+    #[must_use]
+    pub fn request_byte_threshold(&self) -> u64 {
+        self.request_byte_threshold
+    }
+
+    /// A batch whose first element is this old is sent.
+    #[must_use]
+    pub fn delay_threshold(&self) -> Duration {
+        self.delay_threshold
+    }
+
+    /// How many elements may be waiting for their answer; `None`: no limit.
+    #[must_use]
+    pub fn max_outstanding_elements(&self) -> Option<u64> {
+        self.max_outstanding_elements
+    }
+
+    /// How many bytes may be waiting for their answer; `None`: no limit.
+    #[must_use]
+    pub fn max_outstanding_bytes(&self) -> Option<u64> {
+        self.max_outstanding_bytes
+    }
+
+    /// What happens to an element beyond these limits.
+    #[must_use]
+    pub fn limit_exceeded(&self) -> LimitExceeded {
+        self.limit_exceeded
+    }
+}
+
+/// What happens to an element for which a batch's limits have no room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum LimitExceeded {
+    /// The limits do not count.
+    #[default]
+    Ignore,
+    /// The caller waits.
+    Block,
+    /// The caller gets an error.
+    ThrowException,
+}
+
+impl fmt::Display for LimitExceeded {
+    /// The name as gax-java has it, such as `ThrowException`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            LimitExceeded::Ignore => "Ignore",
+            LimitExceeded::Block => "Block",
+            LimitExceeded::ThrowException => "ThrowException",
+        })
+    }
+}

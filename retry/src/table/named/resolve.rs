@@ -1,0 +1,102 @@
+//! Names to what they stand for.
+
+use super::table::{NamedMethod, NamedService};
+use crate::RetrySettings;
+use crate::table::document::{Source, Span};
+use crate::table::policy::{Definitions, Entry, EntryName};
+use crate::table::retry_table::ServiceDefinitions;
+use crate::table::values::Located;
+use crate::table::{PolicyField, TableError, suggest};
+use std::time::Duration;
+
+/// An entry for each method, and the service's definitions. A method that names none, or one that is not
+/// there, is an error.
+pub(crate) fn resolve_named(
+    source: &Source,
+    service: &NamedService,
+) -> Result<(Vec<Entry>, ServiceDefinitions), TableError> {
+    let entries = service.methods.iter().map(|method| resolve(source, service, method));
+    let entries = entries.collect::<Result<_, _>>()?;
+    let definitions = ServiceDefinitions {
+        service: service.name.clone(),
+        codes: service.codes.iter().map(|codes| (codes.name.clone(), codes.codes)).collect(),
+        params: service.params.iter().map(|params| (params.name.clone(), params.settings.clone())).collect(),
+    };
+    Ok((entries, definitions))
+}
+
+fn resolve(source: &Source, service: &NamedService, method: &NamedMethod) -> Result<Entry, TableError> {
+    let codes_names = || service.codes.iter().map(|codes| codes.name.as_str());
+    let params_names = || service.params.iter().map(|params| params.name.as_str());
+    let codes_name = present(source, method, method.codes_name.as_ref(), "retry_codes_name")?;
+    let params_name = present(source, method, method.params_name.as_ref(), "retry_params_name")?;
+    let codes = service.codes.iter().rev().find(|codes| codes.name == codes_name.value);
+    let codes = codes.ok_or_else(|| undefined(source, codes_name, codes_names()))?;
+    let params = service.params.iter().rev().find(|params| params.name == params_name.value);
+    let params = params.ok_or_else(|| undefined(source, params_name, params_names()))?;
+    let mut settings = params.settings.clone();
+    let mut origins: Vec<(PolicyField, Span)> = params.values.clone();
+    if let Some(timeout) = &method.timeout {
+        settings = with_whole_timeout(&settings, timeout.value);
+        origins.retain(|(field, _)| !is_timeout(*field));
+        origins.extend(TIMEOUTS.map(|field| (field, timeout.span)));
+    }
+    origins.push((PolicyField::RetryableCodes, codes.span));
+    Ok(Entry {
+        names: vec![EntryName {
+            service: service.name.clone(),
+            method: method.name.clone(),
+            origin: Some(source.origin(method.span)),
+        }],
+        codes: codes.codes,
+        settings,
+        definitions: Definitions::Named { codes: codes.name.clone(), params: params.name.clone() },
+        origin: Some(source.origin(method.span)),
+        origins: origins.into_iter().map(|(field, span)| (field, source.origin(span))).collect(),
+        ..Entry::nothing()
+    })
+}
+
+const TIMEOUTS: [PolicyField; 3] =
+    [PolicyField::TotalTimeout, PolicyField::InitialRpcTimeout, PolicyField::MaxRpcTimeout];
+
+fn is_timeout(field: PolicyField) -> bool {
+    TIMEOUTS.contains(&field)
+}
+
+/// Settings whose attempts may each take all of the timeout.
+fn with_whole_timeout(settings: &RetrySettings, timeout: Duration) -> RetrySettings {
+    let timeout = Some(timeout).filter(|timeout| !timeout.is_zero());
+    RetrySettings {
+        total_timeout: timeout,
+        initial_rpc_timeout: timeout,
+        rpc_timeout_multiplier: 1.0,
+        max_rpc_timeout: timeout,
+        ..settings.clone()
+    }
+}
+
+fn present<'a>(
+    source: &Source,
+    method: &NamedMethod,
+    name: Option<&'a Located<String>>,
+    field: &str,
+) -> Result<&'a Located<String>, TableError> {
+    name.ok_or_else(|| {
+        TableError::new(format!("the method {} has no {field}", method.name))
+            .with_help(format!("add {field}"))
+            .at(source.origin(method.span), source.excerpt(method.span))
+    })
+}
+
+fn undefined<'a>(
+    source: &Source,
+    name: &Located<String>,
+    defined: impl Iterator<Item = &'a str> + Clone,
+) -> TableError {
+    let help = match suggest::closest(&name.value, defined.clone()) {
+        Some(close) => format!("did you mean {close:?}?"),
+        None => format!("defined are: {}", defined.collect::<Vec<_>>().join(", ")),
+    };
+    source.fault(name.span, "is not defined for the service", help)
+}

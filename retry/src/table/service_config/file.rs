@@ -1,0 +1,51 @@
+//! A whole service config, as each dialect reads it.
+
+use super::as_written::{resolve_as_written, resolve_throttling};
+use super::gax_java::resolve_gax_java;
+use super::grpc::{resolve_grpc, resolve_grpc_throttling};
+use super::read::read_service_config;
+use crate::table::document::{Node, Source};
+use crate::table::findings::Findings;
+use crate::table::retry_table::TableFile;
+use crate::table::{Dialect, Finding, Severity, TableError};
+
+/// Entries, throttling and findings of a service config.
+pub(crate) fn read_service_config_file(
+    source: &Source,
+    root: &Node,
+    dialect: Dialect,
+    mut findings: Findings,
+) -> Result<TableFile, TableError> {
+    let config = match read_service_config(source, root, dialect, &mut findings) {
+        Ok(config) => config,
+        Err(error) if dialect == Dialect::GaxJava => return Ok(dropped_file(&error)),
+        Err(error) => return Err(error),
+    };
+    let throttling = config.throttling.as_ref();
+    let (entries, throttling) = match dialect {
+        Dialect::AsWritten => (
+            resolve_as_written(source, &config, &mut findings)?,
+            throttling.map(|throttling| resolve_throttling(source, throttling)).transpose()?,
+        ),
+        Dialect::GaxJava => (resolve_gax_java(source, &config)?, None),
+        Dialect::Grpc => (
+            resolve_grpc(source, root, &config, &mut findings)?,
+            throttling.map(|throttling| resolve_grpc_throttling(source, throttling)).transpose()?,
+        ),
+    };
+    Ok(TableFile { entries, throttling, findings: findings.into_vec(), ..TableFile::default() })
+}
+
+/// What Google's generator makes of a file that it can't read: nothing. It does not even say so.
+pub(crate) fn dropped_file(error: &TableError) -> TableFile {
+    let message = format!(
+        "Google's Java generator drops this file in silence, so that no method has a retry or a deadline: {}",
+        error.message()
+    );
+    let finding = Finding::new("dropped-file", Severity::Warning, message).at(error.origin().cloned());
+    let finding = match error.help() {
+        Some(help) => finding.with_help(help),
+        None => finding,
+    };
+    TableFile { findings: vec![finding], ..TableFile::default() }
+}

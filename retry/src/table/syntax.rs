@@ -1,0 +1,117 @@
+//! From a text to its values, whichever syntax it has.
+
+use super::document::{Kind, Member, Node, Source, Span, Strictness, read_json};
+use super::findings::Findings;
+use super::{Dialect, Finding, Severity, TableError, TableFormat};
+
+/// A syntax that a text may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Syntax {
+    Json,
+    Yaml,
+    Toml,
+}
+
+/// A text's values, and the format that they are in.
+pub(crate) fn read_document(
+    source: &Source,
+    wanted: Option<TableFormat>,
+    dialect: Dialect,
+    findings: &mut Findings,
+) -> Result<(TableFormat, Node), TableError> {
+    let root = match syntax(source, wanted)? {
+        Syntax::Json => read_json_as(source, dialect, findings)?,
+        Syntax::Yaml => read_yaml(source)?,
+        Syntax::Toml => return Ok((TableFormat::Toml, read_toml(source)?)),
+    };
+    let format = wanted.unwrap_or_else(|| format_of(&root));
+    Ok((format, root))
+}
+
+/// The format that a document's keys tell; a service config where they tell nothing.
+fn format_of(root: &Node) -> TableFormat {
+    let Kind::Object(members) = &root.kind else { return TableFormat::ServiceConfig };
+    let find = |key: &str| members.iter().find(|member: &&Member| member.key == key);
+    match (find("interfaces").map(|member| &member.value.kind), find("config_schema_version")) {
+        (Some(Kind::Object(_)), None) => TableFormat::ClientConfig,
+        (Some(_), _) | (None, Some(_)) => TableFormat::GapicYaml,
+        (None, None) => TableFormat::ServiceConfig,
+    }
+}
+
+/// JSON begins with a bracket, TOML has a table or an assignment in its first line, YAML a key or an item.
+fn syntax(source: &Source, wanted: Option<TableFormat>) -> Result<Syntax, TableError> {
+    let text = source.text();
+    let start = text.trim_start();
+    if wanted == Some(TableFormat::Toml) {
+        return Ok(Syntax::Toml);
+    }
+    if start.is_empty() || start.starts_with(['{', '/']) {
+        return Ok(Syntax::Json);
+    }
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let first = lines.into_iter().next().unwrap_or_default();
+    if first.starts_with('[') {
+        let is_header = first.trim_start_matches('[').starts_with(|c: char| c.is_alphabetic() || c == '"')
+            && first.split('#').next().is_some_and(|line| line.trim_end().ends_with(']'));
+        return Ok(if is_header { Syntax::Toml } else { Syntax::Json });
+    }
+    let key_end = first.find(['=', ':']).map(|end| first.split_at(end).1);
+    match key_end {
+        Some(rest) if rest.starts_with('=') => Ok(Syntax::Toml),
+        Some(_) => Ok(Syntax::Yaml),
+        None if first.starts_with("- ") || first == "---" || first.starts_with('%') => Ok(Syntax::Yaml),
+        None => {
+            let start = text.find(first).unwrap_or(0);
+            let span = Span { start, end: start + first.len() };
+            Err(source.fault(
+                span,
+                "is neither JSON nor YAML nor TOML",
+                "a retry table begins with { or a key",
+            ))
+        }
+    }
+}
+
+fn read_json_as(source: &Source, dialect: Dialect, findings: &mut Findings) -> Result<Node, TableError> {
+    match dialect {
+        Dialect::Grpc => read_json(source, Strictness::Strict),
+        Dialect::GaxJava => read_json(source, Strictness::Comments),
+        Dialect::AsWritten => read_json(source, Strictness::Strict).or_else(|strict| {
+            let root = read_json(source, Strictness::Comments)?;
+            findings.push(
+                Finding::new("not-strict-json", Severity::Warning, strict.message())
+                    .with_help("gRPC itself refuses the whole file")
+                    .at(strict.origin().cloned()),
+            );
+            Ok(root)
+        }),
+    }
+}
+
+#[cfg(feature = "yaml")]
+fn read_yaml(source: &Source) -> Result<Node, TableError> {
+    super::document::read_yaml(source)
+}
+
+#[cfg(feature = "toml")]
+fn read_toml(source: &Source) -> Result<Node, TableError> {
+    super::document::read_toml(source)
+}
+
+#[cfg(not(feature = "yaml"))]
+fn read_yaml(source: &Source) -> Result<Node, TableError> {
+    Err(not_built_in(source, "YAML", "yaml"))
+}
+
+#[cfg(not(feature = "toml"))]
+fn read_toml(source: &Source) -> Result<Node, TableError> {
+    Err(not_built_in(source, "TOML", "toml"))
+}
+
+#[cfg(not(all(feature = "yaml", feature = "toml")))]
+fn not_built_in(source: &Source, syntax: &str, feature: &str) -> TableError {
+    TableError::new(format!("the file looks like {syntax}, which this build does not read"))
+        .with_help(format!("enable the feature {feature:?} of gax-retry"))
+        .at(source.origin(Span { start: 0, end: 0 }), String::new())
+}
