@@ -1,6 +1,6 @@
 //! What a build script tells cargo.
 
-use gax_retry::Finding;
+use gax_retry::{Finding, Severity};
 use std::io::{Write, stdout};
 use std::path::PathBuf;
 
@@ -9,9 +9,10 @@ pub(crate) fn rerun_if_changed(paths: &[PathBuf]) {
     tell(paths.iter().map(|path| format!("rerun-if-changed={}", path.display())));
 }
 
-/// Shows findings to the person who builds.
+/// Shows findings to the person who builds, mere notes left out.
 pub(crate) fn warn(findings: &[Finding]) {
-    tell(findings.iter().map(|finding| format!("warning={}", finding.to_string().replace('\n', " "))));
+    let warnings = findings.iter().filter(|finding| finding.severity() >= Severity::Warning);
+    tell(warnings.map(|finding| format!("warning={}", finding.to_string().replace('\n', " "))));
 }
 
 fn tell(mut lines: impl Iterator<Item = String>) {

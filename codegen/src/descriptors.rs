@@ -3,7 +3,9 @@
 use crate::kind::method_kind;
 use gax_retry::MethodKind;
 use heck::{ToSnakeCase, ToUpperCamelCase};
-use prost_types::{DescriptorProto, FileDescriptorProto, FileDescriptorSet, ServiceDescriptorProto};
+use prost_types::{
+    DescriptorProto, EnumDescriptorProto, FileDescriptorProto, FileDescriptorSet, ServiceDescriptorProto,
+};
 use std::collections::{HashMap, HashSet};
 
 /// The services of a set of files, and what else their packages hold.
@@ -46,7 +48,7 @@ impl Descriptors {
             let names = file.message_type.iter().map(DescriptorProto::name);
             types.extend(
                 names
-                    .chain(file.enum_type.iter().map(|one| one.name()))
+                    .chain(file.enum_type.iter().map(EnumDescriptorProto::name))
                     .map(ToUpperCamelCase::to_upper_camel_case),
             );
             let services = file.service.iter().map(|service| ProtoService::new(file, service, &messages));

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone)]
 pub struct Generated {
     pub(crate) files: Vec<GeneratedFile>,
-    pub(crate) warnings: Vec<Finding>,
+    pub(crate) findings: Vec<Finding>,
     pub(crate) descriptor_set: Vec<u8>,
     pub(crate) inputs: Vec<PathBuf>,
 }
@@ -22,10 +22,10 @@ impl Generated {
         &self.files
     }
 
-    /// What is odd about the retry tables: names that no proto has, values without effect.
+    /// What is worth saying about the retry tables: names that no proto has, values without effect.
     #[must_use]
-    pub fn warnings(&self) -> &[Finding] {
-        &self.warnings
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
     }
 
     /// The protos and tables that were read from disk.

@@ -21,8 +21,11 @@ pub(crate) fn include_file(files: &[(Module, String)], include: Include) -> Stri
         let common = open.iter().zip(&parts).take_while(|(open, part)| open == *part).count();
         close(&mut out, &mut open, common);
         for part in parts.iter().skip(common) {
-            line(&mut out, open.len(), &format!("pub mod {part} {{"));
+            let depth = open.len();
             open.push((*part).to_owned());
+            let package: Vec<&str> = open.iter().map(|part| part.trim_start_matches("r#")).collect();
+            line(&mut out, depth, &format!("/// The proto package `{}`.", package.join(".")));
+            line(&mut out, depth, &format!("pub mod {part} {{"));
         }
         let text = match include {
             Include::OutDir => format!("include!(concat!(env!(\"OUT_DIR\"), \"/{file}\"));"),
@@ -42,8 +45,7 @@ fn close(out: &mut String, open: &mut Vec<String>, depth: usize) {
 }
 
 fn line(out: &mut String, depth: usize, text: &str) {
-    // Writing to a string does not fail.
-    let _ = writeln!(out, "{:indent$}{text}", "", indent = 4 * depth);
+    writeln!(out, "{:indent$}{text}", "", indent = 4 * depth).expect("a string takes everything");
 }
 
 #[cfg(test)]

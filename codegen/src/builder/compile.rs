@@ -93,18 +93,14 @@ impl Builder {
     }
 
     fn compile(self, table: &RetryTable, compiled: Compiled) -> Result<(), Error> {
-        let (directory, include) = match &self.out_dir {
-            Some(directory) => (directory.clone(), Include::Beside),
-            None => {
-                let directory = std::env::var_os("OUT_DIR").ok_or_else(|| {
-                    Error::option(
-                        "OUT_DIR",
-                        "is not set",
-                        "run in a build script, or name a directory with out_dir()",
-                    )
-                })?;
-                (PathBuf::from(directory), Include::OutDir)
-            }
+        let (directory, include) = if let Some(directory) = &self.out_dir {
+            (directory.clone(), Include::Beside)
+        } else {
+            let directory = std::env::var_os("OUT_DIR").ok_or_else(|| {
+                let help = "run in a build script, or name a directory with out_dir()";
+                Error::option("OUT_DIR", "is not set", help)
+            })?;
+            (PathBuf::from(directory), Include::OutDir)
         };
         let descriptor_set_path = self.file_descriptor_set_path.clone();
         let tells_cargo = self.emit_rerun_if_changed;
@@ -112,7 +108,7 @@ impl Builder {
         if tells_cargo {
             cargo::rerun_if_changed(generated.inputs());
         }
-        cargo::warn(generated.warnings());
+        cargo::warn(generated.findings());
         generated.write_to(directory)?;
         if let Some(path) = descriptor_set_path {
             write_if_changed(&path, generated.descriptor_set())
@@ -142,21 +138,21 @@ impl Builder {
         if self.deny_unknown_methods && !plan.unknown.is_empty() {
             return Err(Error::unknown_names(plan.unknown.clone()));
         }
-        let warnings = table.findings().iter().chain(&plan.unknown).cloned().collect();
+        let findings = table.findings().iter().chain(&plan.unknown).cloned().collect();
         let tables = self.tables.iter().filter_map(|source| match source {
             TableSource::Path(path) => Some(path.clone()),
             TableSource::Text { .. } => None,
         });
         let inputs = tables.chain(compiled.paths).collect();
         let include = self.include_file.clone().map(|name| (name, include));
-        let files = self.files(runtime, plan, compiled.set, include)?;
-        Ok(Generated { files, warnings, descriptor_set: compiled.encoded, inputs })
+        let files = self.files(runtime, &plan, compiled.set, include)?;
+        Ok(Generated { files, findings, descriptor_set: compiled.encoded, inputs })
     }
 
     fn files(
         self,
         runtime: TokenStream,
-        plan: Rc<Plan>,
+        plan: &Rc<Plan>,
         set: FileDescriptorSet,
         include: Option<(String, Include)>,
     ) -> Result<Vec<GeneratedFile>, Error> {
@@ -172,7 +168,7 @@ impl Builder {
             disable_comments: self.disable_comments,
         };
         let tonic = self.tonic.service_generator();
-        config.service_generator(Box::new(Generator { tonic, emitter, plan: Rc::clone(&plan) }));
+        config.service_generator(Box::new(Generator { tonic, emitter, plan: Rc::clone(plan) }));
         let requests = set.file.into_iter().map(|mut file| {
             if !plan.has_services(file.name()) {
                 // prost can't cope with a package whose services leave no trace.

@@ -44,6 +44,7 @@ pub fn configure() -> Builder {
 /// | [`emit_rerun_if_changed`](Self::emit_rerun_if_changed) | whether cargo runs us |
 ///
 /// All other options are those of `tonic-prost-build`, with its defaults.
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own, as in tonic's builder")]
 #[must_use = "nothing is generated before compile_protos() or generate()"]
 pub struct Builder {
     prost: prost_build::Config,

@@ -40,36 +40,32 @@ pub(crate) fn policy_docs(
     }
 }
 
-/// Codes and settings in a sentence or two.
+/// Codes and settings in a sentence.
 fn summary(codes: CodeSet, settings: &RetrySettings) -> String {
-    let mut text = match codes.iter().map(|code| format!("`{code}`")).collect::<Vec<_>>().as_slice() {
+    let names: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
+    let retried = match names.as_slice() {
         [] => "Not retried".to_owned(),
         [code] => format!("Retried on {code}"),
         [first @ .., last] => format!("Retried on {} and {last}", first.join(", ")),
     };
-    let mut limits = Vec::new();
-    if let Some(total) = settings.total_timeout() {
-        limits.push(format!("within {}", human(total)));
-    }
-    if let Some(attempts) = settings.max_attempts() {
-        limits.push(format!("{attempts} attempt{} at most", if attempts == 1 { "" } else { "s" }));
-    }
-    if limits.is_empty() {
-        limits.push("no limit".to_owned());
-    }
-    text.push_str(", ");
-    text.push_str(&limits.join(", "));
-    if !codes.is_empty() {
-        let cap = settings.max_retry_delay().map(|cap| format!(", {} at most", human(cap)));
-        text.push_str(&format!(
-            "; delays from {}, times {}{}",
-            human(settings.initial_retry_delay()),
-            settings.retry_delay_multiplier(),
-            cap.unwrap_or_default()
-        ));
-    }
-    text.push('.');
-    text
+    let total = settings.total_timeout().map(|total| format!("within {}", human(total)));
+    let attempts = settings
+        .max_attempts()
+        .map(|attempts| format!("{attempts} attempt{} at most", if attempts == 1 { "" } else { "s" }));
+    let limits: Vec<String> = total.into_iter().chain(attempts).collect();
+    let limits = if limits.is_empty() { "without a limit".to_owned() } else { limits.join(", ") };
+    let delays = if codes.is_empty() { String::new() } else { delays(settings) };
+    format!("{retried}, {limits}{delays}.")
+}
+
+fn delays(settings: &RetrySettings) -> String {
+    let cap = settings.max_retry_delay().map(|cap| format!(", {} at most", human(cap)));
+    format!(
+        "; delays from {}, times {}{}",
+        human(settings.initial_retry_delay()),
+        settings.retry_delay_multiplier(),
+        cap.unwrap_or_default()
+    )
 }
 
 /// The definitions, and where the table has them.
@@ -185,7 +181,7 @@ mod tests {
     #[test]
     fn without_limits_the_attempt_has_no_end() {
         let lines = docs(CodeSet::EMPTY, &RetrySettings::default());
-        assert_eq!(lines[2], "Not retried, no limit.");
+        assert_eq!(lines[2], "Not retried, without a limit.");
         assert_eq!(lines.last().unwrap(), "| 1 | none | none | 0 ms | no end |");
     }
 

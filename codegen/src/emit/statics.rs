@@ -90,7 +90,7 @@ fn duration(duration: Duration) -> TokenStream {
     let nanos = duration.subsec_nanos();
     match u64::try_from(duration.as_millis()) {
         Ok(_) if duration.is_zero() => quote!(::core::time::Duration::ZERO),
-        Ok(millis) if nanos != 0 && nanos % 1_000_000 == 0 => {
+        Ok(millis) if nanos != 0 && nanos.is_multiple_of(1_000_000) => {
             let millis = Literal::u64_unsuffixed(millis);
             quote!(::core::time::Duration::from_millis(#millis))
         }

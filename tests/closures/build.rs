@@ -1,0 +1,54 @@
+//! Generates settings and clients of whole public APIs, from the protos in this repository and, where they
+//! are there, from Google's own.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use tonic_gax_build::{Builder, Dialect};
+
+const ASSET: &str = "google/cloud/asset/v1/asset_service.proto";
+const REDIS: &str = "google/cloud/redis/v1/cloud_redis.proto";
+const PUBLISHED: &str = "::googleapis_tonic_google_cloud_asset_v1::google";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rustc-check-cfg=cfg(google_protos)");
+    println!("cargo::rerun-if-env-changed=TONIC_GAX_SHARED");
+    println!("cargo::rerun-if-changed=build.rs");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let proto = root.join("proto");
+    let own_table = proto.join("google/cloud/asset/v1/cloudasset_grpc_service_config.json");
+
+    generator("own")?.retry_table(&own_table).compile_protos(&[ASSET], &[&proto])?;
+    published("own_published")?.retry_table(&own_table).compile_protos(&[ASSET], &[&proto])?;
+
+    let shared = std::env::var_os("TONIC_GAX_SHARED").map_or_else(|| root.join("../shared"), PathBuf::from);
+    let protos = shared.join("protos");
+    if !protos.is_dir() {
+        println!("cargo::warning=no protos in {}: whole APIs are not compiled", protos.display());
+        return Ok(());
+    }
+    println!("cargo::rustc-cfg=google_protos");
+    println!("cargo::rerun-if-changed={}", shared.display());
+    let inputs = shared.join("retry-tables/inputs");
+    let asset = inputs.join("google.cloud.asset.v1/cloudasset_grpc_service_config.json");
+    let redis = inputs.join("google.cloud.redis.v1/redis_grpc_service_config.json");
+    generator("asset")?.retry_table(&asset).compile_protos(&[ASSET], &[&protos])?;
+    generator("redis")?.retry_table(&redis).compile_protos(&[REDIS], &[&protos])?;
+    published("published")?.retry_table(&asset).compile_protos(&[ASSET], &[&protos])?;
+    Ok(())
+}
+
+/// A generator of everything, which writes into a directory of that name.
+fn generator(name: &str) -> Result<Builder, Box<dyn Error>> {
+    let directory = PathBuf::from(std::env::var("OUT_DIR")?).join(name);
+    std::fs::create_dir_all(&directory)?;
+    Ok(tonic_gax_build::configure()
+        .dialect(Dialect::GaxJava)
+        .generate_default_stubs(true)
+        .out_dir(directory)
+        .include_file("mod.rs"))
+}
+
+/// A generator of settings and clients over the messages of a published crate.
+fn published(name: &str) -> Result<Builder, Box<dyn Error>> {
+    Ok(generator(name)?.extern_path(".google", PUBLISHED))
+}

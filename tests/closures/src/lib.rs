@@ -1,0 +1,54 @@
+//! Generated code of whole public APIs.
+
+/// The mirror of the asset API in this repository, with messages and tonic's server.
+#[allow(
+    missing_docs,
+    unused_qualifications,
+    clippy::pedantic,
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    reason = "prost's and tonic's own code"
+)]
+pub mod own {
+    include!(concat!(env!("OUT_DIR"), "/own/mod.rs"));
+}
+
+/// Settings and client for that mirror over the messages of a published crate. Not a line of it is prost's
+/// or tonic's, so all lints are on.
+pub mod own_published {
+    include!(concat!(env!("OUT_DIR"), "/own_published/mod.rs"));
+}
+
+/// Google's asset API with everything that it imports.
+#[cfg(google_protos)]
+#[allow(
+    missing_docs,
+    unused_qualifications,
+    clippy::pedantic,
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    reason = "prost's and tonic's own code"
+)]
+pub mod asset {
+    include!(concat!(env!("OUT_DIR"), "/asset/mod.rs"));
+}
+
+/// Google's Redis API with everything that it imports.
+#[cfg(google_protos)]
+#[allow(
+    missing_docs,
+    unused_qualifications,
+    clippy::pedantic,
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    reason = "prost's and tonic's own code"
+)]
+pub mod redis {
+    include!(concat!(env!("OUT_DIR"), "/redis/mod.rs"));
+}
+
+/// Settings and client of Google's asset API over the messages of a published crate; all lints are on.
+#[cfg(google_protos)]
+pub mod published {
+    include!(concat!(env!("OUT_DIR"), "/published/mod.rs"));
+}
