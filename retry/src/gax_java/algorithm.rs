@@ -151,6 +151,15 @@ impl Algorithm {
         next
     }
 
+    /// The same attempt after a wait of so many milliseconds, which leaves less of the total for it.
+    pub(crate) fn delayed(&self, next: Next, wait: i64, elapsed: i128) -> Next {
+        let mut next = Next { wait, ..next };
+        if self.total != 0 {
+            next.timeout = next.timeout.min(self.left_after(next, elapsed));
+        }
+        next
+    }
+
     /// What keeps the attempt with the 0-based number `count` from being made.
     ///
     /// `least_left` is how many whole milliseconds of the total have to be left when it would start: 1

@@ -10,6 +10,26 @@ pub struct Ending {
     code: Code,
     delivered: Delivered,
     retryable: Option<bool>,
+    server: ServerWord,
+}
+
+/// What the server says of the wait before another attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ServerWord {
+    /// Nothing.
+    None,
+    /// It is not to be shorter than that.
+    AtLeast(Duration),
+}
+
+impl ServerWord {
+    /// The wait that the server asks for, where it is longer than the one that back-off gives.
+    pub(super) fn beyond(self, wait: Duration) -> Option<Duration> {
+        match self {
+            ServerWord::AtLeast(delay) if delay > wait => Some(delay),
+            ServerWord::None | ServerWord::AtLeast(_) => None,
+        }
+    }
 }
 
 /// What became of the messages of a stream's attempt.
@@ -24,7 +44,7 @@ impl Ending {
     /// It ended with that code, and the caller has seen nothing of it.
     #[must_use]
     pub fn new(code: Code) -> Self {
-        Self { code, delivered: Delivered::Nothing, retryable: None }
+        Self { code, delivered: Delivered::Nothing, retryable: None, server: ServerWord::None }
     }
 
     /// The caller has received messages of it. Another attempt can follow only if it can take up the
@@ -41,6 +61,43 @@ impl Ending {
     #[must_use]
     pub fn retryable(self, retryable: bool) -> Self {
         Self { retryable: Some(retryable), ..self }
+    }
+
+    /// The server asks for a wait of so much at least: HTTP's `Retry-After`, or `google.rpc.RetryInfo`.
+    ///
+    /// It only ever lengthens the wait that back-off gives, and back-off itself does not grow by it. If
+    /// the operation has no time for it, the operation ends now
+    /// ([`StopReason::ServerDelayExceedsBudget`]).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::{Code, Decision, Ending, NoJitter, OperationState, RetrySettings, Schedule, StopReason};
+    /// use std::time::Duration;
+    ///
+    /// let s = Duration::from_secs;
+    /// let settings = RetrySettings::builder().initial_retry_delay(s(1)).total_timeout(s(60)).build()?;
+    /// let schedule = Schedule::new(&settings, Code::Unavailable);
+    /// let mut operation = OperationState::default();
+    /// let unavailable = Ending::new(Code::Unavailable);
+    ///
+    /// let decision = operation.ended(&schedule, s(0), unavailable.after_at_least(s(5)), &mut NoJitter);
+    /// let Decision::Retry(retry) = decision else { panic!() };
+    /// assert_eq!(retry.wait(), s(5));
+    ///
+    /// let decision = operation.ended(&schedule, s(5), unavailable.after_at_least(s(55)), &mut NoJitter);
+    /// let Decision::Stop(stop) = decision else { panic!() };
+    /// assert_eq!(stop.reason(), StopReason::ServerDelayExceedsBudget);
+    /// # Ok::<(), gax_retry::SettingsError>(())
+    /// ```
+    #[must_use]
+    pub fn after_at_least(self, delay: Duration) -> Self {
+        Self { server: ServerWord::AtLeast(delay), ..self }
+    }
+
+    /// What the server says of the wait.
+    pub(super) fn server_word(self) -> ServerWord {
+        self.server
     }
 
     /// What is known beyond the code.

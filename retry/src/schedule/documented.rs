@@ -1,5 +1,6 @@
 //! The arithmetic of the documentation of Google's client libraries.
 
+use super::decision::ServerWord;
 use super::progress::Progress;
 use super::{Decision, Retry, Stop};
 use crate::jitter::jittered;
@@ -77,6 +78,7 @@ impl Documented {
         &self,
         progress: &mut Progress,
         now: Duration,
+        server: ServerWord,
         jitter: &mut impl JitterSource,
     ) -> Decision {
         if self.total == FOREVER && self.max_attempts.is_none() {
@@ -99,7 +101,14 @@ impl Documented {
         if self.max_attempts.is_some_and(|most| progress.counted() >= most) {
             return Decision::Stop(Stop::new(StopReason::MaxAttempts));
         }
-        Decision::Retry(Retry::new(next, Duration::from_nanos(progress.delay), Duration::from_nanos(wait)))
+        let mut wait = Duration::from_nanos(wait);
+        if let Some(longer) = server.beyond(wait) {
+            if now.saturating_add(limited(longer)) >= self.total {
+                return Decision::Stop(Stop::refusing(StopReason::ServerDelayExceedsBudget, next, longer));
+            }
+            wait = longer;
+        }
+        Decision::Retry(Retry::new(next, Duration::from_nanos(progress.delay), wait))
     }
 
     /// Back-off begins again after an attempt that delivered messages.

@@ -1,5 +1,6 @@
 //! The arithmetic of gax-java, as its callables run it.
 
+use super::decision::ServerWord;
 use super::progress::Progress;
 use super::{Decision, Retry, Stop};
 use crate::gax_java::{Algorithm, Limit, Next, RawSettings, deadline, millis};
@@ -74,6 +75,7 @@ impl GaxJava {
         &self,
         progress: &mut Progress,
         now: Duration,
+        server: ServerWord,
         jitter: &mut impl JitterSource,
     ) -> Decision {
         let elapsed = now.as_nanos().cast_signed();
@@ -89,13 +91,31 @@ impl GaxJava {
             None if self.bound.is_some_and(|bound| now.saturating_add(wait) >= bound) => {
                 StopReason::TotalTimeout
             }
-            None => return Decision::Retry(Retry::new(number, millis(next.delay), wait)),
+            None => match server.beyond(wait) {
+                None => return Decision::Retry(Retry::new(number, millis(next.delay), wait)),
+                Some(longer) => return self.longer(progress, now, next, longer),
+            },
         };
         Decision::Stop(if self.algorithm.is_single() {
             Stop::new(reason)
         } else {
             Stop::refusing(reason, number, wait)
         })
+    }
+
+    /// The server asks for a longer wait, which Java knows nothing of: as if back-off had drawn it.
+    fn longer(&self, progress: &mut Progress, now: Duration, next: Next, wait: Duration) -> Decision {
+        let elapsed = now.as_nanos().cast_signed();
+        let number = progress.attempts.saturating_add(1);
+        let whole = i64::try_from(wait.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX);
+        let next = self.algorithm.delayed(next, whole, elapsed);
+        let too_long = self.algorithm.limit(progress.counted(), next, elapsed, LEAST_LEFT).is_some()
+            || self.bound.is_some_and(|bound| now.saturating_add(wait) >= bound);
+        if too_long {
+            return Decision::Stop(Stop::refusing(StopReason::ServerDelayExceedsBudget, number, wait));
+        }
+        keep(progress, next);
+        Decision::Retry(Retry::new(number, millis(next.delay), millis(next.wait)))
     }
 
     /// The counters begin again after an attempt that delivered messages.

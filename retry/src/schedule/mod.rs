@@ -7,6 +7,8 @@ mod operation;
 mod progress;
 mod recipe;
 #[cfg(test)]
+mod server_tests;
+#[cfg(test)]
 mod tests;
 
 pub use decision::{Decision, Ending, NotAttempted, Retry, Stop};

@@ -57,19 +57,19 @@ impl OperationState {
                 if ending.is_resumable() {
                     rules.forgive(&mut self.progress);
                 }
-                rules.ended(&mut self.progress, now, jitter)
+                rules.ended(&mut self.progress, now, ending.server_word(), jitter)
             }
             Rules::GaxJava(rules) => {
                 if ending.is_resumable() {
                     rules.forgive(&mut self.progress);
                 }
-                rules.ended(&mut self.progress, now, jitter)
+                rules.ended(&mut self.progress, now, ending.server_word(), jitter)
             }
             Rules::Recipe(rules) => {
                 if ending.is_resumable() {
                     rules.forgive(&mut self.progress);
                 }
-                rules.ended(&mut self.progress, now, jitter)
+                rules.ended(&mut self.progress, now, ending.server_word(), jitter)
             }
         }
     }

@@ -1,5 +1,6 @@
 //! The arithmetic of tools and libraries that wait by a formula of their own.
 
+use super::decision::ServerWord;
 use super::progress::Progress;
 use super::{Decision, Retry, Stop};
 use crate::nanos::nanos;
@@ -66,6 +67,7 @@ impl Follow {
         &self,
         progress: &mut Progress,
         now: Duration,
+        server: ServerWord,
         jitter: &mut impl JitterSource,
     ) -> Decision {
         let now = nanos(now);
@@ -89,8 +91,15 @@ impl Follow {
         }
         growth.waited(&self.recipe.backoff, wait);
         progress.delay = growth.bits();
-        progress.timeout = progress.timeout.saturating_add(wait);
-        Decision::Retry(Retry::new(next, Duration::from_nanos(delay), Duration::from_nanos(wait)))
+        let mut wait = Duration::from_nanos(wait);
+        if let Some(longer) = server.beyond(wait) {
+            if !self.has_time_for(nanos(longer), now, progress.timeout) {
+                return Decision::Stop(Stop::refusing(StopReason::ServerDelayExceedsBudget, next, longer));
+            }
+            wait = longer;
+        }
+        progress.timeout = progress.timeout.saturating_add(nanos(wait));
+        Decision::Retry(Retry::new(next, Duration::from_nanos(delay), wait))
     }
 
     fn cut(&self, wait: u64, now: u64) -> u64 {
@@ -98,6 +107,18 @@ impl Follow {
             Some((limit, TimeRule::Clip)) => wait.min(nanos(limit).saturating_sub(now)),
             _ => wait,
         }
+    }
+
+    /// Whether a wait that the server asks for ends while another attempt may begin. It is neither cut
+    /// nor made in vain.
+    fn has_time_for(&self, wait: u64, now: u64, waited: u64) -> bool {
+        let then = now.saturating_add(wait);
+        let within = match self.recipe.limits.time() {
+            Some((limit, TimeRule::Clip)) => then <= nanos(limit),
+            Some((limit, TimeRule::Check)) => then < nanos(limit),
+            _ => true,
+        };
+        within && self.allows(wait, now, waited)
     }
 
     fn allows(&self, wait: u64, now: u64, waited: u64) -> bool {
