@@ -1,0 +1,299 @@
+//! Real sockets and a real clock: a server that refuses, is killed, restarts and says goodbye.
+//!
+//! Nothing here asserts a time. What is asserted is that every call ends as it should, and that the server
+//! saw no more of it than the report admits.
+
+use std::collections::HashMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::runtime::Runtime;
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+use tonic::transport::server::TcpIncoming;
+use tonic::transport::{Channel, Endpoint, Server};
+use tonic::{Request, Response, Status};
+use tonic_gax::{Code, OperationError, OperationReport, RetrySettings, StopReason};
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::{
+    AssetService, AssetServiceServer,
+};
+use tonic_gax_tests::generated::google::cloud::asset::v1::{
+    AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest, ListAssetsResponse,
+};
+
+/// How often a server saw a call, and how often it carried it out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Count {
+    seen: u32,
+    done: u32,
+}
+
+/// A server's state, which outlives its runtime.
+#[derive(Debug, Clone, Default)]
+struct Assets {
+    counts: Arc<Mutex<HashMap<String, Count>>>,
+    out_of_order: Arc<AtomicBool>,
+    /// Where set, a call tells that it has come, and then hangs.
+    hang: Arc<Mutex<Option<Arc<Notify>>>>,
+    /// Told whenever a call comes that was not seen before.
+    new_call: Arc<Notify>,
+}
+
+impl Assets {
+    fn count(&self, parent: &str) -> Count {
+        self.counts.lock().unwrap().get(parent).copied().unwrap_or_default()
+    }
+}
+
+#[tonic::async_trait]
+impl AssetService for Assets {
+    async fn list_assets(
+        &self,
+        request: Request<ListAssetsRequest>,
+    ) -> Result<Response<ListAssetsResponse>, Status> {
+        let parent = request.into_inner().parent;
+        let seen = {
+            let mut counts = self.counts.lock().unwrap();
+            let count = counts.entry(parent.clone()).or_default();
+            count.seen += 1;
+            count.seen
+        };
+        if seen == 1 {
+            self.new_call.notify_one();
+        }
+        let hang = self.hang.lock().unwrap().clone();
+        if let Some(arrived) = hang {
+            arrived.notify_one();
+            std::future::pending::<()>().await;
+        }
+        if self.out_of_order.load(Ordering::Relaxed) {
+            return Err(Status::unavailable("out of order"));
+        }
+        self.counts.lock().unwrap().entry(parent.clone()).or_default().done += 1;
+        Ok(Response::new(ListAssetsResponse { next_page_token: parent, ..Default::default() }))
+    }
+}
+
+/// A server with a runtime of its own, so that it can be killed with everything it holds.
+struct Running {
+    runtime: Option<Runtime>,
+    address: SocketAddr,
+}
+
+impl Running {
+    fn start(address: SocketAddr, assets: &Assets) -> Self {
+        Self::with(address, assets, Server::builder())
+    }
+
+    fn with(address: SocketAddr, assets: &Assets, mut server: Server) -> Self {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let incoming = {
+            let _context = runtime.enter();
+            TcpIncoming::bind(address).unwrap().with_nodelay(Some(true))
+        };
+        let address = incoming.local_addr().unwrap();
+        let service = AssetServiceServer::new(assets.clone());
+        runtime.spawn(async move { server.add_service(service).serve_with_incoming(incoming).await });
+        Self { runtime: Some(runtime), address }
+    }
+
+    /// Closes every socket at once, and returns when that is done, so that the port is free again.
+    fn kill(mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            let patience = Duration::from_secs(30);
+            std::thread::spawn(move || runtime.shutdown_timeout(patience)).join().unwrap();
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+fn channel(address: SocketAddr) -> Channel {
+    Endpoint::try_from(format!("http://{address}")).unwrap().connect_lazy()
+}
+
+fn client(address: SocketAddr, settings: RetrySettings) -> AssetServiceClient<Channel> {
+    let mut stub = AssetServiceStubSettings::builder();
+    stub.list_assets().set_retry_settings(settings).set_retryable_codes([Code::Unavailable]);
+    AssetServiceClient::with_settings(channel(address), AssetServiceSettings::create(stub.build().unwrap()))
+}
+
+fn patient() -> RetrySettings {
+    RetrySettings::builder()
+        .initial_retry_delay(Duration::from_millis(20))
+        .retry_delay_multiplier(1.5)
+        .max_retry_delay(Duration::from_millis(500))
+        .initial_rpc_timeout(Duration::from_secs(30))
+        .total_timeout(Duration::from_secs(60))
+        .build()
+        .unwrap()
+}
+
+fn named(parent: impl Into<String>) -> ListAssetsRequest {
+    ListAssetsRequest { parent: parent.into(), ..Default::default() }
+}
+
+fn report(response: &Response<ListAssetsResponse>) -> &OperationReport {
+    response.extensions().get().expect("a generated client's response has its report")
+}
+
+fn codes(report: &OperationReport) -> Vec<Code> {
+    report.attempts().iter().map(tonic_gax::Attempt::code).collect()
+}
+
+#[tokio::test]
+async fn a_refused_connection_is_unavailable_and_retried_until_a_server_is_there() {
+    let assets = Assets::default();
+    let running = Running::start(ANY_PORT, &assets);
+    let address = running.address;
+    running.kill();
+
+    let few = patient().to_builder().max_attempts(3).build().unwrap();
+    let status = client(address, few).list_assets(named("nobody")).await.unwrap_err();
+    assert_eq!(status.code(), tonic::Code::Unavailable);
+    let error = OperationError::of(&status).unwrap();
+    assert_eq!(codes(error.report()), [Code::Unavailable; 3]);
+    assert_eq!(error.stop_reason(), Some(StopReason::MaxAttempts));
+    assert_eq!(error.report().transparent_retries(), 0);
+
+    // A server that comes up while the call is on its way.
+    let waiting = client(address, patient());
+    let call = tokio::spawn(async move { waiting.list_assets(named("late")).await });
+    tokio::task::yield_now().await;
+    let running = Running::start(address, &assets);
+    let response = call.await.unwrap().unwrap();
+    assert_eq!(response.get_ref().next_page_token, "late");
+    assert_eq!(codes(report(&response)).last(), Some(&Code::Ok));
+    assert_eq!(assets.count("late"), Count { seen: 1, done: 1 });
+    drop(running);
+}
+
+#[tokio::test]
+async fn a_call_survives_a_server_that_is_killed_in_the_middle_of_it() {
+    let assets = Assets::default();
+    let arrived = Arc::new(Notify::new());
+    *assets.hang.lock().unwrap() = Some(Arc::clone(&arrived));
+    let running = Running::start(ANY_PORT, &assets);
+    let address = running.address;
+
+    let caller = client(address, patient());
+    let call = tokio::spawn(async move { caller.list_assets(named("survivor")).await });
+    arrived.notified().await;
+    running.kill();
+    *assets.hang.lock().unwrap() = None;
+    let running = Running::start(address, &assets);
+
+    let response = call.await.unwrap().unwrap();
+    let report = report(&response);
+    assert_eq!(codes(report).first(), Some(&Code::Unavailable), "{report}");
+    assert_eq!(codes(report).last(), Some(&Code::Ok));
+    assert_eq!(assets.count("survivor"), Count { seen: 2, done: 1 });
+    drop(running);
+}
+
+#[tokio::test]
+async fn a_server_that_restarts_between_calls_is_found_again() {
+    let assets = Assets::default();
+    let mut running = Running::start(ANY_PORT, &assets);
+    let address = running.address;
+    let client = client(address, patient());
+    for round in 0..5 {
+        let response = client.list_assets(named(format!("round {round}"))).await.unwrap();
+        assert_eq!(codes(report(&response)).last(), Some(&Code::Ok));
+        running.kill();
+        running = Running::start(address, &assets);
+    }
+    for round in 0..5 {
+        assert_eq!(assets.count(&format!("round {round}")).done, 1);
+    }
+}
+
+#[tokio::test]
+async fn a_goaway_never_reaches_the_caller() {
+    let assets = Assets::default();
+    let server = Server::builder()
+        .max_connection_age(Duration::from_millis(20))
+        .max_connection_age_grace(Duration::from_secs(5));
+    let running = Running::with(ANY_PORT, &assets, server);
+    let client = client(running.address, patient());
+    let mut calls = JoinSet::new();
+    for worker in 0..8 {
+        let client = client.clone();
+        calls.spawn(async move {
+            for round in 0..250 {
+                let parent = format!("{worker}/{round}");
+                client.list_assets(named(parent.as_str())).await.map_err(|status| (parent, status))?;
+            }
+            Ok::<(), (String, Status)>(())
+        });
+    }
+    while let Some(result) = calls.join_next().await {
+        result.unwrap().unwrap();
+    }
+    let counts = assets.counts.lock().unwrap();
+    assert_eq!(counts.len(), 8 * 250);
+    assert!(counts.values().all(|count| count.done == 1));
+}
+
+/// Once it has seen every call, the server goes on saying UNAVAILABLE for a second; for another it is gone, with
+/// every connection.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_thousand_operations_ride_out_an_outage_of_two_seconds() {
+    const OPERATIONS: usize = 10_000;
+    let assets = Assets::default();
+    assets.out_of_order.store(true, Ordering::Relaxed);
+    let running = Running::start(ANY_PORT, &assets);
+    let address = running.address;
+    let client = client(address, patient());
+
+    let mut calls = JoinSet::new();
+    for number in 0..OPERATIONS {
+        let client = client.clone();
+        calls.spawn(async move {
+            let parent = format!("operation {number}");
+            (parent.clone(), client.list_assets(named(parent)).await)
+        });
+    }
+    let outage = tokio::spawn({
+        let assets = assets.clone();
+        async move {
+            while assets.counts.lock().unwrap().len() < OPERATIONS {
+                assets.new_call.notified().await;
+            }
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            running.kill();
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            assets.out_of_order.store(false, Ordering::Relaxed);
+            Running::start(address, &assets)
+        }
+    });
+
+    let mut finished = 0;
+    let mut retried = 0;
+    while let Some(call) = calls.join_next().await {
+        let (parent, result) = call.unwrap();
+        let response = result.unwrap_or_else(|status| panic!("{parent}: {status:?}"));
+        assert_eq!(response.get_ref().next_page_token, parent);
+        let report = report(&response);
+        let Count { seen, done } = assets.count(&parent);
+        assert_eq!(done, 1, "{parent} was carried out {done} times:\n{report}");
+        let sent = report.attempts().len() + usize::try_from(report.transparent_retries()).unwrap();
+        assert!(usize::try_from(seen).unwrap() <= sent, "{parent} was seen {seen} times:\n{report}");
+        assert!(codes(report).iter().rev().skip(1).all(|code| *code == Code::Unavailable), "{report}");
+        finished += 1;
+        retried += usize::from(report.attempts().len() > 1);
+    }
+    assert_eq!(finished, OPERATIONS);
+    assert_eq!(retried, OPERATIONS, "every call met the outage");
+    drop(outage.await.unwrap());
+}
