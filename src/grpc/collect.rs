@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use http::HeaderMap;
+use std::collections::VecDeque;
 
 /// Data frames in the order in which they came, and the trailers.
 ///
@@ -9,7 +10,7 @@ use http::HeaderMap;
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     first: Option<Bytes>,
-    rest: Vec<Bytes>,
+    rest: VecDeque<Bytes>,
     len: usize,
     pub(crate) trailers: Option<HeaderMap>,
 }
@@ -23,7 +24,7 @@ impl Collected {
         if self.is_empty() {
             self.first = Some(data);
         } else {
-            self.rest.push(data);
+            self.rest.push_back(data);
         }
     }
 
@@ -47,7 +48,7 @@ impl Collected {
             };
             message = message << 8 | usize::from(byte);
         }
-        self.len >= PREFIX + message
+        self.len >= message.saturating_add(PREFIX)
     }
 
     fn frames(&self) -> impl Iterator<Item = &Bytes> {
@@ -56,7 +57,7 @@ impl Collected {
 
     /// The next frame to pass on.
     pub(crate) fn pop(&mut self) -> Option<Bytes> {
-        let next = self.first.take().or_else(|| (!self.rest.is_empty()).then(|| self.rest.remove(0)))?;
+        let next = self.first.take().or_else(|| self.rest.pop_front())?;
         self.len -= next.len();
         Some(next)
     }

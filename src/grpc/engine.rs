@@ -186,7 +186,7 @@ impl Incoming {
         match answer::code(&parts.headers) {
             None if parts.status == http::StatusCode::OK => {}
             None => return Err(Failure::without_status(parts.status, parts.headers)),
-            Some(gax_retry::Code::Ok) => {}
+            Some(gax_retry::Code::Ok) => course.sanitize(&mut parts.headers),
             Some(code) => {
                 course.sanitize(&mut parts.headers);
                 return Err(Failure::answered(code, None, parts.headers));
@@ -207,6 +207,8 @@ impl Incoming {
                 Poll::Pending => return Poll::Pending,
             };
             match frame.into_data() {
+                // The end of a body without trailers may come as a frame of nothing.
+                Ok(data) if data.is_empty() => {}
                 Ok(data) => {
                     let another = course.judge() == Judge::FirstMessage && self.collected.has_message();
                     self.collected.push(data);
@@ -242,6 +244,7 @@ impl Incoming {
     fn judged(&mut self, mut trailers: HeaderMap, course: &mut Course) -> Step {
         match answer::code(&trailers) {
             Some(gax_retry::Code::Ok) => {
+                course.sanitize(&mut trailers);
                 self.collected.trailers = Some(trailers);
                 Step::Whole
             }

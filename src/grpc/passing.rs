@@ -118,7 +118,7 @@ impl<S: Transport> Future for Passing<S> {
             this.future.set(None);
             return Poll::Ready(match (outcome, this.watch.take()) {
                 (Ok(response), Some(watch)) => watch.answered(response.map(Body::new)),
-                (Ok(response), None) => Ok(response.map(|body| untouched(Body::new(body)))),
+                (Ok(response), None) => Ok(untouched(response.map(Body::new))),
                 (Err(error), Some(watch)) => Err(watch.failed(|_| Failure::transport(error, false).0)),
                 (Err(error), None) => Err(Status::from_error(error)),
             });
@@ -126,8 +126,12 @@ impl<S: Transport> Future for Passing<S> {
     }
 }
 
-fn untouched(body: Body) -> ResponseBody {
-    ResponseBody::open(Collected::default(), Rest { body, deadline: None, names_errors: false })
+/// The response as it came, but for what tonic would panic on.
+fn untouched(mut response: http::Response<Body>) -> http::Response<ResponseBody> {
+    answer::sanitize(response.headers_mut());
+    response.map(|body| {
+        ResponseBody::open(Collected::default(), Rest { body, deadline: None, names_errors: false })
+    })
 }
 
 impl Watch {
@@ -145,10 +149,10 @@ impl Watch {
     /// The head of the response is there: the rest is passed on, unless the head is an error and all.
     fn answered(self, response: http::Response<Body>) -> Result<http::Response<ResponseBody>, Status> {
         let (mut parts, body) = response.into_parts();
+        answer::sanitize(&mut parts.headers);
         match answer::code(&parts.headers) {
             None | Some(Code::Ok) => {}
             Some(code) => {
-                answer::sanitize(&mut parts.headers);
                 return Err(self.failed(|_| Failure::answered(code, None, parts.headers)));
             }
         }

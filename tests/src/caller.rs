@@ -83,6 +83,24 @@ impl Setup {
         Self { compatibility, ..self }
     }
 
+    /// The same, with jitter from that seed.
+    #[must_use]
+    pub fn seeded(self, seed: u64) -> Self {
+        Self { seed: Some(seed), ..self }
+    }
+
+    /// The same, with another replay limit.
+    #[must_use]
+    pub fn replaying(self, bytes: usize) -> Self {
+        Self { max_replay_bytes: Some(bytes), ..self }
+    }
+
+    /// The same, where a tonic server's timeout stays what the server called it.
+    #[must_use]
+    pub fn with_server_timeouts_as_sent(self) -> Self {
+        Self { server_timeouts_are_ours: false, ..self }
+    }
+
     /// The generated client's settings.
     #[must_use]
     pub fn client(&self) -> AssetServiceSettings {

@@ -15,6 +15,7 @@ mod raw;
 mod rows;
 mod scripted;
 mod talk;
+mod tap;
 mod wire;
 
 pub use answer::{Answer, Beat, Script};
@@ -26,4 +27,5 @@ pub use raw::{RawFrame, RawServer};
 pub use rows::{Row, error_report, report_of, row, rows};
 pub use scripted::Scripted;
 pub use talk::Talker;
+pub use tap::{Sent, Tap};
 pub use wire::{VirtualServer, pipes};

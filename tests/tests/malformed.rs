@@ -1,0 +1,216 @@
+//! Answers that no gRPC server should give. None of them may do more than fail the call.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use gax_retry::{Code, RetrySettings, StopReason};
+use tonic_gax::{Note, RetryService};
+use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, ListAssetsResponse};
+use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
+use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
+use tonic_gax_tests::{Answer, Beat, Script, Setup, Stack, VirtualServer, error_report, ms, report_of};
+use tower_layer::Layer as _;
+
+type StockChannel = RetryService<tonic::transport::Channel>;
+
+fn settings() -> RetrySettings {
+    RetrySettings::builder()
+        .jittered(false)
+        .initial_retry_delay(ms(100))
+        .total_timeout(ms(10_000))
+        .build()
+        .unwrap()
+}
+
+fn page() -> ListAssetsResponse {
+    ListAssetsResponse { next_page_token: "next".to_owned(), ..ListAssetsResponse::default() }
+}
+
+/// Answers with an error, and the code and message that the caller gets.
+fn errors() -> Vec<(&'static str, Answer, Code, &'static str)> {
+    const BAD_DETAILS: (&str, &str) = ("grpc-status-details-bin", "!not base64!");
+    let data = || Beat::message(&page());
+    vec![
+        (
+            "bad details alone",
+            Answer::play_with(&[("grpc-status", "14"), ("grpc-message", "down"), BAD_DETAILS], []),
+            Code::Unavailable,
+            "down",
+        ),
+        (
+            "bad details in trailers",
+            Answer::play([Beat::trailers(&[("grpc-status", "14"), ("grpc-message", "down"), BAD_DETAILS])]),
+            Code::Unavailable,
+            "down",
+        ),
+        (
+            "bad details after a message",
+            Answer::play([data(), Beat::trailers(&[("grpc-status", "14"), BAD_DETAILS])]),
+            Code::Unavailable,
+            "",
+        ),
+        ("a status of letters", Answer::play_with(&[("grpc-status", "abc")], []), Code::Unknown, ""),
+        ("an empty status", Answer::play([Beat::trailers(&[("grpc-status", "")])]), Code::Unknown, ""),
+        ("a status beyond all", Answer::play([Beat::trailers(&[("grpc-status", "99")])]), Code::Unknown, ""),
+        ("a negative status", Answer::play_with(&[("grpc-status", "-1")], []), Code::Unknown, ""),
+        (
+            "a status of bytes",
+            Answer::play([Beat::trailers(&[("grpc-status", "\u{e9}")])]),
+            Code::Unknown,
+            "",
+        ),
+        (
+            "a service that is down behind a proxy",
+            Answer::http(503, &[("content-type", "text/html")]),
+            Code::Unavailable,
+            "the answer has no grpc-status, but HTTP status 503",
+        ),
+        (
+            "a proxy that limits",
+            Answer::http(429, &[]),
+            Code::Unavailable,
+            "the answer has no grpc-status, but HTTP status 429",
+        ),
+        (
+            "another server",
+            Answer::http(404, &[]),
+            Code::Unimplemented,
+            "the answer has no grpc-status, but HTTP status 404",
+        ),
+        (
+            "a redirect",
+            Answer::http(302, &[("location", "http://elsewhere/")]),
+            Code::Unknown,
+            "the answer has no grpc-status, but HTTP status 302",
+        ),
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn errors_keep_the_code_that_can_be_read() {
+    for (name, answer, code, message) in errors() {
+        for stack in Stack::ALL {
+            let server = VirtualServer::start(Script::always(answer.clone()));
+            let mut caller = stack.caller(server.channel(), &Setup::new(settings()).retrying([]));
+            let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+            assert_eq!(status.code() as i32, code.number(), "{name}, {stack:?}: {status}");
+            assert_eq!(status.message(), message, "{name}, {stack:?}");
+            assert_eq!(status.details(), b"", "{name}, {stack:?}");
+            let report = error_report(&status);
+            assert_eq!(report.attempts()[0].code(), code, "{name}, {stack:?}");
+            assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable), "{name}, {stack:?}");
+            let expected: &[Note] =
+                if name.starts_with("bad details") { &[Note::MalformedStatusDetails] } else { &[] };
+            assert_eq!(report.notes(), expected, "{name}, {stack:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn errors_are_retried_by_that_code() {
+    for (name, answer, code, _) in errors() {
+        for stack in Stack::ALL {
+            let server = VirtualServer::start(Script::at_once([answer.clone()]));
+            let mut caller = stack.caller(server.channel(), &Setup::new(settings()).retrying([code]));
+            let result = caller.list(ListAssetsRequest::default()).await;
+            let codes: Vec<_> = report_of(&result).attempts().iter().map(|row| row.code()).collect();
+            assert_eq!(codes, [code, Code::Ok], "{name}, {stack:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_without_a_status_is_unknown() {
+    let cut = |beats: Vec<Beat>| Answer::play(beats);
+    for beats in [vec![], vec![Beat::message(&page())], vec![Beat::trailers(&[("x-other", "1")])]] {
+        for stack in Stack::ALL {
+            let server = VirtualServer::start(Script::always(cut(beats.clone())));
+            let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
+            let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+            assert_eq!(status.code(), tonic::Code::Unknown, "{beats:?} {stack:?}");
+            assert_eq!(error_report(&status).stop_reason(), Some(StopReason::NonRetryable));
+        }
+    }
+}
+
+/// Good answers with details that nobody asked for.
+#[tokio::test(start_paused = true)]
+async fn bad_details_of_a_success_do_no_harm() {
+    let ok = [("grpc-status", "0"), ("grpc-status-details-bin", "!")];
+    for stack in Stack::ALL {
+        let answer = Answer::play([Beat::message(&page()), Beat::trailers(&ok)]);
+        let server = VirtualServer::start(Script::always(answer));
+        let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
+        let response = caller.list(ListAssetsRequest::default()).await.unwrap();
+        assert_eq!(response.into_inner(), page(), "{stack:?}");
+
+        let server = VirtualServer::start(Script::always(Answer::play_with(&ok, [])));
+        let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
+        let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+        assert_eq!(status.code(), tonic::Code::Internal, "no message: {stack:?}");
+    }
+}
+
+/// A message that is cut, compressed without a word, or no message at all. tonic's own decoder judges.
+#[tokio::test(start_paused = true)]
+async fn messages_that_can_t_be_read_end_the_operation() {
+    let good = || Beat::trailers(&[("grpc-status", "0")]);
+    let data = |bytes: &'static [u8]| Beat::Data(bytes.into());
+    let cases = [
+        ("cut in the prefix", vec![data(b"\0\0"), good()]),
+        ("cut in the message", vec![data(b"\0\0\0\0\x09a"), good()]),
+        ("compressed", vec![data(b"\x01\0\0\0\x01a"), good()]),
+        ("a flag that does not exist", vec![data(b"\x07\0\0\0\x01a"), good()]),
+        ("no protobuf", vec![data(b"\0\0\0\0\x02\xff\xff"), good()]),
+        ("no message", vec![good()]),
+        ("longer than memory", vec![data(b"\0\xff\xff\xff\xff"), good()]),
+    ];
+    for (name, beats) in cases {
+        for stack in Stack::ALL {
+            let server = VirtualServer::start(Script::always(Answer::play(beats.clone())));
+            let setup = Setup::new(settings()).retrying([Code::Internal, Code::Unknown, Code::OutOfRange]);
+            let mut caller = stack.caller(server.channel(), &setup);
+            let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+            let expected = match name {
+                "longer than memory" => tonic::Code::OutOfRange,
+                _ => tonic::Code::Internal,
+            };
+            assert_eq!(status.code(), expected, "{name}, {stack:?}: {status}");
+            assert_eq!(server.seen().len(), 1, "{name}, {stack:?}");
+        }
+    }
+}
+
+/// The same through calls that are passed on: of streams, and of methods that no table knows.
+#[tokio::test(start_paused = true)]
+async fn streams_of_malformed_answers_fail_and_no_more() {
+    for (name, answer, code, _) in errors() {
+        let server = VirtualServer::start(Script::always(answer));
+        let layers = [Setup::new(settings()).retrying([]).layer(), Setup::new(settings()).retrying([]).layer_with_descriptors()];
+        let mut statuses = Vec::new();
+        for layer in layers {
+            let mut client: StockTalk<StockChannel> =
+                StockTalk::new(layer.layer(server.channel()));
+            statuses.push(listened(client.listen(Line::default()).await).await);
+        }
+        let client = TalkClient::new(server.channel());
+        statuses.push(listened(client.listen(Line::default()).await).await);
+        for status in statuses {
+            assert_eq!(status.code() as i32, code.number(), "{name}: {status}");
+        }
+    }
+}
+
+async fn listened(
+    response: Result<tonic::Response<tonic::Streaming<Line>>, tonic::Status>,
+) -> tonic::Status {
+    let mut lines = match response {
+        Ok(response) => response.into_inner(),
+        Err(status) => return status,
+    };
+    loop {
+        match lines.message().await {
+            Ok(Some(_)) => {}
+            Ok(None) => panic!("the stream ended well"),
+            Err(status) => return status,
+        }
+    }
+}
