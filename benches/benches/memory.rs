@@ -1,0 +1,218 @@
+//! Allocations and bytes, which are the same in every run, and what a parked operation holds.
+#![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
+
+use allocation_counter::{AllocationInfo, measure};
+use gax_retry::{Code, Ending, OperationState, Schedule, ThreadJitter};
+use std::hint::black_box;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+use tonic_gax_benches::asset::ListAssetsRequest;
+use tonic_gax_benches::canned::Canned;
+use tonic_gax_benches::contender::{Backon, Contender, Generated, Layered, Raw, RawTimeout, TowerRetry};
+use tonic_gax_benches::measure::{Cost, Stopwatch};
+use tonic_gax_benches::message;
+use tonic_gax_benches::pace::Pace;
+use tonic_gax_benches::table::{Table, target};
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let quick = arguments.iter().any(|argument| argument == "--test" || argument == "--quick");
+    let bench =
+        Bench { quick, only: arguments.into_iter().filter(|argument| !argument.starts_with('-')).collect() };
+    bench.case("canned, ready at once", |bench| bench.canned(&Canned::new()));
+    bench.case("canned, pending once", |bench| bench.canned(&Canned::new().pending_once()));
+    bench.case("one retry, beside two raw calls", |_| one_retry());
+    bench.case("1 MiB, 3 attempts: bytes beyond one copy", |_| large());
+    bench.case("schedule: a whole decision", |_| decision());
+    bench.case("parked in back-off", Bench::parked);
+}
+
+struct Bench {
+    quick: bool,
+    only: Vec<String>,
+}
+
+/// A name, and what a call allocates.
+type Row = (&'static str, PerCall);
+
+impl Bench {
+    fn case(&self, name: &str, run: impl FnOnce(&Self)) {
+        if self.only.is_empty() || self.only.iter().any(|only| name.contains(only.as_str())) {
+            println!("\n{name}");
+            run(self);
+        }
+    }
+
+    #[expect(clippy::unused_self, reason = "every case has the bench")]
+    fn canned(&self, service: &Canned) {
+        let pace = Pace::AT_ONCE;
+        let small = message::request(message::SMALL);
+        let rows = [
+            row(Raw::new(service.clone()), &small),
+            row(RawTimeout::new(service.clone()), &small),
+            row(TowerRetry::new(service.clone(), pace), &small),
+            row(Backon::new(service.clone(), pace), &small),
+            row(Layered::new(service.clone(), pace), &small),
+            row(Generated::new(service.clone(), pace), &small),
+        ];
+        print_over(&rows, "raw", "<= +1, <= +160", "<= -8, <= -16000");
+    }
+
+    /// Operations that have failed once and wait for an hour, each of them a task.
+    fn parked(&self) {
+        let count = if self.quick { 100 } else { 100_000 };
+        let service = Canned::new().failing(u32::MAX);
+        let mut table = Table::new(&["contender", "live bytes each", "processor us each", "target"]);
+        let mut park = |name: &str, parked: Parked| {
+            let target = target(name, "<= 2200, <= 3.6", "<= 1250, <= 2.0");
+            let time = format!("{:.2}", parked.micros);
+            table.row([name.to_owned(), format!("{:.0}", parked.bytes), time, target]);
+        };
+        let pace = Pace::PARKED;
+        park("a bare sleep", parked_sleep(count));
+        park(TowerRetry::<Canned>::NAME, parked(&TowerRetry::new(service.clone(), pace), count));
+        park(Backon::<Canned>::NAME, parked(&Backon::new(service.clone(), pace), count));
+        park(Layered::<Canned>::NAME, parked(&Layered::new(service.clone(), pace), count));
+        park(Generated::<Canned>::NAME, parked(&Generated::new(service, pace), count));
+        print!("{}", table.text());
+    }
+}
+
+fn one_retry() {
+    let pace = Pace::AT_ONCE;
+    let small = message::request(message::SMALL);
+    let service = Canned::new().failing(1);
+    let (_, raw) = row(Raw::new(Canned::new()), &small);
+    let rows = [
+        ("two raw calls", PerCall { count: raw.count * 2, bytes: raw.bytes * 2 }),
+        row(TowerRetry::new(service.clone(), pace), &small),
+        row(Backon::new(service.clone(), pace), &small),
+        row(Layered::new(service.clone(), pace), &small),
+        row(Generated::new(service, pace), &small),
+    ];
+    print_over(&rows, "two raw calls", "<= -4", "<= -14");
+}
+
+fn large() {
+    let pace = Pace::AT_ONCE;
+    let request = message::request(message::LARGE);
+    let service = Canned::new().failing(2);
+    let rows = [
+        row(Raw::new(Canned::new()), &request),
+        row(TowerRetry::new(service.clone(), pace), &request),
+        row(Backon::new(service.clone(), pace), &request),
+        row(Layered::new(service.clone(), pace), &request),
+        row(Generated::new(service, pace), &request),
+    ];
+    // The message is copied once, to be sent.
+    let needed = i64::try_from(message::LARGE).unwrap_or_default();
+    let mut table = Table::new(&["contender", "allocations", "bytes", "beyond one copy", "target"]);
+    for (name, PerCall { count, bytes }) in rows {
+        let target = target(name, "<= 4096", "<= 3072");
+        let cells = [name.to_owned(), count.to_string(), bytes.to_string(), format!("{:+}", bytes - needed)];
+        table.row(cells.into_iter().chain([target]));
+    }
+    print!("{}", table.text());
+}
+
+fn decision() {
+    let Ok(settings) = Pace::PARKED.settings().to_builder().jittered(true).build() else {
+        return;
+    };
+    let schedule = Schedule::new(&settings, Pace::codes());
+    let mut jitter = ThreadJitter;
+    let mut operation = OperationState::default();
+    let info = measure(|| {
+        for second in 0..3 {
+            let now = Duration::from_secs(second);
+            let _started = black_box(operation.start(&schedule, now));
+            black_box(operation.ended(&schedule, now, Ending::new(Code::Unavailable), &mut jitter));
+        }
+    });
+    println!("  {} allocations, target 0", info.count_total);
+}
+
+/// What one call allocates.
+#[derive(Debug, Clone, Copy)]
+struct PerCall {
+    count: i64,
+    bytes: i64,
+}
+
+fn row<C: Contender>(mut contender: C, message: &ListAssetsRequest) -> Row {
+    const CALLS: i64 = 8;
+    let runtime = runtime();
+    let mut calls = |calls: i64| {
+        let messages = vec![message.clone(); usize::try_from(calls).unwrap_or_default()];
+        measure(|| {
+            runtime.block_on(async {
+                for message in messages {
+                    drop(contender.call(message).await.expect("the service answers"));
+                }
+            });
+        })
+    };
+    // Once for what is made once; then what surrounds the calls falls out as a difference.
+    calls(1);
+    let (few, many) = (calls(CALLS), calls(2 * CALLS));
+    let each = |count: fn(&AllocationInfo) -> u64| {
+        (i64::try_from(count(&many)).unwrap_or_default() - i64::try_from(count(&few)).unwrap_or_default())
+            / CALLS
+    };
+    (C::NAME, PerCall { count: each(|info| info.count_total), bytes: each(|info| info.bytes_total) })
+}
+
+fn print_over(rows: &[Row], base: &str, layer: &str, generated: &str) {
+    let first = rows.first().map_or(PerCall { count: 0, bytes: 0 }, |(_, cost)| *cost);
+    let over = format!("over {base}");
+    let mut table = Table::new(&["contender", "allocations", "bytes", &over, "", "target"]);
+    for (name, PerCall { count, bytes }) in rows {
+        let target = target(name, layer, generated);
+        let over = [format!("{:+}", count - first.count), format!("{:+}", bytes - first.bytes)];
+        let cells = [(*name).to_owned(), count.to_string(), bytes.to_string()];
+        table.row(cells.into_iter().chain(over).chain([target]));
+    }
+    print!("{}", table.text());
+}
+
+/// What an operation that waits costs.
+#[derive(Debug, Clone, Copy)]
+struct Parked {
+    bytes: f64,
+    micros: f64,
+}
+
+fn parked<C: Contender>(contender: &C, count: u32) -> Parked {
+    let message = message::request(message::SMALL);
+    spawned(count, || {
+        let call = contender.start(message.clone());
+        tokio::spawn(async move { drop(call.await) })
+    })
+}
+
+fn parked_sleep(count: u32) -> Parked {
+    spawned(count, || tokio::spawn(tokio::time::sleep(Pace::PARKED.delay)))
+}
+
+fn spawned(count: u32, mut spawn: impl FnMut() -> tokio::task::JoinHandle<()>) -> Parked {
+    let runtime = runtime();
+    let watch = Stopwatch::start(Cost::Processor);
+    let info = measure(|| {
+        runtime.block_on(async {
+            for _ in 0..count {
+                drop(spawn());
+            }
+            // Every task has run by now: the runtime is fair, and has one thread.
+            for _ in 0..count {
+                tokio::task::yield_now().await;
+            }
+        });
+    });
+    let micros = watch.elapsed().as_secs_f64() * 1e6;
+    let bytes = f64::from(i32::try_from(info.bytes_current).unwrap_or(i32::MAX));
+    Parked { bytes: bytes / f64::from(count), micros: micros / f64::from(count) }
+}
+
+fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be made")
+}

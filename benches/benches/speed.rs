@@ -1,0 +1,315 @@
+//! Time and instructions, as ratios to the raw client in the same run.
+#![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
+
+use gax_retry::{Code, Decision, Ending, NoJitter, OperationState, Schedule, ThreadJitter};
+use std::error::Error;
+use std::hint::black_box;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+use tonic::transport::{Channel, Endpoint};
+use tonic_gax_benches::canned::Canned;
+use tonic_gax_benches::contender::{Backon, Contender, Generated, Layered, Raw, RawTimeout, TowerRetry};
+use tonic_gax_benches::loopback::Server;
+use tonic_gax_benches::measure::{self, Cost, Counted, Lane, Plan, Stopwatch, Summary, by_turns};
+use tonic_gax_benches::message;
+use tonic_gax_benches::pace::Pace;
+use tonic_gax_benches::table::{Table, target};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    if Server::is_asked_for() {
+        return Server::run();
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    if let Some(counted) = Counted::asked() {
+        counted_calls(&runtime, counted);
+        return Ok(());
+    }
+    let bench = Bench::from_arguments(runtime);
+    bench.case("canned, ready at once", |bench| bench.canned(Canned::new(), "<= 1.12", "<= 0.60"));
+    bench.case("canned, pending once", |bench| {
+        bench.canned(Canned::new().pending_once(), "<= 1.18", "<= 0.65");
+    });
+    bench.case("instructions, ready at once", Bench::instructions);
+    bench.case("one retry, beside two raw calls", Bench::one_retry);
+    bench.case("1 MiB, 3 attempts, beside one raw attempt", Bench::large);
+    bench.case("zero-delay retry, time on the wall", Bench::at_once);
+    bench.case("schedule", |bench| bench.schedule());
+    bench.try_case("loopback", Bench::loopback)
+}
+
+struct Bench {
+    runtime: Runtime,
+    quick: bool,
+    only: Vec<String>,
+}
+
+impl Bench {
+    fn from_arguments(runtime: Runtime) -> Self {
+        let (flags, only): (Vec<String>, Vec<String>) =
+            std::env::args().skip(1).partition(|argument| argument.starts_with('-'));
+        let quick = flags.iter().any(|flag| flag == "--test" || flag == "--quick");
+        Self { runtime, quick, only }
+    }
+
+    fn case(&self, name: &str, run: impl FnOnce(&Self)) {
+        if self.only.is_empty() || self.only.iter().any(|only| name.contains(only.as_str())) {
+            println!("\n{name}");
+            run(self);
+        }
+    }
+
+    fn try_case(
+        &self,
+        name: &str,
+        run: impl FnOnce(&Self) -> Result<(), Box<dyn Error>>,
+    ) -> Result<(), Box<dyn Error>> {
+        let mut outcome = Ok(());
+        self.case(name, |bench| outcome = run(bench));
+        outcome
+    }
+
+    fn by_turns(&self, lanes: Vec<Lane<'_>>, plan: Plan) -> Vec<Summary> {
+        by_turns(lanes, if self.quick { plan.quick() } else { plan })
+    }
+
+    fn lane<C: Contender>(&self, contender: C) -> Lane<'_> {
+        Lane::calls(&self.runtime, Cost::Processor, contender, message::request(message::SMALL))
+    }
+
+    fn canned(&self, service: Canned, layer: &str, generated: &str) {
+        let pace = Pace::AT_ONCE;
+        let lanes = vec![
+            self.lane(Raw::new(service.clone())),
+            self.lane(RawTimeout::new(service.clone())),
+            self.lane(TowerRetry::new(service.clone(), pace)),
+            self.lane(Backon::new(service.clone(), pace)),
+            self.lane(Layered::new(service.clone(), pace)),
+            self.lane(Generated::new(service, pace)),
+        ];
+        print_ratios(
+            "processor time x raw",
+            &self.by_turns(lanes, Plan { rounds: 200, calls: 2000 }),
+            layer,
+            generated,
+        );
+    }
+
+    fn instructions(&self) {
+        if self.quick {
+            println!("  skipped: takes half a minute");
+            return;
+        }
+        let names = [Raw::<Canned>::NAME, Layered::<Canned>::NAME, Generated::<Canned>::NAME];
+        let counts: Vec<Option<f64>> = (0..names.len()).map(measure::instructions).collect();
+        let Some(counts) = counts.into_iter().collect::<Option<Vec<f64>>>() else {
+            println!("  skipped: needs valgrind");
+            return;
+        };
+        let raw = counts.first().copied().unwrap_or_default();
+        let mut table = Table::new(&["contender", "instructions", "over raw", "target"]);
+        for (name, count) in names.iter().zip(counts) {
+            let target = target(name, "<= +1200", "< 0");
+            table.row([(*name).to_owned(), format!("{count:.0}"), format!("{:+.0}", count - raw), target]);
+        }
+        print!("{}", table.text());
+    }
+
+    fn one_retry(&self) {
+        let pace = Pace::AT_ONCE;
+        let service = Canned::new().failing(1);
+        let lanes = vec![
+            self.lane(Raw::new(Canned::new())).times(2).named("two raw calls"),
+            self.lane(TowerRetry::new(service.clone(), pace)),
+            self.lane(Backon::new(service.clone(), pace)),
+            self.lane(Layered::new(service.clone(), pace)),
+            self.lane(Generated::new(service, pace)),
+        ];
+        let summaries = self.by_turns(lanes, Plan { rounds: 200, calls: 1000 });
+        print_ratios("processor time x two raw calls", &summaries, "<= 0.87", "<= 0.60");
+    }
+
+    fn large(&self) {
+        let pace = Pace::AT_ONCE;
+        let service = Canned::new().failing(2);
+        let request = message::request(message::LARGE);
+        let runtime = &self.runtime;
+        let lanes = vec![
+            Lane::calls(runtime, Cost::Processor, Raw::new(Canned::new()), request.clone())
+                .named("one raw attempt"),
+            Lane::calls(runtime, Cost::Processor, TowerRetry::new(service.clone(), pace), request.clone()),
+            Lane::calls(runtime, Cost::Processor, Backon::new(service.clone(), pace), request.clone()),
+            Lane::calls(runtime, Cost::Processor, Layered::new(service.clone(), pace), request.clone()),
+            Lane::calls(runtime, Cost::Processor, Generated::new(service, pace), request),
+        ];
+        let summaries = self.by_turns(lanes, Plan { rounds: 60, calls: 20 });
+        print_ratios("processor time x one raw attempt", &summaries, "<= 1.10", "<= 1.03");
+    }
+
+    /// A retry at once, with peers as their users have them: they sleep for a delay of zero too.
+    fn at_once(&self) {
+        let pace = Pace { peers_sleep: true, ..Pace::AT_ONCE };
+        let (good, service) = (Canned::new(), Canned::new().failing(1));
+        let request = || message::request(message::SMALL);
+        let runtime = &self.runtime;
+        let lanes = vec![
+            Lane::calls(runtime, Cost::Wall, Raw::new(good), request()).times(2).named("two raw calls"),
+            Lane::calls(runtime, Cost::Wall, TowerRetry::new(service.clone(), pace), request()),
+            Lane::calls(runtime, Cost::Wall, Backon::new(service.clone(), pace), request()),
+            Lane::calls(runtime, Cost::Wall, Layered::new(service.clone(), pace), request()),
+            Lane::calls(runtime, Cost::Wall, Generated::new(service, pace), request()),
+        ];
+        let summaries = self.by_turns(lanes, Plan { rounds: 20, calls: 20 });
+        let raw = summaries.first().map_or(f64::NAN, |summary| summary.nanos);
+        let mut table = Table::new(&["contender", "us a call", "us over two raw calls", "target"]);
+        for summary in &summaries {
+            let target = target(summary.name, "< 5", "< 5");
+            let (total, added) = (summary.nanos / 1e3, (summary.nanos - raw) / 1e3);
+            table.row([summary.name.to_owned(), format!("{total:.2}"), format!("{added:+.2}"), target]);
+        }
+        print!("{}", table.text());
+    }
+
+    fn schedule(&self) {
+        let settings = Pace::PARKED.settings().to_builder().total_timeout(Duration::from_secs(90_000));
+        let Ok(settings) = settings.retry_delay_multiplier(1.3).build() else {
+            return;
+        };
+        let Ok(jittered) = settings.to_builder().jittered(true).build() else {
+            return;
+        };
+        let fixed = Schedule::new(&settings, Pace::codes());
+        let jittered = Schedule::new(&jittered, Pace::codes());
+        let fixed = &fixed;
+        let lanes = vec![
+            Lane::new("decision and next start, no jitter", move |calls| {
+                decisions(fixed, calls, |state, now| {
+                    state.ended(fixed, now, Ending::new(Code::Unavailable), &mut NoJitter)
+                })
+            }),
+            Lane::new("decision and next start, jitter", |calls| {
+                decisions(&jittered, calls, |state, now| {
+                    state.ended(&jittered, now, Ending::new(Code::Unavailable), &mut ThreadJitter)
+                })
+            }),
+            Lane::new("decision alone, no jitter", move |calls| {
+                let mut state = OperationState::default();
+                let _started = state.start(fixed, Duration::ZERO);
+                let watch = Stopwatch::start(Cost::Processor);
+                for _ in 0..calls {
+                    let ending = black_box(Ending::new(Code::Unavailable));
+                    let now = black_box(Duration::from_secs(1));
+                    black_box(state.ended(fixed, now, ending, &mut NoJitter));
+                }
+                watch.elapsed()
+            }),
+        ];
+        let summaries = self.by_turns(lanes, Plan { rounds: 100, calls: 10_000 });
+        let mut table = Table::new(&["what", "ns", "target"]);
+        for (summary, target) in summaries.iter().zip(["<= 40", "<= 40", "<= 5 (back-off step)"]) {
+            table.row([summary.name.to_owned(), format!("{:.1}", summary.nanos), target.to_owned()]);
+        }
+        print!("{}", table.text());
+    }
+
+    fn loopback(&self) -> Result<(), Box<dyn Error>> {
+        let server = Server::spawn()?;
+        let endpoint = Endpoint::from_shared(server.uri().to_owned())?.tcp_nodelay(true);
+        let channel = self.runtime.block_on(endpoint.connect())?;
+        println!(" 64 in flight");
+        let lanes = self.over(&channel, |bench, contender| contender.concurrent(bench));
+        let summaries = self.by_turns(lanes, Plan { rounds: 40, calls: 6400 });
+        let mut table = Table::new(&["contender", "calls/s", "calls/s x raw", "quartiles", "target"]);
+        for Summary { name, nanos, ratio, quartiles: (low, high) } in summaries {
+            let target = target(name, ">= 0.96", ">= 1.02");
+            let range = format!("{:.2} to {:.2}", 1.0 / high, 1.0 / low);
+            let rate = format!("{:.0}", 1e9 / nanos);
+            table.row([name.to_owned(), rate, format!("{:.2}", 1.0 / ratio), range, target]);
+        }
+        print!("{}", table.text());
+        println!(" one at a time");
+        let lanes = self.over(&channel, |bench, contender| contender.sequential(bench));
+        let summaries = self.by_turns(lanes, Plan { rounds: 60, calls: 500 });
+        print_ratios("client's processor time x raw", &summaries, "<= 1.05", "<= 0.97");
+        Ok(())
+    }
+
+    fn over<'a>(
+        &'a self,
+        channel: &Channel,
+        lane: impl Fn(&'a Self, Box<dyn Boxed>) -> Lane<'a>,
+    ) -> Vec<Lane<'a>> {
+        let pace = Pace::AT_ONCE;
+        let contenders: Vec<Box<dyn Boxed>> = vec![
+            Box::new(Raw::new(channel.clone())),
+            Box::new(RawTimeout::new(channel.clone())),
+            Box::new(TowerRetry::new(channel.clone(), pace)),
+            Box::new(Backon::new(channel.clone(), pace)),
+            Box::new(Layered::new(channel.clone(), pace)),
+            Box::new(Generated::new(channel.clone(), pace)),
+        ];
+        contenders.into_iter().map(|contender| lane(self, contender)).collect()
+    }
+}
+
+/// A contender whose lane is chosen later.
+trait Boxed {
+    fn concurrent(self: Box<Self>, bench: &Bench) -> Lane<'_>;
+    fn sequential(self: Box<Self>, bench: &Bench) -> Lane<'_>;
+}
+
+impl<C: Contender> Boxed for C {
+    fn concurrent(self: Box<Self>, bench: &Bench) -> Lane<'_> {
+        let request = message::request(message::SMALL);
+        Lane::concurrent(&bench.runtime, Cost::Wall, *self, request, 64)
+    }
+
+    fn sequential(self: Box<Self>, bench: &Bench) -> Lane<'_> {
+        bench.lane(*self)
+    }
+}
+
+/// Operations of three attempts each; counted are the two decisions with the starts after them.
+fn decisions(
+    schedule: &Schedule,
+    calls: u32,
+    mut ended: impl FnMut(&mut OperationState, Duration) -> Decision,
+) -> Duration {
+    let mut operations = vec![OperationState::default(); usize::try_from(calls.div_ceil(2)).unwrap_or(0)];
+    for operation in &mut operations {
+        let _started = operation.start(schedule, Duration::ZERO);
+    }
+    let watch = Stopwatch::start(Cost::Processor);
+    for operation in &mut operations {
+        for now in [1, 2] {
+            let now = black_box(Duration::from_secs(now));
+            let Decision::Retry(retry) = black_box(ended(operation, now)) else {
+                continue;
+            };
+            let _started = black_box(operation.start(schedule, now + retry.wait()));
+        }
+    }
+    watch.elapsed()
+}
+
+/// What runs under valgrind.
+fn counted_calls(runtime: &Runtime, Counted { lane, calls }: Counted) {
+    let pace = Pace::AT_ONCE;
+    let request = message::request(message::SMALL);
+    let lanes = vec![
+        Lane::calls(runtime, Cost::Processor, Raw::new(Canned::new()), request.clone()),
+        Lane::calls(runtime, Cost::Processor, Layered::new(Canned::new(), pace), request.clone()),
+        Lane::calls(runtime, Cost::Processor, Generated::new(Canned::new(), pace), request),
+    ];
+    let only: Vec<Lane<'_>> = lanes.into_iter().skip(lane).take(1).collect();
+    let _summary = by_turns(only, Plan { rounds: 0, calls });
+}
+
+fn print_ratios(title: &str, summaries: &[Summary], layer: &str, generated: &str) {
+    let mut table = Table::new(&["contender", "ns a call", title, "quartiles", "target"]);
+    for Summary { name, nanos, ratio, quartiles: (low, high) } in summaries {
+        let range = format!("{low:.2} to {high:.2}");
+        let target = target(name, layer, generated);
+        table.row([(*name).to_owned(), format!("{nanos:.0}"), format!("{ratio:.2}"), range, target]);
+    }
+    print!("{}", table.text());
+}

@@ -1,0 +1,140 @@
+//! A service in this process that answers without work of its own.
+
+use crate::message;
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use http_body::{Body as HttpBody, Frame};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::{Context, Poll};
+use tonic::Status;
+use tonic::body::Body;
+use tower_service::Service;
+
+const CONTENT_TYPE: HeaderName = HeaderName::from_static("content-type");
+const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
+const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
+const GRPC_MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
+
+/// Reads each request to its end and answers it from memory.
+#[derive(Debug, Clone)]
+pub struct Canned {
+    answer: Bytes,
+    failures: u32,
+    pends: bool,
+    attempts: Arc<AtomicU32>,
+}
+
+impl Canned {
+    /// Answers every attempt well.
+    #[must_use]
+    pub fn new() -> Self {
+        let answer = message::framed(&message::response(message::SMALL));
+        Self { answer, failures: 0, pends: false, attempts: Arc::default() }
+    }
+
+    /// Answers so many attempts of each call with UNAVAILABLE, and the one after them well.
+    #[must_use]
+    pub fn failing(self, failures: u32) -> Self {
+        Self { failures, ..self }
+    }
+
+    /// Answers when it is polled the second time, rather than the first.
+    #[must_use]
+    pub fn pending_once(self) -> Self {
+        Self { pends: true, ..self }
+    }
+
+    /// How many attempts it has seen.
+    #[must_use]
+    pub fn attempts(&self) -> u32 {
+        self.attempts.load(Ordering::Relaxed)
+    }
+}
+
+impl Default for Canned {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Service<http::Request<Body>> for Canned {
+    type Response = http::Response<Body>;
+    type Error = Status;
+    type Future = Reply;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        let attempt = self.attempts.fetch_add(1, Ordering::Relaxed);
+        let is_good = self.failures == 0
+            || (self.failures < u32::MAX && attempt % (self.failures + 1) == self.failures);
+        Reply { request, answer: is_good.then(|| self.answer.clone()), pends: self.pends }
+    }
+}
+
+/// An answer on its way.
+#[derive(Debug)]
+pub struct Reply {
+    request: http::Request<Body>,
+    answer: Option<Bytes>,
+    pends: bool,
+}
+
+impl Future for Reply {
+    type Output = Result<http::Response<Body>, Status>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        while let Poll::Ready(Some(frame)) = Pin::new(self.request.body_mut()).poll_frame(cx) {
+            frame?;
+        }
+        if std::mem::take(&mut self.pends) {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, GRPC);
+        let body = if let Some(data) = self.answer.take() {
+            Body::new(Answer { data: Some(data), is_open: true })
+        } else {
+            headers.insert(GRPC_STATUS, HeaderValue::from_static("14"));
+            headers.insert(GRPC_MESSAGE, HeaderValue::from_static("try again"));
+            Body::empty()
+        };
+        let mut response = http::Response::new(body);
+        *response.version_mut() = http::Version::HTTP_2;
+        *response.headers_mut() = headers;
+        Poll::Ready(Ok(response))
+    }
+}
+
+/// One message, and the trailers of a success.
+#[derive(Debug)]
+struct Answer {
+    data: Option<Bytes>,
+    is_open: bool,
+}
+
+impl HttpBody for Answer {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        if let Some(data) = self.data.take() {
+            return Poll::Ready(Some(Ok(Frame::data(data))));
+        }
+        if !std::mem::take(&mut self.is_open) {
+            return Poll::Ready(None);
+        }
+        let mut trailers = HeaderMap::new();
+        trailers.insert(GRPC_STATUS, HeaderValue::from_static("0"));
+        Poll::Ready(Some(Ok(Frame::trailers(trailers))))
+    }
+}

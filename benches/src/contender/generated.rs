@@ -1,0 +1,46 @@
+//! The client that this workspace generates.
+
+use super::{Contender, Outcome, Wire};
+use crate::asset::ListAssetsRequest;
+use crate::pace::Pace;
+use std::future::Future;
+use std::time::Duration;
+use tonic_gax::__private as gax;
+use tonic_gax::{CodeSet, MethodKind, RetrySettings};
+
+static CODES: (&str, CodeSet) = ("no_retry_codes", CodeSet::EMPTY);
+static PARAMS: (&str, RetrySettings) =
+    ("no_retry_params", gax::retry_settings(None, Duration::ZERO, 1.0, None, None, true, None, 1.0, None));
+static METHODS: [gax::MethodInfo; 1] = [gax::MethodInfo::new(
+    "google.cloud.asset.v1.AssetService",
+    "ListAssets",
+    crate::message::PATH,
+    MethodKind::Unary,
+    &CODES,
+    &PARAMS,
+)];
+
+/// The generated client.
+#[derive(Debug, Clone)]
+pub struct Generated<S>(gax::Client<S>);
+
+impl<S: Wire> Generated<S> {
+    /// Over a service.
+    pub fn new(service: S, pace: Pace) -> Self {
+        let mut stub = gax::StubSettings::new(&METHODS);
+        stub.call_mut(0).set_retry_settings(pace.settings()).set_retryable_codes(Pace::codes());
+        Self(gax::Client::new(service, gax::ClientSettings::new(stub)))
+    }
+}
+
+impl<S: Wire> Contender for Generated<S> {
+    const NAME: &'static str = "generated client";
+
+    fn call(&mut self, message: ListAssetsRequest) -> impl Future<Output = Outcome> + Send {
+        self.0.unary(0, tonic::Request::new(message))
+    }
+
+    fn start(&self, message: ListAssetsRequest) -> impl Future<Output = Outcome> + Send + 'static {
+        self.0.unary(0, tonic::Request::new(message))
+    }
+}

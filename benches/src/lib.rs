@@ -1,0 +1,30 @@
+//! What a call costs: the raw tonic client, other ways to retry around it, the layer under it, and the
+//! generated client, over a service that answers at once and over loopback HTTP/2.
+//!
+//! `cargo bench -p tonic-gax-benches` measures and prints tables; with `-- --test` everything runs once,
+//! to see that it works.
+
+pub mod canned;
+pub mod contender;
+pub mod loopback;
+pub mod measure;
+pub mod message;
+pub mod pace;
+pub mod table;
+
+/// The messages, the stock client and the server of the asset API.
+#[expect(
+    missing_docs,
+    unreachable_pub,
+    unused_qualifications,
+    clippy::pedantic,
+    clippy::allow_attributes_without_reason,
+    clippy::exhaustive_structs,
+    clippy::exhaustive_enums,
+    reason = "tonic's generator wrote it"
+)]
+mod protos {
+    include!(concat!(env!("OUT_DIR"), "/protos.rs"));
+}
+
+pub use protos::google::cloud::asset::v1 as asset;

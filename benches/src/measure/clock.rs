@@ -1,0 +1,43 @@
+//! The one file that reads clocks.
+
+use rustix::time::{ClockId, clock_gettime};
+use std::time::Duration;
+
+/// What is measured.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_enums, reason = "time passes on the wall or in the processor")]
+pub enum Cost {
+    /// The time that the calling thread spends in the processor.
+    Processor,
+    /// The time that passes.
+    Wall,
+}
+
+/// Runs from its start.
+#[derive(Debug, Clone, Copy)]
+pub struct Stopwatch {
+    clock: ClockId,
+    start: Duration,
+}
+
+impl Stopwatch {
+    /// Starts now.
+    #[must_use]
+    pub fn start(cost: Cost) -> Self {
+        let clock = match cost {
+            Cost::Processor => ClockId::ThreadCPUTime,
+            Cost::Wall => ClockId::Monotonic,
+        };
+        Self { clock, start: now(clock) }
+    }
+
+    /// What it has cost since.
+    #[must_use]
+    pub fn elapsed(self) -> Duration {
+        now(self.clock).saturating_sub(self.start)
+    }
+}
+
+fn now(clock: ClockId) -> Duration {
+    Duration::try_from(clock_gettime(clock)).unwrap_or_default()
+}

@@ -1,0 +1,59 @@
+//! What is printed.
+
+use std::fmt::Write as _;
+
+/// A table of text in columns.
+#[derive(Debug, Default)]
+pub struct Table {
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table with these headings.
+    #[must_use]
+    pub fn new(headings: &[&str]) -> Self {
+        Self { rows: vec![headings.iter().map(|&text| text.to_owned()).collect()] }
+    }
+
+    /// Adds a row.
+    pub fn row<I>(&mut self, cells: I)
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        self.rows.push(cells.into_iter().map(Into::into).collect());
+    }
+
+    /// The text: the first column to the left, the others to the right.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or_default();
+        let widths: Vec<usize> = (0..columns)
+            .map(|column| self.rows.iter().filter_map(|row| row.get(column)).map(String::len).max())
+            .map(Option::unwrap_or_default)
+            .collect();
+        let mut text = String::new();
+        for row in &self.rows {
+            for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+                let _infallible = if column == 0 {
+                    write!(text, "  {cell:width$}")
+                } else {
+                    write!(text, "  {cell:>width$}")
+                };
+            }
+            text.truncate(text.trim_end().len());
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// The target of each of our own entries, by the contender's name.
+#[must_use]
+pub fn target(name: &str, layer: &str, generated: &str) -> String {
+    match name {
+        "layer under the stock client" => layer.to_owned(),
+        "generated client" => generated.to_owned(),
+        _ => String::new(),
+    }
+}
