@@ -12,7 +12,7 @@
 //!
 //! # Names
 //!
-//! Functions are named as tonic names them: `list_assets`, `r#import`. An RPC whose name one of the generated
+//! Functions are named as tonic names them: `list_assets`, `r#type`. An RPC whose name one of the generated
 //! types has in use, such as `New` or `Connect`, gets `_rpc` appended: `new_rpc`. The definitions of a table
 //! (`retry_policy_1_codes`, `no_retry_0_params`) are named, numbered and ordered as in Google's Java clients.
 //!

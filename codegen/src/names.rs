@@ -30,7 +30,7 @@ const RESERVED: [&str; 21] = [
 ];
 
 /// The functions' names for a service's RPCs, given in the form that tonic uses (`list_assets`,
-/// `r#import`).
+/// `r#type`).
 ///
 /// They are tonic's own but where a generated type has a function of that name already, or an earlier
 /// RPC of the service: then `_rpc` is appended, as often as it takes.

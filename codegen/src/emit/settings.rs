@@ -46,13 +46,11 @@ pub(super) fn stub_settings(runtime: &TokenStream, names: &ServiceNames, rpcs: &
 
         impl #settings {
             /// Starts from the retry table.
-            #[must_use]
             pub fn builder() -> #builder {
                 #builder { inner: #runtime::__private::StubSettings::new(&METHODS) }
             }
 
             /// Starts from these settings.
-            #[must_use]
             pub fn to_builder(&self) -> #builder {
                 #builder { inner: self.inner.clone() }
             }

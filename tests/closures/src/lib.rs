@@ -19,6 +19,12 @@ pub mod own_published {
     include!(concat!(env!("OUT_DIR"), "/own_published/mod.rs"));
 }
 
+/// Names and comments that generated code must cope with.
+#[allow(clippy::pedantic, clippy::exhaustive_structs, reason = "prost's own code")]
+pub mod edge {
+    include!(concat!(env!("OUT_DIR"), "/edge/mod.rs"));
+}
+
 /// Google's asset API with everything that it imports.
 #[cfg(google_protos)]
 #[allow(

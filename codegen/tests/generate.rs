@@ -1,0 +1,120 @@
+//! What comes out of the generator.
+
+use std::path::Path;
+use tonic_gax_build::{Builder, Dialect, Generated, configure};
+
+const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
+const PROTO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../proto");
+const ASSET: &str = "google/cloud/asset/v1/asset_service.proto";
+
+fn generate(builder: Builder, proto: &str, include: &str) -> Generated {
+    builder.generate(&[proto], &[include]).unwrap()
+}
+
+fn edge() -> Builder {
+    configure().retry_table(Path::new(DATA).join("edge.json"))
+}
+
+fn content<'a>(generated: &'a Generated, name: &str) -> &'a str {
+    generated.files().iter().find(|file| file.name() == name).unwrap().content()
+}
+
+/// A file's items as text, without settings and clients that retry.
+fn without_gax(content: &str) -> Vec<String> {
+    let is_ours = |item: &syn::Item| match item {
+        syn::Item::Mod(module) => module.ident.to_string().ends_with("_gax"),
+        syn::Item::Use(_) => true,
+        _ => false,
+    };
+    let items = syn::parse_file(content).unwrap().items.into_iter().filter(|item| !is_ours(item));
+    items.map(|item| quote::ToTokens::into_token_stream(item).to_string()).collect()
+}
+
+#[test]
+fn every_kind_and_name_of_an_rpc() {
+    let builder = edge().extern_path(".edge.v1", "crate::types");
+    insta::assert_snapshot!(content(&generate(builder, "edge.proto", DATA), "edge.v1.rs"));
+}
+
+#[test]
+fn the_asset_mirror_in_the_java_dialect() {
+    let table = Path::new(PROTO).join("google/cloud/asset/v1/cloudasset_grpc_service_config.json");
+    let builder = configure()
+        .retry_table(table)
+        .dialect(Dialect::GaxJava)
+        .extern_path(".google", "::types::google")
+        .build_transport(false)
+        .runtime_path("crate::gax");
+    insta::assert_snapshot!(content(&generate(builder, ASSET, PROTO), "google.cloud.asset.v1.rs"));
+}
+
+#[test]
+fn messages_and_tonics_code_are_tonics_own() {
+    let directory = std::env::temp_dir().join(format!("tonic-gax-build-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    for (proto, include) in [("edge.proto", DATA), (ASSET, PROTO)] {
+        let descriptors = protox::compile([proto], [include]).unwrap();
+        tonic_prost_build::configure().out_dir(&directory).compile_fds(descriptors).unwrap();
+        // tonic alone does not add this attribute to precompiled descriptors.
+        let ours = generate(configure(), proto, include);
+        assert!(!ours.files().is_empty());
+        for file in ours.files() {
+            let theirs = std::fs::read_to_string(directory.join(file.name())).unwrap();
+            let mine = file.content().replace("#[allow(clippy::all)]\n", "");
+            assert_eq!(without_gax(&mine), without_gax(&theirs), "{}", file.name());
+        }
+    }
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
+fn the_output_does_not_depend_on_the_run() {
+    let run = || generate(edge().include_file("mod.rs"), "edge.proto", DATA);
+    let first = run();
+    let names: Vec<&str> = first.files().iter().map(tonic_gax_build::GeneratedFile::name).collect();
+    assert_eq!(names, ["edge.v1.rs", "mod.rs"]);
+    for _ in 0..3 {
+        assert_eq!(run().files(), first.files());
+    }
+}
+
+#[test]
+fn over_existing_messages_only_settings_and_client_come_out() {
+    let builder = configure().extern_path(".google", "::types::google");
+    let generated = generate(builder, ASSET, PROTO);
+    let names: Vec<&str> = generated.files().iter().map(tonic_gax_build::GeneratedFile::name).collect();
+    assert_eq!(names, ["google.cloud.asset.v1.rs"]);
+    assert_eq!(without_gax(generated.files()[0].content()), Vec::<String>::new());
+}
+
+#[test]
+fn descriptors_work_as_protos_do() {
+    let descriptors = protox::compile(["edge.proto"], [DATA]).unwrap();
+    let from_descriptors = edge().generate_fds(descriptors).unwrap();
+    assert_eq!(from_descriptors.files(), generate(edge(), "edge.proto", DATA).files());
+}
+
+#[test]
+fn attributes_and_comments_are_the_users() {
+    let builder = edge()
+        .disable_comments(["edge.v1.Edges", "edge.v1.Edges.Ping"])
+        .type_attribute(".edge.v1.Response", "#[derive(Marked)]")
+        .client_mod_attribute("edge.v1", "#[cfg(client)]")
+        .build_server(false);
+    let generated = generate(builder, "edge.proto", DATA);
+    let content = content(&generated, "edge.v1.rs");
+    assert_eq!(content.matches("#[derive(Marked)]").count(), 1);
+    assert_eq!(content.matches("#[cfg(client)]").count(), 2);
+    assert!(!content.contains("edges_server"));
+    assert!(!content.contains("Answers at once"));
+    assert!(content.contains("Calls `Ping`."));
+    assert!(content.contains("Sends items as they come."));
+}
+
+#[test]
+fn inputs_are_what_was_read() {
+    let generated = generate(edge(), "edge.proto", DATA);
+    let names: Vec<&str> =
+        generated.inputs().iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
+    assert_eq!(names, ["edge.json", "edge.proto"]);
+}

@@ -1,0 +1,106 @@
+//! What the generator says when something is wrong.
+
+use miette::Diagnostic;
+use tonic_gax_build::{Builder, Dialect, Error, Severity, configure};
+
+const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
+
+fn table(text: &str) -> Builder {
+    configure().retry_table_text("retry.json", text)
+}
+
+fn error(builder: Builder) -> Error {
+    builder.generate(&["edge.proto"], &[DATA]).unwrap_err()
+}
+
+const UNKNOWN: &str = r#"{"methodConfig": [{
+  "name": [
+    {"service": "edge.v1.Edges", "method": "ListItem"},
+    {"service": "edge.v1.Edge", "method": "Ping"},
+    {"service": "edge.v1.Edge", "method": "Watch"},
+    {"service": "edge.v1.Edges", "method": "Ping"}
+  ],
+  "timeout": "5s"
+}]}"#;
+
+#[test]
+fn unknown_names_are_warnings_with_place_and_suggestion() {
+    let generated = table(UNKNOWN).generate(&["edge.proto"], &[DATA]).unwrap();
+    let warnings: Vec<String> = generated
+        .findings()
+        .iter()
+        .filter(|finding| finding.severity() == Severity::Warning)
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(
+        warnings,
+        [
+            "retry.json:3:5: warning[unknown-method]: the service edge.v1.Edges has no method \"ListItem\"; \
+             did you mean \"ListItems\"?",
+            "retry.json:4:5: warning[unknown-service]: there is no service \"edge.v1.Edge\" (2 names); \
+             did you mean \"edge.v1.Edges\"?",
+        ]
+    );
+}
+
+#[test]
+fn unknown_names_are_an_error_where_they_are_denied() {
+    let error = error(table(UNKNOWN).deny_unknown_methods(true));
+    assert!(error.is_table());
+    assert_eq!(error.unknown_methods().len(), 2);
+    assert_eq!(
+        error.to_string(),
+        "the retry table has names that no proto has: retry.json:3:5: the service edge.v1.Edges has no method \
+         \"ListItem\" (did you mean \"ListItems\"?); retry.json:4:5: there is no service \"edge.v1.Edge\" (2 names) \
+         (did you mean \"edge.v1.Edges\"?)"
+    );
+    assert_eq!(error.code().unwrap().to_string(), "retry::unknown-method");
+}
+
+#[test]
+fn a_faulty_table_is_shown_with_its_place() {
+    let text =
+        "{\"methodConfig\": [{\n  \"name\": [{}],\n  \"retryPolicy\": {\"backoffMultiplier\": 0.5}\n}]}";
+    let error = error(table(text));
+    assert!(error.to_string().starts_with("retry.json:3:40: 0.5 "), "{error}");
+    let label = error.labels().unwrap().next().unwrap();
+    assert_eq!(&text[label.offset()..label.offset() + label.len()], "0.5");
+    assert!(format!("{error:?}").contains("\n  help: "));
+}
+
+#[test]
+fn a_table_that_java_drops_is_dropped_with_a_warning() {
+    let generated = table("{").dialect(Dialect::GaxJava).generate(&["edge.proto"], &[DATA]).unwrap();
+    assert_eq!(generated.findings()[0].rule(), "dropped-file");
+    assert!(generated.files()[0].content().contains("(\"no_retry_codes\", ::tonic_gax::CodeSet::EMPTY)"));
+}
+
+#[test]
+fn a_missing_table_is_named() {
+    let error = error(configure().retry_table("no/such/table.json"));
+    assert!(error.to_string().starts_with("can't read the retry table no/such/table.json: "), "{error}");
+}
+
+#[test]
+fn a_missing_proto_is_named() {
+    let error = configure().generate(&["nothing.proto"], &[DATA]).unwrap_err();
+    assert!(error.is_protos());
+    assert!(error.to_string().contains("'nothing.proto'"), "{error}");
+}
+
+#[test]
+fn options_must_be_rust() {
+    for (builder, expected) in [
+        (configure().runtime_path("a b"), "runtime_path: \"a b\" is not a Rust path"),
+        (configure().proto_path("1"), "proto_path: \"1\" is not a Rust path"),
+        (configure().extern_path(".a", "::b-c"), "extern_path(\".a\", ..): \"::b-c\" is not a Rust path"),
+    ] {
+        assert_eq!(error(builder).to_string(), expected);
+    }
+}
+
+#[test]
+fn faulty_extern_paths_are_errors() {
+    let error = error(configure().extern_path("edge.v1", "crate::a"));
+    assert!(error.to_string().contains("edge.v1"), "{error}");
+}
