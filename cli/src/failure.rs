@@ -13,6 +13,8 @@ const BAD_USE: u8 = 2;
 pub(crate) enum Failure {
     /// The flags or files given make no sense; one sentence says why and what to do.
     Usage(String),
+    /// The thing that was tried went wrong.
+    Run(String),
     /// Standard output is not to be written to.
     Output(std::io::Error),
     /// Nothing is wrong: the help or version that was asked for, in styles.
@@ -24,7 +26,7 @@ impl Failure {
         match self {
             Failure::Usage(_) => ExitCode::from(BAD_USE),
             Failure::Output(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-            Failure::Output(_) => ExitCode::from(FINDINGS),
+            Failure::Run(_) | Failure::Output(_) => ExitCode::from(FINDINGS),
             Failure::Shown(_) => ExitCode::SUCCESS,
         }
     }
@@ -33,7 +35,7 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Usage(sentence) => f.write_str(sentence),
+            Failure::Usage(sentence) | Failure::Run(sentence) => f.write_str(sentence),
             Failure::Output(error) => write!(f, "standard output can't be written to ({error})"),
             Failure::Shown(text) => write!(f, "{}", text.ansi()),
         }

@@ -2,7 +2,9 @@
 
 mod command;
 mod failure;
+mod generated;
 mod render;
+mod server;
 mod usage;
 mod value;
 

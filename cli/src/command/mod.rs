@@ -1,10 +1,12 @@
 //! The commands, one file each.
 
 mod conformance;
+mod demo;
 mod plan;
 
 use crate::failure::Failure;
 use clap::{Parser, Subcommand, ValueEnum};
+use gax_retry::JitterSource as _;
 use std::process::ExitCode;
 
 /// Plans, checks and demonstrates the retry settings of gRPC clients.
@@ -21,6 +23,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Demo(demo::DemoArgs),
     Plan(Box<plan::PlanArgs>),
     Conformance(conformance::ConformanceArgs),
 }
@@ -33,6 +36,7 @@ pub(crate) fn parse() -> Result<Command, clap::Error> {
 impl Command {
     pub(crate) fn run(self) -> Result<ExitCode, Failure> {
         match self {
+            Command::Demo(args) => demo::run(&args),
             Command::Plan(args) => plan::run(&args),
             Command::Conformance(args) => conformance::run(&args),
         }
@@ -46,6 +50,11 @@ pub(crate) enum Format {
     Text,
     /// For programs.
     Json,
+}
+
+/// A seed nobody chose, short enough to be typed.
+fn fresh_seed() -> u64 {
+    gax_retry::ThreadJitter.next_u64() >> 40
 }
 
 /// Prints text, whose styles are dropped where standard output is no terminal.

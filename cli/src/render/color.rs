@@ -5,8 +5,8 @@ use gax_retry::Code;
 
 /// The word before an error.
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
-/// The head of a table.
-pub(super) const HEAD: Style = Style::new().bold();
+/// The head of a table or part.
+pub(crate) const HEAD: Style = Style::new().bold();
 /// What did not happen.
 pub(super) const DIM: Style = Style::new().dimmed();
 

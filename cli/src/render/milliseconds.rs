@@ -16,6 +16,15 @@ impl Ms {
     }
 }
 
+impl Ms {
+    /// The nearest whole millisecond.
+    pub(crate) fn rounded(self) -> Self {
+        let nanos = self.0.subsec_nanos();
+        let whole = (nanos + 500_000) / 1_000_000;
+        Self(Duration::from_secs(self.0.as_secs()) + Duration::from_millis(whole.into()))
+    }
+}
+
 impl fmt::Display for Ms {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fraction = self.0.subsec_nanos() % 1_000_000;

@@ -7,7 +7,7 @@ pub(crate) mod svg;
 mod table;
 mod timeline;
 
-pub(crate) use color::ERROR;
+pub(crate) use color::{ERROR, HEAD, of_code};
 pub(crate) use explain::explain;
 pub(crate) use milliseconds::Ms;
 pub(crate) use table::{Align, Cell, Table};

@@ -4,6 +4,7 @@ use super::color::{DIM, of_code};
 use super::{Align, Cell, Ms, Table};
 use gax_retry::{AttemptPlan, Code, NotAttempted, StopReason};
 use serde::{Serialize, Serializer};
+use tonic_gax::OperationReport;
 
 /// An operation, planned or run. Serialises to the form that `--format json` documents.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -70,6 +71,35 @@ impl Timeline {
             ]);
         }
         table
+    }
+}
+
+impl Timeline {
+    /// The same in whole milliseconds, for times that were measured.
+    pub(crate) fn rounded(mut self) -> Self {
+        for row in &mut self.attempts {
+            row.rpc_timeout_ms = row.rpc_timeout_ms.map(Ms::rounded);
+            row.retry_delay_ms = row.retry_delay_ms.rounded();
+            row.start_ms = row.start_ms.rounded();
+            row.end_ms = row.end_ms.map(Ms::rounded);
+        }
+        if let Some(refused) = &mut self.not_attempted {
+            refused.retry_delay_ms = refused.retry_delay_ms.rounded();
+        }
+        self.end_ms = self.end_ms.map(Ms::rounded);
+        self
+    }
+}
+
+impl From<&OperationReport> for Timeline {
+    fn from(report: &OperationReport) -> Self {
+        Self {
+            attempts: report.attempts().iter().map(Row::from).collect(),
+            not_attempted: report.not_attempted().map(Refused::from),
+            stop_reason: report.stop_reason().map(Named),
+            end_ms: Some(Ms(report.elapsed())),
+            truncated: false,
+        }
     }
 }
 

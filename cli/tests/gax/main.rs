@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper of tests fails the test that calls it")]
 
 mod conformance;
+mod demo;
 mod help;
 mod plan;
 mod plan_misuse;

@@ -7,10 +7,10 @@ mod table;
 
 pub(crate) use args::PlanArgs;
 
-use super::{Format, print, print_json};
+use super::{Format, fresh_seed, print, print_json};
 use crate::failure::Failure;
 use crate::render::{Timeline, explain, svg};
-use gax_retry::{AttemptPlan, CodeSet, JitterSource as _, NoJitter, RetrySettings, Schedule, SeededJitter};
+use gax_retry::{AttemptPlan, CodeSet, NoJitter, RetrySettings, Schedule, SeededJitter};
 use samples::Samples;
 use std::process::ExitCode;
 
@@ -80,9 +80,4 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// A seed nobody chose, short enough to be typed.
-fn fresh_seed() -> u64 {
-    gax_retry::ThreadJitter.next_u64() >> 40
 }

@@ -1,0 +1,184 @@
+//! `gax demo`: an outage, and a generated client that rides it out.
+
+mod scene;
+mod stage;
+
+use super::{Format, fresh_seed, print, print_json};
+use crate::failure::{FINDINGS, Failure};
+use crate::render::{HEAD, Ms, Named, Timeline, explain, of_code};
+use crate::server::{Arrival, Turn};
+use crate::value;
+use clap::Args;
+use gax_retry::{Code, CodeSet, RetrySettings};
+use scene::Scene;
+use serde::Serialize;
+use stage::{Played, Stage};
+use std::process::ExitCode;
+use std::time::Duration;
+use tonic_gax::CallSettings;
+
+/// Watch a client ride out an outage
+///
+/// Starts an asset service on a free port of this machine and calls it with the generated client:
+/// first with the settings of the retry table while the service is unavailable, then with settings of
+/// the program's own while it hangs, and last while it hangs for good. Shows each attempt when it
+/// arrives at the server, and then the client's report. It takes some six seconds.
+#[derive(Debug, Args)]
+#[command(after_long_help = JSON)]
+pub(crate) struct DemoArgs {
+    /// Draw the same waits every time
+    #[arg(long, value_name = "NUMBER", value_parser = value::seed, allow_hyphen_values = true)]
+    seed: Option<u64>,
+
+    /// How it is printed; json comes at the end, in one piece
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+const JSON: &str = "\
+JSON:
+  {\"address\":..,\"seed\":..,\"scenes\":[{\"title\":..,\"method\":..,
+    \"server\":[{\"attempt\":1,\"at_ms\":..,\"grpc_timeout\":..,\"answer\":..},..],
+    \"attempts\":..,\"not_attempted\":..,\"stop_reason\":..,\"end_ms\":..,\"code\":..,\"message\":..},..]}
+  server is what the server saw, grpc_timeout the header as it came. attempts and what follows is the
+  client's report in the form of gax plan, and the status that the caller got.";
+
+pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::Run(format!("no runtime can be started ({error})")))?;
+    runtime.block_on(scenes(args))
+}
+
+async fn scenes(args: &DemoArgs) -> Result<ExitCode, Failure> {
+    let scenes = scene::all().map_err(|error| Failure::Run(error.to_string()))?;
+    let seed = args.seed.unwrap_or_else(fresh_seed);
+    let mut stage = Stage::set(seed).await?;
+    let text = args.format == Format::Text;
+    if text {
+        print(&format!(
+            "An AssetService listens on {}. Waits are drawn with --seed {seed}.\n",
+            stage.address
+        ))?;
+    }
+    let mut shown = Vec::new();
+    let mut as_scripted = true;
+    for (index, scene) in scenes.iter().enumerate() {
+        let call = stage::settings(scene);
+        if text {
+            print(&head(index + 1, scene, &call))?;
+        }
+        let show = |number, arrival: &Arrival| if text { print(&arrived(number, arrival)) } else { Ok(()) };
+        let played = stage.play(scene, call, show).await?;
+        if text {
+            print(&outcome(&played))?;
+        }
+        as_scripted &= played.code() == scene.code;
+        shown.push(Shown::of(scene, &played));
+    }
+    if !text {
+        print_json(&Demo { address: stage.address.to_string(), seed, scenes: shown })?;
+    }
+    Ok(if as_scripted { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
+}
+
+impl Played {
+    /// The code that the caller got.
+    fn code(&self) -> Code {
+        self.error.as_ref().map_or(Code::Ok, |status| Code::from_wire(status.code().into()))
+    }
+}
+
+fn head(number: usize, scene: &Scene, call: &CallSettings) -> String {
+    let Scene { title, rpc, turns, .. } = scene;
+    let turns: Vec<String> = turns.iter().map(ToString::to_string).collect();
+    format!(
+        "\n{HEAD}{number}. {title}{HEAD:#}\n{} with {}.\nThe server's script: {}.\n\n",
+        rpc.name(),
+        limits(call.retry_settings(), call.retryable_codes()),
+        turns.join(", ")
+    )
+}
+
+/// The settings in a few words.
+fn limits(settings: &RetrySettings, codes: CodeSet) -> String {
+    let growth = |first: Duration, multiplier: f64, most: Option<Duration>| {
+        let most = most.filter(|most| *most > first && multiplier > 1.0);
+        let most = most.map(|most| format!(" x {multiplier} up to {}", Ms(most))).unwrap_or_default();
+        format!("{}{most}", Ms(first))
+    };
+    let delays =
+        growth(settings.initial_retry_delay(), settings.retry_delay_multiplier(), settings.max_retry_delay());
+    let timeouts = settings.initial_rpc_timeout().map_or_else(
+        || "unset".to_owned(),
+        |first| growth(first, settings.rpc_timeout_multiplier(), settings.max_rpc_timeout()),
+    );
+    let total = settings.total_timeout().map_or_else(|| "none".to_owned(), |total| Ms(total).to_string());
+    format!("delays {delays}, RPC timeouts {timeouts}, total timeout {total}; {codes} retried")
+}
+
+fn arrived(number: usize, arrival: &Arrival) -> String {
+    let at = Ms(arrival.at).rounded().to_string();
+    let timeout = arrival.timeout.as_deref().unwrap_or("none");
+    let style = match arrival.turn {
+        Turn::Answer(_, code) => of_code(code),
+        Turn::Hang => of_code(Code::DeadlineExceeded),
+    };
+    format!("{at:>9}  attempt {number} arrives, grpc-timeout {timeout}: {style}{}{style:#}\n", arrival.turn)
+}
+
+fn outcome(played: &Played) -> String {
+    let timeline = Timeline::from(&played.report).rounded();
+    let why = explain(&timeline, played.call.retry_settings(), played.call.retryable_codes());
+    let error = match &played.error {
+        Some(status) => format!("The caller gets {}: {}\n", played.code(), status.message()),
+        None => String::new(),
+    };
+    format!("\n{}\n{why}\n{error}", timeline.table())
+}
+
+#[derive(Serialize)]
+struct Demo {
+    address: String,
+    seed: u64,
+    scenes: Vec<Shown>,
+}
+
+#[derive(Serialize)]
+struct Shown {
+    title: &'static str,
+    method: String,
+    server: Vec<Seen>,
+    #[serde(flatten)]
+    report: Timeline,
+    code: Named<Code>,
+    message: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Seen {
+    attempt: usize,
+    at_ms: Ms,
+    grpc_timeout: Option<String>,
+    answer: String,
+}
+
+impl Shown {
+    fn of(scene: &Scene, played: &Played) -> Self {
+        let seen = |(index, arrival): (usize, &Arrival)| Seen {
+            attempt: index + 1,
+            at_ms: Ms(arrival.at),
+            grpc_timeout: arrival.timeout.clone(),
+            answer: arrival.turn.to_string(),
+        };
+        Self {
+            title: scene.title,
+            method: played.report.method().to_owned(),
+            server: played.arrivals.iter().enumerate().map(seen).collect(),
+            report: Timeline::from(&played.report),
+            code: Named(played.code()),
+            message: played.error.as_ref().map(|status| status.message().to_owned()),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The scenes of the demo: which RPC, with which settings, against which outage.
+
+use crate::server::Turn;
+use gax_retry::{Code, CodeSet, RetrySettings, SettingsError};
+use std::time::Duration;
+
+const MS: Duration = Duration::from_millis(1);
+
+/// An RPC of the service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rpc {
+    ListAssets,
+    ExportAssets,
+}
+
+impl Rpc {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Rpc::ListAssets => "ListAssets",
+            Rpc::ExportAssets => "ExportAssets",
+        }
+    }
+}
+
+/// One operation and the bad time that its server has.
+#[derive(Debug)]
+pub(super) struct Scene {
+    pub(super) title: &'static str,
+    pub(super) rpc: Rpc,
+    /// What the program sets; `None`: what the retry table says.
+    pub(super) settings: Option<(RetrySettings, CodeSet)>,
+    pub(super) turns: Vec<Turn>,
+    /// How it ends.
+    pub(super) code: Code,
+}
+
+/// All scenes, in order. Together they take some six seconds.
+pub(super) fn all() -> Result<[Scene; 3], SettingsError> {
+    let unavailable = Turn::Answer(Duration::ZERO, Code::Unavailable);
+    let both = CodeSet::from([Code::DeadlineExceeded, Code::Unavailable]);
+    let quick = RetrySettings::builder()
+        .initial_retry_delay(100 * MS)
+        .retry_delay_multiplier(2.0)
+        .max_retry_delay(400 * MS)
+        .initial_rpc_timeout(300 * MS)
+        .rpc_timeout_multiplier(2.0)
+        .max_rpc_timeout(600 * MS)
+        .total_timeout(3000 * MS)
+        .build()?;
+    // The documentation's second table.
+    let documented = RetrySettings::builder()
+        .initial_retry_delay(200 * MS)
+        .retry_delay_multiplier(2.0)
+        .max_retry_delay(500 * MS)
+        .initial_rpc_timeout(1500 * MS)
+        .rpc_timeout_multiplier(2.0)
+        .max_rpc_timeout(3000 * MS)
+        .total_timeout(5000 * MS)
+        .jittered(false)
+        .build()?;
+    Ok([
+        Scene {
+            title: "The service is unavailable, and the retry table's settings ride it out",
+            rpc: Rpc::ListAssets,
+            settings: None,
+            turns: vec![unavailable, unavailable, Turn::Answer(400 * MS, Code::Ok)],
+            code: Code::Ok,
+        },
+        Scene {
+            title: "The service hangs, and the program has set short RPC timeouts",
+            rpc: Rpc::ListAssets,
+            settings: Some((quick, both)),
+            turns: vec![Turn::Hang, unavailable, Turn::Answer(250 * MS, Code::Ok)],
+            code: Code::Ok,
+        },
+        Scene {
+            title: "The service hangs for good, and the total timeout ends the operation",
+            rpc: Rpc::ExportAssets,
+            settings: Some((documented, CodeSet::from(Code::DeadlineExceeded))),
+            turns: vec![Turn::Hang],
+            code: Code::DeadlineExceeded,
+        },
+    ])
+}

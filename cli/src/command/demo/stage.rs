@@ -1,0 +1,136 @@
+//! Where scenes are played: a server on this machine, and the generated client.
+
+use super::scene::{Rpc, Scene};
+use crate::failure::Failure;
+use crate::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
+use crate::generated::google::cloud::asset::v1::{
+    AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ExportAssetsRequest,
+    ListAssetsRequest, asset_service_gax::AssetServiceStubSettingsBuilder,
+};
+use crate::server::{Arrival, Assets, Script};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::pin::pin;
+use tokio::sync::mpsc::{self, UnboundedReceiver};
+use tonic::transport::server::TcpIncoming;
+use tonic::transport::{Channel, Endpoint, Server};
+use tonic::{Response, Status};
+use tonic_gax::{CallSettings, OperationError, OperationReport};
+
+/// A server that is running, and a channel to it.
+pub(super) struct Stage {
+    pub(super) address: SocketAddr,
+    script: Script,
+    arrivals: UnboundedReceiver<Arrival>,
+    channel: Channel,
+    /// What the next scene's waits are drawn with.
+    seed: u64,
+}
+
+/// What came of a scene.
+pub(super) struct Played {
+    pub(super) call: CallSettings,
+    pub(super) report: OperationReport,
+    pub(super) arrivals: Vec<Arrival>,
+    /// The error that the caller gets; `None`: a response.
+    pub(super) error: Option<Status>,
+}
+
+impl Stage {
+    /// Starts the server on a free port.
+    pub(super) async fn set(seed: u64) -> Result<Self, Failure> {
+        let (sender, arrivals) = mpsc::unbounded_channel();
+        let script = Script::new(sender);
+        let incoming = TcpIncoming::bind((Ipv4Addr::LOCALHOST, 0).into())
+            .map_err(|error| run(format!("no port of 127.0.0.1 can be opened ({error})")))?
+            .with_nodelay(Some(true));
+        let address = incoming
+            .local_addr()
+            .map_err(|error| run(format!("the port that was opened has no address ({error})")))?;
+        let service = AssetServiceServer::new(Assets::new(script.clone()));
+        tokio::spawn(Server::builder().add_service(service).serve_with_incoming(incoming));
+        let channel = Endpoint::from_shared(format!("http://{address}"))
+            .map_err(|error| run(format!("{address} can't be called ({error})")))?
+            .connect()
+            .await
+            .map_err(|error| run(format!("the server on {address} can't be reached ({error})")))?;
+        Ok(Self { address, script, arrivals, channel, seed })
+    }
+
+    /// Plays a scene; hands each arrival out when it comes.
+    pub(super) async fn play(
+        &mut self,
+        scene: &Scene,
+        call: CallSettings,
+        mut show: impl FnMut(usize, &Arrival) -> Result<(), Failure>,
+    ) -> Result<Played, Failure> {
+        let mut stub = AssetServiceStubSettings::builder();
+        *of(&mut stub, scene.rpc) = call.clone();
+        let stub = stub.build().map_err(|error| run(error.to_string()))?;
+        let settings = AssetServiceSettings::create(stub).with_jitter_seed(self.seed);
+        self.seed = self.seed.wrapping_add(1);
+        let client = AssetServiceClient::with_settings(self.channel.clone(), settings);
+
+        self.script.restart(&scene.turns);
+        let mut arrivals = Vec::new();
+        let mut outcome = pin!(operation(&client, scene.rpc));
+        let outcome = loop {
+            tokio::select! {
+                biased;
+                Some(arrival) = self.arrivals.recv() => {
+                    show(arrivals.len() + 1, &arrival)?;
+                    arrivals.push(arrival);
+                }
+                outcome = &mut outcome => break outcome,
+            }
+        };
+        let (report, error) = match outcome {
+            Ok(report) => (report, None),
+            Err(status) => (OperationError::of(&status).map(|error| error.report().clone()), Some(status)),
+        };
+        let report = report.ok_or_else(|| run("the client gave no report".to_owned()))?;
+        Ok(Played { call, report, arrivals, error })
+    }
+}
+
+/// The settings that the scene's RPC is called with.
+pub(super) fn settings(scene: &Scene) -> CallSettings {
+    let mut stub = AssetServiceStubSettings::builder();
+    let call = of(&mut stub, scene.rpc);
+    if let Some((settings, codes)) = &scene.settings {
+        call.set_retry_settings(settings.clone()).set_retryable_codes(*codes);
+    }
+    call.clone()
+}
+
+fn of(stub: &mut AssetServiceStubSettingsBuilder, rpc: Rpc) -> &mut CallSettings {
+    match rpc {
+        Rpc::ListAssets => stub.list_assets(),
+        Rpc::ExportAssets => stub.export_assets(),
+    }
+}
+
+/// Makes the call; the report of a success.
+async fn operation(
+    client: &AssetServiceClient<Channel>,
+    rpc: Rpc,
+) -> Result<Option<OperationReport>, Status> {
+    let parent = "projects/demo".to_owned();
+    match rpc {
+        Rpc::ListAssets => {
+            let request = ListAssetsRequest { parent, ..ListAssetsRequest::default() };
+            client.list_assets(request).await.map(|response| report(&response))
+        }
+        Rpc::ExportAssets => {
+            let request = ExportAssetsRequest { parent, ..ExportAssetsRequest::default() };
+            client.export_assets(request).await.map(|response| report(&response))
+        }
+    }
+}
+
+fn report<T>(response: &Response<T>) -> Option<OperationReport> {
+    response.extensions().get::<OperationReport>().cloned()
+}
+
+fn run(sentence: String) -> Failure {
+    Failure::Run(sentence)
+}

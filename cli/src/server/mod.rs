@@ -1,0 +1,8 @@
+//! A service with scripted faults.
+
+mod assets;
+mod script;
+mod stopwatch;
+
+pub(crate) use assets::Assets;
+pub(crate) use script::{Arrival, Script, Turn};

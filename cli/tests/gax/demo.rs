@@ -1,0 +1,94 @@
+use super::{session, stdout};
+use serde_json::Value;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+
+fn numbers(row: &Value, name: &str) -> f64 {
+    row[name].as_f64().unwrap()
+}
+
+fn texts<'a>(rows: &'a Value, name: &str) -> Vec<&'a str> {
+    rows.as_array().unwrap().iter().map(|row| row[name].as_str().unwrap()).collect()
+}
+
+#[test]
+fn the_client_rides_the_outages_out() {
+    let demo: Value = serde_json::from_str(&stdout("demo --seed 7 --format json")).unwrap();
+    assert_eq!(demo["seed"], 7);
+    let scenes = demo["scenes"].as_array().unwrap();
+    let ends = [
+        ("ListAssets", vec!["UNAVAILABLE", "UNAVAILABLE", "OK"], Value::Null, "OK"),
+        ("ListAssets", vec!["DEADLINE_EXCEEDED", "UNAVAILABLE", "OK"], Value::Null, "OK"),
+        ("ExportAssets", vec!["DEADLINE_EXCEEDED"; 2], "TOTAL_TIMEOUT".into(), "DEADLINE_EXCEEDED"),
+    ];
+    assert_eq!(scenes.len(), ends.len());
+    for (scene, (rpc, codes, stop_reason, code)) in scenes.iter().zip(ends) {
+        assert_eq!(scene["method"], format!("/google.cloud.asset.v1.AssetService/{rpc}"));
+        assert_eq!(texts(&scene["attempts"], "code"), codes);
+        assert_eq!(scene["stop_reason"], stop_reason);
+        assert_eq!(scene["code"], code);
+        assert_eq!(scene["message"].is_null(), code == "OK");
+        both_ends_saw_the_same(scene);
+    }
+    let waits = [0.0, 200.0];
+    let last = scenes[2]["attempts"].as_array().unwrap();
+    assert_eq!(last.iter().map(|row| numbers(row, "retry_delay_ms")).collect::<Vec<_>>(), waits);
+    assert_eq!(scenes[2]["not_attempted"]["attempt"], 3);
+    assert_eq!(scenes[2]["not_attempted"]["retry_delay_ms"], 400);
+}
+
+/// Every attempt of the report reached the server, with the deadline that the report tells.
+fn both_ends_saw_the_same(scene: &Value) {
+    let [attempts, server] = ["attempts", "server"].map(|side| scene[side].as_array().unwrap());
+    assert_eq!(attempts.len(), server.len());
+    for (attempt, seen) in attempts.iter().zip(server) {
+        assert_eq!(attempt["attempt"], seen["attempt"]);
+        let header = seen["grpc_timeout"].as_str().unwrap();
+        let micros: f64 = header.strip_suffix('u').unwrap().parse().unwrap();
+        let timeout = numbers(attempt, "rpc_timeout_ms");
+        assert!((timeout * 1000.0 - micros).abs() <= 1.0, "{timeout} ms, header {header}");
+        assert!(numbers(seen, "at_ms") >= numbers(attempt, "start_ms"));
+    }
+}
+
+#[test]
+fn a_seed_draws_the_same_waits() {
+    let waits = |seed: u32| {
+        let demo: Value =
+            serde_json::from_str(&stdout(&format!("demo --format json --seed {seed}"))).unwrap();
+        let scenes = demo["scenes"].as_array().unwrap().clone();
+        let rows = scenes.iter().flat_map(|scene| scene["attempts"].as_array().unwrap());
+        rows.map(|row| row["retry_delay_ms"].to_string()).collect::<Vec<_>>()
+    };
+    let [first, again, other] = [7, 7, 8].map(|seed| std::thread::spawn(move || waits(seed)));
+    let [first, again, other] = [first, again, other].map(|run| run.join().unwrap());
+    assert_eq!(first, again);
+    assert_ne!(first, other);
+}
+
+#[test]
+fn people_see_each_attempt_when_it_comes() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_gax"))
+        .args(["demo", "--seed", "1"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let arrival =
+        lines.by_ref().find(|line| line.contains("attempt 1 arrives, grpc-timeout 1500000u")).unwrap();
+    assert!(arrival.ends_with(": no answer"), "{arrival}");
+    assert!(child.try_wait().unwrap().is_none(), "it was told while the attempt was still running");
+    let rest: Vec<String> = lines.collect();
+    assert!(child.wait().unwrap().success());
+    assert!(rest.iter().any(|line| line == "      3 | not attempted |      400 ms"), "{rest:#?}");
+    assert!(
+        rest.iter().any(|line| line.starts_with("TOTAL_TIMEOUT: attempt 3 could only have started at 5"))
+    );
+    assert!(rest.iter().any(|line| line.starts_with("The caller gets DEADLINE_EXCEEDED: ")));
+}
+
+#[test]
+fn misuse_is_told_in_one_sentence() {
+    let lines = ["demo --seed x", "demo --format xml", "demo extra"].map(session).join("\n");
+    insta::assert_snapshot!(lines);
+}
