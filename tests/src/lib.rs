@@ -24,7 +24,7 @@ pub use caller::{Caller, Setup, Stack};
 pub use clock::{VirtualClock, ms};
 pub use log::{Arrival, Log};
 pub use raw::{RawFrame, RawServer};
-pub use rows::{Row, error_report, report_of, row, rows};
+pub use rows::{Row, error_report, report_of, reported, row, rows};
 pub use scripted::Scripted;
 pub use talk::Talker;
 pub use tap::{Sent, Tap};

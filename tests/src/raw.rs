@@ -1,9 +1,11 @@
 //! An HTTP/2 server written frame by frame, which does to a connection what no library would.
 
-use crate::wire::connecting;
+use crate::wire::Connect;
+use hyper_util::rt::TokioIo;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tokio::sync::mpsc;
 use tonic::transport::Channel;
@@ -30,13 +32,15 @@ pub enum RawFrame {
     },
     /// The connection is dropped.
     Drop,
+    /// Nothing happens for a while.
+    Wait(Duration),
 }
 
 /// A server that plays one list of frames for each request, in the order in which they come. Requests
 /// beyond the last list get a good answer.
 #[derive(Debug)]
 pub struct RawServer {
-    channel: Channel,
+    connect: Connect,
     state: Arc<State>,
 }
 
@@ -65,13 +69,19 @@ impl RawServer {
                 });
             }
         });
-        Self { channel: connecting(sender), state }
+        Self { connect: Connect::to(sender), state }
     }
 
     /// A channel to it.
     #[must_use]
     pub fn channel(&self) -> Channel {
-        self.channel.clone()
+        self.connect.channel()
+    }
+
+    /// Makes connections to it, for channels of other kinds.
+    pub fn connector(&self) -> impl Fn() -> TokioIo<DuplexStream> + Send + 'static {
+        let connect = self.connect.clone();
+        move || connect.connect().unwrap()
     }
 
     /// For each request, the number of the connection that it came over, from 1.
@@ -148,6 +158,7 @@ impl Connection {
                     let payload = [last.to_be_bytes(), reason.to_be_bytes()].concat();
                     self.frame(GOAWAY, 0, 0, &payload).await?;
                 }
+                RawFrame::Wait(time) => tokio::time::sleep(time).await,
                 RawFrame::Drop => return Ok(false),
             }
         }

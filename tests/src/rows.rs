@@ -3,8 +3,8 @@
 use crate::clock::ms;
 use gax_retry::{Attempt, Code};
 use std::time::Duration;
-use tonic::{Response, Status};
-use tonic_gax::{OperationError, OperationReport};
+use tonic::{Request, Response, Status};
+use tonic_gax::{CallOptions, OperationError, OperationReport, RequestExt as _};
 
 /// An attempt: its number, RPC timeout, delay, start and end in milliseconds, and its code.
 pub type Row = (u32, Option<u64>, u64, u64, u64, Code);
@@ -46,4 +46,9 @@ pub fn report_of<T>(result: &Result<Response<T>, Status>) -> OperationReport {
         Ok(response) => response.extensions().get::<OperationReport>().expect("a report").clone(),
         Err(status) => error_report(status),
     }
+}
+
+/// The request, with the wish for a report even of a plain success.
+pub fn reported<T>(message: T) -> Request<T> {
+    Request::new(message).with_call_options(CallOptions::new().report(true))
 }

@@ -52,17 +52,33 @@ impl VirtualServer {
 pub fn pipes() -> (Channel, impl Stream<Item = io::Result<DuplexStream>> + Send + 'static) {
     let (sender, accepted) = mpsc::unbounded_channel();
     let incoming = tokio_stream::wrappers::UnboundedReceiverStream::new(accepted);
-    (connecting(sender), incoming.map(Ok))
+    (Connect::to(sender).channel(), incoming.map(Ok))
 }
 
-/// A channel that connects by handing one end of a pipe to whoever accepts.
-pub(crate) fn connecting(accept: mpsc::UnboundedSender<DuplexStream>) -> Channel {
-    const PIPE: usize = 64 * 1024;
-    Endpoint::from_static("http://virtual.test").connect_with_connector_lazy(tower::service_fn(
-        move |_: Uri| {
-            let (near, far) = tokio::io::duplex(PIPE);
-            let accepted = accept.send(far).map_err(|_| io::Error::from(io::ErrorKind::ConnectionRefused));
-            std::future::ready(accepted.map(|()| TokioIo::new(near)))
-        },
-    ))
+/// Connects by handing one end of a pipe to whoever accepts.
+#[derive(Debug, Clone)]
+pub(crate) struct Connect {
+    accept: mpsc::UnboundedSender<DuplexStream>,
+}
+
+impl Connect {
+    pub(crate) fn to(accept: mpsc::UnboundedSender<DuplexStream>) -> Self {
+        Self { accept }
+    }
+
+    pub(crate) fn connect(&self) -> io::Result<TokioIo<DuplexStream>> {
+        const PIPE: usize = 64 * 1024;
+        let (near, far) = tokio::io::duplex(PIPE);
+        match self.accept.send(far) {
+            Ok(()) => Ok(TokioIo::new(near)),
+            Err(_) => Err(io::Error::from(io::ErrorKind::ConnectionRefused)),
+        }
+    }
+
+    /// A channel that connects so, when it is first used and whenever it has to.
+    pub(crate) fn channel(&self) -> Channel {
+        let connect = self.clone();
+        let connector = tower::service_fn(move |_: Uri| std::future::ready(connect.connect()));
+        Endpoint::from_static("http://virtual.test").connect_with_connector_lazy(connector)
+    }
 }
