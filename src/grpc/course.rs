@@ -146,12 +146,11 @@ impl Course {
     /// Begins an attempt, if there is time for it.
     pub(crate) fn begin(&mut self) -> Result<(), Status> {
         // The operation starts with its first attempt.
-        let (clock, now) = match self.clock {
-            Some(clock) => (clock, clock.elapsed()),
-            None => {
-                self.plan = inbound::bounded(Arc::clone(&self.plan), self.inbound);
-                (*self.clock.insert(Clock::start()), Duration::ZERO)
-            }
+        let (clock, now) = if let Some(clock) = self.clock {
+            (clock, clock.elapsed())
+        } else {
+            self.plan = inbound::bounded(Arc::clone(&self.plan), self.inbound);
+            (*self.clock.insert(Clock::start()), Duration::ZERO)
         };
         let started = match self.state.start(&self.plan.schedule, now) {
             Ok(started) => started,
