@@ -10,6 +10,7 @@ mod http_status;
 #[cfg(feature = "http")]
 mod idempotency;
 mod jitter;
+pub mod lint;
 mod method_kind;
 mod nanos;
 mod plan;
@@ -46,10 +47,10 @@ pub use stop_reason::StopReason;
 #[cfg(feature = "json")]
 pub use table::TableReader;
 pub use table::{
-    BatchingSettings, Dialect, Finding, HedgingPolicy, LimitExceeded, MethodDescription, MethodPolicy,
-    Origin, ParseDialectError, ParseTableFormatError, PolicyField, RetryTable, RetryTableBuilder,
-    RetryThrottling, RowKind, ServiceDescription, Severity, StubRow, StubTable, TableError, TableFormat,
-    TableName, getter_name,
+    BatchingSettings, Dialect, Finding, HedgingPolicy, IdempotencyLevel, LimitExceeded, MethodDescription,
+    MethodPolicy, Origin, ParseDialectError, ParseTableFormatError, PolicyField, RetryTable,
+    RetryTableBuilder, RetryThrottling, RowKind, ServiceDescription, Severity, StubRow, StubTable,
+    TableError, TableFormat, TableName, getter_name,
 };
 
 /// For generated code only.

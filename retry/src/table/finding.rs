@@ -69,6 +69,13 @@ impl Finding {
         self
     }
 
+    /// The same finding, mattering that much.
+    #[must_use]
+    pub fn with_severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
+
     /// The rule's name, such as `unknown-field`.
     #[must_use]
     pub fn rule(&self) -> &'static str {

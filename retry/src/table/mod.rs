@@ -26,7 +26,7 @@ mod retry_table;
 #[cfg(feature = "json")]
 mod service_config;
 mod stub;
-mod suggest;
+pub(crate) mod suggest;
 #[cfg(feature = "json")]
 mod syntax;
 #[cfg(test)]
@@ -47,4 +47,6 @@ pub use policy::{HedgingPolicy, MethodPolicy, PolicyField, RetryThrottling};
 #[cfg(feature = "json")]
 pub use reader::TableReader;
 pub use retry_table::{RetryTable, TableName};
-pub use stub::{MethodDescription, RowKind, ServiceDescription, StubRow, StubTable, getter_name};
+pub use stub::{
+    IdempotencyLevel, MethodDescription, RowKind, ServiceDescription, StubRow, StubTable, getter_name,
+};

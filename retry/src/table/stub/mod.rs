@@ -7,4 +7,4 @@ mod service;
 
 pub use definitions::{RowKind, StubRow, StubTable};
 pub use getter::getter_name;
-pub use service::{MethodDescription, ServiceDescription};
+pub use service::{IdempotencyLevel, MethodDescription, ServiceDescription};

@@ -59,13 +59,35 @@ pub struct MethodDescription {
     kind: MethodKind,
     long_running: bool,
     own_service: Option<String>,
+    http_verb: Option<String>,
+    idempotency: IdempotencyLevel,
+}
+
+/// What a proto says of a method under `idempotency_level`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum IdempotencyLevel {
+    /// Nothing.
+    #[default]
+    Unknown,
+    /// It changes nothing.
+    NoSideEffects,
+    /// Doing it twice is the same as doing it once.
+    Idempotent,
 }
 
 impl MethodDescription {
     /// A method by its name in the proto file.
     #[must_use]
     pub fn new(name: impl Into<String>, kind: MethodKind) -> Self {
-        Self { name: name.into(), kind, long_running: false, own_service: None }
+        Self {
+            name: name.into(),
+            kind,
+            long_running: false,
+            own_service: None,
+            http_verb: None,
+            idempotency: IdempotencyLevel::Unknown,
+        }
     }
 
     /// The same method, starting a long-running operation: it has `google.longrunning.operation_info`.
@@ -80,6 +102,21 @@ impl MethodDescription {
     #[must_use]
     pub fn mixed_in_from(mut self, service: impl Into<String>) -> Self {
         self.own_service = Some(service.into());
+        self
+    }
+
+    /// The same method with the verb under which it can be called over HTTP, such as `GET`: that of its
+    /// `google.api.http`.
+    #[must_use]
+    pub fn with_http_verb(mut self, verb: impl Into<String>) -> Self {
+        self.http_verb = Some(verb.into());
+        self
+    }
+
+    /// The same method with what its proto says of doing it twice.
+    #[must_use]
+    pub fn with_idempotency(mut self, level: IdempotencyLevel) -> Self {
+        self.idempotency = level;
         self
     }
 
@@ -105,5 +142,17 @@ impl MethodDescription {
     #[must_use]
     pub fn own_service(&self) -> Option<&str> {
         self.own_service.as_deref()
+    }
+
+    /// The verb under which it can be called over HTTP, such as `GET`.
+    #[must_use]
+    pub fn http_verb(&self) -> Option<&str> {
+        self.http_verb.as_deref()
+    }
+
+    /// What its proto says of doing it twice.
+    #[must_use]
+    pub fn idempotency(&self) -> IdempotencyLevel {
+        self.idempotency
     }
 }

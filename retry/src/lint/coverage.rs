@@ -1,0 +1,111 @@
+//! Services and methods that a table leaves out.
+
+use super::action::{Action, begins_with_word};
+use super::report::Report;
+use super::subject::{Rpc, Subject};
+use super::{Needs, Rule};
+use crate::Severity;
+use std::collections::HashMap;
+
+const SERVICE_WITHOUT_ENTRY: Rule = Rule::new(
+    "service-without-entry",
+    Severity::Warning,
+    Needs::Services,
+    "a service that the table does not name: its calls have no deadline",
+);
+const METHOD_WITHOUT_ENTRY: Rule = Rule::new(
+    "method-without-entry",
+    Severity::Warning,
+    Needs::Services,
+    "a method that the table leaves out, though it names others of its service",
+);
+const READ_WITHOUT_RETRY: Rule = Rule::new(
+    "read-without-retry",
+    Severity::Note,
+    Needs::Services,
+    "a method that only reads is not retried",
+);
+const GET_LIST_MISMATCH: Rule = Rule::new(
+    "get-list-mismatch",
+    Severity::Note,
+    Needs::Services,
+    "of two methods that read the same thing one is retried and one is not",
+);
+
+pub(super) static RULES: [Rule; 4] =
+    [SERVICE_WITHOUT_ENTRY, METHOD_WITHOUT_ENTRY, READ_WITHOUT_RETRY, GET_LIST_MISMATCH];
+
+pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
+    for service in subject.services.unwrap_or_default() {
+        let rpcs: Vec<&Rpc<'_>> = subject
+            .rpcs
+            .iter()
+            .filter(|rpc| rpc.service.name() == service.name() && !rpc.is_mixed_in())
+            .collect();
+        if rpcs.is_empty() {
+            continue;
+        }
+        if rpcs.iter().all(|rpc| rpc.policy.is_none()) {
+            let message = format!("the table has nothing for the service {}", service.name());
+            let help = "add an entry, or its calls are neither retried nor bounded in time";
+            report.add(&SERVICE_WITHOUT_ENTRY, None, message, help);
+            continue;
+        }
+        for rpc in &rpcs {
+            method(rpc, report);
+        }
+        pairs(&rpcs, report);
+    }
+}
+
+fn method(rpc: &Rpc<'_>, report: &mut Report) {
+    let name = format!("{}/{}", rpc.service.name(), rpc.method.name());
+    match rpc.policy {
+        None => {
+            let message = format!("the table has nothing for {name}, though it names others of its service");
+            let help = "add its name to an entry, or its calls are neither retried nor bounded in time";
+            report.add(&METHOD_WITHOUT_ENTRY, None, message, help);
+        }
+        Some(policy) if policy.codes().is_empty() && reads(rpc) => {
+            let message = format!("{name} only reads and is not retried");
+            report.add(
+                &READ_WITHOUT_RETRY,
+                rpc.origin(),
+                message,
+                "retry it on UNAVAILABLE: reading twice is safe",
+            );
+        }
+        Some(_) => {}
+    }
+}
+
+fn reads(rpc: &Rpc<'_>) -> bool {
+    Action::of(rpc.method) == Action::Read && !rpc.method.kind().streams_requests()
+}
+
+/// `GetBook` and `ListBooks` of one service.
+fn pairs(rpcs: &[&Rpc<'_>], report: &mut Report) {
+    let by_name: HashMap<&str, &Rpc<'_>> = rpcs.iter().map(|rpc| (rpc.method.name(), *rpc)).collect();
+    for get in rpcs.iter().filter(|rpc| begins_with_word(rpc.method.name(), "Get") && rpc.policy.is_some()) {
+        let thing = get.method.name().trim_start_matches("Get");
+        let plurals = [format!("{thing}s"), format!("{thing}es"), with_ies(thing)];
+        let lists = plurals.iter().filter_map(|plural| by_name.get(format!("List{plural}").as_str()));
+        for list in lists.filter(|list| list.policy.is_some()) {
+            let (get_retried, list_retried) = (get.retrying().is_some(), list.retrying().is_some());
+            if get_retried == list_retried {
+                continue;
+            }
+            let (with, without) = if get_retried { (get, list) } else { (list, get) };
+            let message = format!(
+                "{} is not retried, but {} is, and both read the same things",
+                without.method.name(),
+                with.method.name()
+            );
+            report.add(&GET_LIST_MISMATCH, without.origin(), message, "give both the same entry");
+        }
+    }
+}
+
+fn with_ies(thing: &str) -> String {
+    format!("{}ies", thing.strip_suffix('y').unwrap_or(thing))
+}

@@ -1,0 +1,28 @@
+//! Findings as they come up.
+
+use super::Rule;
+use crate::{Finding, Origin};
+
+/// What the rules have found.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    findings: Vec<Finding>,
+}
+
+impl Report {
+    /// Adds a finding: what is the matter, and what to do.
+    pub(super) fn add(
+        &mut self,
+        rule: &Rule,
+        origin: Option<&Origin>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        let finding = Finding::new(rule.id(), rule.severity(), message);
+        self.findings.push(finding.with_help(help).at(origin.cloned()));
+    }
+
+    pub(super) fn into_findings(self) -> Vec<Finding> {
+        self.findings
+    }
+}

@@ -1,0 +1,86 @@
+//! The rules as data: what each is called, and how much it matters.
+
+use super::{backoff, codes, coverage, entries, limits, names, reader_rules, siblings, streams, writes};
+use crate::Severity;
+use std::fmt;
+
+/// A thing that the linter looks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rule {
+    id: &'static str,
+    severity: Severity,
+    needs: Needs,
+    summary: &'static str,
+}
+
+/// What has to be known for a rule to say anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Needs {
+    /// The text: the rule is part of reading it.
+    Text,
+    /// The table.
+    Table,
+    /// The table and the services that it is for.
+    Services,
+    /// The tables of several versions of an API.
+    Siblings,
+}
+
+impl Rule {
+    pub(super) const fn new(
+        id: &'static str,
+        severity: Severity,
+        needs: Needs,
+        summary: &'static str,
+    ) -> Self {
+        Self { id, severity, needs, summary }
+    }
+
+    /// The name, such as `no-max-attempts`.
+    #[must_use]
+    pub const fn id(&self) -> &'static str {
+        self.id
+    }
+
+    /// How much a finding of the rule matters, as long as nobody denies the rule.
+    #[must_use]
+    pub const fn severity(&self) -> Severity {
+        self.severity
+    }
+
+    /// What has to be known for the rule to say anything.
+    #[must_use]
+    pub const fn needs(&self) -> Needs {
+        self.needs
+    }
+
+    /// What the rule finds, in a few words.
+    #[must_use]
+    pub const fn summary(&self) -> &'static str {
+        self.summary
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.id)
+    }
+}
+
+/// Every rule, those of the readers included.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    let groups: [&[Rule]; 10] = [
+        &reader_rules::RULES,
+        &names::RULES,
+        &entries::RULES,
+        &limits::RULES,
+        &backoff::RULES,
+        &codes::RULES,
+        &writes::RULES,
+        &streams::RULES,
+        &coverage::RULES,
+        &siblings::RULES,
+    ];
+    groups.into_iter().flatten()
+}

@@ -1,0 +1,108 @@
+//! What is linted: a table, and what its entries are for.
+
+use crate::{
+    MethodDescription, MethodPolicy, Origin, PolicyField, RetryTable, ServiceDescription, TableName,
+};
+use std::collections::HashMap;
+
+/// A table with the services that it is for, if anybody knows them.
+#[derive(Debug)]
+pub(super) struct Subject<'a> {
+    pub(super) table: &'a RetryTable,
+    pub(super) entries: Vec<EntryView<'a>>,
+    /// `None`: not known.
+    pub(super) services: Option<&'a [ServiceDescription]>,
+    /// Services that are known, but not what the table is for.
+    pub(super) imported: &'a [ServiceDescription],
+    /// Every method of the services.
+    pub(super) rpcs: Vec<Rpc<'a>>,
+}
+
+/// An entry with its names.
+#[derive(Debug)]
+pub(super) struct EntryView<'a> {
+    pub(super) policy: MethodPolicy<'a>,
+    pub(super) names: Vec<TableName<'a>>,
+}
+
+/// A method with what the table says of it.
+#[derive(Debug)]
+pub(super) struct Rpc<'a> {
+    pub(super) service: &'a ServiceDescription,
+    pub(super) method: &'a MethodDescription,
+    pub(super) policy: Option<MethodPolicy<'a>>,
+    /// The name by which the entry is found: the method's or the service's.
+    name: Option<TableName<'a>>,
+}
+
+impl<'a> Subject<'a> {
+    pub(super) fn new(
+        table: &'a RetryTable,
+        services: Option<&'a [ServiceDescription]>,
+        imported: &'a [ServiceDescription],
+    ) -> Self {
+        let mut entries: Vec<EntryView<'a>> = (0..table.entry_count())
+            .filter_map(|index| Some(EntryView { policy: table.entry(index)?, names: Vec::new() }))
+            .collect();
+        let mut by_name = HashMap::new();
+        for name in table.names() {
+            by_name.insert((name.service(), name.method()), name);
+            if let Some(entry) = entries.get_mut(name.entry()) {
+                entry.names.push(name);
+            }
+        }
+        let rpcs = services.unwrap_or_default().iter().flat_map(|service| {
+            let by_name = &by_name;
+            service.methods().iter().map(move |method| {
+                let policy = table.lookup(service.name(), method.name());
+                let policy = policy.filter(|policy| policy.entry().is_some());
+                let keys = [(service.name(), Some(method.name())), (service.name(), None), ("", None)];
+                let name = keys.into_iter().find_map(|key| by_name.get(&key).copied());
+                Rpc { service, method, policy, name }
+            })
+        });
+        let rpcs = rpcs.collect();
+        Self { table, entries, services, imported, rpcs }
+    }
+
+    /// The methods that get an entry.
+    pub(super) fn rpcs_of(&self, entry: &EntryView<'_>) -> impl Iterator<Item = &Rpc<'a>> {
+        let index = entry.policy.entry();
+        self.rpcs.iter().filter(move |rpc| rpc.policy.is_some_and(|policy| policy.entry() == index))
+    }
+}
+
+impl<'a> EntryView<'a> {
+    /// Where a value stands, or else the entry.
+    pub(super) fn origin_of(&self, field: PolicyField) -> Option<&'a Origin> {
+        self.policy.origin_of(field).or(self.policy.origin())
+    }
+
+    /// Whether it retries anything.
+    pub(super) fn retries(&self) -> bool {
+        !self.policy.codes().is_empty()
+    }
+}
+
+impl<'a> Rpc<'a> {
+    /// Where the table names the method or, if it does not, its service.
+    pub(super) fn origin(&self) -> Option<&'a Origin> {
+        let by_name = self.name.and_then(|name| name.origin());
+        by_name.or(self.policy.and_then(|policy| policy.origin()))
+    }
+
+    /// The policy, if it retries anything.
+    pub(super) fn retrying(&self) -> Option<MethodPolicy<'a>> {
+        self.policy.filter(|policy| !policy.codes().is_empty())
+    }
+
+    /// Whether the method is another service's that is mixed in.
+    pub(super) fn is_mixed_in(&self) -> bool {
+        self.method.own_service().is_some()
+    }
+
+    /// Whether the table names the method itself.
+    pub(super) fn is_named(&self) -> bool {
+        self.name.is_some_and(|name| name.method().is_some())
+    }
+}
