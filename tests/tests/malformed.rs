@@ -184,11 +184,13 @@ async fn messages_that_can_t_be_read_end_the_operation() {
 async fn streams_of_malformed_answers_fail_and_no_more() {
     for (name, answer, code, _) in errors() {
         let server = VirtualServer::start(Script::always(answer));
-        let layers = [Setup::new(settings()).retrying([]).layer(), Setup::new(settings()).retrying([]).layer_with_descriptors()];
+        let layers = [
+            Setup::new(settings()).retrying([]).layer(),
+            Setup::new(settings()).retrying([]).layer_with_descriptors(),
+        ];
         let mut statuses = Vec::new();
         for layer in layers {
-            let mut client: StockTalk<StockChannel> =
-                StockTalk::new(layer.layer(server.channel()));
+            let mut client: StockTalk<StockChannel> = StockTalk::new(layer.layer(server.channel()));
             statuses.push(listened(client.listen(Line::default()).await).await);
         }
         let client = TalkClient::new(server.channel());
@@ -199,9 +201,7 @@ async fn streams_of_malformed_answers_fail_and_no_more() {
     }
 }
 
-async fn listened(
-    response: Result<tonic::Response<tonic::Streaming<Line>>, tonic::Status>,
-) -> tonic::Status {
+async fn listened(response: Result<tonic::Response<tonic::Streaming<Line>>, tonic::Status>) -> tonic::Status {
     let mut lines = match response {
         Ok(response) => response.into_inner(),
         Err(status) => return status,

@@ -109,7 +109,8 @@ async fn a_refused_stream_is_sent_again_once_and_then_counts() {
         assert_eq!((report.transparent_retries(), requests.len()), (1, 2), "{stack:?}");
 
         // Once an operation, not once an attempt.
-        let (report, requests) = call(stack, [DOWN], &[refused.clone(), refused.clone(), refused.clone()]).await;
+        let (report, requests) =
+            call(stack, [DOWN], &[refused.clone(), refused.clone(), refused.clone()]).await;
         let table = [
             row(1, 1000, 0, 0, 0, DOWN),
             row(2, 1000, 200, 200, 200, DOWN),
@@ -188,7 +189,8 @@ async fn a_request_that_meets_a_dead_connection_is_sent_over_the_next() {
 async fn a_cancel_that_comes_with_the_deadline_is_the_deadline() {
     for begun in [vec![], vec![RawFrame::Headers]] {
         for stack in Stack::ALL {
-            let late = [vec![RawFrame::Wait(ms(1000))], begun.clone(), vec![RawFrame::Reset(CANCEL)]].concat();
+            let late =
+                [vec![RawFrame::Wait(ms(1000))], begun.clone(), vec![RawFrame::Reset(CANCEL)]].concat();
             let (report, _) = call(stack, [], &[late]).await;
             assert_eq!(rows(&report), [row(1, 1000, 0, 0, 1000, Code::DeadlineExceeded)], "{stack:?}");
         }
@@ -238,6 +240,10 @@ async fn an_attempt_s_clock_covers_connecting() {
         let hanging = refusing(u32::MAX, ms(100_000), &server);
         let mut caller = stack.caller(hanging, &Setup::new(settings()).retrying([]));
         let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
-        assert_eq!(rows(&error_report(&status)), [row(1, 1000, 0, 0, 1000, Code::DeadlineExceeded)], "{stack:?}");
+        assert_eq!(
+            rows(&error_report(&status)),
+            [row(1, 1000, 0, 0, 1000, Code::DeadlineExceeded)],
+            "{stack:?}"
+        );
     }
 }

@@ -1,0 +1,245 @@
+//! Streams pass through unharmed, with a deadline; methods that no table knows pass through untouched.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use gax_retry::{Code, RetrySettings, StopReason};
+use tokio_stream::StreamExt as _;
+use tonic::transport::Channel;
+use tonic::{Request, Status};
+use tonic_gax::{OperationError, RetryLayer, RetryService, RetryTable};
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as StockAssets;
+use tonic_gax_tests::generated::google::cloud::asset::v1::{ExportAssetsRequest, ListAssetsRequest};
+use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
+use tonic_gax_tests::generated::test::talk::v1::{
+    Line, TalkClient, TalkSettings, TalkStubSettings, talk_client,
+};
+use tonic_gax_tests::{Answer, Beat, Script, Setup, VirtualServer, error_report, ms};
+use tower_layer::Layer as _;
+
+/// The RPC timeout is a second; a stream has all ten.
+fn settings() -> RetrySettings {
+    RetrySettings::builder()
+        .jittered(false)
+        .initial_retry_delay(ms(200))
+        .initial_rpc_timeout(ms(1000))
+        .total_timeout(ms(10_000))
+        .build()
+        .unwrap()
+}
+
+/// All the ways to call Talk with the same settings.
+enum Talking {
+    Generated(TalkClient<Channel>),
+    Stock(StockTalk<RetryService<Channel>>),
+}
+
+fn all(server: &VirtualServer) -> [(&'static str, Talking); 3] {
+    let setup = Setup::new(settings());
+    let mut stub = TalkStubSettings::builder();
+    stub.listen().set_retry_settings(settings());
+    let generated = TalkClient::with_settings(server.channel(), TalkSettings::create(stub.build().unwrap()));
+    [
+        ("generated", Talking::Generated(generated)),
+        ("layer", Talking::Stock(StockTalk::new(setup.layer().layer(server.channel())))),
+        ("described", Talking::Stock(StockTalk::new(setup.layer_with_descriptors().layer(server.channel())))),
+    ]
+}
+
+impl Talking {
+    async fn listen(&mut self, line: Line) -> Result<tonic::Streaming<Line>, Status> {
+        Ok(match self {
+            Talking::Generated(client) => client.listen(line).await?,
+            Talking::Stock(client) => client.listen(line).await?,
+        }
+        .into_inner())
+    }
+
+    async fn tell(&mut self, lines: Vec<Line>) -> Result<Line, Status> {
+        let lines = tokio_stream::iter(lines);
+        Ok(match self {
+            Talking::Generated(client) => client.tell(lines).await?,
+            Talking::Stock(client) => client.tell(lines).await?,
+        }
+        .into_inner())
+    }
+
+    async fn chat(
+        &mut self,
+        lines: impl tokio_stream::Stream<Item = Line> + Send + 'static,
+    ) -> Result<tonic::Streaming<Line>, Status> {
+        Ok(match self {
+            Talking::Generated(client) => client.chat(lines).await?,
+            Talking::Stock(client) => client.chat(lines).await?,
+        }
+        .into_inner())
+    }
+}
+
+fn line(number: u32) -> Line {
+    // Long enough that a few hundred of them fill every buffer on the way.
+    Line { text: format!("{number} {}", "x".repeat(1000)), count: number }
+}
+
+async fn heard(mut lines: tonic::Streaming<Line>) -> Result<Vec<Line>, Status> {
+    let mut all = Vec::new();
+    while let Some(line) = lines.message().await? {
+        all.push(line);
+    }
+    assert!(lines.trailers().await.unwrap().is_some());
+    Ok(all)
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_messages_in_every_direction() {
+    const COUNT: u32 = 1000;
+    let server = VirtualServer::start(Script::always(Answer::Pass));
+    for (name, mut client) in all(&server) {
+        let lines = heard(client.listen(Line { text: "a".to_owned(), count: COUNT }).await.unwrap()).await;
+        let expected: Vec<_> = (0..COUNT).map(|n| Line { text: format!("a {n}"), count: n }).collect();
+        assert_eq!(lines.unwrap(), expected, "{name}");
+
+        let told = client.tell((0..COUNT).map(line).collect()).await.unwrap();
+        assert_eq!(told, Line { text: line(COUNT - 1).text, count: COUNT }, "{name}");
+
+        let lines = heard(client.chat(tokio_stream::iter((0..COUNT).map(line))).await.unwrap()).await;
+        assert_eq!(lines.unwrap(), (0..COUNT).map(line).collect::<Vec<_>>(), "{name}");
+    }
+}
+
+/// Question and answer in turn: nothing on the way may wait for the end of the stream.
+#[tokio::test(start_paused = true)]
+async fn a_conversation_goes_back_and_forth() {
+    let server = VirtualServer::start(Script::always(Answer::Pass));
+    for (name, mut client) in all(&server) {
+        let (sender, lines) = tokio::sync::mpsc::channel(1);
+        let lines = tokio_stream::wrappers::ReceiverStream::new(lines);
+        let mut answers = client.chat(lines).await.unwrap();
+        for number in 0..100 {
+            sender.send(line(number)).await.unwrap();
+            assert_eq!(answers.message().await.unwrap().unwrap(), line(number), "{name}");
+        }
+        drop(sender);
+        assert_eq!(answers.message().await.unwrap(), None, "{name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_has_the_total_timeout() {
+    let first = Beat::message(&line(1));
+    for index in 0..3 {
+        let stalled = Answer::play([Beat::Wait(ms(500)), first.clone(), Beat::Hang]);
+        let server = VirtualServer::start(Script::always(stalled));
+        let (name, mut client) = all(&server).into_iter().nth(index).unwrap();
+        // Under a stock client without descriptors it is an attempt like any other.
+        let timeout = if name == "layer" { 1000 } else { 10_000 };
+        let mut lines = client.listen(Line::default()).await.unwrap();
+        assert_eq!(lines.message().await.unwrap().unwrap(), line(1), "{name}");
+        let status = lines.message().await.unwrap_err();
+        assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{name}");
+        assert_eq!(server.seen(), [(0, Some(timeout))], "{name}");
+        assert_eq!(server.log().elapsed(), ms(timeout), "{name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_s_deadline_bounds_a_stream() {
+    for index in 0..3 {
+        let server = VirtualServer::start(Script::always(Answer::Hang));
+        let (name, client) = all(&server).into_iter().nth(index).unwrap();
+        let mut request = Request::new(Line::default());
+        request.set_timeout(ms(300));
+        let status = match client {
+            Talking::Generated(client) => client.listen(request).await.unwrap_err(),
+            Talking::Stock(mut client) => client.listen(request).await.unwrap_err(),
+        };
+        assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{name}");
+        assert_eq!(server.seen(), [(0, Some(300))], "{name}");
+        assert_eq!(server.log().elapsed(), ms(300), "{name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_of_nothing_sends_no_stream() {
+    for index in 0..3 {
+        let server = VirtualServer::start(Script::always(Answer::Hang));
+        let (name, client) = all(&server).into_iter().nth(index).unwrap();
+        let mut request = Request::new(Line::default());
+        request.set_timeout(ms(0));
+        let status = match client {
+            Talking::Generated(client) => client.listen(request).await.unwrap_err(),
+            Talking::Stock(mut client) => client.listen(request).await.unwrap_err(),
+        };
+        assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{name}");
+        assert_eq!(error_report(&status).attempts(), [], "{name}");
+        tokio::time::sleep(ms(10)).await;
+        assert_eq!(server.seen(), [], "{name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_inside_a_stream_arrives_as_it_was_sent() {
+    let details = vec![1, 2, 3];
+    let sent = Status::with_details(tonic::Code::Unavailable, "lost my place", details.clone().into());
+    let answer = Answer::play([
+        Beat::message(&line(1)),
+        Beat::Wait(ms(100)),
+        Beat::message(&line(2)),
+        Beat::status(&sent),
+    ]);
+    for index in 0..3 {
+        let server = VirtualServer::start(Script::always(answer.clone()));
+        let (name, mut client) = all(&server).into_iter().nth(index).unwrap();
+        let mut lines = client.listen(Line::default()).await.unwrap();
+        assert_eq!(lines.message().await.unwrap().unwrap(), line(1), "{name}");
+        assert_eq!(lines.message().await.unwrap().unwrap(), line(2), "{name}");
+        let status = lines.message().await.unwrap_err();
+        assert_eq!((status.code(), status.message()), (sent.code(), sent.message()), "{name}");
+        assert_eq!(status.details(), details, "{name}");
+        assert_eq!(server.seen().len(), 1, "{name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_fails_at_once_tells_why_it_was_not_retried() {
+    for (code, reason) in
+        [(Code::Unavailable, StopReason::NotReplayable), (Code::Internal, StopReason::NonRetryable)]
+    {
+        let status = Status::new(tonic::Code::from_i32(code.number()), "no");
+        let server = VirtualServer::start(Script::always(Answer::status(status)));
+        let setup = Setup::new(settings()).retrying([Code::Unavailable]);
+        let mut client = StockTalk::new(setup.layer_with_descriptors().layer(server.channel()));
+        let status = client.listen(Line::default()).await.unwrap_err();
+        assert_eq!(status.message(), "no");
+        assert_eq!(error_report(&status).stop_reason(), Some(reason));
+        assert_eq!(server.seen().len(), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_no_table_knows_is_untouched() {
+    let table = RetryTable::builder()
+        .method("/google.cloud.asset.v1.AssetService/ListAssets", settings(), [Code::Unavailable])
+        .build()
+        .unwrap();
+    let server = VirtualServer::start(Script::always(Answer::unavailable()));
+    let channel = RetryLayer::new(table).layer(server.channel());
+    let mut assets = StockAssets::new(channel.clone());
+    let mut talk = talk_client::TalkClient::new(channel);
+
+    let status = assets.export_assets(ExportAssetsRequest::default()).await.unwrap_err();
+    assert_eq!(status.code(), tonic::Code::Unavailable);
+    assert!(OperationError::of(&status).is_none());
+    talk.ask(Line::default()).await.unwrap_err();
+    talk.chat(tokio_stream::iter([line(1)]).map(|line| line)).await.unwrap_err();
+    assert_eq!(server.seen(), [(0, None); 3]);
+
+    // A deadline that the caller gives is the caller's.
+    let mut request = Request::new(ExportAssetsRequest::default());
+    request.set_timeout(ms(700));
+    assets.export_assets(request).await.unwrap_err();
+    assert_eq!(server.seen()[3], (0, Some(700)));
+
+    // And what the table knows is retried as it says.
+    assets.list_assets(ListAssetsRequest::default()).await.unwrap_err();
+    assert_eq!(server.seen()[4], (0, Some(1000)));
+    assert!(server.seen().len() > 50);
+}
