@@ -157,7 +157,7 @@ impl Builder {
         include: Option<(String, Include)>,
     ) -> Result<Vec<GeneratedFile>, Error> {
         let mut config = self.prost;
-        config.type_attribute(".", "#[allow(clippy::all)]");
+        config.type_attribute(".", r#"#[allow(clippy::all, reason = "generated")]"#);
         for (proto, rust) in &self.extern_paths {
             config.extern_path(proto, rust);
         }
