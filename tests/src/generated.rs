@@ -2,6 +2,7 @@
 #![allow(
     missing_docs,
     clippy::pedantic,
+    clippy::allow_attributes_without_reason,
     clippy::exhaustive_structs,
     clippy::exhaustive_enums,
     unused_qualifications,
