@@ -1,0 +1,78 @@
+//! Protos as services.
+
+use super::options::MethodOptions;
+use crate::Error;
+use crate::descriptors::{Descriptors, ProtoService};
+use gax_retry::{MethodDescription, ServiceDescription};
+use std::collections::HashSet;
+use std::path::Path;
+
+/// The services of compiled protos; see [`describe_protos`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Protos {
+    services: Vec<ServiceDescription>,
+    imported: Vec<ServiceDescription>,
+}
+
+impl Protos {
+    /// The services of the protos that were named, in their order.
+    #[must_use]
+    pub fn services(&self) -> &[ServiceDescription] {
+        &self.services
+    }
+
+    /// The services of other protos that these import.
+    #[must_use]
+    pub fn imported(&self) -> &[ServiceDescription] {
+        &self.imported
+    }
+}
+
+/// Compiles protos and tells which services they have: how each method is called, whether it starts a
+/// long-running operation, and whether it may be called twice.
+///
+/// Imports are looked for below `includes`; no `protoc` is needed.
+///
+/// # Errors
+///
+/// The protos don't compile.
+///
+/// # Examples
+///
+/// ```no_run
+/// let protos = tonic_gax_build::describe_protos(&["google/cloud/redis/v1/cloud_redis.proto"], &["protos"])?;
+/// assert_eq!(protos.services()[0].name(), "google.cloud.redis.v1.CloudRedis");
+/// # Ok::<(), tonic_gax_build::Error>(())
+/// ```
+pub fn describe_protos(protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<Protos, Error> {
+    let mut compiler = protox::Compiler::new(includes)?;
+    compiler.include_imports(true).open_files(protos)?;
+    let requested: Vec<String> =
+        compiler.files().filter(|file| !file.is_import()).map(|file| file.name().to_owned()).collect();
+    let options = MethodOptions::decode(&compiler.encode_file_descriptor_set())
+        .map_err(|error| Error::generator(error.into()))?;
+    let descriptors = Descriptors::new(&compiler.file_descriptor_set());
+    let is_requested: HashSet<&str> = requested.iter().map(String::as_str).collect();
+    let (own, imported): (Vec<&ProtoService>, Vec<&ProtoService>) =
+        descriptors.services.iter().partition(|service| is_requested.contains(service.file.as_str()));
+    let describe = |services: Vec<&ProtoService>| {
+        services.into_iter().map(|service| describe(service, &options)).collect()
+    };
+    Ok(Protos { services: describe(own), imported: describe(imported) })
+}
+
+fn describe(service: &ProtoService, options: &MethodOptions) -> ServiceDescription {
+    service.methods.iter().fold(ServiceDescription::new(&service.full_name), |description, method| {
+        let mut described = MethodDescription::new(&method.name, method.kind);
+        if let Some(options) = options.of(&service.full_name, &method.name) {
+            described = described.with_idempotency(options.idempotency());
+            if options.is_long_running() {
+                described = described.long_running();
+            }
+            if let Some(verb) = options.http_verb() {
+                described = described.with_http_verb(verb);
+            }
+        }
+        description.with_method(described)
+    })
+}

@@ -1,0 +1,89 @@
+//! What protos say about services.
+
+use gax_retry::{IdempotencyLevel, MethodDescription, MethodKind};
+use tonic_gax_build::describe_protos;
+
+fn write(name: &str, proto: &str) -> std::path::PathBuf {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("describe").join(name);
+    std::fs::create_dir_all(folder.join("google/api")).unwrap();
+    std::fs::create_dir_all(folder.join("google/longrunning")).unwrap();
+    std::fs::write(folder.join("google/api/annotations.proto"), HTTP).unwrap();
+    std::fs::write(folder.join("google/longrunning/operations.proto"), OPERATIONS).unwrap();
+    std::fs::write(folder.join("library.proto"), proto).unwrap();
+    folder
+}
+
+const HTTP: &str = r#"
+    syntax = "proto3";
+    package google.api;
+    import "google/protobuf/descriptor.proto";
+    extend google.protobuf.MethodOptions { HttpRule http = 72295728; }
+    message HttpRule {
+        oneof pattern { string get = 2; string put = 3; string post = 4; string delete = 5; string patch = 6; }
+        string body = 7;
+    }
+"#;
+
+const OPERATIONS: &str = r#"
+    syntax = "proto3";
+    package google.longrunning;
+    import "google/protobuf/descriptor.proto";
+    extend google.protobuf.MethodOptions { OperationInfo operation_info = 1049; }
+    message OperationInfo { string response_type = 1; }
+    message Operation { string name = 1; }
+    service Operations { rpc GetOperation(Operation) returns (Operation); }
+"#;
+
+const LIBRARY: &str = r#"
+    syntax = "proto3";
+    package example.v1;
+    import "google/api/annotations.proto";
+    import "google/longrunning/operations.proto";
+    message Book { string name = 1; }
+    service Library {
+        rpc GetBook(Book) returns (Book) { option (google.api.http) = { get: "/v1/{name=books/*}" }; }
+        rpc MoveBook(Book) returns (Book) {
+            option idempotency_level = IDEMPOTENT;
+            option (google.api.http) = { post: "/v1/{name=books/*}:move" body: "*" };
+        }
+        rpc Reindex(Book) returns (google.longrunning.Operation) {
+            option (google.longrunning.operation_info) = { response_type: "Book" };
+        }
+        rpc Watch(Book) returns (stream Book) { option idempotency_level = NO_SIDE_EFFECTS; }
+    }
+"#;
+
+#[test]
+fn methods_come_with_their_options() {
+    let folder = write("options", LIBRARY);
+    let protos = describe_protos(&["library.proto"], &[folder]).unwrap();
+    let [library] = protos.services() else { panic!("{protos:?}") };
+    assert_eq!(library.name(), "example.v1.Library");
+    let unary = |name: &str| MethodDescription::new(name, MethodKind::Unary);
+    assert_eq!(
+        library.methods(),
+        [
+            unary("GetBook").with_http_verb("GET"),
+            unary("MoveBook").with_http_verb("POST").with_idempotency(IdempotencyLevel::Idempotent),
+            unary("Reindex").long_running(),
+            MethodDescription::new("Watch", MethodKind::ServerStreaming)
+                .with_idempotency(IdempotencyLevel::NoSideEffects),
+        ]
+    );
+}
+
+#[test]
+fn services_of_imports_are_told_apart() {
+    let folder = write("imports", LIBRARY);
+    let protos = describe_protos(&["library.proto"], &[folder]).unwrap();
+    assert_eq!(protos.imported().len(), 1);
+    assert_eq!(protos.imported()[0].name(), "google.longrunning.Operations");
+}
+
+#[test]
+fn protos_that_do_not_compile_are_refused_with_the_place() {
+    let folder = write("broken", "syntax = \"proto3\";\nmessage {");
+    let error = describe_protos(&["library.proto"], &[folder]).unwrap_err();
+    assert!(error.is_protos());
+    assert!(error.to_string().contains("library.proto:2:9"), "{error}");
+}
