@@ -32,9 +32,13 @@ mod syntax;
 #[cfg(test)]
 #[cfg(feature = "json")]
 mod tests;
+#[cfg(feature = "toml")]
+mod toml_form;
 mod unknown_names;
 #[cfg(feature = "json")]
 mod values;
+#[cfg(feature = "json")]
+mod write;
 
 pub use batching::{BatchingSettings, LimitExceeded};
 pub use builder::RetryTableBuilder;
@@ -50,3 +54,5 @@ pub use retry_table::{RetryTable, TableName};
 pub use stub::{
     IdempotencyLevel, MethodDescription, RowKind, ServiceDescription, StubRow, StubTable, getter_name,
 };
+#[cfg(feature = "json")]
+pub use write::Conversion;

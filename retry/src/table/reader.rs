@@ -5,7 +5,7 @@ use super::document::{Node, Source, Span};
 use super::findings::Findings;
 use super::retry_table::TableFile;
 use super::service_config::{dropped_file, read_service_config_file};
-use super::syntax::read_document;
+use super::syntax::{may_be_service_config, read_document};
 use super::{Dialect, RetryTable, TableError, TableFormat};
 use std::sync::Arc;
 
@@ -73,7 +73,9 @@ impl TableReader {
         let source = Source::new(self.file.clone(), self.text(content)?);
         let mut findings = Findings::default();
         let file = match read_document(&source, self.format, self.dialect, &mut findings) {
-            Err(error) if self.dialect == Dialect::GaxJava => dropped_file(&error),
+            Err(error) if self.dialect == Dialect::GaxJava && may_be_service_config(&source, self.format) => {
+                dropped_file(&error)
+            }
             Err(error) => return Err(error),
             Ok((format, root)) => self.file(&source, format, &root, findings)?,
         };
@@ -95,6 +97,9 @@ impl TableReader {
             #[cfg(not(feature = "yaml"))]
             TableFormat::GapicYaml => Err(TableError::new("this build does not read GAPIC YAML")
                 .with_help("enable the feature \"yaml\" of gax-retry")),
+            #[cfg(feature = "toml")]
+            TableFormat::Toml => super::toml_form::read_toml_table(source, root, self.dialect),
+            #[cfg(not(feature = "toml"))]
             TableFormat::Toml => Err(TableError::new("this build does not read TOML")
                 .with_help("enable the feature \"toml\" of gax-retry")),
         }

@@ -60,6 +60,9 @@ pub(crate) struct TableFile {
     pub(crate) entries: Vec<Entry>,
     pub(crate) throttling: Option<RetryThrottling>,
     pub(crate) services: Vec<ServiceDefinitions>,
+    /// What the file says, for writing it in another form.
+    #[cfg(feature = "json")]
+    pub(crate) config: Option<super::service_config::ServiceConfig>,
     pub(crate) extras: HashMap<String, HashMap<String, MethodExtras>>,
     pub(crate) findings: Vec<Finding>,
 }
@@ -204,6 +207,11 @@ impl RetryTable {
     fn extras(&self, service: &str, method: &str) -> impl Iterator<Item = &MethodExtras> {
         let files = self.inner.files.iter().rev();
         files.filter_map(move |file| file.extras.get(service)?.get(method))
+    }
+
+    #[cfg(feature = "json")]
+    pub(super) fn files(&self) -> &[Arc<TableFile>] {
+        &self.inner.files
     }
 
     /// The definitions that the files name for a service, used or not; nothing where definitions are named

@@ -28,6 +28,14 @@ pub(crate) fn read_document(
     Ok((format, root))
 }
 
+/// Whether a text that can't be read was meant to be a service config, as far as anybody can tell.
+pub(crate) fn may_be_service_config(source: &Source, wanted: Option<TableFormat>) -> bool {
+    match wanted {
+        Some(format) => format == TableFormat::ServiceConfig,
+        None => !matches!(syntax(source, None), Ok(Syntax::Yaml | Syntax::Toml)),
+    }
+}
+
 /// The format that a document's keys tell; a service config where they tell nothing.
 fn format_of(root: &Node) -> TableFormat {
     let Kind::Object(members) = &root.kind else { return TableFormat::ServiceConfig };

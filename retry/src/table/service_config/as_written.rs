@@ -1,7 +1,7 @@
 //! A service config as it is written: every value exact, whatever has no meaning an error.
 
 use super::config::{HedgingPolicy, MethodConfig, RetryPolicy, ServiceConfig, Throttling};
-use super::entry::{codes, entry, names};
+use super::entry::{codes, entry, names, with_own_fields};
 use crate::table::document::{Source, Span};
 use crate::table::findings::Findings;
 use crate::table::policy::{Entry, HedgingPolicy as ResolvedHedging};
@@ -64,6 +64,7 @@ impl Resolver<'_> {
             entry.codes = codes(policy.codes.as_ref());
             self.limits(policy, method);
         }
+        settings = with_own_fields(settings, &method.own, |nanos| self.duration(nanos))?;
         if let Some(policy) = &method.hedging {
             entry.hedging = Some(self.hedging(policy)?);
         }
@@ -137,7 +138,7 @@ impl Resolver<'_> {
             Some(_) => {}
         }
         let limited = policy.max_attempts.is_some_and(|attempts| attempts.value > 0)
-            || method.timeout.is_some_and(|timeout| timeout.value > 0);
+            || method.own.total_timeout.or(method.timeout).is_some_and(|timeout| timeout.value > 0);
         if !limited {
             let message = "with neither a timeout nor maxAttempts nothing is retried";
             self.report("no-limits", method.span, message, "add one of the two");

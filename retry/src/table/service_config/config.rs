@@ -1,14 +1,19 @@
 //! What a service config holds, each value with its place and nothing decided yet.
 
-use crate::Code;
-use crate::table::document::Span;
+use crate::table::BatchingSettings;
+use crate::table::document::{Member, Span};
 use crate::table::values::Located;
+use crate::{Code, RetrySettings};
 
 /// The whole file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ServiceConfig {
     pub(crate) methods: Vec<MethodConfig>,
+    /// Polling and batching of methods whose retries are said elsewhere.
+    pub(crate) beside: Vec<MethodConfig>,
     pub(crate) throttling: Option<Throttling>,
+    /// Members that say nothing about retries.
+    pub(crate) rest: Vec<Member>,
     /// The first number that is no status code, in a dialect whose reader lets it pass.
     pub(crate) unrecognized_code: Option<Span>,
 }
@@ -22,6 +27,23 @@ pub(crate) struct MethodConfig {
     pub(crate) retry: Option<RetryPolicy>,
     pub(crate) hedging: Option<HedgingPolicy>,
     pub(crate) wait_for_ready: Option<Located<bool>>,
+    pub(crate) own: OwnFields,
+    /// Members that say nothing about retries.
+    pub(crate) rest: Vec<Member>,
+}
+
+/// What this project's own form can say beyond a gRPC service config.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OwnFields {
+    pub(crate) total_timeout: Option<Located<i128>>,
+    pub(crate) initial_rpc_timeout: Option<Located<i128>>,
+    pub(crate) rpc_timeout_multiplier: Option<Located<f64>>,
+    pub(crate) max_rpc_timeout: Option<Located<i128>>,
+    pub(crate) jittered: Option<Located<bool>>,
+    /// The names under which codes and settings are defined.
+    pub(crate) definitions: Option<(String, String)>,
+    pub(crate) polling: Option<RetrySettings>,
+    pub(crate) batching: Option<BatchingSettings>,
 }
 
 /// What an entry is for: a method, a service, or (with neither) everything.

@@ -1,28 +1,34 @@
 //! What every dialect makes of an entry in the same way.
 
-use super::config::MethodConfig;
-use crate::table::PolicyField;
+use super::config::{MethodConfig, OwnFields};
 use crate::table::document::{Source, Span};
 use crate::table::policy::{Definitions, Entry, EntryName};
 use crate::table::values::Located;
-use crate::{Code, CodeSet};
+use crate::table::{PolicyField, TableError};
+use crate::{Code, CodeSet, RetrySettingsBuilder};
 use std::time::Duration;
 
 /// An entry with its place and the places of its values, and no values yet.
 pub(super) fn entry(source: &Source, method: &MethodConfig) -> Entry {
-    let definitions = match (&method.retry, method.timeout) {
-        (Some(_), _) => Definitions::RetryPolicy,
-        (None, Some(_)) => Definitions::NoRetry,
-        (None, None) => Definitions::Nothing,
+    let own = &method.own;
+    let has_timeout =
+        method.timeout.or(own.total_timeout).or(own.initial_rpc_timeout).or(own.max_rpc_timeout).is_some();
+    let definitions = match (&own.definitions, &method.retry, has_timeout) {
+        (Some((codes, params)), ..) => Definitions::Named { codes: codes.clone(), params: params.clone() },
+        (None, Some(_), _) => Definitions::RetryPolicy,
+        (None, None, true) => Definitions::NoRetry,
+        (None, None, false) => Definitions::Nothing,
     };
     let mut origins = Vec::new();
     let mut add = |field: PolicyField, span: Option<Span>| {
         origins.extend(span.map(|span| (field, source.origin(span))));
     };
-    let timeout = method.timeout.map(|timeout| timeout.span);
-    add(PolicyField::TotalTimeout, timeout);
-    add(PolicyField::InitialRpcTimeout, timeout);
-    add(PolicyField::MaxRpcTimeout, timeout);
+    let or_timeout = |own: Option<Located<i128>>| own.or(method.timeout).map(|timeout| timeout.span);
+    add(PolicyField::TotalTimeout, or_timeout(own.total_timeout));
+    add(PolicyField::InitialRpcTimeout, or_timeout(own.initial_rpc_timeout));
+    add(PolicyField::RpcTimeoutMultiplier, own.rpc_timeout_multiplier.map(|value| value.span));
+    add(PolicyField::MaxRpcTimeout, or_timeout(own.max_rpc_timeout));
+    add(PolicyField::Jittered, own.jittered.map(|value| value.span));
     if let Some(policy) = &method.retry {
         add(PolicyField::InitialRetryDelay, policy.initial_backoff.map(|value| value.span));
         add(PolicyField::RetryDelayMultiplier, policy.multiplier.map(|value| value.span));
@@ -58,4 +64,29 @@ pub(super) fn duration(nanos: i128) -> Option<Duration> {
     let seconds = u64::try_from(nanos / 1_000_000_000).ok()?;
     let rest = u32::try_from(nanos % 1_000_000_000).ok()?;
     Some(Duration::new(seconds, rest))
+}
+
+/// Settings with what only this project's own form can say; `time` reads a duration as the dialect does.
+pub(super) fn with_own_fields(
+    mut settings: RetrySettingsBuilder,
+    own: &OwnFields,
+    time: impl Fn(Located<i128>) -> Result<Duration, TableError>,
+) -> Result<RetrySettingsBuilder, TableError> {
+    let set = |nanos| time(nanos).map(|time| Some(time).filter(|time| !time.is_zero()));
+    if let Some(timeout) = own.total_timeout {
+        settings = settings.total_timeout(set(timeout)?);
+    }
+    if let Some(timeout) = own.initial_rpc_timeout {
+        settings = settings.initial_rpc_timeout(set(timeout)?);
+    }
+    if let Some(timeout) = own.max_rpc_timeout {
+        settings = settings.max_rpc_timeout(set(timeout)?);
+    }
+    if let Some(multiplier) = own.rpc_timeout_multiplier {
+        settings = settings.rpc_timeout_multiplier(multiplier.value);
+    }
+    if let Some(jittered) = own.jittered {
+        settings = settings.jittered(jittered.value);
+    }
+    Ok(settings)
 }

@@ -1,13 +1,15 @@
 //! A whole service config, as each dialect reads it.
 
 use super::as_written::{resolve_as_written, resolve_throttling};
+use super::config::{MethodConfig, OwnFields, ServiceConfig};
 use super::gax_java::resolve_gax_java;
 use super::grpc::{resolve_grpc, resolve_grpc_throttling};
 use super::read::read_service_config;
 use crate::table::document::{Node, Source};
 use crate::table::findings::Findings;
-use crate::table::retry_table::TableFile;
+use crate::table::retry_table::{MethodExtras, TableFile};
 use crate::table::{Dialect, Finding, Severity, TableError};
+use std::collections::HashMap;
 
 /// Entries, throttling and findings of a service config.
 pub(crate) fn read_service_config_file(
@@ -21,6 +23,17 @@ pub(crate) fn read_service_config_file(
         Err(error) if dialect == Dialect::GaxJava => return Ok(dropped_file(&error)),
         Err(error) => return Err(error),
     };
+    resolve(source, Some(root), config, dialect, findings)
+}
+
+/// Entries, throttling and findings of what a file says, in whichever form.
+pub(crate) fn resolve(
+    source: &Source,
+    root: Option<&Node>,
+    config: ServiceConfig,
+    dialect: Dialect,
+    mut findings: Findings,
+) -> Result<TableFile, TableError> {
     let throttling = config.throttling.as_ref();
     let (entries, throttling) = match dialect {
         Dialect::AsWritten => (
@@ -33,7 +46,33 @@ pub(crate) fn read_service_config_file(
             throttling.map(|throttling| resolve_grpc_throttling(source, throttling)).transpose()?,
         ),
     };
-    Ok(TableFile { entries, throttling, findings: findings.into_vec(), ..TableFile::default() })
+    let extras = extras(&config);
+    let config = Some(config);
+    Ok(TableFile {
+        entries,
+        throttling,
+        config,
+        extras,
+        findings: findings.into_vec(),
+        ..TableFile::default()
+    })
+}
+
+/// Polling and batching by method.
+fn extras(config: &ServiceConfig) -> HashMap<String, HashMap<String, MethodExtras>> {
+    let mut extras: HashMap<_, HashMap<_, _>> = HashMap::new();
+    for method in config.methods.iter().chain(&config.beside) {
+        let MethodConfig { names, own: OwnFields { polling, batching, .. }, .. } = method;
+        if polling.is_none() && batching.is_none() {
+            continue;
+        }
+        for name in names {
+            let of_service = extras.entry(name.service.clone()).or_default();
+            let of_method = MethodExtras { polling: polling.clone(), batching: batching.clone() };
+            of_service.insert(name.method.clone(), of_method);
+        }
+    }
+    extras
 }
 
 /// What Google's generator makes of a file that it can't read: nothing. It does not even say so.

@@ -1,7 +1,7 @@
 //! A service config as Google's Java generator turns it into `StubSettings`.
 
 use super::config::{MethodConfig, RetryPolicy, ServiceConfig};
-use super::entry::{codes, duration, entry, names};
+use super::entry::{codes, duration, entry, names, with_own_fields};
 use crate::table::document::Source;
 use crate::table::policy::Entry;
 use crate::table::values::Located;
@@ -36,6 +36,7 @@ fn resolve(source: &Source, method: &MethodConfig) -> Result<Entry, TableError> 
         settings = back_off(source, policy, settings)?;
         entry.codes = codes(policy.codes.as_ref());
     }
+    settings = with_own_fields(settings, &method.own, |nanos| millis(source, nanos))?;
     entry.settings = settings.build().map_err(|error| {
         source.fault(method.span, &format!("makes the Java client fail: {error}"), "correct these values")
     })?;

@@ -17,11 +17,13 @@ const MOST_ATTEMPTS: u32 = 5;
 /// Entries with the settings that a gRPC channel holds.
 pub(super) fn resolve_grpc(
     source: &Source,
-    root: &Node,
+    root: Option<&Node>,
     config: &ServiceConfig,
     findings: &mut Findings,
 ) -> Result<Vec<Entry>, TableError> {
-    refuse_duplicate_keys(source, root)?;
+    if let Some(root) = root {
+        refuse_duplicate_keys(source, root)?;
+    }
     let mut resolver = Resolver { source, findings };
     let entries = config.methods.iter().map(|method| resolver.method(method)).collect::<Result<_, _>>()?;
     refuse_faulty_names(source, config)?;
@@ -57,7 +59,7 @@ impl Resolver<'_> {
             !matches!(field, PolicyField::InitialRpcTimeout | PolicyField::MaxRpcTimeout)
         });
         let mut settings = RetrySettings::default();
-        if let Some(timeout) = method.timeout {
+        if let Some(timeout) = method.own.total_timeout.or(method.timeout) {
             settings.total_timeout = Some(duration(timeout.value).unwrap_or_default());
             if timeout.value <= 0 {
                 let message = "with this timeout every call fails at once";

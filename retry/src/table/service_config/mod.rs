@@ -8,6 +8,11 @@ mod gax_java;
 mod grpc;
 mod read;
 
+pub(crate) use config::{
+    HedgingPolicy, MethodConfig, Name, OwnFields, RetryPolicy, ServiceConfig, Throttling,
+};
+#[cfg(feature = "toml")]
+pub(crate) use file::resolve;
 pub(crate) use file::{dropped_file, read_service_config_file};
 #[cfg(feature = "yaml")]
 pub(crate) use gax_java::one_decimal;

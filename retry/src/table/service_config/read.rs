@@ -1,9 +1,9 @@
 //! A document's nodes to a [`ServiceConfig`].
 
-use super::config::{HedgingPolicy, MethodConfig, Name, RetryPolicy, ServiceConfig, Throttling};
+use super::config::{HedgingPolicy, MethodConfig, Name, OwnFields, RetryPolicy, ServiceConfig, Throttling};
 use crate::table::document::{Node, Source};
 use crate::table::findings::Findings;
-use crate::table::values::{FieldFinder, Fields, Scalars};
+use crate::table::values::{FieldFinder, Fields, Scalars, rest};
 use crate::table::{Dialect, Finding, Severity, TableError};
 
 /// Reads a service config. What the dialect's reader refuses is an error.
@@ -41,7 +41,9 @@ impl Reader<'_> {
         };
         Ok(ServiceConfig {
             methods: methods.iter().map(|node| self.method(node)).collect::<Result<_, _>>()?,
+            beside: Vec::new(),
             throttling: throttling.map(|node| self.throttling(node)).transpose()?,
+            rest: rest(root, &["methodConfig", "retryThrottling"]),
             unrecognized_code: self.scalars.unrecognized.get(),
         })
     }
@@ -82,6 +84,8 @@ impl Reader<'_> {
             retry: retry.map(|node| self.retry_policy(node)).transpose()?,
             hedging: hedging.map(|node| self.hedging_policy(node)).transpose()?,
             wait_for_ready,
+            own: OwnFields::default(),
+            rest: rest(node, &["name", "timeout", "retryPolicy", "hedgingPolicy", "waitForReady"]),
         })
     }
 

@@ -67,3 +67,52 @@ fn grpc_refuses_a_quarter_of_the_corpus() {
     let refused: Vec<_> = refused.iter().map(|(reason, count)| (reason.as_str(), *count)).collect();
     assert_eq!(refused, [("comes twice", 2), ("has no maxAttempts", 113), ("names no codes to retry", 2)]);
 }
+
+/// A service config with every duration and number in one form.
+#[cfg(feature = "toml")]
+fn normal(value: &serde_json::Value) -> serde_json::Value {
+    use serde_json::Value;
+    match value {
+        Value::Number(number) => Value::from(number.as_f64()),
+        Value::String(text) if text.ends_with("0s") && text.contains('.') => {
+            let short = text.trim_end_matches('s').trim_end_matches('0').trim_end_matches('.');
+            Value::from(format!("{short}s"))
+        }
+        Value::Array(elements) => elements.iter().map(normal).collect(),
+        Value::Object(members) => members.iter().map(|(key, value)| (key.clone(), normal(value))).collect(),
+        other => other.clone(),
+    }
+}
+
+#[cfg(feature = "toml")]
+#[test]
+fn all_of_the_corpus_goes_to_toml_and_back_without_loss() {
+    use crate::TableFormat;
+    let Some(paths) = corpus() else { return };
+    for path in &paths {
+        let text = std::fs::read_to_string(path).unwrap();
+        let table = RetryTable::parse(&text).unwrap();
+        let toml = table.convert(TableFormat::Toml).unwrap();
+        assert_eq!(toml.findings(), []);
+        let from_toml =
+            RetryTable::parse(toml.text()).unwrap_or_else(|error| panic!("{error}\n{}", toml.text()));
+        let back = from_toml.convert(TableFormat::ServiceConfig).unwrap();
+        assert_eq!(back.findings(), []);
+        let value = |text: &str| normal(&serde_json::from_str(text).unwrap());
+        assert_eq!(value(back.text()), value(&text), "{}", path.display());
+        for dialect in Dialect::ALL {
+            let read = |text: &str| RetryTable::reader().dialect(*dialect).read(text.as_bytes());
+            let (Ok(json), Ok(toml)) = (read(&text), read(toml.text())) else {
+                assert!(read(&text).is_err() && read(toml.text()).is_err(), "{}", path.display());
+                continue;
+            };
+            for name in table.names() {
+                let (service, method) = (name.service(), name.method().unwrap_or("AnyOther"));
+                let (json, toml) =
+                    (json.lookup(service, method).unwrap(), toml.lookup(service, method).unwrap());
+                assert_eq!((json.settings(), json.codes()), (toml.settings(), toml.codes()));
+                assert_eq!((json.codes_key(), json.params_key()), (toml.codes_key(), toml.params_key()));
+            }
+        }
+    }
+}

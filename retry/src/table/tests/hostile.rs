@@ -11,6 +11,90 @@ fn read_all(content: &[u8]) {
     }
 }
 
+const YAML: &[&str] = &[
+    " ",
+    "  ",
+    "\n",
+    "\n  ",
+    "\n- ",
+    "- ",
+    "a: ",
+    "interfaces:",
+    "methods:",
+    "name: ",
+    "retry_codes_def:",
+    "? ",
+    ": ",
+    "|",
+    ">",
+    "|2-",
+    "&x ",
+    "*x",
+    "!!str ",
+    "%YAML 1.2",
+    "@",
+    "`",
+    "'",
+    "\"",
+    "#",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    "1.5",
+    "~",
+    "---",
+    "...",
+    "\t",
+    "é",
+    "\u{feff}",
+    "\\",
+    "\r\n",
+    "\u{0}",
+];
+
+const TOML: &[&str] = &[
+    "\n",
+    "[[entry]]\n",
+    "[params.x]\n",
+    "[codes]\n",
+    "for = ",
+    "codes = ",
+    "params = ",
+    "timeout = ",
+    "inherit = true\n",
+    "polling = ",
+    "\"a.B/C\"",
+    "\"a.B\"",
+    "\"5s\"",
+    "\"1m5ms\"",
+    "\"99999999999999h\"",
+    "[",
+    "]",
+    "{ ",
+    " }",
+    " = ",
+    ".",
+    ", ",
+    "'''",
+    "\"\"\"",
+    "#",
+    "1_0",
+    "0x1F",
+    "1e400",
+    "nan",
+    "1979-05-27",
+    "é",
+    "\\u",
+    "\u{0}",
+];
+
+/// Texts made of these pieces.
+fn pieces(of: &'static [&'static str]) -> impl Strategy<Value = String> {
+    proptest::collection::vec(proptest::sample::select(of), 0..40).prop_map(|pieces| pieces.concat())
+}
+
 #[test]
 fn deep_nesting_is_an_error() {
     for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
@@ -79,5 +163,17 @@ proptest! {
                 prop_assert!(policy.settings().to_builder().build().is_ok());
             }
         }
+    }
+
+    #[test]
+    fn no_yaml_like_text_panics(pieces in pieces(YAML)) {
+        read_all(pieces.as_bytes());
+        read_all(format!("interfaces:\n{pieces}").as_bytes());
+    }
+
+    #[test]
+    fn no_toml_like_text_panics(pieces in pieces(TOML)) {
+        read_all(pieces.as_bytes());
+        read_all(format!("[codes]\n{pieces}").as_bytes());
     }
 }

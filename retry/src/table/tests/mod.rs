@@ -12,6 +12,8 @@ mod goldens;
 mod grpc;
 mod hostile;
 mod merge;
+#[cfg(feature = "toml")]
+mod toml_form;
 
 use super::{Dialect, RetryTable};
 use std::path::{Path, PathBuf};

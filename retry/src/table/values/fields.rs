@@ -163,3 +163,12 @@ fn snake_case(name: &str) -> String {
     }
     text
 }
+
+/// The members of an object under other names than these.
+pub(crate) fn rest(node: &Node, names: &[&str]) -> Vec<Member> {
+    let Kind::Object(members) = &node.kind else { return Vec::new() };
+    let others = members
+        .iter()
+        .filter(|member| !names.iter().any(|name| member.key == *name || member.key == snake_case(name)));
+    others.cloned().collect()
+}

@@ -3,6 +3,10 @@
 mod duration;
 mod fields;
 mod scalar;
+mod time;
 
-pub(crate) use fields::{FieldFinder, Fields, duplicate_key};
+pub(crate) use fields::{FieldFinder, Fields, duplicate_key, rest};
 pub(crate) use scalar::{Located, Scalars};
+#[cfg(feature = "toml")]
+pub(crate) use time::parse_time;
+pub(crate) use time::{seconds_text, time_text};
