@@ -5,7 +5,10 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, TE};
 use http::uri::PathAndQuery;
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, Uri, Version};
-use http_body_util::Full;
+use http_body::Frame;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use tonic::GrpcMethod;
 use tonic::body::Body;
 
@@ -85,7 +88,7 @@ impl Outgoing {
         if let Some(timeout) = timeout {
             headers.insert(GRPC_TIMEOUT, timeout);
         }
-        let mut request = http::Request::new(Body::new(Full::new(self.body.clone())));
+        let mut request = http::Request::new(Body::new(OneFrame::of(&self.body)));
         *request.method_mut() = self.method.clone();
         *request.uri_mut() = self.uri.clone();
         *request.version_mut() = self.version;
@@ -104,6 +107,33 @@ impl Outgoing {
         if self.body.len() < TONIC_BUFFER {
             self.body = Bytes::copy_from_slice(&self.body);
         }
+    }
+}
+
+/// A body of one frame. It does not tell its length beforehand: gRPC has no use for a `content-length`, and
+/// tonic sends none.
+#[derive(Debug)]
+struct OneFrame(Option<Bytes>);
+
+impl OneFrame {
+    fn of(bytes: &Bytes) -> Self {
+        Self((!bytes.is_empty()).then(|| bytes.clone()))
+    }
+}
+
+impl http_body::Body for OneFrame {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(self.0.take().map(|data| Ok(Frame::data(data))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_none()
     }
 }
 

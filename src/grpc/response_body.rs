@@ -13,8 +13,9 @@ use tonic::Status;
 use tonic::body::Body;
 
 /// The body of a response that has come through [`RetryService`](crate::RetryService): held back and
-/// judged, or passed on while it still comes in, under the attempt's deadline.
-#[derive(Debug)]
+/// judged, or passed on while it still comes in, under the attempt's deadline. The default is empty: tonic's
+/// interceptors answer so in its place.
+#[derive(Debug, Default)]
 pub struct ResponseBody {
     collected: Collected,
     rest: Option<Open>,

@@ -1,0 +1,135 @@
+//! Compressed messages, both ways.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use gax_retry::{Code, RetrySettings, StopReason};
+use tonic::codec::CompressionEncoding::Gzip;
+use tonic::transport::{Channel, Server};
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as Stock;
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
+use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
+use tonic_gax_tests::{Answer, Assets, Log, Script, Scripted, Setup, error_report, ms, pipes, report_of};
+use tower_layer::Layer as _;
+
+fn settings() -> RetrySettings {
+    RetrySettings::builder()
+        .jittered(false)
+        .initial_retry_delay(ms(200))
+        .initial_rpc_timeout(ms(1000))
+        .total_timeout(ms(10_000))
+        .build()
+        .unwrap()
+}
+
+/// A server that compresses and fails once.
+fn server() -> (Channel, Log) {
+    let log = Log::default();
+    let assets = AssetServiceServer::new(Assets::default()).accept_compressed(Gzip).send_compressed(Gzip);
+    let assets = Scripted::new(assets, Script::at_once([Answer::unavailable()]), log.clone());
+    let (channel, incoming) = pipes();
+    tokio::spawn(Server::builder().add_service(assets).serve_with_incoming(incoming));
+    (channel, log)
+}
+
+/// A request and a response that compress well.
+fn request() -> ListAssetsRequest {
+    ListAssetsRequest { parent: "projects/".repeat(200), page_size: 3, ..ListAssetsRequest::default() }
+}
+
+fn client(channel: Channel) -> AssetServiceClient<Channel> {
+    AssetServiceClient::with_settings(channel, Setup::new(settings()).client())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_generated_client_compresses_every_attempt() {
+    let (channel, log) = server();
+    let client = client(channel).send_compressed(Gzip);
+    let result = client.list_assets(request()).await;
+    assert_eq!(report_of(&result).attempts().len(), 2);
+    assert_eq!(result.unwrap().into_inner().assets.len(), 3);
+    let arrivals = log.arrivals();
+    assert_eq!(arrivals.len(), 2);
+    for arrival in &arrivals {
+        assert_eq!(arrival.header("grpc-encoding"), Some("gzip"));
+        assert!(arrival.body.len() < 200, "{} bytes", arrival.body.len());
+        assert_eq!(arrival.body[0], 1, "the flag of a compressed message");
+        assert_eq!(arrival.body, arrivals[0].body);
+        assert_eq!(arrival.timeout(), Some(1000));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_generated_client_reads_compressed_responses() {
+    let (channel, log) = server();
+    let client = client(channel).accept_compressed(Gzip);
+    let result = client.list_assets(request()).await;
+    assert_eq!(report_of(&result).attempts().len(), 2);
+    let response = result.unwrap();
+    assert_eq!(response.metadata().get("grpc-encoding").unwrap(), "gzip");
+    let assets = response.into_inner().assets;
+    assert_eq!(assets.len(), 3);
+    assert_eq!(assets[2].name, request().parent);
+    for arrival in log.arrivals() {
+        assert_eq!(arrival.header("grpc-accept-encoding"), Some("gzip,identity"));
+        assert_eq!(arrival.header("grpc-encoding"), None);
+        assert_eq!(arrival.timeout(), Some(1000));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn both_ways_at_once_as_a_stock_client_over_the_layer() {
+    let (channel, generated) = server();
+    let both = client(channel).send_compressed(Gzip).accept_compressed(Gzip);
+    both.list_assets(request()).await.unwrap();
+    for layer in [Setup::new(settings()).layer(), Setup::new(settings()).layer_with_descriptors()] {
+        let (channel, stock) = server();
+        let mut client = Stock::new(layer.layer(channel)).send_compressed(Gzip).accept_compressed(Gzip);
+        let result = client.list_assets(request()).await;
+        assert_eq!(report_of(&result).attempts().len(), 2);
+        assert_eq!(result.unwrap().into_inner().assets.len(), 3);
+        for (one, other) in generated.arrivals().iter().zip(&stock.arrivals()) {
+            assert_eq!(one.headers, other.headers);
+            assert_eq!(one.body, other.body);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn metadata_goes_along() {
+    let (channel, log) = server();
+    let client = client(channel).send_compressed(Gzip);
+    let mut request = tonic::Request::new(request());
+    request.metadata_mut().insert("x-one", "1".parse().unwrap());
+    request.set_timeout(ms(600));
+    client.list_assets(request).await.unwrap();
+    let seen: Vec<_> = log.arrivals().iter().map(|arrival| arrival.timeout()).collect();
+    assert_eq!(seen, [Some(600), Some(400)]);
+    assert!(log.arrivals().iter().all(|arrival| arrival.header("x-one") == Some("1")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn limits_hold_for_compressed_messages() {
+    let (channel, log) = server();
+    let small = client(channel.clone()).send_compressed(Gzip).max_encoding_message_size(10);
+    let status = small.list_assets(request()).await.unwrap_err();
+    assert_eq!(status.code(), tonic::Code::OutOfRange);
+    assert_eq!(log.seen(), []);
+
+    let small = client(channel).accept_compressed(Gzip).max_decoding_message_size(10);
+    let status = small.list_assets(request()).await.unwrap_err();
+    assert_eq!(status.code(), tonic::Code::OutOfRange);
+    assert_eq!(error_report(&status).stop_reason(), Some(StopReason::Committed));
+}
+
+/// A server that can't read what it is sent says so, and the client does not insist.
+#[tokio::test(start_paused = true)]
+async fn an_encoding_that_the_server_does_not_know_is_unimplemented() {
+    let log = Log::default();
+    let assets =
+        Scripted::new(AssetServiceServer::new(Assets::default()), Script::always(Answer::Serve), log.clone());
+    let (channel, incoming) = pipes();
+    tokio::spawn(Server::builder().add_service(assets).serve_with_incoming(incoming));
+    let status = client(channel).send_compressed(Gzip).list_assets(request()).await.unwrap_err();
+    assert_eq!(status.code(), tonic::Code::Unimplemented);
+    assert_eq!(error_report(&status).attempts()[0].code(), Code::Unimplemented);
+    assert_eq!(log.seen().len(), 1);
+}
