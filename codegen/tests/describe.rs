@@ -1,5 +1,7 @@
 //! What protos say about services.
 
+#![expect(clippy::unwrap_used, reason = "a helper of tests fails the test that calls it")]
+
 use gax_retry::{IdempotencyLevel, MethodDescription, MethodKind};
 use tonic_gax_build::describe_protos;
 

@@ -1,4 +1,5 @@
 //! What the generator says when something is wrong.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use miette::Diagnostic;
 use tonic_gax_build::{Builder, Dialect, Error, Severity, configure};

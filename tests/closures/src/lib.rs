@@ -3,8 +3,11 @@
 /// The mirror of the asset API in this repository, with messages and tonic's server.
 #[allow(
     missing_docs,
+    rustdoc::all,
     unused_qualifications,
     clippy::pedantic,
+    clippy::allow_attributes_without_reason,
+    clippy::doc_lazy_continuation,
     clippy::exhaustive_enums,
     clippy::exhaustive_structs,
     reason = "prost's and tonic's own code"
@@ -20,8 +23,14 @@ pub mod own_published {
 }
 
 /// Names and comments that generated code must cope with.
-#[allow(clippy::pedantic, clippy::exhaustive_structs, reason = "prost's own code")]
-pub mod edge {
+#[allow(
+    clippy::pedantic,
+    clippy::allow_attributes_without_reason,
+    clippy::doc_lazy_continuation,
+    clippy::exhaustive_structs,
+    reason = "prost's own code"
+)]
+pub mod names {
     include!(concat!(env!("OUT_DIR"), "/edge/mod.rs"));
 }
 
@@ -29,8 +38,11 @@ pub mod edge {
 #[cfg(google_protos)]
 #[allow(
     missing_docs,
+    rustdoc::all,
     unused_qualifications,
     clippy::pedantic,
+    clippy::allow_attributes_without_reason,
+    clippy::doc_lazy_continuation,
     clippy::exhaustive_enums,
     clippy::exhaustive_structs,
     reason = "prost's and tonic's own code"
@@ -43,8 +55,11 @@ pub mod asset {
 #[cfg(google_protos)]
 #[allow(
     missing_docs,
+    rustdoc::all,
     unused_qualifications,
     clippy::pedantic,
+    clippy::allow_attributes_without_reason,
+    clippy::doc_lazy_continuation,
     clippy::exhaustive_enums,
     clippy::exhaustive_structs,
     reason = "prost's and tonic's own code"

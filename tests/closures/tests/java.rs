@@ -11,6 +11,8 @@ fn settings_are_those_of_the_java_clients() {
 
 #[cfg(google_protos)]
 mod with_protos {
+    #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
+
     use serde_json::Value;
     use std::time::Duration;
     use tonic_gax::{Code, CodeSet, MethodInfo, RetrySettings};
