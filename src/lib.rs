@@ -3,6 +3,8 @@
 pub mod client;
 mod closure;
 mod grpc;
+#[cfg(feature = "http")]
+mod http;
 mod operation;
 mod settings;
 
@@ -11,9 +13,21 @@ pub use gax_retry::{
     Attempt, AttemptPlan, Code, CodeSet, Compatibility, Dialect, MethodKind, NotAttempted, RetrySettings,
     RetrySettingsBuilder, RetryTable, RetryTableBuilder, SettingsError, Started, StopReason, TableError,
 };
+#[cfg(feature = "http")]
+pub use gax_retry::{
+    HttpFailure, Idempotency, IdempotencyRule, IdempotencyStrategy, IdempotencyTable, OperationClass,
+    PathPattern, Precondition, Preset, StatusSet, TransportFailure, TransportFailures, Verdict, presets,
+};
 pub use grpc::{
     DeadlineFuture, DeadlineLayer, DeadlineService, DescriptorError, ResponseBody, ResponseFuture,
     RetryLayer, RetryService,
+};
+#[cfg(feature = "reqwest")]
+pub use http::ReqwestService;
+#[cfg(feature = "http")]
+pub use http::{
+    HttpError, HttpReport, HttpResponseBody, HttpResponseFuture, HttpRetryLayer, HttpRetryService, Replay,
+    ReplayBody,
 };
 pub use operation::{Note, OperationError, OperationReport};
 pub use settings::{CallOptions, CallSettings, MethodInfo, RequestExt};

@@ -19,7 +19,7 @@ tokio::task_local! {
 }
 
 /// The deadline of the request that this task serves.
-pub(super) fn inbound_deadline() -> Option<Instant> {
+pub(crate) fn inbound_deadline() -> Option<Instant> {
     DEADLINE.try_with(|deadline| *deadline).ok().flatten()
 }
 

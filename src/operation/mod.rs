@@ -7,6 +7,8 @@ mod name;
 mod report;
 mod timer;
 
+#[cfg(feature = "http")]
+pub(crate) use clock::time_of_day;
 pub(crate) use clock::{Clock, until};
 pub use error::OperationError;
 pub(crate) use jitter::{Jitter, JitterSeeds};

@@ -78,6 +78,20 @@ impl OperationReport {
         self.ledger.transparent_retries
     }
 
+    /// Why an HTTP request was retried, or was not; `None` for other operations.
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn http(&self) -> Option<&crate::HttpReport> {
+        self.ledger.http.as_deref()
+    }
+
+    /// What the idempotency table says of an HTTP request; `None` for other operations.
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn idempotency(&self) -> Option<&gax_retry::Verdict> {
+        self.http().map(crate::HttpReport::idempotency)
+    }
+
     /// One sentence about an operation that failed.
     pub(crate) fn write_failure(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.attempts().len();
@@ -114,6 +128,10 @@ impl fmt::Display for OperationReport {
                 attempt.end(),
                 attempt.code()
             )?;
+        }
+        #[cfg(feature = "http")]
+        if let Some(http) = self.http() {
+            writeln!(f, "  {http}")?;
         }
         match self.stop_reason() {
             Some(reason) => write!(f, "  {reason}"),
@@ -163,6 +181,8 @@ pub(crate) struct Ledger {
     pub(crate) stop_reason: Option<StopReason>,
     pub(crate) not_attempted: Option<NotAttempted>,
     pub(crate) transparent_retries: u32,
+    #[cfg(feature = "http")]
+    pub(crate) http: Option<Box<crate::HttpReport>>,
     notes: Vec<Note>,
 }
 
@@ -174,6 +194,8 @@ impl Ledger {
             stop_reason: None,
             not_attempted: None,
             transparent_retries: 0,
+            #[cfg(feature = "http")]
+            http: None,
             notes: Vec::new(),
         }
     }

@@ -1,0 +1,311 @@
+//! One operation without its I/O: what has happened, and what follows.
+
+use super::BoxError;
+use super::body::HttpResponseBody;
+use super::error::{Broken, HttpError};
+use super::failure::{Phase, classify};
+use super::outgoing::Outgoing;
+use super::policy::Policy;
+use super::replay::Replay;
+use super::report::HttpReport;
+use super::service::Limits;
+use crate::grpc::inbound_deadline;
+use crate::operation::{Clock, Jitter, Ledger, Note, OperationReport, time_of_day, until};
+use gax_retry::{
+    Attempt, Code, Decision, Ending, HttpFailure, OperationState, Schedule, Started, StopReason, retry_after,
+};
+use http::HeaderMap;
+use http::header::{DATE, RETRY_AFTER};
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use tokio::time::Instant;
+
+/// What an operation leads to.
+pub(super) type Outcome<R> = Result<http::Response<HttpResponseBody<R>>, HttpError>;
+
+/// What the operation does next.
+pub(super) enum Next<R> {
+    /// Send the request of the attempt that has begun.
+    Send,
+    /// Begin another attempt.
+    Attempt,
+    /// The same, but let other tasks run before.
+    Yield,
+    /// The same, at that moment.
+    Wait(Option<Instant>),
+    /// End.
+    Stop(Box<Outcome<R>>),
+}
+
+/// After how many attempts without a wait other tasks get their turn.
+const BURST: u8 = 16;
+
+/// One operation.
+pub(super) struct Course<B, R> {
+    policy: Arc<Policy>,
+    schedule: Option<Schedule>,
+    inbound: Option<Instant>,
+    limits: Limits,
+    outgoing: Outgoing<B>,
+    repeatable: bool,
+    clock: Option<Clock>,
+    state: OperationState,
+    current: Current,
+    ledger: Ledger,
+    http: Box<HttpReport>,
+    /// What the attempt before ended with.
+    before: Option<Box<Ended<R>>>,
+    burst: u8,
+    jitter: Jitter,
+}
+
+/// The attempt that is running.
+#[derive(Debug, Default)]
+struct Current {
+    started: Option<Started>,
+    delay: Duration,
+    start: Duration,
+    deadline: Option<Instant>,
+}
+
+/// How an attempt ended without success.
+enum Ended<R> {
+    Answered(Box<http::Response<HttpResponseBody<R>>>),
+    Broken(Broken),
+}
+
+impl<B: Replay, R> Course<B, R> {
+    pub(super) fn new(policy: Arc<Policy>, limits: Limits, outgoing: Outgoing<B>, jitter: Jitter) -> Self {
+        let parts = outgoing.parts();
+        let verdict = policy.classify(parts, &outgoing.bytes().unwrap_or_default());
+        let name = format!("{} {}", parts.method, parts.uri.path());
+        let http = HttpReport::new(verdict, policy.strategy);
+        Self {
+            schedule: None,
+            inbound: inbound_deadline(),
+            limits,
+            outgoing,
+            repeatable: http.may_be_sent_again(),
+            clock: None,
+            state: OperationState::default(),
+            current: Current::default(),
+            ledger: Ledger::new(Cow::<'static, str>::Owned(name)),
+            http: Box::new(http),
+            before: None,
+            burst: 0,
+            jitter,
+            policy,
+        }
+    }
+
+    pub(super) fn max_response_buffer(&self) -> usize {
+        self.limits.max_response_buffer
+    }
+
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.current.deadline
+    }
+
+    /// The moment to wait for, now that the attempt has to wait.
+    pub(super) fn pending(&mut self) -> Option<Instant> {
+        self.burst = 0;
+        self.current.deadline
+    }
+
+    /// Begins an attempt, if there is time for it.
+    pub(super) fn begin(&mut self) -> Next<R> {
+        // The operation starts with its first attempt.
+        let (clock, now) = if let Some(clock) = self.clock {
+            (clock, clock.elapsed())
+        } else {
+            let left = self.inbound.map(until);
+            self.schedule = left.map(|left| self.policy.schedule.clone().bounded_by(left));
+            (*self.clock.insert(Clock::start()), Duration::ZERO)
+        };
+        let schedule = self.schedule.as_ref().unwrap_or(&self.policy.schedule);
+        match self.state.start(schedule, now) {
+            Ok(started) => {
+                self.current = Current {
+                    started: Some(started),
+                    delay: self.current.delay,
+                    start: now,
+                    deadline: started.deadline().and_then(|timeout| clock.at(now.saturating_add(timeout))),
+                };
+                Next::Send
+            }
+            Err(stop) => {
+                let before = self.before.take().map_or(Ended::Broken(Broken::NoTime), |before| *before);
+                self.stop(before, stop.reason())
+            }
+        }
+    }
+
+    /// The request of the attempt that has begun.
+    pub(super) fn request(&mut self) -> Option<http::Request<B>> {
+        self.outgoing.write()
+    }
+
+    /// A good answer.
+    pub(super) fn succeeded(
+        &mut self,
+        response: http::Response<HttpResponseBody<R>>,
+        is_whole: bool,
+    ) -> Next<R> {
+        self.record(Code::Ok);
+        if !is_whole {
+            self.ledger.note(Note::ResponseTooLargeToJudge);
+        }
+        Next::Stop(Box::new(Ok(self.reported(response, None))))
+    }
+
+    /// An answer that is none of success.
+    pub(super) fn answered(&mut self, response: http::Response<HttpResponseBody<R>>) -> Next<R> {
+        let failure = HttpFailure::Status(response.status().as_u16());
+        let asked = self.limits.retry_after.then(|| asked_for(response.headers())).flatten();
+        self.ended(Ended::Answered(Box::new(response)), Some(failure), asked)
+    }
+
+    /// The request or its answer broke.
+    pub(super) fn broken(&mut self, error: BoxError, phase: Phase) -> Next<R> {
+        let failure = classify(&*error, phase);
+        let broken = Broken::Failed { failure, source: error };
+        self.ended(Ended::Broken(broken), failure.map(HttpFailure::Transport), None)
+    }
+
+    /// Our clock has ended the attempt.
+    pub(super) fn timed_out(&mut self) -> Next<R> {
+        let after = self.current.started.and_then(Started::rpc_timeout).unwrap_or_default();
+        let broken = Broken::TimedOut { after };
+        let failure = broken.failure().map(HttpFailure::Transport);
+        self.ended(Ended::Broken(broken), failure, None)
+    }
+
+    fn ended(&mut self, ended: Ended<R>, failure: Option<HttpFailure>, asked: Option<Duration>) -> Next<R> {
+        self.http.failures.extend(failure);
+        let (code, listed) = match failure {
+            Some(failure) => self.policy.judge(failure),
+            // Its own fault.
+            None => (Code::Unknown, Some(false)),
+        };
+        let now = self.record(code);
+        let mut ending = Ending::new(code);
+        if let Some(listed) = listed {
+            ending = ending.retryable(listed);
+        }
+        if !self.repeatable {
+            ending = ending.retryable(false);
+        }
+        if let Some(asked) = asked {
+            ending = ending.after_at_least(asked);
+        }
+        let schedule = self.schedule.as_ref().unwrap_or(&self.policy.schedule);
+        self.before = None;
+        match self.state.ended(schedule, now, ending, &mut self.jitter) {
+            Decision::Retry(_) if !self.outgoing.is_replayable() => {
+                self.ledger.note(self.outgoing.note());
+                self.stop(ended, StopReason::NotReplayable)
+            }
+            Decision::Retry(retry) => {
+                self.before = Some(Box::new(ended.without_connection()));
+                self.current.delay = retry.wait();
+                self.pause(now, retry.wait())
+            }
+            Decision::Stop(stop) => {
+                self.ledger.not_attempted = stop.not_attempted();
+                self.stop(ended, stop.reason())
+            }
+            // A failure has no code OK; were there one, nothing would retry it.
+            Decision::Done => self.stop(ended, StopReason::NonRetryable),
+        }
+    }
+
+    fn pause(&mut self, now: Duration, wait: Duration) -> Next<R> {
+        if wait.is_zero() {
+            self.burst += 1;
+            if self.burst < BURST {
+                return Next::Attempt;
+            }
+            self.burst = 0;
+            return Next::Yield;
+        }
+        Next::Wait(self.clock.and_then(|clock| clock.at(now.saturating_add(wait))))
+    }
+
+    /// Writes the attempt down; returns when it ended.
+    fn record(&mut self, code: Code) -> Duration {
+        let end = self.clock.map_or(Duration::ZERO, Clock::elapsed);
+        if let Some(started) = self.current.started {
+            self.ledger.push(Attempt::new(started, self.current.delay, self.current.start, end, code));
+        }
+        end
+    }
+
+    fn stop(&mut self, ended: Ended<R>, reason: StopReason) -> Next<R> {
+        Next::Stop(Box::new(match ended {
+            Ended::Answered(response) => Ok(self.reported(*response, Some(reason))),
+            Ended::Broken(broken) => Err(HttpError::new(self.report(Some(reason)), broken)),
+        }))
+    }
+
+    fn reported(
+        &mut self,
+        mut response: http::Response<HttpResponseBody<R>>,
+        reason: Option<StopReason>,
+    ) -> http::Response<HttpResponseBody<R>> {
+        let report = self.report(reason);
+        response.extensions_mut().insert(report);
+        response
+    }
+
+    fn report(&mut self, reason: Option<StopReason>) -> OperationReport {
+        let mut ledger = std::mem::replace(&mut self.ledger, Ledger::new(Cow::Borrowed("")));
+        ledger.stop_reason = reason;
+        ledger.http = Some(self.http.clone());
+        OperationReport::new(ledger)
+    }
+}
+
+impl<R> Ended<R> {
+    fn without_connection(mut self) -> Self {
+        if let Ended::Answered(response) = &mut self {
+            response.body_mut().cut();
+        }
+        self
+    }
+}
+
+/// The wait that an answer asks for. A date counts from the answer's own `Date`, so that a clock that is
+/// wrong on either side does no harm.
+fn asked_for(headers: &HeaderMap) -> Option<Duration> {
+    let value = headers.get(RETRY_AFTER)?.as_bytes();
+    let date = headers.get(DATE).and_then(|date| retry_after(date.as_bytes(), SystemTime::UNIX_EPOCH));
+    let now = date.and_then(|since| SystemTime::UNIX_EPOCH.checked_add(since)).unwrap_or_else(time_of_day);
+    retry_after(value, now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(headers: &[(&'static str, &str)]) -> Option<Duration> {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.insert(*name, value.parse().unwrap());
+        }
+        asked_for(&map)
+    }
+
+    #[test]
+    fn a_date_counts_from_the_answers_own() {
+        let s = Duration::from_secs;
+        assert_eq!(asked(&[]), None);
+        assert_eq!(asked(&[("retry-after", "7")]), Some(s(7)));
+        let date = ("date", "Sat, 21 Nov 2026 09:00:00 GMT");
+        assert_eq!(asked(&[date, ("retry-after", "Sat, 21 Nov 2026 09:01:30 GMT")]), Some(s(90)));
+        assert_eq!(asked(&[date, ("retry-after", "Sat, 21 Nov 2026 08:59:00 GMT")]), Some(s(0)));
+        assert_eq!(asked(&[("retry-after", "Sat, 21 Nov 2020 09:00:00 GMT")]), Some(s(0)));
+        assert_eq!(asked(&[("retry-after", "soon")]), None);
+        assert!(asked(&[("retry-after", "Fri, 31 Dec 9999 23:59:59 GMT")]) > Some(s(1_000_000_000)));
+    }
+}

@@ -1,0 +1,105 @@
+//! What an error below HTTP means, read from its chain of sources.
+
+use gax_retry::TransportFailure;
+use std::error::Error;
+use std::io;
+
+/// When the error came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Before the head of the answer was there.
+    Head,
+    /// While its body came in.
+    Body,
+}
+
+/// The kind of failure; `None` if the fault is the caller's own, so that another attempt is no use.
+pub(super) fn classify(error: &(dyn Error + 'static), phase: Phase) -> Option<TransportFailure> {
+    let broken = match phase {
+        Phase::Head => TransportFailure::Reset,
+        Phase::Body => TransportFailure::Truncated,
+    };
+    let mut link = Some(error);
+    while let Some(current) = link {
+        if let Some(error) = current.downcast_ref::<hyper_util::client::legacy::Error>() {
+            if error.is_connect() {
+                return Some(TransportFailure::Connect);
+            }
+            // Faults of requests that the client does not take have no cause.
+            error.source()?;
+        }
+        #[cfg(feature = "reqwest")]
+        if let Some(error) = current.downcast_ref::<reqwest::Error>() {
+            if error.is_builder() || error.is_redirect() {
+                return None;
+            }
+            if error.is_connect() {
+                return Some(TransportFailure::Connect);
+            }
+            if error.is_timeout() {
+                return Some(TransportFailure::Timeout);
+            }
+        }
+        if let Some(error) = current.downcast_ref::<hyper::Error>() {
+            if error.is_user() {
+                return None;
+            }
+            if error.is_timeout() {
+                return Some(TransportFailure::Timeout);
+            }
+        }
+        if current.is::<http::Error>() || current.is::<http::uri::InvalidUri>() {
+            return None;
+        }
+        if current.is::<tokio::time::error::Elapsed>() {
+            return Some(TransportFailure::Timeout);
+        }
+        if let Some(error) = current.downcast_ref::<io::Error>() {
+            return Some(of_io(error.kind()).unwrap_or(broken));
+        }
+        link = current.source();
+    }
+    Some(broken)
+}
+
+fn of_io(kind: io::ErrorKind) -> Option<TransportFailure> {
+    match kind {
+        io::ErrorKind::ConnectionRefused
+        | io::ErrorKind::HostUnreachable
+        | io::ErrorKind::NetworkUnreachable
+        | io::ErrorKind::NetworkDown
+        | io::ErrorKind::AddrNotAvailable => Some(TransportFailure::Connect),
+        io::ErrorKind::TimedOut => Some(TransportFailure::Timeout),
+        io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted | io::ErrorKind::BrokenPipe => {
+            Some(TransportFailure::Reset)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_of_io_errors() {
+        use io::ErrorKind as Kind;
+        for (kind, in_head, in_body) in [
+            (Kind::ConnectionRefused, TransportFailure::Connect, TransportFailure::Connect),
+            (Kind::TimedOut, TransportFailure::Timeout, TransportFailure::Timeout),
+            (Kind::ConnectionReset, TransportFailure::Reset, TransportFailure::Reset),
+            (Kind::UnexpectedEof, TransportFailure::Reset, TransportFailure::Truncated),
+        ] {
+            let error = io::Error::from(kind);
+            assert_eq!(classify(&error, Phase::Head), Some(in_head), "{kind}");
+            assert_eq!(classify(&error, Phase::Body), Some(in_body), "{kind}");
+        }
+    }
+
+    #[test]
+    fn what_nobody_knows_broke_and_the_callers_faults_are_final() {
+        assert_eq!(classify(&std::fmt::Error, Phase::Head), Some(TransportFailure::Reset));
+        let fault = http::Error::from(http::Uri::try_from("http:// ").unwrap_err());
+        assert_eq!(classify(&fault, Phase::Head), None);
+    }
+}

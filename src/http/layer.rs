@@ -1,0 +1,221 @@
+//! The layer around an HTTP client.
+
+use super::policy::Policy;
+use super::service::{Config, HttpRetryService, Limits};
+use crate::operation::JitterSeeds;
+use gax_retry::{
+    CodeSet, Compatibility, IdempotencyStrategy, IdempotencyTable, Preset, RetrySettings, StatusSet,
+};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tower_layer::Layer;
+
+/// Runs every request of an HTTP client as an operation: the same settings, attempts and report as for gRPC.
+///
+/// The client is any tower service of [`http::Request`]s, such as hyper-util's, or with the feature
+/// `reqwest` a `ReqwestService`. The layer decides in this order:
+///
+/// * An answer 2xx whose body came whole is success. Any other status counts as a code, by
+///   [`Code::from_http_status`](gax_retry::Code::from_http_status); a broken connection or body counts as
+///   `UNAVAILABLE` ([`Compatibility::GaxJava`]: `UNKNOWN`, and final), an attempt whose time is up as
+///   `DEADLINE_EXCEEDED`.
+/// * It is retried if its code is retryable; or by status, where
+///   [`retryable_statuses`](Self::retryable_statuses) or a preset says so.
+/// * It is retried only if the request may be sent twice, by the [table](Self::idempotency) and the
+///   [strategy](Self::strategy).
+/// * `Retry-After` lengthens the wait, and a wait beyond the budget ends the operation.
+///
+/// The response carries an [`OperationReport`](crate::OperationReport) in its extensions, whose
+/// [`http`](crate::OperationReport::http) says why the request was retried or not. The last answer, whatever
+/// its status, is the response; only where none came the operation ends with an
+/// [`HttpError`](crate::HttpError).
+///
+/// A single request brings [`CallOptions`](crate::CallOptions), an [`IdempotencyStrategy`] or a [`Preset`] of
+/// its own in its extensions.
+///
+/// # Defaults
+///
+/// | setting | with [`new`](Self::new) | with [`preset`](Self::preset) |
+/// | --- | --- | --- |
+/// | [`idempotency`](Self::idempotency) | [`IdempotencyTable::http_methods`] | the preset's |
+/// | [`strategy`](Self::strategy) | conditional; always with [`Compatibility::GaxJava`] | the preset's |
+/// | [`retryable_statuses`](Self::retryable_statuses) | by code | the preset's |
+/// | [`attempt_timeout`](Self::attempt_timeout) | by the settings | none |
+/// | [`retry_after`](Self::retry_after) | heeded | heeded |
+/// | [`max_replay_bytes`](Self::max_replay_bytes) | no limit | no limit |
+/// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB | 4 MiB |
+///
+/// # Examples
+///
+/// ```
+/// use bytes::Bytes;
+/// use http_body_util::Full;
+/// use hyper_util::client::legacy::Client;
+/// use hyper_util::rt::TokioExecutor;
+/// use tonic_gax::{HttpRetryLayer, OperationReport, presets};
+/// use tower_layer::Layer;
+/// use tower_service::Service;
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
+/// let mut client = HttpRetryLayer::preset(&presets::storage()).layer(client);
+/// let request = http::Request::get("http://localhost:9000/storage/v1/b/photos").body(Full::default())?;
+/// let response = client.call(request).await?;
+/// if let Some(report) = response.extensions().get::<OperationReport>() {
+///     println!("{} attempts, {:?}", report.attempts().len(), report.stop_reason());
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct HttpRetryLayer {
+    basis: Basis,
+    compatibility: Compatibility,
+    table: Option<IdempotencyTable>,
+    strategy: Option<IdempotencyStrategy>,
+    statuses: Option<StatusSet>,
+    attempt_timeout: Option<Duration>,
+    limits: Limits,
+    jitter: JitterSeeds,
+    /// Made when the layer is first used, shared by all services it makes.
+    config: OnceLock<Arc<Config>>,
+}
+
+#[derive(Debug, Clone)]
+enum Basis {
+    Settings(RetrySettings, CodeSet),
+    Preset(Box<Preset>),
+}
+
+impl HttpRetryLayer {
+    /// A layer that retries these codes by these settings.
+    #[must_use]
+    pub fn new(settings: &RetrySettings, codes: impl Into<CodeSet>) -> Self {
+        Self::of(Basis::Settings(settings.clone(), codes.into()))
+    }
+
+    /// A layer that retries as a document, tool or library does.
+    #[must_use]
+    pub fn preset(preset: &Preset) -> Self {
+        Self::of(Basis::Preset(Box::new(preset.clone())))
+    }
+
+    fn of(basis: Basis) -> Self {
+        Self {
+            basis,
+            compatibility: Compatibility::default(),
+            table: None,
+            strategy: None,
+            statuses: None,
+            attempt_timeout: None,
+            limits: Limits {
+                max_replay_bytes: usize::MAX,
+                max_response_buffer: 4 * 1024 * 1024,
+                retry_after: true,
+            },
+            jitter: JitterSeeds::default(),
+            config: OnceLock::new(),
+        }
+    }
+
+    /// Which requests are safe to send twice.
+    #[must_use]
+    pub fn idempotency(mut self, table: IdempotencyTable) -> Self {
+        self.table = Some(table);
+        self.changed()
+    }
+
+    /// How much of that table is heeded.
+    #[must_use]
+    pub fn strategy(mut self, strategy: IdempotencyStrategy) -> Self {
+        self.strategy = Some(strategy);
+        self.changed()
+    }
+
+    /// Retries answers by their status, in place of their code.
+    #[must_use]
+    pub fn retryable_statuses(mut self, statuses: impl Into<StatusSet>) -> Self {
+        self.statuses = Some(statuses.into());
+        self.changed()
+    }
+
+    /// Gives every attempt that time, in place of the settings' RPC timeouts; still clamped to what is left
+    /// of the operation. The presets' own attempts have none.
+    #[must_use]
+    pub fn attempt_timeout(mut self, timeout: Duration) -> Self {
+        self.attempt_timeout = Some(timeout).filter(|timeout| !timeout.is_zero());
+        self.changed()
+    }
+
+    /// Whether the header `Retry-After` of an answer that is retried is heeded: a number of seconds or a
+    /// date. A date counts from the answer's `Date`, or else from this machine's clock.
+    #[must_use]
+    pub fn retry_after(mut self, heeded: bool) -> Self {
+        self.limits.retry_after = heeded;
+        self.changed()
+    }
+
+    /// The longest body in memory, in bytes, that is kept to be sent again. A longer one is sent once, and
+    /// the report says so. Zero: no limit.
+    #[must_use]
+    pub fn max_replay_bytes(mut self, bytes: usize) -> Self {
+        self.limits.max_replay_bytes = if bytes == 0 { usize::MAX } else { bytes };
+        self.changed()
+    }
+
+    /// The most bytes of a response that are held back until it has ended. A longer response is passed on:
+    /// its rest is still under the attempt's clock, but no longer retried, and the report says so.
+    #[must_use]
+    pub fn max_response_buffer(mut self, bytes: usize) -> Self {
+        self.limits.max_response_buffer = bytes;
+        self.changed()
+    }
+
+    /// Whose rules turn settings into attempts. Without effect on a preset, which has rules of its own.
+    #[must_use]
+    pub fn compatibility(mut self, compatibility: Compatibility) -> Self {
+        self.compatibility = compatibility;
+        self.changed()
+    }
+
+    /// Draws the random part of the n-th operation's waits from the sequence of this seed plus n, so that a
+    /// run can be repeated. Without it every thread has a generator of its own, seeded by the system.
+    #[must_use]
+    pub fn jitter_seed(mut self, seed: u64) -> Self {
+        self.jitter = JitterSeeds::from(seed);
+        self.changed()
+    }
+
+    fn changed(mut self) -> Self {
+        self.config = OnceLock::new();
+        self
+    }
+
+    fn config(&self) -> Arc<Config> {
+        let mut policy = match &self.basis {
+            Basis::Settings(settings, codes) => Policy::new(settings, *codes, self.compatibility),
+            Basis::Preset(preset) => Policy::of_preset(preset),
+        };
+        if let Some(table) = &self.table {
+            policy.set_table(table.clone());
+        }
+        if let Some(strategy) = self.strategy {
+            policy.strategy = strategy;
+        }
+        if let Some(statuses) = self.statuses {
+            policy.set_statuses(statuses);
+        }
+        if let Some(timeout) = self.attempt_timeout {
+            policy.schedule = policy.schedule.with_attempt_timeout(timeout);
+        }
+        Arc::new(Config { policy: Arc::new(policy), limits: self.limits, jitter: self.jitter.clone() })
+    }
+}
+
+impl<S> Layer<S> for HttpRetryLayer {
+    type Service = HttpRetryService<S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        HttpRetryService::new(inner, Arc::clone(self.config.get_or_init(|| self.config())))
+    }
+}

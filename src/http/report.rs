@@ -1,0 +1,71 @@
+//! What a report says of an HTTP request besides its attempts.
+
+use gax_retry::{HttpFailure, IdempotencyStrategy, Verdict};
+use std::fmt;
+
+/// Why an HTTP request was retried, or was not: part of its
+/// [`OperationReport`](crate::OperationReport).
+///
+/// # Examples
+///
+/// ```
+/// use tonic_gax::{HttpFailure, OperationReport};
+///
+/// fn may_have_happened_twice(report: &OperationReport) -> bool {
+///     report.http().is_some_and(|http| !http.is_safe()) && report.attempts().len() > 1
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpReport {
+    pub(super) verdict: Verdict,
+    pub(super) strategy: IdempotencyStrategy,
+    pub(super) failures: Vec<HttpFailure>,
+}
+
+impl HttpReport {
+    pub(super) fn new(verdict: Verdict, strategy: IdempotencyStrategy) -> Self {
+        Self { verdict, strategy, failures: Vec::new() }
+    }
+
+    /// What the idempotency table says of the request, and by which rule.
+    #[must_use]
+    pub fn idempotency(&self) -> &Verdict {
+        &self.verdict
+    }
+
+    /// How much of that table was heeded.
+    #[must_use]
+    pub fn strategy(&self) -> IdempotencyStrategy {
+        self.strategy
+    }
+
+    /// Whether the request may be sent more than once, by the table and the strategy.
+    #[must_use]
+    pub fn may_be_sent_again(&self) -> bool {
+        self.strategy.permits(self.verdict.idempotency())
+    }
+
+    /// Whether the table calls the request safe to send more than once, whatever the strategy.
+    #[must_use]
+    pub fn is_safe(&self) -> bool {
+        IdempotencyStrategy::Conditional.permits(self.verdict.idempotency())
+    }
+
+    /// How the attempts failed, in their order. A failure that is neither an answer nor the transport's
+    /// (the request's own body failed, say) is left out.
+    #[must_use]
+    pub fn failures(&self) -> &[HttpFailure] {
+        &self.failures
+    }
+}
+
+impl fmt::Display for HttpReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let may = if self.may_be_sent_again() { "may" } else { "must not" };
+        write!(f, "idempotency {}", self.verdict)?;
+        if let Some(rule) = self.verdict.rule() {
+            write!(f, " ({rule})")?;
+        }
+        write!(f, "; strategy {}: {may} be sent again", self.strategy)
+    }
+}

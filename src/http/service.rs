@@ -1,0 +1,106 @@
+//! The service that the layer makes.
+
+use super::BoxError;
+use super::body::HttpResponseBody;
+use super::course::Course;
+use super::engine::HttpResponseFuture;
+use super::error::HttpError;
+use super::outgoing::Outgoing;
+use super::policy::Policy;
+use super::replay::Replay;
+use crate::operation::JitterSeeds;
+use crate::settings::CallOptions;
+use gax_retry::{IdempotencyStrategy, Preset};
+use http::Extensions;
+use http_body::Body;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tower_service::Service;
+
+/// Runs every request as an operation; made by [`HttpRetryLayer`](crate::HttpRetryLayer).
+///
+/// # Errors
+///
+/// [`HttpError`], where no answer came. An answer of any status is a response.
+///
+/// # Cancel safety
+///
+/// To drop a call's future stops it at once: no attempt, wait or timer outlives it.
+#[derive(Debug, Clone)]
+pub struct HttpRetryService<S> {
+    inner: S,
+    config: Arc<Config>,
+}
+
+/// What all calls through a layer share.
+#[derive(Debug)]
+pub(super) struct Config {
+    pub(super) policy: Arc<Policy>,
+    pub(super) limits: Limits,
+    pub(super) jitter: JitterSeeds,
+}
+
+/// What is kept and heeded of a call, whatever its policy.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) max_replay_bytes: usize,
+    pub(super) max_response_buffer: usize,
+    /// Whether `Retry-After` is heeded.
+    pub(super) retry_after: bool,
+}
+
+impl<S> HttpRetryService<S> {
+    pub(super) fn new(inner: S, config: Arc<Config>) -> Self {
+        Self { inner, config }
+    }
+}
+
+impl Config {
+    /// The policy of one call: the layer's, unless the call brings something along.
+    fn policy_for(&self, extensions: &mut Extensions) -> Arc<Policy> {
+        if extensions.is_empty() {
+            return Arc::clone(&self.policy);
+        }
+        let preset = extensions.remove::<Preset>();
+        let options = extensions.remove::<CallOptions>();
+        let strategy = extensions.remove::<IdempotencyStrategy>();
+        if preset.is_none() && options.is_none() && strategy.is_none() {
+            return Arc::clone(&self.policy);
+        }
+        let mut policy = preset.map_or_else(|| (*self.policy).clone(), |preset| Policy::of_preset(&preset));
+        if let Some(options) = options {
+            policy.apply(&options);
+        }
+        if let Some(strategy) = strategy {
+            policy.strategy = strategy;
+        }
+        Arc::new(policy)
+    }
+}
+
+impl<S, B, R> Service<http::Request<B>> for HttpRetryService<S>
+where
+    S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
+    S::Error: Into<BoxError>,
+    B: Replay,
+    R: Body,
+    R::Error: Into<BoxError>,
+{
+    type Response = http::Response<HttpResponseBody<R>>;
+    type Error = HttpError;
+    type Future = HttpResponseFuture<S, B, R>;
+
+    /// Always ready: whether the service below is, belongs to each attempt, under its clock.
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<B>) -> Self::Future {
+        let (mut parts, body) = request.into_parts();
+        let policy = self.config.policy_for(&mut parts.extensions);
+        let limits = self.config.limits;
+        let outgoing = Outgoing::new(parts, body, limits.max_replay_bytes);
+        let course = Course::new(policy, limits, outgoing, self.config.jitter.next());
+        HttpResponseFuture::new(self.inner.clone(), course)
+    }
+}
