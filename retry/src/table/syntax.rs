@@ -2,6 +2,7 @@
 
 use super::document::{Kind, Member, Node, Source, Span, Strictness, read_json};
 use super::findings::Findings;
+use super::service_config::{is_list_of_choices, take_choice};
 use super::{Dialect, Finding, Severity, TableError, TableFormat};
 
 /// A syntax that a text may have.
@@ -19,11 +20,15 @@ pub(crate) fn read_document(
     dialect: Dialect,
     findings: &mut Findings,
 ) -> Result<(TableFormat, Node), TableError> {
-    let root = match syntax(source, wanted)? {
+    let mut root = match syntax(source, wanted)? {
         Syntax::Json => read_json_as(source, dialect, findings)?,
         Syntax::Yaml => read_yaml(source)?,
         Syntax::Toml => return Ok((TableFormat::Toml, read_toml(source)?)),
     };
+    if dialect != Dialect::GaxJava && is_list_of_choices(&root) {
+        root = take_choice(source, root, dialect, findings)?;
+        return Ok((TableFormat::ServiceConfig, root));
+    }
     let format = wanted.unwrap_or_else(|| format_of(&root));
     Ok((format, root))
 }

@@ -22,6 +22,9 @@ use std::sync::Arc;
 /// The longest piece of a file that a message repeats, in characters.
 const LONGEST_EXCERPT: usize = 60;
 
+/// What a TXT record has before its list of service configs; it reads as white space.
+const DNS_PREFIX: &str = "grpc_config=";
+
 /// A text with its name, so that places in it can be told.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
@@ -33,7 +36,12 @@ pub(crate) struct Source {
 impl Source {
     pub(crate) fn new(file: Option<Arc<str>>, text: &str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        Self { file, text: text.into(), lines: Lines::new(text) }
+        let lines = Lines::new(text);
+        let text = match text.strip_prefix(DNS_PREFIX) {
+            Some(config) => format!("{}{config}", " ".repeat(DNS_PREFIX.len())).into(),
+            None => text.into(),
+        };
+        Self { file, text, lines }
     }
 
     pub(crate) fn text(&self) -> &str {

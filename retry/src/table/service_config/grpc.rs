@@ -66,6 +66,7 @@ impl Resolver<'_> {
                 self.report("timeout-not-positive", timeout.span, message, "write a time above zero");
             }
         }
+        self.own_fields(method);
         if let Some(policy) = &method.retry {
             let initial = self.back_off(policy.span, policy.initial_backoff, "initialBackoff")?;
             let max = self.back_off(policy.span, policy.max_backoff, "maxBackoff")?;
@@ -85,6 +86,28 @@ impl Resolver<'_> {
         }
         entry.settings = settings;
         Ok(entry)
+    }
+
+    /// What only this project's own form can say has no meaning in gRPC.
+    fn own_fields(&mut self, method: &MethodConfig) {
+        let own = &method.own;
+        let fields = [
+            ("initial_rpc_timeout", own.initial_rpc_timeout.map(|value| value.span)),
+            ("rpc_timeout_multiplier", own.rpc_timeout_multiplier.map(|value| value.span)),
+            ("max_rpc_timeout", own.max_rpc_timeout.map(|value| value.span)),
+            ("jittered", own.jittered.map(|value| value.span)),
+        ];
+        for (name, span) in fields {
+            if let Some(span) = span {
+                let message = format!("{name} has no meaning in gRPC");
+                self.report(
+                    "no-effect",
+                    span,
+                    &message,
+                    "gRPC limits whole calls and always draws its waits",
+                );
+            }
+        }
     }
 
     fn hedging(&mut self, policy: &HedgingPolicy) -> Result<ResolvedHedging, TableError> {

@@ -1,6 +1,7 @@
 //! gRPC service configs: `methodConfig` with `timeout` and `retryPolicy`, as JSON.
 
 mod as_written;
+mod choice;
 mod config;
 mod entry;
 mod file;
@@ -8,6 +9,7 @@ mod gax_java;
 mod grpc;
 mod read;
 
+pub(crate) use choice::{is_list_of_choices, take_choice};
 pub(crate) use config::{
     HedgingPolicy, MethodConfig, Name, OwnFields, RetryPolicy, ServiceConfig, Throttling,
 };

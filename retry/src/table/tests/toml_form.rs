@@ -246,3 +246,19 @@ fn parts_of_a_service_config_that_are_not_about_retries_are_kept() {
     let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
     assert_eq!(value(back.text()), value(text), "{}", toml.text());
 }
+
+#[test]
+fn the_grpc_dialect_says_what_it_does_not_know() {
+    let text =
+        "[[entry]]\nfor = [\"a.B\"]\ntimeout = \"9s\"\ninitial_rpc_timeout = \"1s\"\njittered = false\n";
+    let table = read(Dialect::Grpc, text);
+    assert_eq!(rules(&table), ["no-effect"; 2]);
+    let settings = table.lookup("a.B", "C").unwrap().settings();
+    assert_eq!((settings.total_timeout(), settings.initial_rpc_timeout()), (Some(9000 * MS), None));
+    let java = read(Dialect::GaxJava, text);
+    assert_eq!(java.lookup("a.B", "C").unwrap().settings().initial_rpc_timeout(), Some(1000 * MS));
+    assert!(
+        RetryTable::reader().dialect(Dialect::GaxJava).read(b"[[entry]]\nfor = 1").is_err(),
+        "nothing is dropped"
+    );
+}
