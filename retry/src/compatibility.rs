@@ -26,11 +26,18 @@ pub enum Compatibility {
     /// time left taken before the sleep, 0 as "not set". See [`gax_java`](crate::gax_java), also for what
     /// Java's `setLogicalTimeout` means.
     GaxJava,
+    /// What gRPC itself does with a service config (gRFC A6, as grpc-java and grpc-go run it): no timeout
+    /// of an attempt, waits within a fifth of their delay, at most five attempts, and a wait that passes
+    /// the deadline ends there, as `DEADLINE_EXCEEDED`.
+    Grpc,
 }
 
 impl Compatibility {
-    const NAMES: [(Compatibility, &'static str); 2] =
-        [(Compatibility::Documented, "documented"), (Compatibility::GaxJava, "gax-java")];
+    const NAMES: [(Compatibility, &'static str); 3] = [
+        (Compatibility::Documented, "documented"),
+        (Compatibility::GaxJava, "gax-java"),
+        (Compatibility::Grpc, "grpc"),
+    ];
 }
 
 impl fmt::Display for Compatibility {
@@ -54,7 +61,7 @@ impl FromStr for Compatibility {
 
 /// A text that names no [`Compatibility`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a compatibility (documented or gax-java)")]
+#[error("{text:?} is not a compatibility (documented, gax-java or grpc)")]
 pub struct ParseCompatibilityError {
     text: String,
 }

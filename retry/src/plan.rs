@@ -92,6 +92,9 @@ impl AttemptPlan {
                 Ok(started) => started,
                 Err(stop) => {
                     plan.stop_reason = Some(stop.reason());
+                    if stop.is_at_deadline() {
+                        plan.end = now;
+                    }
                     return plan;
                 }
             };

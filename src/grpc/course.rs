@@ -12,7 +12,7 @@ use super::outgoing::Outgoing;
 use super::plan::MethodPlan;
 use crate::operation::{Clock, Jitter, Ledger, Note};
 use crate::settings::Limits;
-use gax_retry::{Attempt, Code, Decision, Ending, OperationState, Started, StopReason};
+use gax_retry::{Attempt, Code, Decision, Ending, OperationState, Started, Stop, StopReason};
 use http::HeaderMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -83,7 +83,10 @@ struct Current {
 
 impl Course {
     pub(crate) fn new(plan: Arc<MethodPlan>, limits: Limits, judge: Judge, outgoing: Outgoing) -> Self {
-        let ledger = Ledger::new(outgoing.path());
+        let mut ledger = Ledger::new(outgoing.path());
+        if plan.schedule.attempts_cap().is_some() {
+            ledger.note(Note::AttemptsCapped);
+        }
         Self {
             plan,
             inbound: inbound::inbound_deadline(),
@@ -154,7 +157,7 @@ impl Course {
         };
         let started = match self.state.start(&self.plan.schedule, now) {
             Ok(started) => started,
-            Err(stop) => return Err(self.out_of_time(stop.reason())),
+            Err(stop) => return Err(self.out_of_time(stop)),
         };
         self.current = Current {
             started: Some(started),
@@ -167,11 +170,20 @@ impl Course {
     }
 
     /// There is no time for another attempt: the operation ends with the error of the one before.
-    fn out_of_time(&mut self, reason: StopReason) -> Status {
+    fn out_of_time(&mut self, stop: Stop) -> Status {
         match self.before.take() {
-            Some(failure) => self.end(*failure, None, reason),
-            None => self.end(Failure::no_time(), None, reason),
+            Some(failure) => self.stop(*failure, None, stop),
+            None => self.end(Failure::no_time(), None, stop.reason()),
         }
+    }
+
+    /// The schedule has ended the operation.
+    fn stop(&mut self, failure: Failure, before: Option<Box<Failure>>, stop: Stop) -> Status {
+        self.ledger.not_attempted = stop.not_attempted();
+        if stop.is_at_deadline() && failure.code != Code::DeadlineExceeded {
+            return self.end(Failure::at_deadline(), Some(Box::new(failure)), stop.reason());
+        }
+        self.end(failure, before, stop.reason())
     }
 
     /// The request of the attempt that has begun.
@@ -206,6 +218,10 @@ impl Course {
     /// The connection or the stream broke; `answered` says that the response had begun.
     pub(crate) fn broken(&mut self, error: StdError, answered: bool) -> Next {
         let (mut failure, verdict) = Failure::transport(error, answered);
+        if verdict.code == Code::DeadlineExceeded && self.time_is_up() {
+            // tonic's own timer, which the header of the attempt has set.
+            return self.timed_out();
+        }
         if verdict.cancelled_by_server && self.time_is_up() {
             failure.code = Code::DeadlineExceeded;
             self.ledger.note(Note::CountedAsDeadlineExceeded);
@@ -256,10 +272,7 @@ impl Course {
                 self.pause(now, retry.wait())
             }
             Decision::Retry(_) => Next::Stop(self.end(failure, before, StopReason::NotReplayable)),
-            Decision::Stop(stop) => {
-                self.ledger.not_attempted = stop.not_attempted();
-                Next::Stop(self.end(failure, before, stop.reason()))
-            }
+            Decision::Stop(stop) => Next::Stop(self.stop(failure, before, stop)),
             // A failure has no code OK; were there one, nothing would retry it.
             Decision::Done => Next::Stop(self.end(failure, before, StopReason::NonRetryable)),
         }

@@ -30,6 +30,8 @@ enum Kind {
     TimedOut { timeout: Duration },
     /// There was no time to make it.
     NoTime,
+    /// The operation's deadline passed after it.
+    AtDeadline,
 }
 
 impl Failure {
@@ -57,13 +59,18 @@ impl Failure {
         Self { code: Code::DeadlineExceeded, kind: Kind::NoTime }
     }
 
+    /// The operation's deadline passed while it waited for another attempt.
+    pub(crate) fn at_deadline() -> Self {
+        Self { code: Code::DeadlineExceeded, kind: Kind::AtDeadline }
+    }
+
     /// Whether the server's own clock for the call may have ended it.
     pub(crate) fn is_server_timeout(&self) -> bool {
         match &self.kind {
             Kind::Answered { trailers, .. } => answer::is_timeout_expired(trailers),
             // hyper hides a reset with CANCEL in the body behind an early end.
             Kind::WithoutStatus { http, .. } => *http == StatusCode::OK,
-            Kind::Transport(_) | Kind::TimedOut { .. } | Kind::NoTime => false,
+            Kind::Transport(_) | Kind::TimedOut { .. } | Kind::NoTime | Kind::AtDeadline => false,
         }
     }
 
@@ -81,7 +88,16 @@ impl Failure {
             Kind::Answered { head, trailers } => (answer::status(head, &trailers), None),
             Kind::WithoutStatus { http, headers } => (answer::status_of_http(http, headers), None),
             Kind::Transport(error) => of_error(error),
-            Kind::TimedOut { timeout } => of_timeout(timeout, before, &ledger),
+            Kind::TimedOut { timeout } => {
+                let attempt = ledger.attempts().len();
+                let message = format!("attempt {attempt} of {} timed out after {timeout:?}", ledger.method);
+                deadline_exceeded(message, before)
+            }
+            Kind::AtDeadline => {
+                let attempts = ledger.attempts().len();
+                let message = format!("the deadline of {} passed after attempt {attempts}", ledger.method);
+                deadline_exceeded(message, before)
+            }
             Kind::NoTime => {
                 let message =
                     format!("the deadline of {} had passed before its first attempt", ledger.method);
@@ -131,15 +147,13 @@ fn chain(error: &dyn Error) -> String {
     text
 }
 
-/// The status of an attempt that our clock ended. What the server said before is not lost behind it.
-fn of_timeout(timeout: Duration, before: Option<Failure>, ledger: &Ledger) -> (Status, Cause) {
-    let attempt = ledger.attempts().len();
-    let mut message = format!("attempt {attempt} of {} timed out after {timeout:?}", ledger.method);
+/// The status of an operation that a clock ended. What the server said before is not lost behind it.
+fn deadline_exceeded(mut message: String, before: Option<Failure>) -> (Status, Cause) {
     let Some(Kind::Answered { head, trailers }) = before.map(|before| before.kind) else {
         return (Status::deadline_exceeded(message), None);
     };
     let said = answer::status(head, &trailers);
-    message.push_str(", and the attempt before ended with ");
+    message.push_str("; the server's last answer was ");
     message.push_str(Code::from_wire(said.code() as i32).name());
     if !said.message().is_empty() {
         message.push_str(": ");

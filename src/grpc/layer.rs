@@ -5,13 +5,14 @@ use super::methods::{Kinds, Methods};
 use super::service::{Config, RetryService};
 use crate::operation::JitterSeeds;
 use crate::settings::Limits;
-use gax_retry::{Compatibility, RetryTable};
+use gax_retry::{Compatibility, Dialect, RetryTable};
 use std::sync::{Arc, OnceLock};
 use tower_layer::Layer;
 
 /// Runs every call that a retry table knows as an operation, under any tonic client.
 ///
-/// Methods that the table does not know pass through untouched. Streams pass through too, under the
+/// Methods that the table does not know pass through untouched, unless the call's own
+/// [`CallOptions`](crate::CallOptions) have settings for them. Streams pass through too, under the
 /// settings' total timeout; they are not retried.
 ///
 /// An interceptor *inside* the layer (between it and the channel) runs once per attempt, so that it can put a
@@ -21,7 +22,7 @@ use tower_layer::Layer;
 ///
 /// | setting | default |
 /// | --- | --- |
-/// | [`compatibility`](Self::compatibility) | [`Compatibility::Documented`] |
+/// | [`compatibility`](Self::compatibility) | [`Compatibility::Documented`]; see there |
 /// | [`max_replay_bytes`](Self::max_replay_bytes) | 1 MiB |
 /// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB + 64 KiB |
 /// | [`server_timeouts_are_ours`](Self::server_timeouts_are_ours) | true |
@@ -45,7 +46,7 @@ use tower_layer::Layer;
 pub struct RetryLayer {
     table: RetryTable,
     kinds: Kinds,
-    compatibility: Compatibility,
+    compatibility: Option<Compatibility>,
     limits: Limits,
     jitter: JitterSeeds,
     /// Made when the layer is first used, shared by all services it makes.
@@ -59,7 +60,7 @@ impl RetryLayer {
         Self {
             table,
             kinds: Kinds::new(),
-            compatibility: Compatibility::default(),
+            compatibility: None,
             limits: Limits::default(),
             jitter: JitterSeeds::default(),
             config: OnceLock::new(),
@@ -80,10 +81,11 @@ impl RetryLayer {
         Ok(self.changed())
     }
 
-    /// Whose rules turn settings into attempts.
+    /// Whose rules turn settings into attempts. Unless this says otherwise, a table that was read in the
+    /// dialect [`Dialect::Grpc`] is run by [`Compatibility::Grpc`], and any other as documented.
     #[must_use]
     pub fn compatibility(mut self, compatibility: Compatibility) -> Self {
-        self.compatibility = compatibility;
+        self.compatibility = Some(compatibility);
         self.changed()
     }
 
@@ -130,7 +132,11 @@ impl<S> Layer<S> for RetryLayer {
 
     fn layer(&self, inner: S) -> Self::Service {
         let config = self.config.get_or_init(|| {
-            let methods = Methods::new(self.table.clone(), self.kinds.clone(), self.compatibility);
+            let compatibility = self.compatibility.unwrap_or(match self.table.dialect() {
+                Dialect::Grpc => Compatibility::Grpc,
+                _ => Compatibility::Documented,
+            });
+            let methods = Methods::new(self.table.clone(), self.kinds.clone(), compatibility);
             Arc::new(Config { methods, limits: self.limits, jitter: self.jitter.clone() })
         });
         RetryService::new(inner, Arc::clone(config))

@@ -155,6 +155,8 @@ pub enum Note {
     ResponseTooLargeToJudge,
     /// The server's `grpc-status-details-bin` was not valid base64; it was left out of the status.
     MalformedStatusDetails,
+    /// No more than five attempts are made, as over any gRPC channel, although the settings allow more.
+    AttemptsCapped,
     /// tonic reported CANCELLED or the server reset the stream, but the attempt's time was up: it
     /// counts as `DEADLINE_EXCEEDED`.
     CountedAsDeadlineExceeded,
@@ -168,6 +170,7 @@ impl fmt::Display for Note {
             Note::Committed => "the response was passed on before its end was seen",
             Note::ResponseTooLargeToJudge => "the response was too large to be judged: passed on",
             Note::MalformedStatusDetails => "the server's status details were not valid base64: left out",
+            Note::AttemptsCapped => "no more than five attempts are made, as gRPC's rules have it",
             Note::CountedAsDeadlineExceeded => "the attempt's time was up: counted as DEADLINE_EXCEEDED",
         })
     }

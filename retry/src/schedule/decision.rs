@@ -174,17 +174,30 @@ impl Retry {
 pub struct Stop {
     reason: StopReason,
     not_attempted: Option<NotAttempted>,
+    at_deadline: bool,
 }
 
 impl Stop {
     /// An end that no attempt was planned beyond.
     #[must_use]
     pub fn new(reason: StopReason) -> Self {
-        Self { reason, not_attempted: None }
+        Self { reason, not_attempted: None, at_deadline: false }
     }
 
     pub(crate) fn refusing(reason: StopReason, attempt: u32, delay: Duration) -> Self {
-        Self { reason, not_attempted: Some(NotAttempted { attempt, delay }) }
+        Self { not_attempted: Some(NotAttempted { attempt, delay }), ..Self::new(reason) }
+    }
+
+    /// An end that the deadline itself brought.
+    pub(crate) fn at_deadline() -> Self {
+        Self { at_deadline: true, ..Self::new(StopReason::TotalTimeout) }
+    }
+
+    /// Whether the operation ends as `DEADLINE_EXCEEDED`, with the last attempt's error behind it, in place of
+    /// that error: gRPC waits for the deadline, by every other rules the operation ends before.
+    #[must_use]
+    pub fn is_at_deadline(self) -> bool {
+        self.at_deadline
     }
 
     /// Why.

@@ -3,6 +3,7 @@
 mod decision;
 mod documented;
 mod gax_java;
+mod grpc;
 mod operation;
 mod progress;
 mod recipe;
@@ -18,6 +19,7 @@ use crate::gax_java::RawSettings;
 use crate::{CodeSet, Compatibility, Recipe, RetrySettings};
 use documented::Documented;
 use gax_java::GaxJava;
+use grpc::Grpc;
 use recipe::Follow;
 use std::time::Duration;
 
@@ -64,6 +66,7 @@ pub struct Schedule {
 enum Rules {
     Documented(Documented),
     GaxJava(GaxJava),
+    Grpc(Grpc),
     Recipe(Follow),
 }
 
@@ -86,6 +89,7 @@ impl Schedule {
                 Self { codes: codes.into(), rules: Rules::Documented(Documented::new(settings)) }
             }
             Compatibility::GaxJava => Self::gax_java(&RawSettings::from(settings), codes),
+            Compatibility::Grpc => Self { codes: codes.into(), rules: Rules::Grpc(Grpc::new(settings)) },
         }
     }
 
@@ -100,6 +104,16 @@ impl Schedule {
     #[must_use]
     pub fn from_recipe(recipe: &Recipe, codes: impl Into<CodeSet>) -> Self {
         Self { codes: codes.into(), rules: Rules::Recipe(Follow::new(*recipe)) }
+    }
+
+    /// The number of attempts that is never passed although the settings would allow more: five, by
+    /// gRPC's rules (a channel's limit in gRFC A6).
+    #[must_use]
+    pub fn attempts_cap(&self) -> Option<u32> {
+        match &self.rules {
+            Rules::Grpc(rules) => rules.attempts_cap(),
+            Rules::Documented(_) | Rules::GaxJava(_) | Rules::Recipe(_) => None,
+        }
     }
 
     /// The codes that are retried.
@@ -117,6 +131,7 @@ impl Schedule {
         match self.rules {
             Rules::Documented(_) | Rules::Recipe(_) => Self::new(settings, self.codes),
             Rules::GaxJava(_) => self.with_raw_settings(&RawSettings::from(settings)),
+            Rules::Grpc(_) => Self::with_compatibility(settings, self.codes, Compatibility::Grpc),
         }
     }
 
@@ -125,7 +140,7 @@ impl Schedule {
     pub fn with_raw_settings(self, settings: &RawSettings) -> Self {
         let mut rules = match self.rules {
             Rules::GaxJava(rules) => rules,
-            Rules::Documented(_) | Rules::Recipe(_) => GaxJava::new(settings, self.codes),
+            Rules::Documented(_) | Rules::Grpc(_) | Rules::Recipe(_) => GaxJava::new(settings, self.codes),
         };
         rules.replace_settings(settings);
         Self { rules: Rules::GaxJava(rules), ..self }
@@ -148,6 +163,7 @@ impl Schedule {
         match &mut self.rules {
             Rules::Documented(rules) => rules.set_attempt_timeout(timeout),
             Rules::GaxJava(rules) => rules.set_attempt_timeout(timeout),
+            Rules::Grpc(rules) => rules.set_attempt_timeout(timeout),
             Rules::Recipe(rules) => rules.set_attempt_timeout(timeout),
         }
         self
@@ -160,6 +176,7 @@ impl Schedule {
         match &mut self.rules {
             Rules::Documented(rules) => rules.shorten_total(timeout),
             Rules::GaxJava(rules) => rules.shorten_total(timeout),
+            Rules::Grpc(rules) => rules.shorten_total(timeout),
             Rules::Recipe(rules) => rules.shorten_total(timeout),
         }
         self

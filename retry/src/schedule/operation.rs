@@ -29,6 +29,7 @@ impl OperationState {
         match &schedule.rules {
             Rules::Documented(rules) => rules.start(&mut self.progress, now),
             Rules::GaxJava(rules) => rules.start(&mut self.progress, now),
+            Rules::Grpc(rules) => rules.start(&mut self.progress, now),
             Rules::Recipe(rules) => rules.start(&mut self.progress, now),
         }
     }
@@ -64,6 +65,12 @@ impl OperationState {
                     rules.forgive(&mut self.progress);
                 }
                 rules.ended(&mut self.progress, now, ending.server_word(), jitter)
+            }
+            Rules::Grpc(rules) => {
+                if ending.is_resumable() {
+                    rules.forgive(&mut self.progress);
+                }
+                rules.ended(&mut self.progress, now, jitter)
             }
             Rules::Recipe(rules) => {
                 if ending.is_resumable() {
