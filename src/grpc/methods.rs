@@ -2,7 +2,7 @@
 
 use super::plan::MethodPlan;
 use crate::settings::CallSettings;
-use gax_retry::{Compatibility, MethodKind, RetryTable};
+use gax_retry::{Compatibility, MethodKind, RetrySettings, RetryTable};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -11,6 +11,8 @@ use std::sync::Arc;
 pub(crate) struct Methods {
     table: RetryTable,
     plans: Vec<Arc<MethodPlan>>,
+    /// No limits, and nothing retried: what a call of an unlisted method changes by its own options.
+    unlisted: Arc<MethodPlan>,
     kinds: Kinds,
 }
 
@@ -30,7 +32,9 @@ impl Methods {
             .map(|policy| CallSettings::new(policy.settings().clone(), policy.codes()))
             .map(|settings| Arc::new(MethodPlan::new(&settings, compatibility)))
             .collect();
-        Self { table, plans, kinds }
+        let unlisted = CallSettings::new(RetrySettings::default(), []);
+        let unlisted = Arc::new(MethodPlan::new(&unlisted, compatibility));
+        Self { table, plans, unlisted, kinds }
     }
 
     /// The method of a path; `None` if the table has nothing to say about it.
@@ -38,15 +42,28 @@ impl Methods {
     /// The last two segments are the service and the method: an origin may put segments of its own before
     /// them.
     pub(crate) fn find(&self, path: &str) -> Option<Found<'_>> {
-        let (rest, method) = path.rsplit_once('/')?;
-        let service = rest.rsplit('/').next()?;
+        let (service, method) = names(path)?;
         let plan = self.plans.get(self.table.lookup(service, method)?.entry()?)?;
-        let kind = if self.kinds.is_empty() { None } else { self.kind(path, service, method) };
-        Some(Found { plan, kind })
+        Some(Found { plan, kind: self.kind(path, service, method) })
+    }
+
+    /// A method that the table has nothing to say about, but a call's options have.
+    pub(crate) fn unlisted(&self, path: &str) -> Found<'_> {
+        let kind = names(path).and_then(|(service, method)| self.kind(path, service, method));
+        Found { plan: &self.unlisted, kind }
     }
 
     fn kind(&self, path: &str, service: &str, method: &str) -> Option<MethodKind> {
+        if self.kinds.is_empty() {
+            return None;
+        }
         let tail = path.len().checked_sub(service.len() + 1 + method.len())?;
         self.kinds.get(path.get(tail..)?).copied()
     }
+}
+
+/// The service and the method of a path.
+fn names(path: &str) -> Option<(&str, &str)> {
+    let (rest, method) = path.rsplit_once('/')?;
+    Some((rest.rsplit('/').next()?, method))
 }

@@ -64,7 +64,15 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let service = self.inner.clone();
-        let Some(Found { plan, kind }) = self.config.methods.find(request.uri().path()) else {
+        let path = request.uri().path();
+        let options = request.extensions().get::<CallOptions>();
+        let found = match self.config.methods.find(path) {
+            None if options.is_some_and(CallOptions::changes_settings) => {
+                Some(self.config.methods.unlisted(path))
+            }
+            found => found,
+        };
+        let Some(Found { plan, kind }) = found else {
             return ResponseFuture { state: State::Passing { call: Passing::untouched(service, request) } };
         };
         let (mut parts, body) = request.into_parts();

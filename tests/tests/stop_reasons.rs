@@ -1,0 +1,252 @@
+//! Why operations end, and what their error and report say.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use gax_retry::{Code, RetrySettings, StopReason};
+use std::convert::Infallible;
+use std::error::Error as _;
+use std::future::{Pending, pending};
+use std::io;
+use std::task::{Context, Poll};
+use tonic::{Request, Status};
+use tonic_gax::{CallOptions, Note, OperationError, OperationReport, RequestExt as _};
+use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, ListAssetsResponse};
+use tonic_gax_tests::{
+    Answer, Beat, Script, Setup, Stack, VirtualServer, error_report, ms, report_of, reported, row, rows,
+};
+use tower::buffer::Buffer;
+use tower_service::Service;
+
+const LATE: Code = Code::DeadlineExceeded;
+const DOWN: Code = Code::Unavailable;
+
+fn settings() -> RetrySettings {
+    RetrySettings::builder()
+        .jittered(false)
+        .initial_retry_delay(ms(200))
+        .initial_rpc_timeout(ms(1000))
+        .total_timeout(ms(3000))
+        .build()
+        .unwrap()
+}
+
+/// The stop reason of an operation against that script, and the number of attempts that the server saw.
+async fn stopped(stack: Stack, setup: &Setup, script: Script) -> (Option<StopReason>, usize) {
+    let server = VirtualServer::start(script);
+    let status = stack.caller(server.channel(), setup).list(ListAssetsRequest::default()).await.unwrap_err();
+    let report = error_report(&status);
+    assert_eq!(OperationError::of(&status).unwrap().stop_reason(), report.stop_reason());
+    (report.stop_reason(), server.seen().len())
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_limit_has_its_reason() {
+    let down = || Script::always(Answer::unavailable());
+    let three = settings().to_builder().max_attempts(3).build().unwrap();
+    let unlimited = RetrySettings::builder().initial_retry_delay(ms(200)).build().unwrap();
+    let broken =
+        Answer::play([Beat::Data(vec![0, 0, 0, 0, 9, 1].into()), Beat::trailers(&[("grpc-status", "0")])]);
+    for stack in Stack::ALL {
+        let setup = Setup::new(settings());
+        let internal = Script::always(Answer::code(tonic::Code::Internal));
+        assert_eq!(stopped(stack, &setup, internal).await, (Some(StopReason::NonRetryable), 1));
+        // At 0, 200, 400 ... 2800 ms; 3000 would be too late.
+        assert_eq!(stopped(stack, &setup, down()).await, (Some(StopReason::TotalTimeout), 15));
+        assert_eq!(
+            stopped(stack, &Setup::new(three.clone()), down()).await,
+            (Some(StopReason::MaxAttempts), 3)
+        );
+        assert_eq!(
+            stopped(stack, &Setup::new(unlimited.clone()), down()).await,
+            (Some(StopReason::NoLimits), 1)
+        );
+        let small = setup.clone().replaying(1);
+        assert_eq!(stopped(stack, &small, down()).await, (Some(StopReason::NotReplayable), 1));
+        if stack == Stack::Generated {
+            let script = Script::always(broken.clone());
+            assert_eq!(stopped(stack, &setup, script).await, (Some(StopReason::Committed), 1));
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct NeverReady;
+
+impl Service<http::Request<tonic::body::Body>> for NeverReady {
+    type Response = http::Response<tonic::body::Body>;
+    type Error = io::Error;
+    type Future = Pending<Result<Self::Response, Self::Error>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), io::Error>> {
+        Poll::Ready(Err(io::Error::other("the pool is gone")))
+    }
+
+    fn call(&mut self, _: http::Request<tonic::body::Body>) -> Self::Future {
+        pending()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_channel_that_is_closed_for_good_is_not_asked_again() {
+    for stack in Stack::ALL {
+        let channel = Buffer::new(NeverReady, 1);
+        let mut caller = stack.caller(channel, &Setup::new(settings()));
+        for _ in 0..2 {
+            let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+            let report = error_report(&status);
+            assert_eq!(report.stop_reason(), Some(StopReason::ChannelClosed), "{stack:?}");
+            assert_eq!(rows(&report), [row(1, 1000, 0, 0, 0, DOWN)], "{stack:?}");
+            assert_eq!(status.code(), tonic::Code::Unavailable, "{stack:?}");
+            let mut causes =
+                std::iter::successors(status.source(), |error: &&(dyn std::error::Error + 'static)| {
+                    (*error).source()
+                });
+            assert!(causes.any(|cause| cause.to_string().contains("the pool is gone")), "{stack:?}");
+        }
+    }
+}
+
+/// A service that is never ready: the attempt's clock runs all the same.
+#[tokio::test(start_paused = true)]
+async fn an_attempt_s_clock_covers_the_wait_for_the_channel() {
+    #[derive(Debug, Clone, Copy)]
+    struct Busy;
+    impl Service<http::Request<tonic::body::Body>> for Busy {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = Infallible;
+        type Future = Pending<Result<Self::Response, Infallible>>;
+        fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+            Poll::Pending
+        }
+        fn call(&mut self, _: http::Request<tonic::body::Body>) -> Self::Future {
+            pending()
+        }
+    }
+    for stack in Stack::ALL {
+        let mut caller = stack.caller(Busy, &Setup::new(settings()));
+        let report = report_of(&caller.list(ListAssetsRequest::default()).await);
+        let table = [
+            row(1, 1000, 0, 0, 1000, LATE),
+            row(2, 1000, 200, 1200, 2200, LATE),
+            row(3, 600, 200, 2400, 3000, LATE),
+        ];
+        assert_eq!(rows(&report), table, "{stack:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tonic_server_s_own_timeout_is_the_attempt_s() {
+    let late = Answer::status(Status::cancelled("Timeout expired"));
+    for stack in Stack::ALL {
+        let script = || Script::of([(ms(1000), late.clone()), (ms(999), late.clone())]);
+        let server = VirtualServer::start(script());
+        let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
+        let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+        let table = [row(1, 1000, 0, 0, 1000, LATE), row(2, 1000, 200, 1200, 2199, Code::Cancelled)];
+        // Before its time is up, the attempt was cancelled by somebody else.
+        assert_eq!(rows(&error_report(&status)), table, "{stack:?}");
+        assert_eq!(status.code(), tonic::Code::Cancelled, "{stack:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_generated_client_always_reports_and_the_layer_after_a_retry_or_on_request() {
+    let report = |response: &tonic::Response<ListAssetsResponse>| {
+        response.extensions().get::<OperationReport>().cloned()
+    };
+    for stack in Stack::ALL {
+        let server = VirtualServer::start(Script::always(Answer::Serve));
+        let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
+        let plain = caller.list(ListAssetsRequest::default()).await.unwrap();
+        assert_eq!(report(&plain).is_some(), stack == Stack::Generated, "{stack:?}");
+
+        let asked = caller.list(reported(ListAssetsRequest::default())).await.unwrap();
+        assert_eq!(rows(&report(&asked).unwrap()), [row(1, 1000, 0, 0, 0, Code::Ok)], "{stack:?}");
+
+        let server = VirtualServer::start(Script::at_once([Answer::unavailable()]));
+        let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
+        let retried = caller.list(ListAssetsRequest::default()).await.unwrap();
+        let table = [row(1, 1000, 0, 0, 0, DOWN), row(2, 1000, 200, 200, 200, Code::Ok)];
+        assert_eq!(rows(&report(&retried).unwrap()), table, "{stack:?}");
+    }
+}
+
+/// A unary response whose trailers follow at once is judged whole, whoever calls.
+#[tokio::test(start_paused = true)]
+async fn an_error_after_the_message_is_retried() {
+    let page = ListAssetsResponse { next_page_token: "first".to_owned(), ..Default::default() };
+    let status = Status::unavailable("after all");
+    for stack in Stack::ALL {
+        let answer = Answer::play([Beat::message(&page), Beat::status(&status)]);
+        let server = VirtualServer::start(Script::at_once([answer]));
+        let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
+        let result = caller.list(ListAssetsRequest::default()).await;
+        let table = [row(1, 1000, 0, 0, 0, DOWN), row(2, 1000, 200, 200, 200, Code::Ok)];
+        assert_eq!(rows(&report_of(&result)), table, "{stack:?}");
+        assert_eq!(result.unwrap().into_inner().next_page_token, "", "{stack:?}");
+
+        // If the trailers take their time, the message of an RPC of unknown kind is passed on first.
+        let answer = Answer::play([Beat::message(&page), Beat::Wait(ms(10)), Beat::status(&status)]);
+        let server = VirtualServer::start(Script::at_once([answer]));
+        let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
+        let result = caller.list(ListAssetsRequest::default()).await;
+        if stack == Stack::Layer {
+            let status = result.unwrap_err();
+            assert_eq!((status.code(), status.message()), (tonic::Code::Unavailable, "after all"));
+            assert_eq!(server.seen().len(), 1);
+        } else {
+            assert_eq!(report_of(&result).attempts().len(), 2, "{stack:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_says_that_the_response_was_committed() {
+    let page = ListAssetsResponse::default();
+    let good = Beat::trailers(&[("grpc-status", "0")]);
+    let server =
+        VirtualServer::start(Script::always(Answer::play([Beat::message(&page), Beat::Wait(ms(10)), good])));
+    for (stack, notes) in [
+        (Stack::Generated, vec![]),
+        (Stack::LayerWithDescriptors, vec![]),
+        (Stack::Layer, vec![Note::Committed]),
+    ] {
+        let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
+        let result = caller.list(reported(ListAssetsRequest::default())).await;
+        assert_eq!(report_of(&result).notes(), notes, "{stack:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_texts_of_errors_and_reports() {
+    let server = VirtualServer::start(Script::always(Answer::status(Status::unavailable("down"))));
+    let two = settings().to_builder().max_attempts(2).build().unwrap();
+    let mut caller = Stack::Generated.caller(server.channel(), &Setup::new(two));
+    let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+    let error = OperationError::of(&status).unwrap();
+    assert_eq!(
+        error.to_string(),
+        "/google.cloud.asset.v1.AssetService/ListAssets failed after 2 attempts in 200ms (MAX_ATTEMPTS)"
+    );
+    assert_eq!(
+        error.report().to_string(),
+        "/google.cloud.asset.v1.AssetService/ListAssets\n  \
+         attempt 1: RPC timeout 1s, after a delay of 0ns, from 0ns to 0ns: UNAVAILABLE\n  \
+         attempt 2: RPC timeout 1s, after a delay of 200ms, from 200ms to 200ms: UNAVAILABLE\n  \
+         MAX_ATTEMPTS"
+    );
+}
+
+/// The options of a call count even where no table has a word on its method.
+#[tokio::test(start_paused = true)]
+async fn a_call_s_own_options_make_an_operation_of_it() {
+    use tonic_gax_tests::generated::google::cloud::asset::v1::ExportAssetsRequest;
+    use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as Stock;
+    use tower_layer::Layer as _;
+    let server = VirtualServer::start(Script::at_once([Answer::unavailable()]));
+    let mut client = Stock::new(Setup::new(settings()).layer().layer(server.channel()));
+    let options = CallOptions::new().retry_settings(settings()).retryable_codes([DOWN]);
+    let request = Request::new(ExportAssetsRequest::default()).with_call_options(options);
+    let result = client.export_assets(request).await;
+    assert_eq!(report_of(&result).attempts().len(), 2);
+    assert_eq!(server.seen(), [(0, Some(1000)), (200, Some(1000))]);
+}
