@@ -10,8 +10,9 @@ mod settings;
 
 pub use closure::{ErrorCode, Retried, RetryError, Retryable, Retryer, retry, retry_blocking};
 pub use gax_retry::{
-    Attempt, AttemptPlan, Code, CodeSet, Compatibility, Dialect, MethodKind, NotAttempted, RetrySettings,
-    RetrySettingsBuilder, RetryTable, RetryTableBuilder, SettingsError, Started, StopReason, TableError,
+    Attempt, AttemptPlan, Backoff, Cap, Code, CodeSet, Compatibility, Dialect, Jitter, Limits, MethodKind,
+    NotAttempted, Recipe, RetrySettings, RetrySettingsBuilder, RetryTable, RetryTableBuilder, Schedule,
+    SettingsError, Started, StopReason, TableError, TimeRule,
 };
 #[cfg(feature = "http")]
 pub use gax_retry::{

@@ -3,7 +3,7 @@
 use super::operation::{Next, Operation};
 use super::{RetryError, Retryable};
 use crate::operation::{JitterSeeds, OperationReport};
-use gax_retry::{Compatibility, RetrySettings, Schedule, Started};
+use gax_retry::{CodeSet, Compatibility, Recipe, RetrySettings, Schedule, Started};
 use std::borrow::Cow;
 
 /// After how many attempts without a wait other tasks get their turn.
@@ -141,24 +141,62 @@ impl<T> Retried<T> {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Retryer<R> {
-    settings: RetrySettings,
-    compatibility: Compatibility,
+    basis: Basis,
     retryable: R,
     name: Cow<'static, str>,
     seeds: JitterSeeds,
+}
+
+/// What schedules are made of.
+#[derive(Debug, Clone)]
+enum Basis {
+    Settings(RetrySettings, Compatibility),
+    Schedule(Schedule),
 }
 
 impl<R> Retryer<R> {
     /// Operations by these settings, that retry these errors.
     #[must_use]
     pub fn new(settings: &RetrySettings, retryable: R) -> Self {
-        Self {
-            settings: settings.clone(),
-            compatibility: Compatibility::default(),
-            retryable,
-            name: Cow::Borrowed("closure"),
-            seeds: JitterSeeds::default(),
-        }
+        Self::of(Basis::Settings(settings.clone(), Compatibility::default()), retryable)
+    }
+
+    /// Operations that wait and give up by a recipe, as another tool or library does (a preset has one).
+    ///
+    /// # Examples
+    ///
+    /// min(2^n s + 0..1000 ms, 32 s) between the attempts, and five retries:
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tonic_gax::{Backoff, Code, Jitter, Limits, Recipe, Retryer};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?.block_on(async {
+    /// let (second, ms) = (Duration::from_secs(1), Duration::from_millis(1));
+    /// let backoff = Backoff::exponential(second, 2.0, 32 * second)
+    ///     .with_jitter(Jitter::Added { unit: ms, most: 1000 });
+    /// let recipe = Recipe::new(backoff, Limits::none().with_max_retries(5));
+    /// let error = Retryer::with_recipe(&recipe, [Code::Unavailable])
+    ///     .run(|| async { Err::<(), _>(tonic::Status::unavailable("still")) })
+    ///     .await
+    ///     .unwrap_err();
+    /// assert_eq!(error.report().attempts().len(), 6);
+    /// # });
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_recipe(recipe: &Recipe, retryable: R) -> Self {
+        Self::with_schedule(Schedule::from_recipe(recipe, CodeSet::EMPTY), retryable)
+    }
+
+    /// Operations by a schedule. Which codes are retried is up to `retryable`, not to the schedule.
+    #[must_use]
+    pub fn with_schedule(schedule: Schedule, retryable: R) -> Self {
+        Self::of(Basis::Schedule(schedule), retryable)
+    }
+
+    fn of(basis: Basis, retryable: R) -> Self {
+        Self { basis, retryable, name: Cow::Borrowed("closure"), seeds: JitterSeeds::default() }
     }
 
     /// The operations' name in reports and errors; "closure" unless set.
@@ -168,10 +206,13 @@ impl<R> Retryer<R> {
         self
     }
 
-    /// Whose rules turn settings into attempts; [`Compatibility::Documented`] unless set.
+    /// Whose rules turn settings into attempts; [`Compatibility::Documented`] unless set. Without effect on a
+    /// schedule or recipe, which has rules of its own.
     #[must_use]
     pub fn compatibility(mut self, compatibility: Compatibility) -> Self {
-        self.compatibility = compatibility;
+        if let Basis::Settings(_, known) = &mut self.basis {
+            *known = compatibility;
+        }
         self
     }
 
@@ -187,7 +228,12 @@ impl<R> Retryer<R> {
         R: Retryable<E>,
     {
         let codes = self.retryable.codes();
-        let schedule = Schedule::with_compatibility(&self.settings, codes, self.compatibility);
+        let schedule = match &self.basis {
+            Basis::Settings(settings, compatibility) => {
+                Schedule::with_compatibility(settings, codes, *compatibility)
+            }
+            Basis::Schedule(schedule) => schedule.clone().with_retryable_codes(codes),
+        };
         Operation::new(schedule, self.name.clone(), self.seeds.next())
     }
 

@@ -77,6 +77,27 @@ async fn the_last_error_is_handed_out_and_others_are_final() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_recipe_waits_as_its_tool_does_and_counts_retries() {
+    use crate::{Backoff, Limits, Recipe};
+    let recipe = Recipe::new(
+        Backoff::exponential(1000 * MS, 2.0, 3000 * MS).with_first_exponent(1),
+        Limits::none().with_max_retries(2),
+    );
+    let error = Retryer::with_recipe(&recipe, |error: &&str| *error == "busy")
+        .run(|| async { Err::<(), _>("busy") })
+        .await
+        .unwrap_err();
+    let delays: Vec<_> = error.report().attempts().iter().map(gax_retry::Attempt::delay).collect();
+    assert_eq!(delays, [0 * MS, 2000 * MS, 3000 * MS]);
+    assert_eq!(error.stop_reason(), Some(StopReason::MaxAttempts));
+    let final_error = Retryer::with_recipe(&recipe, |error: &&str| *error == "busy")
+        .run(|| async { Err::<(), _>("broken") })
+        .await
+        .unwrap_err();
+    assert_eq!(final_error.stop_reason(), Some(StopReason::NonRetryable));
+}
+
+#[tokio::test(start_paused = true)]
 async fn to_drop_the_future_ends_the_operation() {
     let settings = documented(10_000 * MS);
     let calls = Cell::new(0);
