@@ -1,0 +1,274 @@
+//! Sends Cloud Storage requests, read as JSON lines, through the HTTP layer with the storage preset.
+//!
+//! It is what retry conformance cases are run with, and shows the layer on every operation of the Cloud
+//! Storage JSON API:
+//!
+//! ```text
+//! STORAGE_EMULATOR_HOST=http://localhost:9000 cargo run --example storage_requests -- --initial-retry-delay 10ms
+//! ```
+//!
+//! A line on standard input is a request:
+//!
+//! ```text
+//! {"id":"1","verb":"PATCH","path":"/storage/v1/b/bkt","query":[["ifMetagenerationMatch","3"]],
+//!  "headers":[["x-retry-test-id","..."]],"body":"{\"storageClass\":\"COLDLINE\"}","strategy":"conditional"}
+//! ```
+//!
+//! (in one line; `query`, `headers`, `body` and `strategy` may be left out), and one on standard output, in the
+//! same order, is what became of it:
+//!
+//! ```text
+//! {"id":"1","ok":true,"status":200,"attempts":3,"idempotency":"conditional: ifMetagenerationMatch",
+//!  "stop_reason":null,"body":"..."}
+//! ```
+//!
+//! `status` is null when no answer came. A line that is no such request is answered with an error that names
+//! the line, and the program goes on.
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use http_body_util::{BodyExt as _, Full};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use serde_json::{Value, json};
+use std::error::Error;
+use std::io::{BufRead, Write};
+use std::time::Duration;
+use tonic_gax::{
+    Backoff, HttpRetryLayer, HttpRetryService, IdempotencyStrategy, Jitter, OperationReport, Preset, TimeRule,
+    presets,
+};
+use tower_layer::Layer as _;
+use tower_service::Service as _;
+
+const USAGE: &str = "\
+Sends Cloud Storage requests, one JSON object a line on standard input, to STORAGE_EMULATOR_HOST.
+
+Usage: storage_requests [OPTIONS]
+
+Options, whose defaults are those of the preset `storage` (durations such as 10ms or 1.5s):
+  --preset NAME                  retry as this document, tool or library does
+  --initial-retry-delay TIME     the first wait, and the most that is added to a wait at random
+  --retry-delay-multiplier X     what the wait grows by
+  --max-retry-delay TIME         the longest wait
+  --total-timeout TIME           the time of an operation
+  --max-attempts N               the number of attempts of an operation
+  --attempt-timeout TIME         the time of one attempt
+  --seed N                       draws the random parts from a sequence that can be repeated
+";
+
+/// What the command line says.
+struct Options {
+    preset: Preset,
+    attempt_timeout: Duration,
+    seed: Option<u64>,
+}
+
+type Sender = HttpRetryService<Client<HttpConnector, Full<Bytes>>>;
+type AnyError = Box<dyn Error>;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), AnyError> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.iter().any(|argument| argument == "--help" || argument == "-h") {
+        return Ok(std::io::stdout().write_all(USAGE.as_bytes())?);
+    }
+    let options = Options::read(&arguments)?;
+    let host = std::env::var("STORAGE_EMULATOR_HOST")
+        .map_err(|_| "set STORAGE_EMULATOR_HOST to the emulator's URL, such as http://localhost:9000")?;
+    run(&host, &options, std::io::stdin().lock(), std::io::stdout().lock()).await
+}
+
+/// Answers every line, in order.
+async fn run(
+    host: &str,
+    options: &Options,
+    input: impl BufRead,
+    mut output: impl Write,
+) -> Result<(), AnyError> {
+    // A connection for each request: one that the server has closed is then never mistaken for a fault.
+    let client = Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build_http();
+    let mut layer = HttpRetryLayer::preset(&options.preset).attempt_timeout(options.attempt_timeout);
+    if let Some(seed) = options.seed {
+        layer = layer.jitter_seed(seed);
+    }
+    let mut sender = layer.layer(client);
+    for (index, line) in input.split(b'\n').enumerate() {
+        let answer = match request(host, &line?) {
+            Ok((id, request)) => send(&mut sender, id, request).await,
+            Err(error) => json!({ "error": format!("line {}: {error}", index + 1) }),
+        };
+        writeln!(output, "{answer}")?;
+        output.flush()?;
+    }
+    Ok(())
+}
+
+/// The request that a line asks for, and its id.
+fn request(host: &str, line: &[u8]) -> Result<(String, http::Request<Full<Bytes>>), AnyError> {
+    let line: Value = serde_json::from_slice(line).map_err(|error| format!("not JSON: {error}"))?;
+    let text = |name: &str| match line.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.as_str())),
+        Some(other) => Err(format!("{name} is {other}; write a string")),
+    };
+    let required = |name: &str| text(name)?.ok_or_else(|| format!("{name} is missing"));
+    if !line.is_object() {
+        return Err("not an object".into());
+    }
+    let id = required("id")?.to_owned();
+    let uri = uri(host, required("path")?, &pairs(&line, "query")?)?;
+    let mut request = http::Request::builder().method(required("verb")?).uri(uri);
+    let body = text("body")?;
+    let headers = pairs(&line, "headers")?;
+    for (name, value) in &headers {
+        request = request.header(HeaderName::try_from(*name)?, HeaderValue::try_from(*value)?);
+    }
+    if body.is_some() && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
+        request = request.header(CONTENT_TYPE, "application/json");
+    }
+    if let Some(strategy) = text("strategy")? {
+        request = request.extension(strategy.parse::<IdempotencyStrategy>()?);
+    }
+    let body = Full::new(Bytes::copy_from_slice(body.unwrap_or_default().as_bytes()));
+    Ok((id, request.body(body)?))
+}
+
+/// A list of pairs of strings.
+fn pairs<'a>(line: &'a Value, name: &str) -> Result<Vec<(&'a str, &'a str)>, String> {
+    let wrong = || format!("{name} is no list of [\"name\",\"value\"] pairs");
+    let list = match line.get(name) {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(list) => list.as_array().ok_or_else(wrong)?,
+    };
+    let pair = |pair: &'a Value| match pair.as_array().map(Vec::as_slice) {
+        Some([Value::String(name), Value::String(value)]) => Ok((name.as_str(), value.as_str())),
+        _ => Err(wrong()),
+    };
+    list.iter().map(pair).collect()
+}
+
+fn uri(host: &str, path: &str, query: &[(&str, &str)]) -> Result<http::Uri, AnyError> {
+    if !path.starts_with('/') {
+        return Err(format!("path is {path:?}; it begins with a slash").into());
+    }
+    let scheme = if host.contains("://") { "" } else { "http://" };
+    let mut uri = format!("{scheme}{}{}", host.trim_end_matches('/'), encoded(path, b"/%:@!$&'()*+,;=?"));
+    let mut separator = if path.contains('?') { '&' } else { '?' };
+    for (name, value) in query {
+        uri.extend([separator.to_string(), encoded(name, b""), "=".to_owned(), encoded(value, b"")]);
+        separator = '&';
+    }
+    Ok(uri.parse()?)
+}
+
+/// The text percent-encoded, but for letters, digits, `-._~` and what is `kept`.
+fn encoded(text: &str, kept: &[u8]) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || kept.contains(&byte) {
+            encoded.push(byte.into());
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}
+
+/// Sends a request, and tells what became of it.
+async fn send(sender: &mut Sender, id: String, request: http::Request<Full<Bytes>>) -> Value {
+    let (status, report, body) = match sender.call(request).await {
+        Ok(mut response) => {
+            let report = response.extensions_mut().remove::<OperationReport>();
+            let status = response.status();
+            let body = response.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+            (Some(status), report, body)
+        }
+        Err(error) => (None, Some(error.report().clone()), Bytes::new()),
+    };
+    let report = report.as_ref();
+    json!({
+        "id": id,
+        "ok": status.is_some_and(|status| status.is_success()),
+        "status": status.map(|status| status.as_u16()),
+        "attempts": report.map(|report| report.attempts().len()),
+        "idempotency": report.and_then(OperationReport::idempotency).map(ToString::to_string),
+        "stop_reason": report.and_then(OperationReport::stop_reason).map(|reason| reason.as_str()),
+        "body": String::from_utf8_lossy(&body),
+    })
+}
+
+impl Options {
+    fn read(arguments: &[String]) -> Result<Self, AnyError> {
+        let mut options = Self { preset: presets::storage(), attempt_timeout: Duration::ZERO, seed: None };
+        let split = arguments.iter().flat_map(|argument| match argument.split_once('=') {
+            Some((flag, value)) if flag.starts_with("--") => vec![flag, value],
+            _ => vec![argument.as_str()],
+        });
+        let split: Vec<&str> = split.collect();
+        // The preset first, whichever place it has: the other flags change it.
+        for only_preset in [true, false] {
+            let mut rest = split.iter();
+            while let Some(flag) = rest.next() {
+                let value = rest.next().ok_or_else(|| format!("{flag} needs a value; see --help"))?;
+                if only_preset == (*flag == "--preset") {
+                    options.set(flag, value).map_err(|error| format!("{flag} {value}: {error}"))?;
+                }
+            }
+        }
+        Ok(options)
+    }
+
+    fn set(&mut self, flag: &str, value: &str) -> Result<(), AnyError> {
+        let preset = self.preset.clone();
+        let backoff = preset.recipe().backoff();
+        let limits = preset.recipe().limits();
+        let backed_off = |backoff: Backoff| preset.clone().with_recipe(preset.recipe().with_backoff(backoff));
+        self.preset = match flag {
+            "--preset" => presets::named(value)?,
+            "--initial-retry-delay" => {
+                let initial = duration(value)?;
+                let backoff = backoff.with_initial(initial);
+                backed_off(match backoff.jitter() {
+                    Jitter::Added { most, .. } => {
+                        backoff.with_jitter(Jitter::Added { unit: initial / most.max(1), most })
+                    }
+                    _ => backoff,
+                })
+            }
+            "--retry-delay-multiplier" => backed_off(backoff.with_multiplier(value.parse()?)),
+            "--max-retry-delay" => backed_off(backoff.with_max(duration(value)?)),
+            "--total-timeout" => {
+                let rule = limits.time().map_or(TimeRule::Strict, |(_, rule)| rule);
+                let limits = limits.with_time(duration(value)?, rule);
+                preset.clone().with_recipe(preset.recipe().with_limits(limits))
+            }
+            "--max-attempts" => preset.with_max_attempts(value.parse()?),
+            "--attempt-timeout" => {
+                self.attempt_timeout = duration(value)?;
+                preset
+            }
+            "--seed" => {
+                self.seed = Some(value.parse()?);
+                preset
+            }
+            _ => return Err("there is no such option; see --help".into()),
+        };
+        Ok(())
+    }
+}
+
+/// A number of milliseconds, or a number with the unit `us`, `ms`, `s` or `m`.
+fn duration(text: &str) -> Result<Duration, AnyError> {
+    let digits = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let seconds = match unit {
+        "us" => 1e-6,
+        "" | "ms" => 1e-3,
+        "s" => 1.0,
+        "m" => 60.0,
+        _ => return Err(format!("the unit {unit} is not known; there are us, ms, s and m").into()),
+    };
+    Ok(Duration::try_from_secs_f64(number.trim().parse::<f64>()? * seconds)?)
+}
