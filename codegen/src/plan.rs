@@ -134,3 +134,44 @@ fn one_per_service(findings: Vec<Finding>) -> Vec<Finding> {
     }
     kept
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protox::file::File;
+
+    const OWN: &str = "syntax = 'proto3'; package own; message M {} service Own { rpc Get(M) returns (M); }";
+    const OTHER: &str =
+        "syntax = 'proto3'; package other.v1; message M {} service Other { rpc Get(M) returns (M); }";
+
+    /// What each of the services `own.Own` (asked for) and `other.v1.Other` (imported) gets: tonic's code,
+    /// settings and client.
+    fn plan(table: &str, extern_paths: &[&str]) -> [(bool, bool); 2] {
+        let file = [("own.proto", OWN), ("other.proto", OTHER)]
+            .map(|(name, text)| File::from_source(name, text).unwrap().file_descriptor_proto().clone());
+        let descriptors = Descriptors::new(&prost_types::FileDescriptorSet { file: file.to_vec() });
+        let extern_paths: Vec<String> = extern_paths.iter().map(|path| (*path).to_owned()).collect();
+        let requested = HashSet::from(["own.proto".to_owned()]);
+        let wishes = Wishes { requested: Some(&requested), extern_paths: &extern_paths, tonic: true };
+        let plan = Plan::new(&descriptors, &RetryTable::parse(table).unwrap(), &wishes);
+        ["own.Own", "other.v1.Other"].map(|name| {
+            let service = plan.service(name).unwrap();
+            (service.tonic, service.gax.is_some())
+        })
+    }
+
+    #[test]
+    fn an_imported_service_gets_settings_if_a_table_names_it() {
+        assert_eq!(plan(r#"{"methodConfig": []}"#, &[]), [(true, true), (true, false)]);
+        let table = r#"{"methodConfig": [{"name": [{"service": "other.v1.Other"}], "timeout": "5s"}]}"#;
+        assert_eq!(plan(table, &[]), [(true, true), (true, true)]);
+    }
+
+    #[test]
+    fn tonic_has_been_there_where_messages_exist() {
+        let nothing = r#"{"methodConfig": []}"#;
+        assert_eq!(plan(nothing, &[".own", ".oth"]), [(false, true), (true, false)]);
+        assert_eq!(plan(nothing, &[".other.v1"]), [(true, true), (false, false)]);
+        assert_eq!(plan(nothing, &["."]), [(false, true), (false, false)]);
+    }
+}
