@@ -33,6 +33,18 @@ fn the_documented_tables_as_gax_java_runs_them() {
 }
 
 #[test]
+fn grpcs_own_rules() {
+    let flags =
+        "--initial-retry-delay 100ms --retry-delay-multiplier 2 --max-retry-delay 1s --max-attempts 9";
+    let busy = " --outcome UNAVAILABLE".repeat(9);
+    let json = |more: &str| stdout(&format!("plan --compat grpc {flags}{busy} {more} --format json"));
+    assert!(json("").ends_with("\"not_attempted\":null,\"stop_reason\":\"MAX_ATTEMPTS\",\"end_ms\":1500}\n"));
+    assert!(json("--total-timeout 250ms").ends_with(
+        "\"start_ms\":100,\"end_ms\":100,\"code\":\"UNAVAILABLE\"}],\"not_attempted\":null,\"stop_reason\":\"TOTAL_TIMEOUT\",\"end_ms\":250}\n"
+    ));
+}
+
+#[test]
 fn the_json_of_the_contract() {
     let flags = &documented()[2];
     assert_eq!(

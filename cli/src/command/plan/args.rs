@@ -46,9 +46,9 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "OUTCOME", value_parser = value::outcome, allow_hyphen_values = true)]
     pub(super) outcome: Vec<Outcome>,
 
-    /// Whose rules turn settings into attempts
-    #[arg(long, value_enum, default_value_t = Compat::Documented)]
-    pub(super) compat: Compat,
+    /// Whose rules turn settings into attempts [default: grpc for a table in that dialect, else documented]
+    #[arg(long, value_enum)]
+    compat: Option<Compat>,
 
     /// Draw the waits at random, as clients do; without it every wait is the whole delay
     #[arg(long, help_heading = "Jitter")]
@@ -150,6 +150,8 @@ pub(super) enum DialectName {
     AsWritten,
     /// What Google's Java generator makes of it
     GaxJava,
+    /// What gRPC itself makes of it
+    Grpc,
 }
 
 impl From<DialectName> for Dialect {
@@ -157,6 +159,7 @@ impl From<DialectName> for Dialect {
         match name {
             DialectName::AsWritten => Dialect::AsWritten,
             DialectName::GaxJava => Dialect::GaxJava,
+            DialectName::Grpc => Dialect::Grpc,
         }
     }
 }
@@ -168,6 +171,18 @@ pub(super) enum Compat {
     Documented,
     /// What gax-java does, attempt for attempt
     GaxJava,
+    /// What gRPC itself does with a service config (gRFC A6)
+    Grpc,
+}
+
+impl PlanArgs {
+    /// The rules to plan by.
+    pub(super) fn compat(&self) -> Compat {
+        self.compat.unwrap_or(match self.dialect {
+            Some(DialectName::Grpc) => Compat::Grpc,
+            _ => Compat::Documented,
+        })
+    }
 }
 
 impl From<Compat> for Compatibility {
@@ -175,6 +190,7 @@ impl From<Compat> for Compatibility {
         match compat {
             Compat::Documented => Compatibility::Documented,
             Compat::GaxJava => Compatibility::GaxJava,
+            Compat::Grpc => Compatibility::Grpc,
         }
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
     if let Some(method) = &subject.method {
         method.warn();
     }
-    let schedule = Schedule::with_compatibility(&subject.settings, subject.codes, args.compat.into());
+    let schedule = Schedule::with_compatibility(&subject.settings, subject.codes, args.compat().into());
     if let Some(samples) = args.samples {
         let seed = args.seed.unwrap_or_else(fresh_seed);
         let drawn = Samples::draw(&schedule, &args.outcome, seed, samples);

@@ -25,7 +25,7 @@ pub(super) fn subject(args: &PlanArgs) -> Result<Subject, Failure> {
         None => (RetrySettings::default(), CodeSet::from([Code::DeadlineExceeded, Code::Unavailable])),
     };
     let builder = start.to_builder().jittered(args.jitter);
-    let settings = applied(&args.settings, args.compat, builder).map_err(|sentence| {
+    let settings = applied(&args.settings, args.compat(), builder).map_err(|sentence| {
         let rest = if found.is_some() { "; what no flag gives is from the table" } else { "" };
         Failure::Usage(sentence + rest)
     })?;
