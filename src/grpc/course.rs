@@ -172,18 +172,18 @@ impl Course {
     /// There is no time for another attempt: the operation ends with the error of the one before.
     fn out_of_time(&mut self, stop: Stop) -> Status {
         match self.before.take() {
-            Some(failure) => self.stop(*failure, None, stop),
-            None => self.end(Failure::no_time(), None, stop.reason()),
+            Some(failure) => self.stop(*failure, stop),
+            None => self.end(Failure::no_time(), stop.reason()),
         }
     }
 
     /// The schedule has ended the operation.
-    fn stop(&mut self, failure: Failure, before: Option<Box<Failure>>, stop: Stop) -> Status {
+    fn stop(&mut self, failure: Failure, stop: Stop) -> Status {
         self.ledger.not_attempted = stop.not_attempted();
         if stop.is_at_deadline() && failure.code != Code::DeadlineExceeded {
-            return self.end(Failure::at_deadline(), Some(Box::new(failure)), stop.reason());
+            return self.end(Failure::at_deadline().after(Some(Box::new(failure))), stop.reason());
         }
-        self.end(failure, before, stop.reason())
+        self.end(failure, stop.reason())
     }
 
     /// The request of the attempt that has begun.
@@ -207,24 +207,24 @@ impl Course {
     }
 
     /// The attempt ended with a status, or with an answer that has none.
-    pub(crate) fn failed(&mut self, mut failure: Failure) -> Next {
+    pub(crate) fn failed(&mut self, failure: Failure) -> Next {
         if self.limits.server_timeouts_are_ours && failure.is_server_timeout() && self.time_is_up() {
-            failure.code = Code::DeadlineExceeded;
             self.ledger.note(Note::CountedAsDeadlineExceeded);
+            return self.timed_out();
         }
         self.ended(failure)
     }
 
     /// The connection or the stream broke; `answered` says that the response had begun.
     pub(crate) fn broken(&mut self, error: StdError, answered: bool) -> Next {
-        let (mut failure, verdict) = Failure::transport(error, answered);
+        let (failure, verdict) = Failure::transport(error, answered);
         if verdict.code == Code::DeadlineExceeded && self.time_is_up() {
             // tonic's own timer, which the header of the attempt has set.
             return self.timed_out();
         }
         if verdict.cancelled_by_server && self.time_is_up() {
-            failure.code = Code::DeadlineExceeded;
             self.ledger.note(Note::CountedAsDeadlineExceeded);
+            return self.timed_out();
         }
         let unsent = match verdict.reach {
             Reach::NeverSent => self.ledger.transparent_retries < MOST_UNSENT,
@@ -232,7 +232,7 @@ impl Course {
             Reach::MaybeSent => false,
             Reach::ChannelClosed => {
                 self.record(failure.code);
-                return Next::Stop(self.end(failure, None, StopReason::ChannelClosed));
+                return Next::Stop(self.end(failure, StopReason::ChannelClosed));
             }
         };
         if unsent && self.outgoing.is_replayable() {
@@ -243,9 +243,9 @@ impl Course {
         self.ended(failure)
     }
 
-    /// Whether the attempt has used up its RPC timeout.
+    /// Whether the attempt has used up its RPC timeout, or what the header said of it.
     fn time_is_up(&self) -> bool {
-        let Some(timeout) = self.current.started.and_then(Started::rpc_timeout) else {
+        let Some(timeout) = self.current.started.and_then(Started::rpc_timeout).map(deadline::written) else {
             return false;
         };
         self.clock.is_some_and(|clock| clock.elapsed() >= self.current.start.saturating_add(timeout))
@@ -264,17 +264,17 @@ impl Course {
         let now = self.record(failure.code);
         let decision =
             self.state.ended(&self.plan.schedule, now, Ending::new(failure.code), &mut self.jitter);
-        let before = self.before.take();
+        let failure = failure.after(self.before.take());
         match decision {
             Decision::Retry(retry) if self.outgoing.is_replayable() => {
                 self.before = Some(Box::new(failure));
                 self.current.delay = retry.wait();
                 self.pause(now, retry.wait())
             }
-            Decision::Retry(_) => Next::Stop(self.end(failure, before, StopReason::NotReplayable)),
-            Decision::Stop(stop) => Next::Stop(self.stop(failure, before, stop)),
+            Decision::Retry(_) => Next::Stop(self.end(failure, StopReason::NotReplayable)),
+            Decision::Stop(stop) => Next::Stop(self.stop(failure, stop)),
             // A failure has no code OK; were there one, nothing would retry it.
-            Decision::Done => Next::Stop(self.end(failure, before, StopReason::NonRetryable)),
+            Decision::Done => Next::Stop(self.end(failure, StopReason::NonRetryable)),
         }
     }
 
@@ -291,9 +291,9 @@ impl Course {
         Next::Wait(self.clock.and_then(|clock| clock.at(now.saturating_add(wait))))
     }
 
-    fn end(&mut self, failure: Failure, before: Option<Box<Failure>>, reason: StopReason) -> Status {
+    fn end(&mut self, failure: Failure, reason: StopReason) -> Status {
         let ledger = std::mem::replace(&mut self.ledger, Ledger::new(self.outgoing.path()));
-        failure.into_status(before.map(|before| *before), ledger, reason)
+        failure.into_status(ledger, reason)
     }
 
     /// The attempt succeeded; the report, where it is wanted or there was a retry to tell of.

@@ -20,12 +20,7 @@ const MAX_VALUE: u128 = 99_999_999;
 /// The header's value for a timeout: the finest unit that eight digits suffice for, cut towards zero as
 /// tonic cuts it. More than 99,999,999 hours are written as that many.
 pub(crate) fn header_value(timeout: Duration) -> HeaderValue {
-    let nanos = timeout.as_nanos();
-    let (unit, value) = NANOS_PER_UNIT
-        .into_iter()
-        .map(|(unit, size)| (unit, nanos / size))
-        .find(|(_, value)| *value <= MAX_VALUE)
-        .unwrap_or((b'H', MAX_VALUE));
+    let (unit, _, value) = units(timeout);
     // Written from the right: at most eight digits, then the unit.
     let mut text = [0_u8; 9];
     let mut rest = value;
@@ -44,6 +39,28 @@ pub(crate) fn header_value(timeout: Duration) -> HeaderValue {
     HeaderValue::from_bytes(written).unwrap_or_else(|_| HeaderValue::from_static("0n"))
 }
 
+/// The timeout as its header tells it, which may be a fraction less.
+pub(crate) fn written(timeout: Duration) -> Duration {
+    let (_, size, value) = units(timeout);
+    duration(value * size).unwrap_or(timeout)
+}
+
+/// The unit that a timeout is written in, its length, and how many of them.
+fn units(timeout: Duration) -> (u8, u128, u128) {
+    let nanos = timeout.as_nanos();
+    NANOS_PER_UNIT
+        .into_iter()
+        .map(|(unit, size)| (unit, size, nanos / size))
+        .find(|(_, _, value)| *value <= MAX_VALUE)
+        .unwrap_or((b'H', 3600 * 1_000_000_000, MAX_VALUE))
+}
+
+fn duration(nanos: u128) -> Option<Duration> {
+    let seconds = u64::try_from(nanos / 1_000_000_000).ok()?;
+    let subsecond = u32::try_from(nanos % 1_000_000_000).ok()?;
+    Some(Duration::new(seconds, subsecond))
+}
+
 /// The timeout that a header carries; `None` where it is missing or not of the protocol's form.
 pub(crate) fn from_headers(headers: &HeaderMap) -> Option<Duration> {
     parse(headers.get(GRPC_TIMEOUT)?.as_bytes())
@@ -56,10 +73,7 @@ fn parse(value: &[u8]) -> Option<Duration> {
     }
     let number: u64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
     let (_, size) = NANOS_PER_UNIT.into_iter().find(|(known, _)| known == unit)?;
-    let nanos = u128::from(number) * size;
-    let seconds = u64::try_from(nanos / 1_000_000_000).ok()?;
-    let subsecond = u32::try_from(nanos % 1_000_000_000).ok()?;
-    Some(Duration::new(seconds, subsecond))
+    duration(u128::from(number) * size)
 }
 
 #[cfg(test)]
@@ -94,6 +108,15 @@ mod tests {
             let theirs = request.metadata().get("grpc-timeout").unwrap().to_str().unwrap();
             assert_eq!(text(timeout), theirs);
         }
+    }
+
+    #[test]
+    fn what_is_written_is_what_the_header_says() {
+        for nanos in [0, 1, 1_500_000_000, 295_123_999_999, 100_000_900_000_000] {
+            let timeout = Duration::from_nanos(nanos);
+            assert_eq!(Some(written(timeout)), parse(header_value(timeout).as_bytes()));
+        }
+        assert_eq!(written(Duration::from_micros(295_123_999)), Duration::from_millis(295_123));
     }
 
     #[test]

@@ -16,6 +16,8 @@ use tonic::codegen::StdError;
 pub(crate) struct Failure {
     pub(crate) code: Code,
     kind: Kind,
+    /// What a server answered last, before an attempt that got no answer.
+    said: Option<Box<Failure>>,
 }
 
 #[derive(Debug)]
@@ -35,33 +37,50 @@ enum Kind {
 }
 
 impl Failure {
+    fn new(code: Code, kind: Kind) -> Self {
+        Self { code, kind, said: None }
+    }
+
+    /// The same, after an attempt that failed before it: what a server said there is not forgotten.
+    pub(crate) fn after(mut self, before: Option<Box<Failure>>) -> Self {
+        let is_answer =
+            |failure: &Failure| matches!(failure.kind, Kind::Answered { .. } | Kind::WithoutStatus { .. });
+        if !is_answer(&self) {
+            self.said = match before {
+                Some(before) if !is_answer(&before) => before.said,
+                before => before,
+            };
+        }
+        self
+    }
+
     /// The status that the server sent, in sanitized headers.
     pub(crate) fn answered(code: Code, head: Option<HeaderMap>, trailers: HeaderMap) -> Self {
-        Self { code, kind: Kind::Answered { head, trailers } }
+        Self::new(code, Kind::Answered { head, trailers })
     }
 
     pub(crate) fn without_status(http: StatusCode, headers: HeaderMap) -> Self {
-        Self { code: answer::code_of_http(http), kind: Kind::WithoutStatus { http, headers } }
+        Self::new(answer::code_of_http(http), Kind::WithoutStatus { http, headers })
     }
 
     /// An error of the service or of the response's body, and what it means.
     pub(crate) fn transport(error: StdError, answered: bool) -> (Self, cause::Verdict) {
         let verdict = cause::classify(&*error, answered);
-        (Self { code: verdict.code, kind: Kind::Transport(error) }, verdict)
+        (Self::new(verdict.code, Kind::Transport(error)), verdict)
     }
 
     pub(crate) fn timed_out(timeout: Duration) -> Self {
-        Self { code: Code::DeadlineExceeded, kind: Kind::TimedOut { timeout } }
+        Self::new(Code::DeadlineExceeded, Kind::TimedOut { timeout })
     }
 
     /// The caller's deadline had passed before the first attempt.
     pub(crate) fn no_time() -> Self {
-        Self { code: Code::DeadlineExceeded, kind: Kind::NoTime }
+        Self::new(Code::DeadlineExceeded, Kind::NoTime)
     }
 
     /// The operation's deadline passed while it waited for another attempt.
     pub(crate) fn at_deadline() -> Self {
-        Self { code: Code::DeadlineExceeded, kind: Kind::AtDeadline }
+        Self::new(Code::DeadlineExceeded, Kind::AtDeadline)
     }
 
     /// Whether the server's own clock for the call may have ended it.
@@ -75,28 +94,26 @@ impl Failure {
     }
 
     /// The status that the operation ends with: this failure's code, message, details and metadata, and
-    /// behind it the report. `before` is what the attempt before ended with.
-    pub(crate) fn into_status(
-        self,
-        before: Option<Failure>,
-        mut ledger: Ledger,
-        reason: StopReason,
-    ) -> Status {
+    /// behind it the report.
+    pub(crate) fn into_status(self, mut ledger: Ledger, reason: StopReason) -> Status {
         ledger.stop_reason = Some(reason);
         let code = self.code;
         let (mut status, cause) = match self.kind {
             Kind::Answered { head, trailers } => (answer::status(head, &trailers), None),
             Kind::WithoutStatus { http, headers } => (answer::status_of_http(http, headers), None),
+            Kind::Transport(error) if code == Code::DeadlineExceeded && self.said.is_some() => {
+                deadline_exceeded(chain(&*error), self.said)
+            }
             Kind::Transport(error) => of_error(error),
             Kind::TimedOut { timeout } => {
                 let attempt = ledger.attempts().len();
                 let message = format!("attempt {attempt} of {} timed out after {timeout:?}", ledger.method);
-                deadline_exceeded(message, before)
+                deadline_exceeded(message, self.said)
             }
             Kind::AtDeadline => {
                 let attempts = ledger.attempts().len();
                 let message = format!("the deadline of {} passed after attempt {attempts}", ledger.method);
-                deadline_exceeded(message, before)
+                deadline_exceeded(message, self.said)
             }
             Kind::NoTime => {
                 let message =
@@ -148,11 +165,12 @@ fn chain(error: &dyn Error) -> String {
 }
 
 /// The status of an operation that a clock ended. What the server said before is not lost behind it.
-fn deadline_exceeded(mut message: String, before: Option<Failure>) -> (Status, Cause) {
-    let Some(Kind::Answered { head, trailers }) = before.map(|before| before.kind) else {
-        return (Status::deadline_exceeded(message), None);
+fn deadline_exceeded(mut message: String, said: Option<Box<Failure>>) -> (Status, Cause) {
+    let said = match said.map(|said| said.kind) {
+        Some(Kind::Answered { head, trailers }) => answer::status(head, &trailers),
+        Some(Kind::WithoutStatus { http, headers }) => answer::status_of_http(http, headers),
+        _ => return (Status::deadline_exceeded(message), None),
     };
-    let said = answer::status(head, &trailers);
     message.push_str("; the server's last answer was ");
     message.push_str(Code::from_wire(said.code() as i32).name());
     if !said.message().is_empty() {

@@ -170,6 +170,6 @@ impl Watch {
         let retryable = self.plan.schedule.retryable_codes().contains(failure.code);
         let reason = if retryable { StopReason::NotReplayable } else { StopReason::NonRetryable };
         let ledger = self.ledger(failure.code);
-        failure.into_status(None, ledger, reason)
+        failure.into_status(ledger, reason)
     }
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::time::Duration;
 use tokio::time::sleep;
 use tonic::transport::{Channel, Endpoint, Uri};
-use tonic_gax::OperationReport;
+use tonic_gax::{Note, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{RawFrame, RawServer, Setup, Stack, error_report, ms, report_of, reported, row, rows};
 
@@ -194,6 +194,21 @@ async fn a_cancel_that_comes_with_the_deadline_is_the_deadline() {
             let (report, _) = call(stack, [], &[late]).await;
             assert_eq!(rows(&report), [row(1, 1000, 0, 0, 1000, Code::DeadlineExceeded)], "{stack:?}");
         }
+    }
+}
+
+/// Above 100 seconds the header counts in milliseconds: the server's clock may be a fraction early.
+#[tokio::test(start_paused = true)]
+async fn a_cancel_that_comes_a_fraction_before_the_deadline_is_the_deadline() {
+    let total = Duration::from_micros(295_123_999);
+    let settings = RetrySettings::builder().total_timeout(total).build().unwrap();
+    for stack in Stack::ALL {
+        let play = [RawFrame::Headers, RawFrame::Wait(ms(295_123)), RawFrame::Reset(CANCEL)];
+        let server = RawServer::start([play.to_vec()]);
+        let mut caller = stack.caller(server.channel(), &Setup::new(settings.clone()).retrying([]));
+        let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+        assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{stack:?}: {status}");
+        assert_eq!(error_report(&status).notes(), [Note::CountedAsDeadlineExceeded], "{stack:?}");
     }
 }
 

@@ -1,0 +1,80 @@
+//! A server's error is never replaced by a bare DEADLINE_EXCEEDED.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use gax_retry::RetrySettings;
+use std::error::Error as _;
+use tonic::Status;
+use tonic_gax::OperationError;
+use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
+use tonic_gax_tests::{Answer, Script, Setup, Stack, VirtualServer, ms};
+
+fn settings(total: u64) -> RetrySettings {
+    RetrySettings::builder()
+        .jittered(false)
+        .initial_retry_delay(ms(200))
+        .initial_rpc_timeout(ms(1000))
+        .total_timeout(ms(total))
+        .build()
+        .unwrap()
+}
+
+fn said() -> Status {
+    Status::with_details(tonic::Code::Unavailable, "shard 7 is down", vec![7].into())
+}
+
+/// What an operation of three seconds ends with that runs against this script.
+async fn status(stack: Stack, script: Script) -> Status {
+    let server = VirtualServer::start(script);
+    let mut caller = stack.caller(server.channel(), &Setup::new(settings(3000)));
+    caller.list(ListAssetsRequest::default()).await.unwrap_err()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_attempt_s_error_is_the_operation_s() {
+    for stack in Stack::ALL {
+        let status = status(stack, Script::always(Answer::status(said()))).await;
+        assert_eq!((status.code(), status.message()), (said().code(), said().message()), "{stack:?}");
+        assert_eq!(status.details(), [7], "{stack:?}");
+    }
+}
+
+/// After its last word the server falls silent, for one attempt or for several.
+#[tokio::test(start_paused = true)]
+async fn the_server_s_last_word_stands_in_the_timeout_s_message_and_behind_it() {
+    for stack in Stack::ALL {
+        for total in [1200, 3000] {
+            let script = Script::at_once([Answer::status(said())]).then_always(ms(0), Answer::Hang);
+            let server = VirtualServer::start(script);
+            let mut caller = stack.caller(server.channel(), &Setup::new(settings(total)));
+            let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+            assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{stack:?}");
+            assert_eq!(server.seen().len(), if total == 1200 { 2 } else { 4 }, "{stack:?}");
+            assert!(status.message().contains("UNAVAILABLE: shard 7 is down"), "{stack:?}: {status}");
+            let cause = OperationError::of(&status).unwrap().source().unwrap();
+            assert_eq!(cause.downcast_ref::<Status>().unwrap().details(), [7], "{stack:?}");
+        }
+    }
+}
+
+/// An HTTP error of a proxy is a server's word too.
+#[tokio::test(start_paused = true)]
+async fn so_does_a_proxy_s() {
+    for stack in Stack::ALL {
+        let script = Script::at_once([Answer::http(503, &[])]).then_always(ms(0), Answer::Hang);
+        let status = status(stack, script).await;
+        assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{stack:?}");
+        assert!(status.message().contains("HTTP status 503"), "{stack:?}: {status}");
+    }
+}
+
+/// A tonic server's "Timeout expired" says nothing that the deadline does not.
+#[tokio::test(start_paused = true)]
+async fn a_server_s_timeout_is_no_word() {
+    for stack in Stack::ALL {
+        let late = Answer::status(Status::cancelled("Timeout expired"));
+        let script = Script::at_once([Answer::status(said())]).then_always(ms(1000), late);
+        let status = status(stack, script).await;
+        assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{stack:?}");
+        assert!(status.message().contains("UNAVAILABLE: shard 7 is down"), "{stack:?}: {status}");
+    }
+}
