@@ -45,7 +45,7 @@ pub use schedule::{Decision, Ending, NotAttempted, OperationState, Retry, Schedu
 pub use settings::{RetrySettings, RetrySettingsBuilder, SettingsError, SettingsProblem};
 pub use stop_reason::StopReason;
 #[cfg(feature = "json")]
-pub use table::{Conversion, TableReader};
+pub use table::{Conversion, ConversionTarget, ParseConversionTargetError, TableReader};
 pub use table::{
     BatchingSettings, Dialect, Finding, HedgingPolicy, IdempotencyLevel, LimitExceeded, MethodDescription,
     MethodPolicy, Origin, ParseDialectError, ParseTableFormatError, PolicyField, RetryTable,

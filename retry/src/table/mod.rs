@@ -55,4 +55,4 @@ pub use stub::{
     IdempotencyLevel, MethodDescription, RowKind, ServiceDescription, StubRow, StubTable, getter_name,
 };
 #[cfg(feature = "json")]
-pub use write::Conversion;
+pub use write::{Conversion, ConversionTarget, ParseConversionTargetError};

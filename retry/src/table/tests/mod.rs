@@ -2,6 +2,7 @@
 
 mod as_written;
 mod client_config;
+mod convert;
 mod corpus;
 mod errors;
 mod formats;

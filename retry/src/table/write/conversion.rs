@@ -1,9 +1,13 @@
 //! The way from a table to a text.
 
+use super::envoy::write_envoy;
 use super::gather::gather;
+use super::istio::write_istio;
+use super::named::{write_client_config, write_gapic};
 use super::service_config::write_service_config;
+use super::target::ConversionTarget;
 use super::toml::write_toml;
-use crate::table::{Finding, RetryTable, TableError, TableFormat};
+use crate::table::{Finding, RetryTable, TableFormat};
 
 /// A table in another form, and what that form could not say.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,16 +31,12 @@ impl Conversion {
 }
 
 impl RetryTable {
-    /// Writes the table in a format.
+    /// Writes the table in another form.
     ///
-    /// It writes what the file says, not what a dialect makes of it, so that a table which goes to
-    /// [`Toml`](TableFormat::Toml) and back is the same table. What the format can't express is a finding
-    /// of the result.
-    ///
-    /// # Errors
-    ///
-    /// The format is one that this crate only reads: [`GapicYaml`](TableFormat::GapicYaml) or
-    /// [`ClientConfig`](TableFormat::ClientConfig).
+    /// [`Toml`](TableFormat::Toml) and [`ServiceConfig`](TableFormat::ServiceConfig) get what the file
+    /// says, so that a table which goes to one and back is the same table; the others get what the
+    /// table's dialect makes of it. What the target can't express is a finding of the result, never left
+    /// out in silence.
     ///
     /// # Examples
     ///
@@ -44,20 +44,20 @@ impl RetryTable {
     /// use gax_retry::{RetryTable, TableFormat};
     ///
     /// let text = r#"{"methodConfig": [{"name": [{"service": "a.B"}], "timeout": "60s"}]}"#;
-    /// let toml = RetryTable::parse(text)?.convert(TableFormat::Toml)?;
+    /// let toml = RetryTable::parse(text)?.convert(TableFormat::Toml);
     /// assert_eq!(toml.text(), "[[entry]]\nfor = [\"a.B\"]\ntimeout = \"60s\"\n");
     /// assert_eq!(toml.findings(), []);
     /// # Ok::<(), gax_retry::TableError>(())
     /// ```
-    pub fn convert(&self, format: TableFormat) -> Result<Conversion, TableError> {
-        let config = gather(self);
-        match format {
-            TableFormat::ServiceConfig => Ok(write_service_config(&config)),
-            TableFormat::Toml => Ok(write_toml(&config)),
-            TableFormat::GapicYaml | TableFormat::ClientConfig => {
-                Err(TableError::new(format!("a table can't be written as {format}"))
-                    .with_help("write it as grpc or toml"))
-            }
+    #[must_use]
+    pub fn convert(&self, target: impl Into<ConversionTarget>) -> Conversion {
+        match target.into() {
+            ConversionTarget::Table(TableFormat::ServiceConfig) => write_service_config(&gather(self)),
+            ConversionTarget::Table(TableFormat::Toml) => write_toml(&gather(self)),
+            ConversionTarget::Table(TableFormat::GapicYaml) => write_gapic(self),
+            ConversionTarget::Table(TableFormat::ClientConfig) => write_client_config(self),
+            ConversionTarget::Envoy => write_envoy(self),
+            ConversionTarget::Istio => write_istio(self),
         }
     }
 }

@@ -1,0 +1,274 @@
+//! Tables written for others to read.
+
+use super::{read, shared};
+use crate::{ConversionTarget, Dialect, RetryTable, TableFormat};
+
+const TABLE: &str = r#"{"methodConfig": [
+  {"name": [{"service": "a.B", "method": "Get"}], "timeout": "60s", "retryPolicy": {
+    "maxAttempts": 4, "initialBackoff": "0.1s", "maxBackoff": "10s", "backoffMultiplier": 2,
+    "retryableStatusCodes": ["UNAVAILABLE", "ABORTED"]}},
+  {"name": [{"service": "a.B", "method": "List"}], "timeout": "5s", "retryPolicy": {
+    "initialBackoff": "1s", "maxBackoff": "10s", "backoffMultiplier": 1.3,
+    "retryableStatusCodes": ["DEADLINE_EXCEEDED", "UNAVAILABLE"]}},
+  {"name": [{"service": "a.B"}], "timeout": "0.0001s"},
+  {"name": [{}], "waitForReady": true}
+], "retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1}}"#;
+
+fn converted(target: ConversionTarget) -> (String, Vec<String>) {
+    let conversion = read(Dialect::AsWritten, TABLE).convert(target);
+    let messages = conversion.findings().iter().map(|finding| finding.message().to_owned());
+    (conversion.text().to_owned(), messages.collect())
+}
+
+const ENVOY: &str = r#"name: retry_table
+virtual_hosts:
+- name: backend
+  domains: ["*"]
+  routes:
+  - match:
+      path: /a.B/Get
+      grpc: {}
+    route:
+      cluster: backend
+      timeout: "60s"
+      retry_policy:
+        retry_on: "unavailable,refused-stream,retriable-headers"
+        num_retries: 3
+        retry_back_off:
+          base_interval: "0.1s"
+          max_interval: "10s"
+        retriable_headers:
+        - name: grpc-status
+          string_match:
+            exact: "10"
+  - match:
+      path: /a.B/List
+      grpc: {}
+    route:
+      cluster: backend
+      timeout: "5s"
+      retry_policy:
+        retry_on: "deadline-exceeded,unavailable,refused-stream"
+        num_retries: 3
+        retry_back_off:
+          base_interval: "1s"
+          max_interval: "10s"
+  - match:
+      prefix: /a.B/
+      grpc: {}
+    route:
+      cluster: backend
+      timeout: "0.0001s"
+  - match:
+      prefix: /
+      grpc: {}
+    route:
+      cluster: backend
+      timeout: "0s"
+"#;
+
+#[test]
+fn envoy_gets_routes() {
+    let (text, messages) = converted(ConversionTarget::Envoy);
+    assert_eq!(text, ENVOY);
+    assert_eq!(
+        messages,
+        [
+            "retryThrottling of the channel can't be said in Envoy",
+            "a number of retries must be given (3) for a.B/List in Envoy",
+            "retry_delay_multiplier 1.3 of a.B/List can't be said in Envoy",
+            "wait_for_ready of everything can't be said in Envoy",
+        ]
+    );
+}
+
+#[test]
+fn istio_gets_routes_and_is_told_where_not_to_retry() {
+    let (text, messages) = converted(ConversionTarget::Istio);
+    assert_eq!(
+        text,
+        r#"apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata:
+  name: retry-table
+spec:
+  hosts: [backend]
+  http:
+  - match:
+    - uri:
+        exact: /a.B/Get
+    route:
+    - destination:
+        host: backend
+    timeout: "60s"
+    retries:
+      attempts: 3
+      retryOn: "unavailable,refused-stream"
+  - match:
+    - uri:
+        exact: /a.B/List
+    route:
+    - destination:
+        host: backend
+    timeout: "5s"
+    retries:
+      attempts: 3
+      retryOn: "deadline-exceeded,unavailable,refused-stream"
+  - match:
+    - uri:
+        prefix: /a.B/
+    route:
+    - destination:
+        host: backend
+    timeout: "1ms"
+    retries:
+      attempts: 0
+  - match:
+    - uri:
+        prefix: /
+    route:
+    - destination:
+        host: backend
+    retries:
+      attempts: 0
+"#
+    );
+    assert_eq!(
+        messages,
+        [
+            "retryThrottling of the channel can't be said in Istio",
+            "a retry on ABORTED of a.B/Get can't be said in Istio",
+            "the back-off of a.B/Get can't be said in Istio",
+            "a number of retries must be given (3) for a.B/List in Istio",
+            "the back-off of a.B/List can't be said in Istio",
+            "wait_for_ready of everything can't be said in Istio",
+        ]
+    );
+}
+
+#[cfg(feature = "toml")]
+#[test]
+fn attempts_with_a_timeout_of_their_own_and_hedges_are_tries() {
+    let table = read(
+        Dialect::AsWritten,
+        r#"
+[[entry]]
+for = ["a.B/Get"]
+total_timeout = "60s"
+initial_rpc_timeout = "2s"
+rpc_timeout_multiplier = 2
+max_rpc_timeout = "8s"
+codes = ["DEADLINE_EXCEEDED"]
+max_attempts = 3
+
+[[entry]]
+for = ["a.B/Hedged"]
+timeout = "10s"
+hedging = { max_attempts = 3, delay = "500ms", non_fatal_codes = ["UNAVAILABLE"] }
+"#,
+    );
+    let conversion = table.convert(ConversionTarget::Envoy);
+    for part in [
+        "retry_on: \"deadline-exceeded,refused-stream,reset\"\n        num_retries: 2\n        per_try_timeout: \"2s\"\n",
+        "retry_on: \"unavailable,reset\"\n        num_retries: 2\n        per_try_timeout: \"0.5s\"\n      hedge_policy:\n        hedge_on_per_try_timeout: true\n",
+    ] {
+        assert!(conversion.text().contains(part), "{}", conversion.text());
+    }
+    let rules: Vec<_> = conversion.findings().iter().map(crate::Finding::rule).collect();
+    assert_eq!(rules, ["not-expressible", "approximated", "not-expressible", "approximated"]);
+    assert!(table.convert(ConversionTarget::Istio).text().contains("perTryTimeout: \"2s\"\n"));
+}
+
+#[test]
+fn methods_go_to_a_client_config_and_back() {
+    let (text, messages) = converted(ConversionTarget::Table(TableFormat::ClientConfig));
+    let back = read(Dialect::AsWritten, &text);
+    let table = read(Dialect::AsWritten, TABLE);
+    for method in ["Get", "List"] {
+        let (one, other) = (table.lookup("a.B", method).unwrap(), back.lookup("a.B", method).unwrap());
+        assert_eq!(one.codes(), other.codes());
+        let same = one.settings().clone().to_builder().max_attempts(None).build().unwrap();
+        assert_eq!(&same, other.settings());
+    }
+    assert_eq!(back.lookup("a.B", "Get").unwrap().codes_key(), "aborted_unavailable");
+    assert_eq!(back.lookup("a.B", "List").unwrap().codes_key(), "idempotent");
+    assert_eq!(
+        messages,
+        [
+            "max_attempts of a.B/Get can't be said in a client config",
+            "a default for methods of a.B can't be said in a client config",
+            "a default for methods of everything can't be said in a client config",
+        ]
+    );
+}
+
+#[cfg(feature = "yaml")]
+#[test]
+fn gapic_yaml_goes_to_gapic_yaml_and_back() {
+    let Some(shared) = shared() else { return };
+    let path = shared.join("retry-tables/gapic-yaml-v1/google/cloud/asset/v1/cloudasset_gapic.yaml");
+    let table = RetryTable::from_path(path).unwrap();
+    let conversion = table.convert(TableFormat::GapicYaml);
+    assert_eq!(conversion.findings(), []);
+    let back = read(Dialect::AsWritten, conversion.text());
+    let service = "google.cloud.asset.v1.AssetService";
+    for method in ["ExportAssets", "BatchGetAssetsHistory"] {
+        let (one, other) = (table.lookup(service, method).unwrap(), back.lookup(service, method).unwrap());
+        assert_eq!((one.settings(), one.codes()), (other.settings(), other.codes()));
+        assert_eq!((one.codes_key(), one.params_key()), (other.codes_key(), other.params_key()));
+    }
+    assert_eq!(table.polling(service, "ExportAssets"), back.polling(service, "ExportAssets"));
+}
+
+/// The Envoy to ask: `ENVOY`, else the one in `PATH`.
+fn envoy() -> Option<std::ffi::OsString> {
+    let program = std::env::var_os("ENVOY").unwrap_or_else(|| "envoy".into());
+    let runs = std::process::Command::new(&program).arg("--version").output();
+    if runs.is_ok_and(|output| output.status.success()) {
+        return Some(program);
+    }
+    eprintln!("skipped: no Envoy to check routes with (set ENVOY to its path)");
+    None
+}
+
+#[test]
+fn envoy_takes_its_routes() {
+    let Some(program) = envoy() else { return };
+    let mut texts = vec![ENVOY.to_owned()];
+    if let Some(shared) = shared() {
+        for name in ["bigtable/v2/bigtable", "pubsub/v1/pubsub", "cloud/asset/v1/cloudasset"] {
+            let path = format!("retry-tables/corpus/google/{name}_grpc_service_config.json");
+            let table = RetryTable::from_path(shared.join(path)).unwrap();
+            texts.push(table.convert(ConversionTarget::Envoy).text().to_owned());
+        }
+    }
+    for text in texts {
+        let routes = text.replace('\n', "\n          ");
+        let bootstrap = format!(
+            "static_resources:
+  listeners:
+  - address: {{socket_address: {{address: 127.0.0.1, port_value: 0}}}}
+    filter_chains:
+    - filters:
+      - name: envoy.filters.network.http_connection_manager
+        typed_config:
+          \"@type\": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
+          stat_prefix: test
+          route_config:
+            {}
+          http_filters:
+          - name: envoy.filters.http.router
+            typed_config: {{\"@type\": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}}
+  clusters:
+  - name: backend
+    connect_timeout: 1s
+",
+            routes.replace("\n          ", "\n            ").trim_end()
+        );
+        let output = std::process::Command::new(&program)
+            .args(["--mode", "validate", "--config-yaml", &bootstrap])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}\n{bootstrap}", String::from_utf8_lossy(&output.stderr));
+    }
+}

@@ -1,0 +1,91 @@
+//! A table as Istio's `VirtualService`.
+
+use super::conversion::Conversion;
+use super::json::{member, string, value};
+use super::losses::Losses;
+use super::proxy::{Route, attempt_timeout, lose_common, retries, retry_on, routes};
+use super::yaml::yaml_text;
+use crate::Code;
+use crate::table::RetryTable;
+use crate::table::document::{Kind, Member, Node};
+use crate::table::values::time_text;
+use std::time::Duration;
+
+/// The YAML text of routes to a host called `backend`.
+pub(super) fn write_istio(table: &RetryTable) -> Conversion {
+    let mut losses = Losses::new("Istio");
+    if table.throttling().is_some() {
+        losses.lose_of("the channel", "retryThrottling", "leave it to the clients");
+    }
+    let routes = routes(table).iter().map(|route| one_route(route, &mut losses)).collect();
+    let text = yaml_text(&object(vec![
+        member("apiVersion", string("networking.istio.io/v1")),
+        member("kind", string("VirtualService")),
+        member("metadata", object(vec![member("name", string("retry-table"))])),
+        member(
+            "spec",
+            object(vec![
+                member("hosts", value(Kind::Array(vec![string("backend")]))),
+                member("http", value(Kind::Array(routes))),
+            ]),
+        ),
+    ]));
+    Conversion { text, findings: losses.into_findings() }
+}
+
+fn one_route(route: &Route<'_>, losses: &mut Losses) -> Node {
+    let settings = route.policy.settings();
+    lose_common(&route.whom, route.policy, losses);
+    if route.policy.hedging().is_some() {
+        losses.lose_of(&route.whom, "hedging", "leave it to the clients");
+    }
+    let kind = if route.is_exact { "exact" } else { "prefix" };
+    let uri = object(vec![member("uri", object(vec![member(kind, string(&route.path))]))]);
+    let host = object(vec![member("destination", object(vec![member("host", string("backend"))]))]);
+    let mut fields =
+        vec![member("match", value(Kind::Array(vec![uri]))), member("route", value(Kind::Array(vec![host])))];
+    if let Some(timeout) = settings.total_timeout() {
+        fields.push(member("timeout", time(timeout)));
+    }
+    fields.push(member("retries", retry_policy(route, losses)));
+    object(fields)
+}
+
+/// The retries of a route. None are written too: without them Istio retries twice.
+fn retry_policy(route: &Route<'_>, losses: &mut Losses) -> Node {
+    let (whom, settings, codes) = (&route.whom, route.policy.settings(), route.policy.codes());
+    let (mut on, others) = retry_on(codes);
+    for code in others {
+        losses.lose_of(whom, &format!("a retry on {code}"), "Istio knows no name for the code");
+    }
+    if on.is_empty() {
+        return object(vec![member("attempts", number(0))]);
+    }
+    on.push("refused-stream");
+    let mut fields = vec![member("attempts", number(retries(whom, settings, losses)))];
+    if let Some(timeout) = attempt_timeout(settings) {
+        if codes.contains(Code::DeadlineExceeded) {
+            on.push("reset");
+            let help = "a try that ran into its timeout is retried only as a reset";
+            losses.approximate(whom, "broken connections are retried as well", help);
+        }
+        fields.push(member("perTryTimeout", time(timeout)));
+    }
+    fields.push(member("retryOn", string(on.join(","))));
+    losses.lose_of(whom, "the back-off", "Istio has its own, from 25 ms on");
+    object(fields)
+}
+
+fn object(members: Vec<Member>) -> Node {
+    value(Kind::Object(members))
+}
+
+fn number(number: u32) -> Node {
+    value(Kind::Number(number.to_string()))
+}
+
+/// A time in whole milliseconds at least, as Istio takes none below.
+fn time(duration: Duration) -> Node {
+    let millis = duration.as_millis().max(1);
+    string(time_text(i128::try_from(millis).unwrap_or(i128::MAX).saturating_mul(1_000_000)))
+}

@@ -1,0 +1,106 @@
+//! What both proxies are told of a table: routes with timeouts and retries.
+
+use super::losses::{Losses, shown};
+use crate::table::{MethodPolicy, RetryTable};
+use crate::{Code, CodeSet, RetrySettings};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// The codes that Envoy knows by name.
+const NAMED_CODES: [(Code, &str); 5] = [
+    (Code::Cancelled, "cancelled"),
+    (Code::DeadlineExceeded, "deadline-exceeded"),
+    (Code::Internal, "internal"),
+    (Code::ResourceExhausted, "resource-exhausted"),
+    (Code::Unavailable, "unavailable"),
+];
+
+/// The most retries that are written for a policy whose attempts only a timeout limits.
+const MOST_RETRIES: u32 = 100;
+
+/// A path that requests are matched by, and its policy.
+#[derive(Debug)]
+pub(super) struct Route<'a> {
+    pub(super) whom: String,
+    /// `/service/method` of one method, or the beginning of a path.
+    pub(super) path: String,
+    pub(super) is_exact: bool,
+    pub(super) policy: MethodPolicy<'a>,
+}
+
+/// A table's names, each once: methods, then services, then everything, as the first match counts.
+pub(super) fn routes(table: &RetryTable) -> Vec<Route<'_>> {
+    let names: BTreeSet<_> =
+        table.names().map(|name| (name.service(), name.method().unwrap_or(""))).collect();
+    let rank = |(service, method): &(&str, &str)| (service.is_empty(), method.is_empty());
+    let mut names: Vec<_> =
+        names.into_iter().filter(|(service, method)| !service.is_empty() || method.is_empty()).collect();
+    names.sort_by_key(rank);
+    let route = |(service, method): (&str, &str)| {
+        let path = match (service, method) {
+            ("", _) => "/".to_owned(),
+            (service, method) => format!("/{service}/{method}"),
+        };
+        let policy = table.lookup(service, method)?;
+        let is_exact = !method.is_empty();
+        Some(Route { whom: shown(service, method), path, is_exact, policy })
+    };
+    names.into_iter().filter_map(route).collect()
+}
+
+/// The codes as Envoy's `retry_on` names them, and those that it has no name for.
+pub(super) fn retry_on(codes: CodeSet) -> (Vec<&'static str>, Vec<Code>) {
+    let name = |code: Code| NAMED_CODES.into_iter().find(|(known, _)| *known == code).map(|(_, name)| name);
+    (codes.iter().filter_map(name).collect(), codes.iter().filter(|code| name(*code).is_none()).collect())
+}
+
+/// How many retries there may be; where only the total timeout limits them, as many as it has room for if
+/// every attempt fails at once.
+pub(super) fn retries(whom: &str, settings: &RetrySettings, losses: &mut Losses) -> u32 {
+    match (settings.max_attempts(), settings.total_timeout()) {
+        (Some(attempts), _) => attempts.saturating_sub(1),
+        (None, None) => 0,
+        (None, Some(total)) => {
+            let retries = retries_within(settings, total);
+            let message = format!("a number of retries must be given ({retries})");
+            losses.approximate(whom, &message, "the timeout has room for no more; write maxAttempts");
+            retries
+        }
+    }
+}
+
+fn retries_within(settings: &RetrySettings, total: Duration) -> u32 {
+    let mut delay = settings.initial_retry_delay().as_secs_f64();
+    let cap = settings.max_retry_delay().map_or(f64::INFINITY, |cap| cap.as_secs_f64());
+    let mut at = 0.0;
+    let mut retries = 0;
+    while retries < MOST_RETRIES {
+        at += delay.min(cap);
+        if at >= total.as_secs_f64() {
+            break;
+        }
+        delay *= settings.retry_delay_multiplier();
+        retries += 1;
+    }
+    retries
+}
+
+/// The timeout of single attempts, where it is not that of the call.
+pub(super) fn attempt_timeout(settings: &RetrySettings) -> Option<Duration> {
+    let initial = settings.initial_rpc_timeout()?;
+    settings.total_timeout().is_none_or(|total| initial < total).then_some(initial)
+}
+
+/// Notes what neither proxy can be told.
+pub(super) fn lose_common(whom: &str, policy: MethodPolicy<'_>, losses: &mut Losses) {
+    let settings = policy.settings();
+    if settings.rpc_timeout_multiplier() > 1.0 && attempt_timeout(settings).is_some() {
+        losses.lose_of(whom, "rpc_timeout_multiplier", "every attempt has the first one's timeout");
+    }
+    if !settings.jittered() {
+        losses.lose_of(whom, "jittered = false", "proxies always draw their waits");
+    }
+    if policy.wait_for_ready() == Some(true) {
+        losses.lose_of(whom, "wait_for_ready", "a proxy answers UNAVAILABLE when no host is there");
+    }
+}
