@@ -13,6 +13,7 @@ mod jitter;
 pub mod lint;
 mod method_kind;
 mod nanos;
+mod outlook;
 mod plan;
 #[cfg(feature = "http")]
 pub mod presets;
@@ -35,6 +36,7 @@ pub use idempotency::{
 };
 pub use jitter::{JitterSource, NoJitter, ScriptedJitter, SeededJitter, ThreadJitter, jittered_delay};
 pub use method_kind::MethodKind;
+pub use outlook::Outlook;
 pub use plan::{AttemptPlan, Endless, Outcome};
 #[cfg(feature = "http")]
 pub use presets::{HttpFailure, Preset, StatusSet, TransportFailure, TransportFailures, UnknownPresetError};
@@ -45,7 +47,9 @@ pub use schedule::{Decision, Ending, NotAttempted, OperationState, Retry, Schedu
 pub use settings::{RetrySettings, RetrySettingsBuilder, SettingsError, SettingsProblem};
 pub use stop_reason::StopReason;
 #[cfg(feature = "json")]
-pub use table::{Conversion, ConversionTarget, ParseConversionTargetError, TableReader};
+pub use table::{Conversion, TableReader};
+#[cfg(feature = "yaml")]
+pub use table::ServiceYaml;
 pub use table::{
     BatchingSettings, Dialect, Finding, HedgingPolicy, IdempotencyLevel, LimitExceeded, MethodDescription,
     MethodPolicy, Origin, ParseDialectError, ParseTableFormatError, PolicyField, RetryTable,

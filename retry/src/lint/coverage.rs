@@ -52,19 +52,20 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
             continue;
         }
         for rpc in &rpcs {
-            method(rpc, report);
+            method(subject, rpc, report);
         }
         pairs(&rpcs, report);
     }
 }
 
-fn method(rpc: &Rpc<'_>, report: &mut Report) {
+fn method(subject: &Subject<'_>, rpc: &Rpc<'_>, report: &mut Report) {
     let name = format!("{}/{}", rpc.service.name(), rpc.method.name());
     match rpc.policy {
         None => {
             let message = format!("the table has nothing for {name}, though it names others of its service");
             let help = "add its name to an entry, or its calls are neither retried nor bounded in time";
-            report.add(&METHOD_WITHOUT_ENTRY, None, message, help);
+            let first = subject.table.names().find(|name| name.service() == rpc.service.name());
+            report.add(&METHOD_WITHOUT_ENTRY, first.and_then(|name| name.origin()), message, help);
         }
         Some(policy) if policy.codes().is_empty() && reads(rpc) => {
             let message = format!("{name} only reads and is not retried");

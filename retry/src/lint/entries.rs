@@ -1,9 +1,10 @@
 //! Entries that do nothing, or the same as others.
 
+use super::names::MIXED_IN;
 use super::report::Report;
 use super::subject::{EntryView, Subject};
 use super::{Needs, Rule};
-use crate::{RetrySettings, Severity};
+use crate::{RetrySettings, ServiceDescription, Severity};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -56,6 +57,10 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     }
 }
 
+fn has_method(service: &ServiceDescription, name: &str) -> bool {
+    service.methods().iter().any(|method| method.name() == name) || MIXED_IN.contains(&name)
+}
+
 /// What only the services can tell.
 fn check_use(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     let Some(services) = subject.services else { return };
@@ -63,9 +68,7 @@ fn check_use(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) 
     let resolves = entry.names.iter().any(|name| {
         let mut service = known().filter(|service| service.name() == name.service());
         name.service().is_empty() && name.method().is_none()
-            || service.any(|service| {
-                name.method().is_none_or(|name| service.methods().iter().any(|known| known.name() == name))
-            })
+            || service.any(|service| name.method().is_none_or(|method| has_method(service, method)))
     });
     if !resolves {
         let message = "no name of this entry is one of a method or service, so it has no effect";

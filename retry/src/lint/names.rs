@@ -51,6 +51,20 @@ pub(super) static RULES: [Rule; 7] = [
 const MIXINS: [&str; 3] =
     ["google.longrunning.Operations", "google.cloud.location.Locations", "google.iam.v1.IAMPolicy"];
 
+/// The methods of these services: a host may be named with them.
+pub(super) const MIXED_IN: [&str; 10] = [
+    "GetOperation",
+    "ListOperations",
+    "CancelOperation",
+    "DeleteOperation",
+    "WaitOperation",
+    "GetLocation",
+    "ListLocations",
+    "GetIamPolicy",
+    "SetIamPolicy",
+    "TestIamPermissions",
+];
+
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     let names = || subject.table.names().filter(|name| !name.service().is_empty());
     let is_own_api = names().all(|name| MIXINS.contains(&name.service()));
@@ -106,7 +120,7 @@ fn check_known(
 fn check_method(service: &ServiceDescription, name: &TableName<'_>, report: &mut Report) {
     let methods = || service.methods().iter().map(MethodDescription::name);
     let Some(wanted) = name.method() else { return };
-    if methods().any(|known| known == wanted) {
+    if methods().any(|known| known == wanted) || MIXED_IN.contains(&wanted) {
         return;
     }
     let message = format!("the service {} has no method {wanted:?}", service.name());

@@ -3,7 +3,7 @@
 use super::{Needs, Rule};
 use crate::Severity;
 
-pub(super) static RULES: [Rule; 22] = [
+pub(super) static RULES: [Rule; 25] = [
     rule("no-max-attempts", Severity::Note, "a retry policy without maxAttempts"),
     rule("max-attempts-below-2", Severity::Warning, "a retry policy that never retries"),
     rule("no-codes", Severity::Warning, "a retry policy that retries no code"),
@@ -32,6 +32,9 @@ pub(super) static RULES: [Rule; 22] = [
     rule("no-effect", Severity::Note, "a value that nothing acts on"),
     rule("not-strict-json", Severity::Warning, "JSON that only a lenient reader takes"),
     rule("dropped-file", Severity::Warning, "a file that Google's Java generator drops in silence"),
+    rule("refused-by-gax-java", Severity::Warning, "a file that stops Google's Java generator or its client"),
+    rule("unreadable-table", Severity::Error, "a file that is no retry table"),
+    rule("not-expressible", Severity::Warning, "what another format can't say"),
     rule("refused-by-grpc", Severity::Note, "a file that gRPC itself refuses as a whole"),
     rule("too-many-findings", Severity::Warning, "more findings in a file than are listed"),
 ];

@@ -25,6 +25,8 @@ mod reader;
 mod retry_table;
 #[cfg(feature = "json")]
 mod service_config;
+#[cfg(feature = "yaml")]
+mod service_yaml;
 mod stub;
 pub(crate) mod suggest;
 #[cfg(feature = "json")]
@@ -51,8 +53,10 @@ pub use policy::{HedgingPolicy, MethodPolicy, PolicyField, RetryThrottling};
 #[cfg(feature = "json")]
 pub use reader::TableReader;
 pub use retry_table::{RetryTable, TableName};
+#[cfg(feature = "yaml")]
+pub use service_yaml::ServiceYaml;
 pub use stub::{
     IdempotencyLevel, MethodDescription, RowKind, ServiceDescription, StubRow, StubTable, getter_name,
 };
 #[cfg(feature = "json")]
-pub use write::{Conversion, ConversionTarget, ParseConversionTargetError};
+pub use write::Conversion;

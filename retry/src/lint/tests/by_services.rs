@@ -86,6 +86,7 @@ fn methods_without_entries() {
     let one = timeout_only(&[name("a.B", "Move")], "60s");
     let found = findings(&table(&[&one]), &services);
     assert_eq!(rules(&found), ["method-without-entry", "service-without-entry"]);
+    assert_eq!((found[0].origin().unwrap().column(), found[1].origin()), (29, None));
     assert_eq!(
         found[0].message(),
         "the table has nothing for a.B/Turn, though it names others of its service"
@@ -99,6 +100,13 @@ fn methods_of_mixins_need_no_entry() {
     let get = MethodDescription::new("GetLocation", MethodKind::Unary);
     let own = service("a.B", &["Move"]).with_method(get.mixed_in_from("google.cloud.location.Locations"));
     assert_eq!(said(&[&timeout_only(&[name("a.B", "Move")], "60s")], &[own]), [""; 0]);
+}
+
+#[test]
+fn methods_that_may_be_mixed_in_may_be_named() {
+    let entries =
+        [timeout_only(&[name("a.B", "Move")], "60s"), timeout_only(&[name("a.B", "SetIamPolicy")], "50s")];
+    assert_eq!(said(&[&entries[0], &entries[1]], &[service("a.B", &["Move"])]), [""; 0]);
 }
 
 #[test]

@@ -1,0 +1,54 @@
+//! The services that clients are made for, with what is mixed into them.
+
+use super::ServiceYaml;
+use crate::{MethodDescription, ServiceDescription};
+use std::cmp::Reverse;
+
+/// The services that can be mixed in.
+const MIXINS: [&str; 3] =
+    ["google.longrunning.Operations", "google.cloud.location.Locations", "google.iam.v1.IAMPolicy"];
+
+impl ServiceYaml {
+    /// The services that Google's Java generator makes clients for, given all services of the protos that
+    /// it is run on.
+    ///
+    /// The methods of a mixin go to the end of every other service, if the YAML names both the mixin
+    /// (`apis`) and the method (`http.rules`) and no service has a method of that name; the mixin gets no
+    /// client of its own then. Where the YAML selects methods, only those are left.
+    #[must_use]
+    pub fn mix_in(&self, services: Vec<ServiceDescription>) -> Vec<ServiceDescription> {
+        let all_are_mixins = services.iter().all(|service| MIXINS.contains(&service.name()));
+        let (mut mixins, own): (Vec<_>, Vec<_>) =
+            services.into_iter().partition(|service| !all_are_mixins && MIXINS.contains(&service.name()));
+        mixins.retain(|mixin| self.apis.contains(mixin.name()));
+        mixins.sort_by_key(|mixin| Reverse(mixin.name().rsplit('.').next().map(str::to_owned)));
+        let is_own =
+            |method: &str| own.iter().flat_map(ServiceDescription::methods).any(|m| m.name() == method);
+        let mixed: Vec<MethodDescription> = mixins
+            .iter()
+            .flat_map(|mixin| mixin.methods().iter().map(move |method| (mixin.name(), method)))
+            .filter(|(mixin, method)| self.selectors.contains(&format!("{mixin}.{}", method.name())))
+            .filter(|(_, method)| !is_own(method.name()))
+            .map(|(mixin, method)| method.clone().mixed_in_from(mixin))
+            .collect();
+        own.into_iter()
+            .map(|service| {
+                mixed.iter().cloned().fold(self.selection(service), ServiceDescription::with_method)
+            })
+            .filter(|service| !service.methods().is_empty())
+            .collect()
+    }
+
+    /// The service with the methods that are selected.
+    fn selection(&self, service: ServiceDescription) -> ServiceDescription {
+        let package = service.name().rsplit_once('.').map_or("", |(package, _)| package);
+        let Some(selection) = self.selected.as_ref().filter(|selection| selection.package == package) else {
+            return service;
+        };
+        let methods = service.methods().iter().filter(|method| {
+            let name = format!("{}.{}", service.name(), method.name());
+            selection.methods.contains(&name)
+        });
+        methods.cloned().fold(ServiceDescription::new(service.name()), ServiceDescription::with_method)
+    }
+}

@@ -1,0 +1,8 @@
+//! Service YAML (`google.api.Service`): which methods of other services are mixed into an API's.
+
+mod mix_in;
+mod read;
+#[cfg(test)]
+mod tests;
+
+pub use read::ServiceYaml;

@@ -1,0 +1,126 @@
+//! A service YAML's text to what it says about methods.
+
+use crate::table::TableError;
+use crate::table::document::{Kind, Node, Source, read_yaml};
+use std::collections::HashSet;
+use std::path::Path;
+
+/// What a service YAML (`asset_v1.yaml`) says about methods: which services an API is made of, which
+/// methods are reached over HTTP, and whether a client is made for some of them only.
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::{MethodDescription, MethodKind, ServiceDescription, ServiceYaml};
+///
+/// let yaml = ServiceYaml::parse("
+/// apis:
+/// - name: example.v1.Library
+/// - name: google.cloud.location.Locations
+/// http:
+///   rules:
+///   - selector: google.cloud.location.Locations.GetLocation
+/// ")?;
+/// let unary = |name: &str| MethodDescription::new(name, MethodKind::Unary);
+/// let services = yaml.mix_in(vec![
+///     ServiceDescription::new("example.v1.Library").with_method(unary("GetBook")),
+///     ServiceDescription::new("google.cloud.location.Locations")
+///         .with_method(unary("ListLocations")).with_method(unary("GetLocation")),
+/// ]);
+/// assert_eq!(services.len(), 1);
+/// assert_eq!(services[0].methods()[1].name(), "GetLocation");
+/// # Ok::<(), gax_retry::TableError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServiceYaml {
+    pub(super) apis: HashSet<String>,
+    pub(super) selectors: HashSet<String>,
+    /// `None`: a client has all methods.
+    pub(super) selected: Option<Selection>,
+}
+
+/// The methods of a package that a client is made for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Selection {
+    pub(super) package: String,
+    pub(super) methods: HashSet<String>,
+}
+
+impl ServiceYaml {
+    /// Reads a text.
+    ///
+    /// # Errors
+    ///
+    /// It is no YAML.
+    pub fn parse(text: &str) -> Result<Self, TableError> {
+        Self::read(&Source::new(None, text))
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// The file can't be read, or is no YAML.
+    pub fn from_path(path: impl AsRef<Path>) -> Result<Self, TableError> {
+        let path = path.as_ref();
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| TableError::from_io(format!("can't read {}: {error}", path.display()), error))?;
+        Self::read(&Source::new(Some(path.to_string_lossy().into()), &text))
+    }
+
+    fn read(source: &Source) -> Result<Self, TableError> {
+        let root = read_yaml(source)?;
+        if !matches!(root.kind, Kind::Object(_)) {
+            return Err(source.fault(root.span, "is no service YAML", "write apis and http below it"));
+        }
+        Ok(Self {
+            apis: texts(&root, &["apis"], "name"),
+            selectors: texts(&root, &["http", "rules"], "selector"),
+            selected: selected(&root),
+        })
+    }
+}
+
+/// The methods that a Java client is made for, if it is not all.
+fn selected(root: &Node) -> Option<Selection> {
+    let library = items(root, &["publishing", "library_settings"]).next()?;
+    let path = ["java_settings", "common", "selective_gapic_generation", "methods"];
+    let methods: HashSet<String> = items(library, &path)
+        .filter_map(|item| match &item.kind {
+            Kind::String(name) => Some(name.clone()),
+            _ => None,
+        })
+        .collect();
+    let package = text(library, "version").filter(|_| !methods.is_empty())?;
+    Some(Selection { package, methods })
+}
+
+fn texts(root: &Node, path: &[&str], key: &str) -> HashSet<String> {
+    items(root, path).filter_map(|item| text(item, key)).collect()
+}
+
+/// The items of the list that is reached by these keys.
+fn items<'a>(node: &'a Node, path: &[&str]) -> impl Iterator<Item = &'a Node> + use<'a> {
+    let list = path.iter().try_fold(node, |node, key| member(node, key));
+    let items: &[Node] = match list.map(|list| &list.kind) {
+        Some(Kind::Array(items)) => items,
+        _ => &[],
+    };
+    items.iter()
+}
+
+fn member<'a>(node: &'a Node, key: &str) -> Option<&'a Node> {
+    match &node.kind {
+        Kind::Object(members) => {
+            members.iter().rev().find(|member| member.key == key).map(|member| &member.value)
+        }
+        _ => None,
+    }
+}
+
+fn text(node: &Node, key: &str) -> Option<String> {
+    match &member(node, key)?.kind {
+        Kind::String(text) => Some(text.clone()),
+        _ => None,
+    }
+}
