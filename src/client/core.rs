@@ -3,7 +3,7 @@
 use super::codec::Codec;
 use super::streaming::{MessageCall, StreamingCall, Timed};
 use super::unary::UnaryCall;
-use crate::grpc::{Course, Judge, MethodPlan, Operation, Outgoing, Transport};
+use crate::grpc::{Course, Judge, MethodPlan, Operation, Outgoing, Transport, unsent};
 use crate::operation::{JitterSeeds, Note};
 use crate::settings::{CallOptions, ClientSettings, Limits};
 use gax_retry::MethodKind;
@@ -123,7 +123,11 @@ impl<T: Transport> Client<T> {
     {
         match self.operation(index, request) {
             Ok(operation) => UnaryCall::new(operation, Arc::clone(&self.shared)),
-            Err(status) => UnaryCall::failed(status, Arc::clone(&self.shared)),
+            Err(status) => {
+                let path = self.shared.methods.get(index).map(|method| method.path.clone());
+                let path = path.unwrap_or_else(|| PathAndQuery::from_static("/"));
+                UnaryCall::failed(unsent(status, path), Arc::clone(&self.shared))
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use super::{answer, cause};
 use crate::operation::{Ledger, OperationError, OperationReport};
 use gax_retry::{Code, StopReason};
+use http::uri::PathAndQuery;
 use http::{HeaderMap, StatusCode};
 use std::error::Error;
 use std::sync::Arc;
@@ -133,6 +134,12 @@ impl Failure {
         status.set_source(Arc::new(OperationError::new(report, cause)));
         status
     }
+}
+
+/// The status of an operation without an attempt, since its request could not be written.
+pub(crate) fn unsent(status: Status, method: PathAndQuery) -> Status {
+    let (failure, _) = Failure::transport(status.into(), false);
+    failure.into_status(Ledger::new(method), StopReason::NonRetryable)
 }
 
 /// An error's cause, as the operation's error keeps it.

@@ -23,6 +23,7 @@ pub(crate) use course::{Course, Judge};
 pub(crate) use deadline::from_headers as timeout_in;
 pub use descriptors::DescriptorError;
 pub(crate) use engine::{Operation, Success};
+pub(crate) use failure::unsent;
 #[cfg(feature = "http")]
 pub(crate) use inbound::inbound_deadline;
 pub use inbound::{DeadlineFuture, DeadlineLayer, DeadlineService};

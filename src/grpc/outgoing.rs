@@ -79,7 +79,7 @@ impl Outgoing {
     }
 
     pub(crate) fn path(&self) -> PathAndQuery {
-        self.uri.path_and_query().cloned().unwrap_or_else(|| PathAndQuery::from_static("/"))
+        path_of(&self.uri)
     }
 
     /// The request of the next attempt.
@@ -108,6 +108,11 @@ impl Outgoing {
             self.body = Bytes::copy_from_slice(&self.body);
         }
     }
+}
+
+/// The method's path, as reports name it.
+pub(crate) fn path_of(uri: &Uri) -> PathAndQuery {
+    uri.path_and_query().cloned().unwrap_or_else(|| PathAndQuery::from_static("/"))
 }
 
 /// A body of one frame. It does not tell its length beforehand: gRPC has no use for a `content-length`, and
@@ -147,15 +152,11 @@ struct SavedHeaders {
 
 impl SavedHeaders {
     fn of(headers: &HeaderMap) -> Self {
-        let mut saved = Self::default();
-        let standard = |name: &HeaderName, value: &HeaderValue| {
-            name == TE && value == TRAILERS || name == CONTENT_TYPE && value == GRPC
-        };
+        let is_grpc = headers.get(TE) == Some(&TRAILERS) && headers.get(CONTENT_TYPE) == Some(&GRPC);
+        let mut saved = Self { is_grpc, ..Self::default() };
         let mut slots = saved.first.iter_mut();
-        let mut standard_count = 0;
         for (name, value) in headers {
-            if standard(name, value) {
-                standard_count += 1;
+            if is_grpc && (name == TE || name == CONTENT_TYPE) {
                 continue;
             }
             let kept = (name.clone(), value.clone());
@@ -164,7 +165,6 @@ impl SavedHeaders {
                 None => saved.rest.push(kept),
             }
         }
-        saved.is_grpc = standard_count > 0;
         saved
     }
 
@@ -259,6 +259,16 @@ mod tests {
             assert_eq!(sorted(&ours), sorted(&theirs));
             assert_eq!(other.extensions().get::<GrpcMethod<'static>>().unwrap().method(), "Method");
         }
+    }
+
+    #[test]
+    fn another_content_type_is_kept() {
+        let mut parts = request();
+        parts.headers.insert("content-type", HeaderValue::from_static("application/grpc+json"));
+        let mut outgoing = Outgoing::new(parts, Bytes::new(), true);
+        let first = sorted(outgoing.write(None).headers());
+        assert_eq!(first[0], ("content-type".to_owned(), "application/grpc+json".to_owned()));
+        assert_eq!(sorted(outgoing.write(None).headers()), first);
     }
 
     #[test]

@@ -4,8 +4,9 @@ use super::collect::Collected;
 use super::course::{Course, Judge};
 use super::deadline;
 use super::engine::Operation;
+use super::failure::unsent;
 use super::methods::{Found, Methods};
-use super::outgoing::Outgoing;
+use super::outgoing::{Outgoing, path_of};
 use super::passing::Passing;
 use super::plan::MethodPlan;
 use super::response_body::ResponseBody;
@@ -143,7 +144,12 @@ impl<S: Transport> Future for ResponseFuture<S> {
             let next = match state.as_mut().project() {
                 StateProj::Reading { service, reading } => {
                     let read = match reading.as_mut() {
-                        Some(reading) => ready!(reading.poll(cx))?,
+                        Some(reading) => match ready!(reading.poll(cx)) {
+                            Ok(read) => read,
+                            Err(status) => {
+                                return Poll::Ready(Err(unsent(status, path_of(&reading.parts.uri))));
+                            }
+                        },
                         None => return Poll::Pending,
                     };
                     let (Some(service), Some(reading)) = (service.take(), reading.take()) else {

@@ -165,5 +165,15 @@ async fn smaller_limits_hold_as_in_tonic() {
     let status = small.list_assets(request.clone()).await.unwrap_err();
     assert_eq!(status.code(), tonic::Code::OutOfRange);
     assert_eq!(server.seen().len(), arrived, "nothing was sent");
+    let report = error_report(&status);
+    assert_eq!((report.attempts(), report.stop_reason()), ([].as_slice(), Some(StopReason::NonRetryable)));
+    assert_eq!(report.method(), "/google.cloud.asset.v1.AssetService/ListAssets");
+    for layer in [Setup::new(settings()).layer(), Setup::new(settings()).layer_with_descriptors()] {
+        let mut client = Stock::new(layer.layer(server.channel())).max_encoding_message_size(11);
+        let status = client.list_assets(request.clone()).await.unwrap_err();
+        assert_eq!(status.code(), tonic::Code::OutOfRange);
+        assert_eq!(error_report(&status).attempts(), []);
+    }
+    assert_eq!(server.seen().len(), arrived, "nothing was sent");
     client.max_encoding_message_size(12).list_assets(request).await.unwrap();
 }

@@ -169,6 +169,22 @@ async fn the_generated_client_sends_what_tonic_s_client_sends() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_origin_stands_before_the_method_s_path() {
+    let server = VirtualServer::start(Script::always(Answer::unavailable()));
+    let tap = Tap::new(server.channel());
+    // The server knows nothing of the prefix.
+    let setup = Setup::new(settings()).retrying([Code::Unimplemented]);
+    let client = AssetServiceClient::with_settings(tap.clone(), setup.client())
+        .with_origin(&"https://example.test:8443/prefix".parse().unwrap());
+    client.list_assets(ListAssetsRequest::default()).await.unwrap_err();
+    assert!(tap.sent().len() > 2);
+    for attempt in tap.sent() {
+        let expected = "https://example.test:8443/prefix/google.cloud.asset.v1.AssetService/ListAssets";
+        assert_eq!(attempt.uri, expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_error_keeps_its_code_message_details_and_metadata() {
     let mut sent = Status::with_details(tonic::Code::Aborted, "conflict: \u{e9}", vec![1, 2, 3].into());
     let key = MetadataKey::<Ascii>::from_static("x-reason");

@@ -9,7 +9,9 @@ use std::io;
 use std::task::{Context, Poll};
 use tonic::{Request, Status};
 use tonic_gax::{CallOptions, Note, OperationError, OperationReport, RequestExt as _};
-use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, ListAssetsResponse};
+use tonic_gax_tests::generated::google::cloud::asset::v1::{
+    AssetServiceClient, ListAssetsRequest, ListAssetsResponse,
+};
 use tonic_gax_tests::{
     Answer, Beat, Script, Setup, Stack, VirtualServer, error_report, ms, report_of, reported, row, rows,
 };
@@ -249,4 +251,33 @@ async fn a_call_s_own_options_make_an_operation_of_it() {
     let result = client.export_assets(request).await;
     assert_eq!(report_of(&result).attempts().len(), 2);
     assert_eq!(server.seen(), [(0, Some(1000)), (200, Some(1000))]);
+}
+
+/// Waits of nothing are no waits: all attempts at once, and other tasks get their turn in between.
+#[tokio::test(start_paused = true)]
+async fn without_a_delay_attempts_follow_each_other_at_once() {
+    let at_once = RetrySettings::builder().max_attempts(100).total_timeout(ms(3000)).build().unwrap();
+    for stack in Stack::ALL {
+        let server = VirtualServer::start(Script::always(Answer::unavailable()));
+        let mut caller = stack.caller(server.channel(), &Setup::new(at_once.clone()));
+        let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+        assert_eq!(error_report(&status).stop_reason(), Some(StopReason::MaxAttempts), "{stack:?}");
+        assert_eq!(server.seen(), [(0, Some(3000)); 100], "{stack:?}");
+    }
+}
+
+/// A call is a future like any other: it may be spawned, and outlive the client.
+#[tokio::test(start_paused = true)]
+async fn a_call_may_run_anywhere() {
+    let server = VirtualServer::start(Script::at_once([Answer::unavailable()]));
+    let client = AssetServiceClient::with_settings(server.channel(), Setup::new(settings()).client());
+    let calls: Vec<_> =
+        (0..10).map(|_| tokio::spawn(client.list_assets(ListAssetsRequest::default()))).collect();
+    drop(client);
+    let mut retried = 0;
+    for call in calls {
+        let response = call.await.unwrap();
+        retried += report_of(&response).attempts().len() - 1;
+    }
+    assert_eq!((retried, server.seen().len()), (1, 11));
 }
