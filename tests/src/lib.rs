@@ -3,13 +3,20 @@
 //!
 //! Everything runs in virtual time: tokio's clock is paused and jumps from timer to timer, so that every
 //! number is exact.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "what fails here fails a test")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "what fails here fails a test"
+)]
 
 mod answer;
 mod asset;
 mod caller;
 mod clock;
 pub mod generated;
+mod http_faults;
 mod log;
 mod raw;
 mod rows;
@@ -22,6 +29,7 @@ pub use answer::{Answer, Beat, Script};
 pub use asset::Assets;
 pub use caller::{Caller, Setup, Stack};
 pub use clock::{VirtualClock, ms};
+pub use http_faults::{FaultServer, HttpAct, HttpArrival, HttpScript, MemoryConnector, TEST_ID};
 pub use log::{Arrival, Log};
 pub use raw::{RawFrame, RawServer};
 pub use rows::{Row, error_report, report_of, reported, row, rows};

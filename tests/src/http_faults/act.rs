@@ -1,0 +1,112 @@
+//! What the server does.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The header that names the script of a request.
+pub const TEST_ID: &str = "x-retry-test-id";
+
+/// What the server does with one request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HttpAct {
+    /// It answers in full.
+    Answer {
+        /// The status.
+        status: u16,
+        /// Headers besides the content's length.
+        headers: Vec<(&'static str, String)>,
+        /// The body.
+        body: Vec<u8>,
+    },
+    /// It breaks the connection without a byte of an answer.
+    Reset,
+    /// It answers 200, promises 100 bytes, sends five and breaks the connection.
+    Truncate,
+    /// It answers with that status, promises 100 bytes, sends five and nothing more.
+    StallInBody(u16),
+    /// It never answers.
+    Stall,
+}
+
+impl HttpAct {
+    /// An answer with that status and a body that names it.
+    #[must_use]
+    pub fn status(status: u16) -> Self {
+        let body = format!(r#"{{"status":{status}}}"#).into_bytes();
+        HttpAct::Answer { status, headers: Vec::new(), body }
+    }
+
+    /// The same with one more header.
+    #[must_use]
+    pub fn with_header(mut self, name: &'static str, value: &str) -> Self {
+        if let HttpAct::Answer { headers, .. } = &mut self {
+            headers.push((name, value.to_owned()));
+        }
+        self
+    }
+
+    /// The same with that body.
+    #[must_use]
+    pub fn with_body(mut self, text: impl Into<Vec<u8>>) -> Self {
+        if let HttpAct::Answer { body, .. } = &mut self {
+            *body = text.into();
+        }
+        self
+    }
+}
+
+/// Acts, one for each request in the order of arrival: of all requests, and of those with a test id.
+/// Beyond its last act a script answers 200.
+#[derive(Debug, Clone, Default)]
+pub struct HttpScript {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    all: VecDeque<HttpAct>,
+    by_id: HashMap<String, VecDeque<HttpAct>>,
+    endless: Option<HttpAct>,
+}
+
+impl HttpScript {
+    /// These acts for whatever comes.
+    #[must_use]
+    pub fn new(acts: impl IntoIterator<Item = HttpAct>) -> Self {
+        let script = Self::default();
+        script.change(|state| state.all.extend(acts));
+        script
+    }
+
+    /// That act, always.
+    #[must_use]
+    pub fn always(act: HttpAct) -> Self {
+        let script = Self::default();
+        script.change(|state| state.endless = Some(act));
+        script
+    }
+
+    /// These acts for requests with that test id.
+    pub fn add(&self, id: &str, acts: impl IntoIterator<Item = HttpAct>) {
+        self.change(|state| state.by_id.entry(id.to_owned()).or_default().extend(acts));
+    }
+
+    /// How many acts for that test id have not been asked for.
+    #[must_use]
+    pub fn left(&self, id: &str) -> usize {
+        self.change(|state| state.by_id.get(id).map_or(0, VecDeque::len))
+    }
+
+    pub(super) fn next(&self, id: Option<&str>) -> HttpAct {
+        let next = self.change(|state| {
+            let own = id.and_then(|id| state.by_id.get_mut(id)).and_then(VecDeque::pop_front);
+            own.or_else(|| state.all.pop_front()).or_else(|| state.endless.clone())
+        });
+        next.unwrap_or_else(|| HttpAct::status(200))
+    }
+
+    fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
+        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

@@ -1,0 +1,119 @@
+//! The server.
+
+use super::connection::{End, serve, test_id};
+use super::{HttpArrival, HttpScript, MemoryConnector};
+use crate::VirtualClock;
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+/// An HTTP/1.1 server that follows a script and writes down what came.
+#[derive(Debug, Clone)]
+pub struct FaultServer {
+    script: HttpScript,
+    clock: VirtualClock,
+    arrivals: Arc<Mutex<Vec<HttpArrival>>>,
+    open: Arc<()>,
+}
+
+impl FaultServer {
+    fn new(script: HttpScript) -> Self {
+        Self { script, clock: VirtualClock::start(), arrivals: Arc::default(), open: Arc::default() }
+    }
+
+    /// A server behind pipes, and what connects to it.
+    #[must_use]
+    pub fn in_memory(script: HttpScript) -> (Self, MemoryConnector) {
+        let server = Self::new(script);
+        let (sender, mut accepted) = mpsc::unbounded_channel();
+        let this = server.clone();
+        tokio::spawn(async move {
+            while let Some(mut io) = accepted.recv().await {
+                let this = this.clone();
+                tokio::spawn(async move {
+                    let _open = Arc::clone(&this.open);
+                    // However the connection ends, the test sees it from the other side.
+                    drop(serve(&mut io, |arrival| this.meet(arrival)).await);
+                });
+            }
+        });
+        (server, MemoryConnector::to(sender))
+    }
+
+    /// A server behind a socket on the loopback device, and its URL.
+    pub async fn on_socket(script: HttpScript) -> (Self, String) {
+        let server = Self::new(script);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let this = server.clone();
+        tokio::spawn(async move {
+            while let Ok((mut io, _)) = listener.accept().await {
+                let this = this.clone();
+                tokio::spawn(async move {
+                    let _open = Arc::clone(&this.open);
+                    if let Ok(End::Reset) = serve(&mut io, |arrival| this.meet(arrival)).await {
+                        // The kernel then sends RST, where an orderly close would send FIN.
+                        io.set_zero_linger().unwrap();
+                    }
+                });
+            }
+        });
+        (server, url)
+    }
+
+    /// hyper-util's client over the connector.
+    #[must_use]
+    pub fn client<B>(connector: MemoryConnector) -> Client<MemoryConnector, B>
+    where
+        B: http_body::Body + Send,
+        B::Data: Send,
+    {
+        Client::builder(TokioExecutor::new()).build(connector)
+    }
+
+    /// The same for bodies in memory.
+    #[must_use]
+    pub fn full_client(connector: MemoryConnector) -> Client<MemoryConnector, Full<Bytes>> {
+        Self::client(connector)
+    }
+
+    fn meet(&self, mut arrival: HttpArrival) -> super::HttpAct {
+        arrival.at = self.clock.elapsed();
+        let act = self.script.next(test_id(&arrival));
+        self.arrivals.lock().unwrap_or_else(PoisonError::into_inner).push(arrival);
+        act
+    }
+
+    /// What came so far.
+    #[must_use]
+    pub fn arrivals(&self) -> Vec<HttpArrival> {
+        self.arrivals.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// When requests came, in milliseconds.
+    #[must_use]
+    pub fn times(&self) -> Vec<u128> {
+        self.arrivals().iter().map(|arrival| arrival.at.as_millis()).collect()
+    }
+
+    /// How many connections are open.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        Arc::strong_count(&self.open) - self.servers()
+    }
+
+    /// Copies of this server, which hold the count as well.
+    fn servers(&self) -> usize {
+        Arc::strong_count(&self.arrivals)
+    }
+
+    /// The time since the server's start.
+    #[must_use]
+    pub fn elapsed(&self) -> std::time::Duration {
+        self.clock.elapsed()
+    }
+}
