@@ -101,7 +101,7 @@ async fn metadata_goes_along() {
     request.metadata_mut().insert("x-one", "1".parse().unwrap());
     request.set_timeout(ms(600));
     client.list_assets(request).await.unwrap();
-    let seen: Vec<_> = log.arrivals().iter().map(|arrival| arrival.timeout()).collect();
+    let seen: Vec<_> = log.arrivals().iter().map(tonic_gax_tests::Arrival::timeout).collect();
     assert_eq!(seen, [Some(600), Some(400)]);
     assert!(log.arrivals().iter().all(|arrival| arrival.header("x-one") == Some("1")));
 }

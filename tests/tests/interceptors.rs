@@ -208,7 +208,8 @@ async fn an_error_keeps_its_code_message_details_and_metadata() {
                 expected.metadata().clone().into_headers(),
                 "{stack:?}"
             );
-            let codes: Vec<_> = error_report(&status).attempts().iter().map(|row| row.code()).collect();
+            let codes: Vec<_> =
+                error_report(&status).attempts().iter().map(gax_retry::Attempt::code).collect();
             assert_eq!(codes, [Code::Unavailable, Code::Aborted], "{stack:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! A server's error is never replaced by a bare DEADLINE_EXCEEDED.
+//! A server's error is never replaced by a bare `DEADLINE_EXCEEDED`.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::RetrySettings;

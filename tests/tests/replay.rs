@@ -160,7 +160,10 @@ async fn a_request_that_pends_is_passed_on() {
         assert_eq!(status.code(), tonic::Code::Unavailable);
         assert_eq!(report.stop_reason(), Some(StopReason::NotReplayable));
         assert_eq!(report.notes(), [Note::RequestIsAStream]);
-        assert_eq!(report.attempts().iter().map(|row| row.code()).collect::<Vec<_>>(), [Code::Unavailable]);
+        assert_eq!(
+            report.attempts().iter().map(gax_retry::Attempt::code).collect::<Vec<_>>(),
+            [Code::Unavailable]
+        );
         assert_eq!(server.seen().len(), 2);
     }
 }
