@@ -46,16 +46,16 @@ pub use retry_after::retry_after;
 pub use schedule::{Decision, Ending, NotAttempted, OperationState, Retry, Schedule, Stop};
 pub use settings::{RetrySettings, RetrySettingsBuilder, SettingsError, SettingsProblem};
 pub use stop_reason::StopReason;
-#[cfg(feature = "json")]
-pub use table::{Conversion, TableReader};
 #[cfg(feature = "yaml")]
 pub use table::ServiceYaml;
 pub use table::{
-    BatchingSettings, Dialect, Finding, HedgingPolicy, IdempotencyLevel, LimitExceeded, MethodDescription,
-    MethodPolicy, Origin, ParseDialectError, ParseTableFormatError, PolicyField, RetryTable,
-    RetryTableBuilder, RetryThrottling, RowKind, ServiceDescription, Severity, StubRow, StubTable,
-    TableError, TableFormat, TableName, getter_name,
+    Allowance, BatchingSettings, Dialect, Finding, HedgingPolicy, IdempotencyLevel, LimitExceeded,
+    MethodDescription, MethodPolicy, Origin, ParseDialectError, ParseTableFormatError, PolicyField,
+    RetryTable, RetryTableBuilder, RetryThrottling, RowKind, ServiceDescription, Severity, StubRow,
+    StubTable, TableError, TableFormat, TableName, getter_name,
 };
+#[cfg(feature = "json")]
+pub use table::{Conversion, ConversionTarget, ParseConversionTargetError, TableReader};
 
 /// For generated code only.
 #[doc(hidden)]

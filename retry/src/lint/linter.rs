@@ -79,7 +79,8 @@ impl Linter {
         self
     }
 
-    /// What is worth saying about a table, in the order of its text; what has no place comes last.
+    /// What is worth saying about a table, in the order of its text; what has no place comes last. What the
+    /// table itself [allows](crate::Allowance) is left out.
     #[must_use]
     pub fn run(&self, table: &RetryTable) -> Vec<Finding> {
         let subject = Subject::new(table, self.services.as_deref(), &self.imported);
@@ -98,6 +99,7 @@ impl Linter {
         }
         let mut findings = table.findings().to_vec();
         findings.extend(report.into_findings());
+        findings.retain(|finding| table.allowance_for(finding).is_none());
         self.judge(findings)
     }
 

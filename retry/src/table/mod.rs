@@ -1,5 +1,6 @@
 //! Retry tables: what the files say that the team of a service maintains.
 
+mod allowance;
 mod batching;
 mod builder;
 #[cfg(feature = "json")]
@@ -42,6 +43,7 @@ mod values;
 #[cfg(feature = "json")]
 mod write;
 
+pub use allowance::Allowance;
 pub use batching::{BatchingSettings, LimitExceeded};
 pub use builder::RetryTableBuilder;
 pub use dialect::{Dialect, ParseDialectError};
@@ -59,4 +61,4 @@ pub use stub::{
     IdempotencyLevel, MethodDescription, RowKind, ServiceDescription, StubRow, StubTable, getter_name,
 };
 #[cfg(feature = "json")]
-pub use write::Conversion;
+pub use write::{Conversion, ConversionTarget, ParseConversionTargetError};

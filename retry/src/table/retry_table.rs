@@ -2,8 +2,8 @@
 
 use super::policy::{Entry, EntryName};
 use super::{
-    BatchingSettings, Dialect, Finding, MethodPolicy, Origin, RetryTableBuilder, RetryThrottling, Severity,
-    TableError,
+    Allowance, BatchingSettings, Dialect, Finding, MethodPolicy, Origin, RetryTableBuilder, RetryThrottling,
+    Severity, TableError,
 };
 use crate::{CodeSet, RetrySettings};
 use std::collections::HashMap;
@@ -60,6 +60,7 @@ pub(crate) struct TableFile {
     pub(crate) entries: Vec<Entry>,
     pub(crate) throttling: Option<RetryThrottling>,
     pub(crate) services: Vec<ServiceDefinitions>,
+    pub(crate) allowances: Vec<Allowance>,
     /// What the file says, for writing it in another form.
     #[cfg(feature = "json")]
     pub(crate) config: Option<super::service_config::ServiceConfig>,
@@ -207,6 +208,17 @@ impl RetryTable {
     fn extras(&self, service: &str, method: &str) -> impl Iterator<Item = &MethodExtras> {
         let files = self.inner.files.iter().rev();
         files.filter_map(move |file| file.extras.get(service)?.get(method))
+    }
+
+    /// The findings that the table's authors know of and allow.
+    pub fn allowances(&self) -> impl Iterator<Item = &Allowance> {
+        self.inner.files.iter().flat_map(|file| &file.allowances)
+    }
+
+    /// The allowance under which a finding is left out, if there is one.
+    #[must_use]
+    pub fn allowance_for(&self, finding: &Finding) -> Option<&Allowance> {
+        self.allowances().find(|allowance| allowance.covers(finding.rule(), finding.origin()))
     }
 
     #[cfg(feature = "json")]

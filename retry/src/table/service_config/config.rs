@@ -1,8 +1,8 @@
 //! What a service config holds, each value with its place and nothing decided yet.
 
-use crate::table::BatchingSettings;
 use crate::table::document::{Member, Span};
 use crate::table::values::Located;
+use crate::table::{Allowance, BatchingSettings};
 use crate::{Code, RetrySettings};
 
 /// The whole file.
@@ -12,6 +12,8 @@ pub(crate) struct ServiceConfig {
     /// Polling and batching of methods whose retries are said elsewhere.
     pub(crate) beside: Vec<MethodConfig>,
     pub(crate) throttling: Option<Throttling>,
+    /// Findings that are left out in all of the file.
+    pub(crate) allowances: Vec<Allowance>,
     /// Members that say nothing about retries.
     pub(crate) rest: Vec<Member>,
     /// The first number that is no status code, in a dialect whose reader lets it pass.
@@ -44,6 +46,8 @@ pub(crate) struct OwnFields {
     pub(crate) definitions: Option<(String, String)>,
     pub(crate) polling: Option<RetrySettings>,
     pub(crate) batching: Option<BatchingSettings>,
+    /// Findings that are left out in this entry.
+    pub(crate) allowances: Vec<Allowance>,
 }
 
 /// What an entry is for: a method, a service, or (with neither) everything.

@@ -47,9 +47,12 @@ pub(crate) fn resolve(
         ),
     };
     let extras = extras(&config);
+    let in_entries = config.methods.iter().chain(&config.beside).flat_map(|method| &method.own.allowances);
+    let allowances = config.allowances.iter().chain(in_entries).cloned().collect();
     let config = Some(config);
     Ok(TableFile {
         entries,
+        allowances,
         throttling,
         config,
         extras,

@@ -42,6 +42,7 @@ impl Reader<'_> {
         Ok(ServiceConfig {
             methods: methods.iter().map(|node| self.method(node)).collect::<Result<_, _>>()?,
             beside: Vec::new(),
+            allowances: Vec::new(),
             throttling: throttling.map(|node| self.throttling(node)).transpose()?,
             rest: rest(root, &["methodConfig", "retryThrottling"]),
             unrecognized_code: self.scalars.unrecognized.get(),

@@ -259,3 +259,50 @@ fn the_grpc_dialect_says_what_it_does_not_know() {
         "nothing is dropped"
     );
 }
+
+const ALLOWED: &str = r#"[[allow]]
+rule = "no-max-attempts"
+reason = "the total ends it"
+
+[[entry]]
+for = ["a.B"]
+timeout = "2s"
+allow = [{ rule = "short-timeout", reason = "a cache" }]
+
+[[entry]]
+for = ["a.B/C"]
+timeout = "2s"
+codes = ["UNAVAILABLE"]
+initial_retry_delay = "10ms"
+retry_delay_multiplier = 2
+max_retry_delay = "100ms"
+"#;
+
+#[test]
+fn findings_that_are_allowed_with_a_reason_are_left_out() {
+    let lint = |text: &str| {
+        let table = parse(text);
+        let findings = crate::lint::Linter::new().run(&table);
+        findings.iter().map(|finding| (finding.rule(), finding.origin().unwrap().line())).collect::<Vec<_>>()
+    };
+    assert_eq!(lint(ALLOWED), [("short-timeout", 12)], "an entry allows for itself alone");
+    let nothing = ALLOWED.replace("\"no-max", "\"x").replace("\"short", "\"x");
+    assert_eq!(lint(&nothing), [("short-timeout", 7), ("no-max-attempts", 10), ("short-timeout", 12)]);
+
+    let allowances: Vec<_> =
+        parse(ALLOWED).allowances().map(|one| (one.rule().to_owned(), one.origin().line())).collect();
+    assert_eq!(allowances, [("no-max-attempts".to_owned(), 1), ("short-timeout".to_owned(), 8)]);
+    assert_eq!(parse(ALLOWED).convert(TableFormat::Toml).text(), ALLOWED);
+    assert_eq!(parse(ALLOWED).convert(TableFormat::ServiceConfig).findings().len(), 2);
+}
+
+#[test]
+fn an_allowance_needs_a_reason() {
+    let message = error(&ALLOWED.replace(", reason = \"a cache\"", ""));
+    assert_eq!(
+        message,
+        "line 8, column 10: { rule = \"short-timeout\" } has no reason; write reason = \"why it may be so\""
+    );
+    let message = error(&ALLOWED.replace("rule = \"short-timeout\", ", ""));
+    assert!(message.contains("allows no rule"), "{message}");
+}

@@ -1,5 +1,6 @@
 //! This project's own form of retry tables: TOML with `[[entry]]`.
 
+mod allow;
 mod inherit;
 mod names;
 mod polling;

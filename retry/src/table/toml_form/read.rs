@@ -27,6 +27,20 @@ const SETTINGS: [&str; 10] = [
     "max_rpc_timeout",
 ];
 
+/// The other fields of an entry.
+const OTHERS: [&str; 10] = [
+    "for",
+    "codes",
+    "params",
+    "hedging",
+    "wait_for_ready",
+    "inherit",
+    "polling",
+    "batching",
+    "grpc",
+    "allow",
+];
+
 /// Reads a table in this project's own form.
 pub(crate) fn read_toml_table(
     source: &Source,
@@ -61,8 +75,8 @@ struct Definitions<'n> {
 
 impl Reader<'_> {
     fn table(&mut self, root: &Node) -> Result<ServiceConfig, TableError> {
-        let names = ["codes", "params", "entry", "retry_throttling", "grpc"];
-        let [codes, params, entries, throttling, grpc] = self.find(root, "a retry table", names)?;
+        let names = ["codes", "params", "entry", "retry_throttling", "grpc", "allow"];
+        let [codes, params, entries, throttling, grpc, allow] = self.find(root, "a retry table", names)?;
         let mut definitions = Definitions::default();
         for member in self.members(codes, "codes")? {
             let codes = self.scalars.codes(&member.value, "codes", &mut self.findings)?;
@@ -79,7 +93,9 @@ impl Reader<'_> {
         let mut methods = Vec::new();
         let mut heirs = Vec::new();
         for (index, node) in entries.iter().enumerate() {
-            let (method, inherits) = self.entry(node, &definitions)?;
+            let end = entries.get(index + 1).map_or(self.source.text().len(), |next| next.span.start);
+            let extent = Span { start: node.span.start, end };
+            let (method, inherits) = self.entry(node, extent, &definitions)?;
             heirs.extend(inherits.map(|span| (index, span)));
             methods.push(method);
         }
@@ -89,6 +105,7 @@ impl Reader<'_> {
             methods,
             beside,
             throttling: throttling.map(|node| self.throttling(node)).transpose()?,
+            allowances: self.allowances(allow, None)?,
             rest: grpc.map(|node| rest(node, &[])).unwrap_or_default(),
             unrecognized_code: None,
         })
@@ -97,15 +114,15 @@ impl Reader<'_> {
     fn entry(
         &mut self,
         node: &Node,
+        extent: Span,
         definitions: &Definitions<'_>,
     ) -> Result<(MethodConfig, Option<Span>), TableError> {
-        let others =
-            ["for", "codes", "params", "hedging", "wait_for_ready", "inherit", "polling", "batching", "grpc"];
-        let all: [&str; 19] = std::array::from_fn(|index| {
-            others.iter().chain(&SETTINGS).nth(index).copied().unwrap_or_default()
+        let all: [&str; OTHERS.len() + SETTINGS.len()] = std::array::from_fn(|index| {
+            OTHERS.iter().chain(&SETTINGS).nth(index).copied().unwrap_or_default()
         });
         let fields = self.find(node, "an entry", all)?;
-        let [names, codes, params, hedging, wait_for_ready, inherit, polling, batching, grpc, ..] = fields;
+        let [names, codes, params, hedging, wait_for_ready, inherit, polling, batching, grpc, allow, ..] =
+            fields;
         let names = names.ok_or_else(|| {
             self.source.fault(node.span, "has no for", "write for = [\"package.Service/Method\"]")
         })?;
@@ -119,6 +136,7 @@ impl Reader<'_> {
             definitions: codes_name.flatten().zip(params.map(|(name, _)| (*name).to_owned())),
             polling: polling.map(|node| self.polling(node)).transpose()?,
             batching: batching.map(|node| self.batching(node)).transpose()?,
+            allowances: self.allowances(allow, Some(extent))?,
             ..settings.own
         };
         let inherits = inherit.map(|node| self.scalars.boolean(node, "inherit")).transpose()?;

@@ -15,6 +15,9 @@ pub(super) fn write_service_config(config: &ServiceConfig) -> Conversion {
     for beside in &config.beside {
         polling_and_batching(beside, &mut losses);
     }
+    if !config.allowances.is_empty() {
+        losses.lose_of("the file", "allow", "JSON has no place for it");
+    }
     let mut members = vec![member("methodConfig", value(Kind::Array(methods)))];
     if let Some(throttling) = &config.throttling {
         let mut fields = Vec::new();
@@ -49,6 +52,9 @@ fn entry(method: &MethodConfig, losses: &mut Losses) -> Node {
     }
     if own.definitions.is_some() {
         losses.lose(method, "the names of codes and params", "definitions are named by their place");
+    }
+    if !own.allowances.is_empty() {
+        losses.lose(method, "allow", "JSON has no place for it");
     }
     polling_and_batching(method, losses);
     value(Kind::Object(members))

@@ -23,6 +23,12 @@ pub(super) fn write_toml(config: &ServiceConfig) -> Conversion {
         });
         blocks.push(format!("[grpc]\n{}\n", values.collect::<Vec<_>>().join("\n")));
     }
+    for allowance in &config.allowances {
+        let mut lines = Lines::new("[[allow]]");
+        lines.add("rule", Some(quoted(allowance.rule())));
+        lines.add("reason", Some(quoted(allowance.reason())));
+        blocks.push(lines.text);
+    }
     if let Some(throttling) = &config.throttling {
         let mut lines = Lines::new("[retry_throttling]");
         lines.add("max_tokens", throttling.max_tokens.map(|number| number_text(number.value)));
@@ -71,6 +77,12 @@ fn entry(method: &MethodConfig, losses: &mut Losses) -> String {
     lines.add("hedging", method.hedging.as_ref().map(hedging));
     lines.add("polling", own.polling.as_ref().map(polling));
     lines.add("batching", own.batching.as_ref().map(batching));
+    if !own.allowances.is_empty() {
+        let allowed = own.allowances.iter().map(|allowance| {
+            format!("{{ rule = {}, reason = {} }}", quoted(allowance.rule()), quoted(allowance.reason()))
+        });
+        lines.list("allow", &allowed.collect::<Vec<_>>());
+    }
     if !method.rest.is_empty() {
         if method.rest.iter().any(|member| holds_null(&member.value)) {
             losses.lose(method, "null", "it counts as absent");
