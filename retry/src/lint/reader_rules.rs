@@ -3,7 +3,7 @@
 use super::{Needs, Rule};
 use crate::Severity;
 
-pub(super) static RULES: [Rule; 25] = [
+pub(super) static RULES: [Rule; 27] = [
     rule("no-max-attempts", Severity::Note, "a retry policy without maxAttempts"),
     rule("max-attempts-below-2", Severity::Warning, "a retry policy that never retries"),
     rule("no-codes", Severity::Warning, "a retry policy that retries no code"),
@@ -35,6 +35,8 @@ pub(super) static RULES: [Rule; 25] = [
     rule("refused-by-gax-java", Severity::Warning, "a file that stops Google's Java generator or its client"),
     rule("unreadable-table", Severity::Error, "a file that is no retry table"),
     rule("not-expressible", Severity::Warning, "what another format can't say"),
+    rule("approximated", Severity::Note, "what another format can say nearly so"),
+    rule("service-config-choice", Severity::Note, "a list of service configs, of which one is read"),
     rule("refused-by-grpc", Severity::Note, "a file that gRPC itself refuses as a whole"),
     rule("too-many-findings", Severity::Warning, "more findings in a file than are listed"),
 ];

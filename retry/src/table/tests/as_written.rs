@@ -134,7 +134,7 @@ fn codes_are_names_in_any_case_and_numbers() {
     let table = parse(&text);
     let codes = table.lookup("a.B", "C").unwrap().codes();
     assert_eq!(codes, CodeSet::from([Code::DeadlineExceeded, Code::Aborted, Code::Unavailable]));
-    assert_eq!(rules(&table), ["lower-case-code"]);
+    assert_eq!(rules(&table), ["lower-case-code", "duplicate-code"]);
 }
 
 #[test]

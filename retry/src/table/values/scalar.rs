@@ -128,8 +128,25 @@ impl<'a> Scalars<'a> {
         findings: &mut Findings,
     ) -> Result<Located<Vec<Located<Code>>>, TableError> {
         let elements = self.array(node, field)?;
-        let codes = elements.iter().filter_map(|element| self.code(element, field, findings).transpose());
-        Ok(Located { value: codes.collect::<Result<_, _>>()?, span: node.span })
+        let mut codes: Vec<Located<Code>> = Vec::with_capacity(elements.len().min(Code::ALL.len()));
+        for element in elements {
+            let Some(code) = self.code(element, field, findings)? else { continue };
+            if codes.iter().any(|known| known.value == code.value) {
+                self.report_twice(&code, findings);
+            }
+            codes.push(code);
+        }
+        Ok(Located { value: codes, span: node.span })
+    }
+
+    fn report_twice(&self, code: &Located<Code>, findings: &mut Findings) {
+        if self.dialect == Dialect::AsWritten {
+            findings.push_with(|| {
+                Finding::new("duplicate-code", Severity::Note, format!("{} comes twice", code.value))
+                    .with_help("remove one of the two")
+                    .at(self.source.origin(code.span))
+            });
+        }
     }
 
     fn code(
