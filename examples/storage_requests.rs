@@ -27,7 +27,7 @@
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::{BodyExt as _, Collected, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
@@ -36,8 +36,8 @@ use std::error::Error;
 use std::io::{BufRead, Write};
 use std::time::Duration;
 use tonic_gax::{
-    Backoff, HttpRetryLayer, HttpRetryService, IdempotencyStrategy, Jitter, OperationReport, Preset, TimeRule,
-    presets,
+    Backoff, HttpRetryLayer, HttpRetryService, IdempotencyStrategy, Jitter, OperationReport, Preset,
+    TimeRule, presets,
 };
 use tower_layer::Layer as _;
 use tower_service::Service as _;
@@ -59,7 +59,7 @@ Options, whose defaults are those of the preset `storage` (durations such as 10m
 ";
 
 /// What the command line says.
-struct Options {
+pub(crate) struct Options {
     preset: Preset,
     attempt_timeout: Duration,
     seed: Option<u64>,
@@ -81,7 +81,7 @@ async fn main() -> Result<(), AnyError> {
 }
 
 /// Answers every line, in order.
-async fn run(
+pub(crate) async fn run(
     host: &str,
     options: &Options,
     input: impl BufRead,
@@ -170,7 +170,7 @@ fn encoded(text: &str, kept: &[u8]) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || kept.contains(&byte) {
             encoded.push(byte.into());
         } else {
-            encoded.push_str(&format!("%{byte:02X}"));
+            encoded.extend(["%".to_owned(), format!("{byte:02X}")]);
         }
     }
     encoded
@@ -182,7 +182,7 @@ async fn send(sender: &mut Sender, id: String, request: http::Request<Full<Bytes
         Ok(mut response) => {
             let report = response.extensions_mut().remove::<OperationReport>();
             let status = response.status();
-            let body = response.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+            let body = response.into_body().collect().await.map(Collected::to_bytes).unwrap_or_default();
             (Some(status), report, body)
         }
         Err(error) => (None, Some(error.report().clone()), Bytes::new()),
@@ -194,13 +194,13 @@ async fn send(sender: &mut Sender, id: String, request: http::Request<Full<Bytes
         "status": status.map(|status| status.as_u16()),
         "attempts": report.map(|report| report.attempts().len()),
         "idempotency": report.and_then(OperationReport::idempotency).map(ToString::to_string),
-        "stop_reason": report.and_then(OperationReport::stop_reason).map(|reason| reason.as_str()),
+        "stop_reason": report.and_then(OperationReport::stop_reason).map(StopReason::as_str),
         "body": String::from_utf8_lossy(&body),
     })
 }
 
 impl Options {
-    fn read(arguments: &[String]) -> Result<Self, AnyError> {
+    pub(crate) fn read(arguments: &[String]) -> Result<Self, AnyError> {
         let mut options = Self { preset: presets::storage(), attempt_timeout: Duration::ZERO, seed: None };
         let split = arguments.iter().flat_map(|argument| match argument.split_once('=') {
             Some((flag, value)) if flag.starts_with("--") => vec![flag, value],

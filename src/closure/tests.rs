@@ -88,7 +88,7 @@ async fn a_recipe_waits_as_its_tool_does_and_counts_retries() {
         .await
         .unwrap_err();
     let delays: Vec<_> = error.report().attempts().iter().map(gax_retry::Attempt::delay).collect();
-    assert_eq!(delays, [0 * MS, 2000 * MS, 3000 * MS]);
+    assert_eq!(delays, [Duration::ZERO, 2000 * MS, 3000 * MS]);
     assert_eq!(error.stop_reason(), Some(StopReason::MaxAttempts));
     let final_error = Retryer::with_recipe(&recipe, |error: &&str| *error == "busy")
         .run(|| async { Err::<(), _>("broken") })

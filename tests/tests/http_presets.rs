@@ -1,5 +1,5 @@
 //! Every row of the storage table, every strategy and every preset, over a scripted server in virtual time.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
 use gax_retry::{AttemptPlan, Outcome, SeededJitter};
@@ -35,7 +35,7 @@ fn operations() -> Vec<Operation> {
 
 impl Operation {
     fn request(&self, with_precondition: bool) -> http::Request<Full<Bytes>> {
-        let path = self.spec["path"].as_str().unwrap().replace('{', "").replace('}', "");
+        let path = self.spec["path"].as_str().unwrap().replace(['{', '}'], "");
         let mut query = Vec::new();
         let mut body = self.spec["body"].clone();
         for part in ["query", "precondition_query"] {
