@@ -39,6 +39,7 @@ const OPERATIONS: &str = r#"
 const LIBRARY: &str = r#"
     syntax = "proto3";
     package example.v1;
+    option java_package = "com.example.library.v1";
     import "google/api/annotations.proto";
     import "google/longrunning/operations.proto";
     message Book { string name = 1; }
@@ -61,6 +62,8 @@ fn methods_come_with_their_options() {
     let protos = describe_protos(&["library.proto"], &[folder]).unwrap();
     let [library] = protos.services() else { panic!("{protos:?}") };
     assert_eq!(library.name(), "example.v1.Library");
+    assert_eq!(protos.java_package(library.name()), Some("com.example.library.v1"));
+    assert_eq!(protos.java_package("example.v1.Archive"), None);
     let unary = |name: &str| MethodDescription::new(name, MethodKind::Unary);
     assert_eq!(
         library.methods(),

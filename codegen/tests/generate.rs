@@ -50,6 +50,26 @@ fn the_asset_mirror_in_the_java_dialect() {
 }
 
 #[test]
+fn a_table_read_as_grpc_reads_it_is_run_as_grpc_runs_it() {
+    let table = r#"{"methodConfig": [{
+        "name": [{"service": "google.cloud.asset.v1.AssetService"}],
+        "timeout": "1s",
+        "retryPolicy": {
+            "maxAttempts": 9, "initialBackoff": "0.1s", "maxBackoff": "1s", "backoffMultiplier": 2,
+            "retryableStatusCodes": ["UNAVAILABLE"]
+        }
+    }]}"#;
+    let generated = |dialect| {
+        let builder = configure().retry_table_text("table.json", table).dialect(dialect);
+        content(&generate(builder, ASSET, PROTO), "google.cloud.asset.v1.rs").to_owned()
+    };
+    let rules = "with_compatibility(::tonic_gax::Compatibility::Grpc)";
+    let created = |code: &str| code.split_whitespace().collect::<String>().contains(rules);
+    assert!(created(&generated(Dialect::Grpc)));
+    assert!(!created(&generated(Dialect::AsWritten)));
+}
+
+#[test]
 fn messages_and_tonics_code_are_tonics_own() {
     let directory = std::env::temp_dir().join(format!("tonic-gax-build-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();

@@ -10,7 +10,7 @@ use crate::include_file::{Include, include_file};
 use crate::plan::{Plan, Wishes};
 use crate::tables::load_tables;
 use crate::{Error, tables::TableSource};
-use gax_retry::RetryTable;
+use gax_retry::{Compatibility, Dialect, RetryTable};
 use proc_macro2::TokenStream;
 use prost::Message;
 use prost_build::Module;
@@ -162,6 +162,10 @@ impl Builder {
             config.extern_path(proto, rust);
         }
         let emitter = Emitter {
+            compatibility: match self.dialect {
+                Dialect::Grpc => Compatibility::Grpc,
+                _ => Compatibility::Documented,
+            },
             runtime,
             proto_path: self.proto_path,
             build_transport: self.build_transport,
@@ -187,6 +191,10 @@ impl Builder {
             .map(|((_, name), (_, content))| GeneratedFile { name: name.clone(), content })
             .collect();
         if let Some((name, include)) = include {
+            if files.iter().any(|file| file.name == name) {
+                let problem = format!("{name:?} is the name of a package's file");
+                return Err(Error::option("include_file", problem, "choose another name, such as mod.rs"));
+            }
             files.push(GeneratedFile { name, content: include_file(&names, include) });
         }
         files.sort_by(|left, right| left.name.cmp(&right.name));

@@ -2,9 +2,10 @@
 
 use super::options::MethodOptions;
 use crate::Error;
-use crate::descriptors::{Descriptors, ProtoService};
+use crate::descriptors::{Descriptors, ProtoService, full_name};
 use gax_retry::{MethodDescription, ServiceDescription};
-use std::collections::HashSet;
+use prost_types::FileDescriptorSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// The services of compiled protos; see [`describe_protos`].
@@ -12,6 +13,7 @@ use std::path::Path;
 pub struct Protos {
     services: Vec<ServiceDescription>,
     imported: Vec<ServiceDescription>,
+    java_packages: HashMap<String, String>,
 }
 
 impl Protos {
@@ -25,6 +27,12 @@ impl Protos {
     #[must_use]
     pub fn imported(&self) -> &[ServiceDescription] {
         &self.imported
+    }
+
+    /// The Java package of the file that defines the service, if it says one.
+    #[must_use]
+    pub fn java_package(&self, service: &str) -> Option<&str> {
+        self.java_packages.get(service).map(String::as_str)
     }
 }
 
@@ -51,14 +59,25 @@ pub fn describe_protos(protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>
         compiler.files().filter(|file| !file.is_import()).map(|file| file.name().to_owned()).collect();
     let options = MethodOptions::decode(&compiler.encode_file_descriptor_set())
         .map_err(|error| Error::generator(error.into()))?;
-    let descriptors = Descriptors::new(&compiler.file_descriptor_set());
+    let set = compiler.file_descriptor_set();
+    let descriptors = Descriptors::new(&set);
     let is_requested: HashSet<&str> = requested.iter().map(String::as_str).collect();
     let (own, imported): (Vec<&ProtoService>, Vec<&ProtoService>) =
         descriptors.services.iter().partition(|service| is_requested.contains(service.file.as_str()));
     let describe = |services: Vec<&ProtoService>| {
         services.into_iter().map(|service| describe(service, &options)).collect()
     };
-    Ok(Protos { services: describe(own), imported: describe(imported) })
+    Ok(Protos { services: describe(own), imported: describe(imported), java_packages: java_packages(&set) })
+}
+
+/// Per service the Java package of its file.
+fn java_packages(set: &FileDescriptorSet) -> HashMap<String, String> {
+    let services = set.file.iter().flat_map(|file| file.service.iter().map(move |service| (file, service)));
+    let packages = services.filter_map(|(file, service)| {
+        let package = file.options.as_ref()?.java_package.clone()?;
+        Some((full_name(file.package(), service.name()), package))
+    });
+    packages.collect()
 }
 
 fn describe(service: &ProtoService, options: &MethodOptions) -> ServiceDescription {

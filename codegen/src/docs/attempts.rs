@@ -2,7 +2,9 @@
 
 use super::DocLines;
 use super::duration::human;
-use gax_retry::{AttemptPlan, Code, CodeSet, MethodKind, NoJitter, Origin, Outcome, RetrySettings, Schedule};
+use gax_retry::{
+    AttemptPlan, Code, CodeSet, Compatibility, MethodKind, NoJitter, Origin, Outcome, RetrySettings, Schedule,
+};
 use std::path::Path;
 use std::time::Duration;
 
@@ -22,9 +24,10 @@ pub(crate) fn policy_docs(
     docs: DocLines,
     kind: MethodKind,
     (codes, settings): (CodeSet, &RetrySettings),
+    compatibility: Compatibility,
     source: Source<'_>,
 ) -> DocLines {
-    let schedule = Schedule::new(settings, codes);
+    let schedule = Schedule::with_compatibility(settings, codes, compatibility);
     let hanging = AttemptPlan::new(&schedule, &[], &mut NoJitter);
     let docs = docs.block([summary(codes, settings)]).block([place(source)]);
     let docs = match kind {
@@ -139,7 +142,8 @@ mod tests {
 
     fn docs(codes: CodeSet, settings: &RetrySettings) -> Vec<String> {
         let source = Source { codes: "a_codes", params: "a_params", origin: None };
-        policy_docs(DocLines::new("X."), MethodKind::Unary, (codes, settings), source).into_lines()
+        let rules = Compatibility::Documented;
+        policy_docs(DocLines::new("X."), MethodKind::Unary, (codes, settings), rules, source).into_lines()
     }
 
     #[test]

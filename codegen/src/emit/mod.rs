@@ -8,6 +8,7 @@ mod statics;
 use crate::docs::DocLines;
 use crate::join::JoinedService;
 use crate::names::ServiceNames;
+use gax_retry::Compatibility;
 use proc_macro2::TokenStream;
 use prost_build::Service;
 use quote::{format_ident, quote};
@@ -22,6 +23,8 @@ pub(crate) struct Emitter {
     /// Where messages are, from inside a module beside them: `super`.
     pub(crate) proto_path: String,
     pub(crate) build_transport: bool,
+    /// Whose rules the clients run by, unless their user says otherwise.
+    pub(crate) compatibility: Compatibility,
     /// Services and methods whose comments are left out, by full name.
     pub(crate) disable_comments: HashSet<String>,
 }
@@ -41,7 +44,7 @@ impl Emitter {
             DocLines::new(format!("Settings and client of `{full_name}`, as its retry table has them."));
         let statics = statics::statics(&self.runtime, joined, &full_name);
         let stub_settings = settings::stub_settings(&self.runtime, names, &rpcs);
-        let client_settings = settings::client_settings(&self.runtime, names);
+        let client_settings = settings::client_settings(self, names);
         let comment: &[String] =
             if self.disable_comments.contains(&full_name) { &[] } else { &service.comments.leading };
         let client = client::client(self, names, comment, &full_name, &rpcs);
@@ -85,7 +88,7 @@ impl Emitter {
             .map(|(index, ((method, entry), accessor))| {
                 let disabled = self.disable_comments.contains(&format!("{full_name}.{}", method.proto_name));
                 let comment: &[String] = if disabled { &[] } else { &method.comments.leading };
-                Rpc::new(index, &accessor, method, comment, entry, &self.proto_path)
+                Rpc::new(index, &accessor, method, comment, entry, self)
             })
             .collect()
     }

@@ -1,5 +1,6 @@
 //! One RPC, in the pieces that generated code is made of.
 
+use super::Emitter;
 use crate::docs::{DocLines, Source, first_sentence, policy_docs};
 use crate::join::JoinedMethod;
 use gax_retry::MethodKind;
@@ -35,7 +36,7 @@ impl<'a> Rpc<'a> {
         method: &'a Method,
         comment: &'a [String],
         entry: &JoinedMethod,
-        proto_path: &str,
+        emitter: &Emitter,
     ) -> Self {
         let name = method.proto_name.as_str();
         let docs = DocLines::new(format!("The settings of `{name}`.")).block(first_sentence(comment));
@@ -46,11 +47,17 @@ impl<'a> Rpc<'a> {
             ident: format_ident!("{accessor}"),
             name,
             kind: entry.kind,
-            request: rust_type(&method.input_type, proto_path),
-            response: rust_type(&method.output_type, proto_path),
+            request: rust_type(&method.input_type, &emitter.proto_path),
+            response: rust_type(&method.output_type, &emitter.proto_path),
             comment,
             deprecated: method.options.deprecated().then(|| quote!(#[deprecated])),
-            policy: policy_docs(docs, entry.kind, (codes.value, &params.value), source),
+            policy: policy_docs(
+                docs,
+                entry.kind,
+                (codes.value, &params.value),
+                emitter.compatibility,
+                source,
+            ),
         }
     }
 

@@ -1,8 +1,10 @@
 //! A service's settings: those of its RPCs, and those of its client.
 
+use super::Emitter;
 use super::rpc::Rpc;
 use crate::docs::DocLines;
 use crate::names::ServiceNames;
+use gax_retry::Compatibility;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
@@ -115,7 +117,15 @@ pub(super) fn stub_settings(runtime: &TokenStream, names: &ServiceNames, rpcs: &
 }
 
 /// `XSettings`.
-pub(super) fn client_settings(runtime: &TokenStream, names: &ServiceNames) -> TokenStream {
+pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenStream {
+    let runtime = &emitter.runtime;
+    let (rules, rules_docs) = match emitter.compatibility {
+        Compatibility::Grpc => (
+            quote!(.with_compatibility(#runtime::Compatibility::Grpc)),
+            " Whose rules turn settings into attempts. Default: gRPC's own, in whose dialect the retry table was read.",
+        ),
+        _ => (quote!(), " Whose rules turn settings into attempts. Default: the documentation's."),
+    };
     let settings = format_ident!("{}", names.settings);
     let stub_settings = format_ident!("{}", names.stub_settings);
     let docs = DocLines::new("The settings of a client: those of its RPCs, and what holds for every call.");
@@ -130,10 +140,10 @@ pub(super) fn client_settings(runtime: &TokenStream, names: &ServiceNames) -> To
             /// Settings with these for the RPCs.
             #[must_use]
             pub fn create(stub_settings: #stub_settings) -> Self {
-                Self { inner: #runtime::__private::ClientSettings::new(stub_settings.inner) }
+                Self { inner: #runtime::__private::ClientSettings::new(stub_settings.inner)#rules }
             }
 
-            /// Whose rules turn settings into attempts. Default: the documentation's.
+            #[doc = #rules_docs]
             #[must_use]
             pub fn with_compatibility(self, compatibility: #runtime::Compatibility) -> Self {
                 Self { inner: self.inner.with_compatibility(compatibility) }
