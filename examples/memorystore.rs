@@ -136,7 +136,7 @@ async fn command(address: SocketAddr, words: &[&str]) -> Result<String, Failure>
     let mut connection = BufReader::new(TcpStream::connect(address).await?);
     let mut request = format!("*{}\r\n", words.len());
     for word in words {
-        request.push_str(&format!("${}\r\n{word}\r\n", word.len()));
+        request.extend(["$", &word.len().to_string(), "\r\n", word, "\r\n"]);
     }
     connection.write_all(request.as_bytes()).await?;
     let mut line = String::new();

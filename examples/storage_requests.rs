@@ -37,7 +37,7 @@ use std::io::{BufRead, Write};
 use std::time::Duration;
 use tonic_gax::{
     Backoff, HttpRetryLayer, HttpRetryService, IdempotencyStrategy, Jitter, OperationReport, Preset,
-    TimeRule, presets,
+    StopReason, TimeRule, presets,
 };
 use tower_layer::Layer as _;
 use tower_service::Service as _;
