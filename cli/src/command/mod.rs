@@ -2,6 +2,7 @@
 
 mod conformance;
 mod demo;
+mod generate;
 mod plan;
 
 use crate::failure::Failure;
@@ -25,6 +26,7 @@ struct Cli {
 pub(crate) enum Command {
     Demo(demo::DemoArgs),
     Plan(Box<plan::PlanArgs>),
+    Generate(generate::GenerateArgs),
     Conformance(conformance::ConformanceArgs),
 }
 
@@ -38,6 +40,7 @@ impl Command {
         match self {
             Command::Demo(args) => demo::run(&args),
             Command::Plan(args) => plan::run(&args),
+            Command::Generate(args) => generate::run(&args),
             Command::Conformance(args) => conformance::run(&args),
         }
     }

@@ -2,6 +2,7 @@
 
 mod color;
 mod explain;
+mod finding;
 mod milliseconds;
 pub(crate) mod svg;
 mod table;
@@ -9,6 +10,7 @@ mod timeline;
 
 pub(crate) use color::{ERROR, HEAD, of_code};
 pub(crate) use explain::explain;
+pub(crate) use finding::FindingRow;
 pub(crate) use milliseconds::Ms;
 pub(crate) use table::{Align, Cell, Table};
 pub(crate) use timeline::{Named, Refused, Row, Timeline};

@@ -4,6 +4,7 @@
 
 mod conformance;
 mod demo;
+mod generate;
 mod help;
 mod plan;
 mod plan_misuse;

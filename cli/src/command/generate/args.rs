@@ -1,0 +1,134 @@
+//! The flags of `gax generate`.
+
+use crate::command::Format;
+use clap::{Args, ValueEnum};
+use gax_retry::Dialect;
+use std::path::{Path, PathBuf};
+
+/// Write settings and clients for protos and retry tables, without a build script
+///
+/// Writes what tonic-gax-build writes from a build script: messages, tonic's client and server, and for
+/// each service its settings and a client that retries. No protoc is needed. Remarks about the tables
+/// go to standard error.
+///
+/// With --check nothing is written: the exit status is 1, and the difference is printed, where the code
+/// is not up to date. The same input gives the same code on every machine.
+///
+/// --out should hold generated code only: a file that an earlier run made there and that is no longer
+/// made is removed.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct GenerateArgs {
+    /// A retry table; may be repeated, and then the later one counts where both name a method
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Input")]
+    pub(super) table: Vec<PathBuf>,
+
+    /// Whose reading of the tables
+    #[arg(long, value_enum, default_value_t = DialectName::AsWritten, help_heading = "Input")]
+    pub(super) dialect: DialectName,
+
+    /// Where protos and their imports are looked for; may be repeated
+    #[arg(long, value_name = "DIR", num_args = 1.., default_value = ".", help_heading = "Input")]
+    pub(super) proto_path: Vec<PathBuf>,
+
+    /// A proto to generate code for, as a path below --proto-path; may be repeated
+    #[arg(long, value_name = "FILE", num_args = 1.., required = true, help_heading = "Input")]
+    pub(super) proto: Vec<PathBuf>,
+
+    /// Fail where a table names a method or service that no proto has
+    #[arg(long, help_heading = "Input")]
+    pub(super) deny_unknown_methods: bool,
+
+    /// Use Rust types that exist elsewhere for a proto package or type; may be repeated
+    #[arg(
+        long, value_name = ".PACKAGE=::RUST::PATH", value_parser = extern_path,
+        allow_hyphen_values = true, help_heading = "Code"
+    )]
+    pub(super) extern_path: Vec<(String, String)>,
+
+    /// Leave tonic's own client out
+    #[arg(long, help_heading = "Code")]
+    pub(super) no_client: bool,
+
+    /// Leave tonic's server out
+    #[arg(long, help_heading = "Code")]
+    pub(super) no_server: bool,
+
+    /// Leave connect out, which needs tonic's feature "channel"
+    #[arg(long, help_heading = "Code")]
+    pub(super) no_transport: bool,
+
+    /// The directory for the code; made where there is none
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub(super) out: PathBuf,
+
+    /// Add a file that includes all others in a tree of modules, such as mod.rs
+    #[arg(long, value_name = "NAME", value_parser = include_file, help_heading = "Output")]
+    pub(super) include_file: Option<String>,
+
+    /// Write nothing; fail and print the difference where the code is not up to date
+    #[arg(long, help_heading = "Output")]
+    pub(super) check: bool,
+
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
+    pub(super) format: Format,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  gax generate --table proto/cloudasset_grpc_service_config.json --proto-path proto \\
+               --proto google/cloud/asset/v1/asset_service.proto --out src/gen --include-file mod.rs
+  gax generate .. --check
+  gax generate .. --extern-path .google=::googleapis_tonic_google_cloud_asset_v1::google
+
+JSON:
+  {\"files\":[{\"name\":\"google.cloud.asset.v1.rs\",\"state\":\"same\"|\"changed\"|\"missing\"|\"left-over\",
+    \"diff\":..},..],\"up_to_date\":false,\"findings\":[{\"rule\":..,\"severity\":\"note\"|\"warning\"|\"error\",
+    \"message\":..,\"help\":..,\"file\":..,\"line\":..,\"column\":..},..]}
+  The state is that before the run. null: diff without --check or where nothing differs; help and
+  place of a finding that has none.";
+
+/// The dialect, as the flag names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum DialectName {
+    /// What the tables say
+    AsWritten,
+    /// What Google's Java generator makes of them
+    GaxJava,
+    /// What gRPC itself makes of them
+    Grpc,
+}
+
+impl From<DialectName> for Dialect {
+    fn from(name: DialectName) -> Self {
+        match name {
+            DialectName::AsWritten => Dialect::AsWritten,
+            DialectName::GaxJava => Dialect::GaxJava,
+            DialectName::Grpc => Dialect::Grpc,
+        }
+    }
+}
+
+/// Reads `.package=::rust::path`.
+fn extern_path(text: &str) -> Result<(String, String), String> {
+    let advice = "write .package=::rust::path";
+    match text.split_once('=') {
+        None => Err(format!("has no \"=\"; {advice}")),
+        Some((proto, _)) if !proto.starts_with('.') => {
+            Err(format!("does not start with the dot that full proto names start with; {advice}"))
+        }
+        Some((_, "")) => Err(format!("names no Rust path; {advice}")),
+        Some((proto, rust)) => Ok((proto.to_owned(), rust.to_owned())),
+    }
+}
+
+/// Reads the name of a Rust file.
+fn include_file(text: &str) -> Result<String, String> {
+    let is_plain = !text.contains(['/', '\\', '"']);
+    if is_plain && Path::new(text).extension().is_some_and(|extension| extension == "rs") {
+        return Ok(text.to_owned());
+    }
+    Err("is not the name of a Rust file beside the others; write a name such as mod.rs".to_owned())
+}

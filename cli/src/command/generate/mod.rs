@@ -1,0 +1,89 @@
+//! `gax generate`: code without a build script.
+
+mod args;
+mod difference;
+mod directory;
+mod report;
+
+pub(crate) use args::GenerateArgs;
+
+use crate::command::Format;
+use crate::failure::{FINDINGS, Failure};
+use directory::{File, State};
+use gax_retry::{Finding, Severity};
+use miette::Diagnostic as _;
+use std::io::Write as _;
+use std::process::ExitCode;
+use tonic_gax_build::{Error, Generated, configure};
+
+pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
+    let generated = generate(args).map_err(|error| failure(&error))?;
+    let files = directory::compare(&args.out, generated.files())?;
+    if args.format == Format::Text {
+        warn(generated.findings());
+    }
+    if !args.check {
+        directory::bring_up_to_date(&args.out, &files)?;
+    }
+    let is_stale = args.check && files.iter().any(|file| file.state != State::Same);
+    match args.format {
+        Format::Json => {
+            report::json(args, &files, generated.findings())?;
+            Ok(if is_stale { ExitCode::from(FINDINGS) } else { ExitCode::SUCCESS })
+        }
+        Format::Text => {
+            report::text(args, &files)?;
+            if is_stale { Err(Failure::Run(stale(args, &files))) } else { Ok(ExitCode::SUCCESS) }
+        }
+    }
+}
+
+fn generate(args: &GenerateArgs) -> Result<Generated, Error> {
+    let mut builder = configure()
+        .dialect(args.dialect.into())
+        .deny_unknown_methods(args.deny_unknown_methods)
+        .build_client(!args.no_client)
+        .build_server(!args.no_server)
+        .build_transport(!args.no_transport);
+    for table in &args.table {
+        builder = builder.retry_table(table);
+    }
+    for (proto, rust) in &args.extern_path {
+        builder = builder.extern_path(proto, rust);
+    }
+    if let Some(name) = &args.include_file {
+        builder = builder.include_file(name);
+    }
+    builder.generate(&args.proto, &args.proto_path)
+}
+
+/// What keeps code from being generated, with its place.
+fn failure(error: &Error) -> Failure {
+    let unknown = error.unknown_methods();
+    if !unknown.is_empty() {
+        let denied: Vec<Finding> =
+            unknown.iter().map(|finding| finding.clone().with_severity(Severity::Error)).collect();
+        warn(&denied);
+        let sentence = "the retry table has names that no proto has; correct it, or leave \
+                        --deny-unknown-methods out";
+        return Failure::Run(sentence.to_owned());
+    }
+    let help = error.help().map(|help| format!("; {help}")).unwrap_or_default();
+    Failure::Usage(format!("{error}{help}"))
+}
+
+/// What is worth saying about the tables, mere notes left out, a line each.
+fn warn(findings: &[Finding]) {
+    let mut err = anstream::stderr().lock();
+    for finding in findings.iter().filter(|finding| finding.severity() >= Severity::Warning) {
+        let _unread = writeln!(err, "{finding}");
+    }
+}
+
+fn stale(args: &GenerateArgs, files: &[File<'_>]) -> String {
+    let counts = report::counts(files);
+    format!(
+        "the code in {} is not up to date ({counts}); run gax generate without --check",
+        args.out.display()
+    )
+}

@@ -1,0 +1,73 @@
+//! What became of the files, or would.
+
+use super::args::GenerateArgs;
+use super::difference::unified;
+use super::directory::{File, State};
+use crate::command::{print, print_json};
+use crate::failure::Failure;
+use crate::render::FindingRow;
+use gax_retry::Finding;
+use serde::Serialize;
+use std::fmt::Write as _;
+
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    files: Vec<FileRow<'a>>,
+    up_to_date: bool,
+    findings: Vec<FindingRow<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct FileRow<'a> {
+    name: &'a str,
+    state: &'static str,
+    diff: Option<String>,
+}
+
+/// One line of JSON about everything.
+pub(super) fn json(args: &GenerateArgs, files: &[File<'_>], findings: &[Finding]) -> Result<(), Failure> {
+    let rows = files.iter().map(|file| FileRow {
+        name: &file.name,
+        state: file.state.as_str(),
+        diff: (args.check && file.state != State::Same).then(|| unified(&args.out, file)),
+    });
+    print_json(&Report {
+        files: rows.collect(),
+        up_to_date: files.iter().all(|file| file.state == State::Same),
+        findings: findings.iter().map(FindingRow::from).collect(),
+    })
+}
+
+/// The differences of a check; else a line about each file that was touched, and their number.
+pub(super) fn text(args: &GenerateArgs, files: &[File<'_>]) -> Result<(), Failure> {
+    let mut text = String::new();
+    for file in files {
+        if args.check {
+            text.push_str(&unified(&args.out, file));
+            continue;
+        }
+        let done = match file.state {
+            State::Same => continue,
+            State::Changed | State::Missing => "wrote",
+            State::LeftOver => "removed",
+        };
+        let _infallible = writeln!(text, "{done} {}", args.out.join(&file.name).display());
+    }
+    let same = files.iter().filter(|file| file.state == State::Same).count();
+    if same == files.len() {
+        let (s, verb) = if same == 1 { ("", "was") } else { ("s", "were") };
+        let _infallible = writeln!(text, "{same} file{s} in {} {verb} up to date", args.out.display());
+    }
+    print(&text)
+}
+
+/// How many files there are in each state that is not up to date: `1 changed, 2 missing`.
+pub(super) fn counts(files: &[File<'_>]) -> String {
+    let of = |state| match files.iter().filter(|file| file.state == state).count() {
+        0 => None,
+        count => Some(format!("{count} {state}")),
+    };
+    let counts: Vec<String> =
+        [State::Changed, State::Missing, State::LeftOver].into_iter().filter_map(of).collect();
+    counts.join(", ")
+}
