@@ -1,5 +1,5 @@
 //! The HTTP layer over a scripted server, in virtual time.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "what fails here fails a test")]
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
 use gax_retry::Attempt;
