@@ -41,6 +41,7 @@ pin_project! {
 struct Watch {
     plan: Arc<MethodPlan>,
     clock: Clock,
+    /// The one attempt; `None` where there is no time for it.
     started: Option<Started>,
     deadline: Option<Instant>,
     method: PathAndQuery,
@@ -90,6 +91,10 @@ impl<S: Transport> Future for Passing<S> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
+        if let Some(watch) = this.watch.take_if(|watch| watch.started.is_none()) {
+            *this.request = None;
+            return Poll::Ready(Err(watch.out_of_time()));
+        }
         let deadline = this.watch.as_ref().and_then(|watch| watch.deadline);
         loop {
             let outcome = match this.future.as_mut().as_pin_mut() {
@@ -165,10 +170,19 @@ impl Watch {
         Ok(http::Response::from_parts(parts, ResponseBody::open(Collected::default(), rest)))
     }
 
+    /// The caller's deadline had passed before the call.
+    fn out_of_time(self) -> Status {
+        Failure::no_time().into_status(self.ledger(Code::DeadlineExceeded), StopReason::TotalTimeout)
+    }
+
     fn failed(self, failure: impl FnOnce(Duration) -> Failure) -> Status {
         let failure = failure(self.plan.total.unwrap_or_default());
-        let retryable = self.plan.schedule.retryable_codes().contains(failure.code);
-        let reason = if retryable { StopReason::NotReplayable } else { StopReason::NonRetryable };
+        let is_over = self.plan.total.is_some_and(|total| self.clock.elapsed() >= total);
+        let reason = match self.plan.schedule.retryable_codes().contains(failure.code) {
+            false => StopReason::NonRetryable,
+            true if is_over => StopReason::TotalTimeout,
+            true => StopReason::NotReplayable,
+        };
         let ledger = self.ledger(failure.code);
         failure.into_status(ledger, reason)
     }

@@ -2,8 +2,11 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, RetrySettings, StopReason};
-use tonic_gax::{Note, RetryService};
-use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, ListAssetsResponse};
+use tonic_gax::{Note, OperationError, RetryService};
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as StockAssets;
+use tonic_gax_tests::generated::google::cloud::asset::v1::{
+    ExportAssetsRequest, ListAssetsRequest, ListAssetsResponse,
+};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 use tonic_gax_tests::{Answer, Beat, Script, Setup, Stack, VirtualServer, error_report, ms, report_of};
@@ -198,6 +201,24 @@ async fn streams_of_malformed_answers_fail_and_no_more() {
         for status in statuses {
             assert_eq!(status.code() as i32, code.number(), "{name}: {status}");
         }
+    }
+}
+
+/// Of a method that no table knows, tonic's client judges the answer; it must not panic over it either.
+#[tokio::test(start_paused = true)]
+async fn answers_of_unlisted_methods_fail_and_no_more() {
+    let bad_success = [("grpc-status", "0"), ("grpc-status-details-bin", "!")];
+    let more = [
+        ("a good head", Answer::play_with(&bad_success, [])),
+        ("good trailers", Answer::play([Beat::trailers(&bad_success)])),
+    ];
+    let answers = errors().into_iter().map(|(name, answer, ..)| (name, answer)).chain(more);
+    for (name, answer) in answers {
+        let server = VirtualServer::start(Script::always(answer));
+        let mut client = StockAssets::new(Setup::new(settings()).layer().layer(server.channel()));
+        let status = client.export_assets(ExportAssetsRequest::default()).await.unwrap_err();
+        assert!(OperationError::of(&status).is_none(), "{name}: {status}");
+        assert_eq!(server.seen(), [(0, None)], "{name}");
     }
 }
 

@@ -167,3 +167,16 @@ async fn a_request_that_pends_is_passed_on() {
         assert_eq!(server.seen().len(), 2);
     }
 }
+
+/// A body that is there at once, but in several frames, is more than a unary request.
+#[tokio::test(start_paused = true)]
+async fn a_request_of_several_frames_is_a_stream_unless_the_kind_is_known() {
+    let server = VirtualServer::start(Script::always(Answer::unavailable()));
+    let mut client = StockTalk::new(Setup::new(settings()).layer().layer(server.channel()));
+    let line = Line { text: "x".repeat(1000), count: 0 };
+    let status = client.tell(tokio_stream::iter(vec![line; 100])).await.unwrap_err();
+    let report = error_report(&status);
+    assert_eq!(report.notes(), [Note::RequestIsAStream]);
+    assert_eq!(report.stop_reason(), Some(StopReason::NotReplayable));
+    assert_eq!(server.seen().len(), 1);
+}

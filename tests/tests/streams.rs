@@ -12,7 +12,7 @@ use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as Stock
 use tonic_gax_tests::generated::test::talk::v1::{
     Line, TalkClient, TalkSettings, TalkStubSettings, talk_client,
 };
-use tonic_gax_tests::{Answer, Beat, Script, Setup, VirtualServer, error_report, ms};
+use tonic_gax_tests::{Answer, Beat, Script, Setup, VirtualServer, error_report, ms, row, rows};
 use tower_layer::Layer as _;
 
 /// The RPC timeout is a second; a stream has all ten.
@@ -170,6 +170,7 @@ async fn a_deadline_of_nothing_sends_no_stream() {
         };
         assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{name}");
         assert_eq!(error_report(&status).attempts(), [], "{name}");
+        assert_eq!(error_report(&status).stop_reason(), Some(StopReason::TotalTimeout), "{name}");
         tokio::time::sleep(ms(10)).await;
         assert_eq!(server.seen(), [], "{name}");
     }
@@ -211,6 +212,22 @@ async fn a_stream_that_fails_at_once_tells_why_it_was_not_retried() {
         assert_eq!(status.message(), "no");
         assert_eq!(error_report(&status).stop_reason(), Some(reason));
         assert_eq!(server.seen().len(), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_never_begins_ends_with_the_total() {
+    for (codes, reason) in
+        [(vec![Code::DeadlineExceeded], StopReason::TotalTimeout), (vec![], StopReason::NonRetryable)]
+    {
+        let server = VirtualServer::start(Script::always(Answer::Hang));
+        let setup = Setup::new(settings()).retrying(codes);
+        let mut client = StockTalk::new(setup.layer_with_descriptors().layer(server.channel()));
+        let status = client.listen(Line::default()).await.unwrap_err();
+        let report = error_report(&status);
+        assert_eq!(rows(&report), [row(1, 10_000, 0, 0, 10_000, Code::DeadlineExceeded)]);
+        assert_eq!(report.stop_reason(), Some(reason));
+        assert_eq!(server.seen(), [(0, Some(10_000))]);
     }
 }
 
