@@ -14,13 +14,19 @@ pub(crate) struct Findings {
 
 impl Findings {
     pub(crate) fn push(&mut self, finding: Finding) {
-        self.push_with(|| finding);
+        self.push_some_with(|| Some(finding));
     }
 
     /// Adds a finding that takes work to make: it is not made if it would not be kept.
+    #[cfg(feature = "json")]
     pub(crate) fn push_with(&mut self, finding: impl FnOnce() -> Finding) {
+        self.push_some_with(|| Some(finding()));
+    }
+
+    /// The same for what may turn out to be no finding.
+    pub(crate) fn push_some_with(&mut self, finding: impl FnOnce() -> Option<Finding>) {
         if self.kept.len() < MOST {
-            self.kept.push(finding());
+            self.kept.extend(finding());
         } else {
             self.dropped += 1;
         }

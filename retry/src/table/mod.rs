@@ -10,13 +10,13 @@ mod dialect;
 mod document;
 mod error;
 mod finding;
-#[cfg(feature = "json")]
 mod findings;
 mod format;
 #[cfg(feature = "yaml")]
 mod gapic;
 #[cfg(feature = "json")]
 mod load;
+mod name_index;
 #[cfg(feature = "json")]
 mod named;
 mod origin;

@@ -1,5 +1,7 @@
 //! The table: which policy is for which method.
 
+use super::findings::Findings;
+use super::name_index::{NameIndex, NamePlace};
 use super::policy::{Entry, EntryName};
 use super::{
     Allowance, BatchingSettings, Dialect, Finding, MethodPolicy, Origin, RetryTableBuilder, RetryThrottling,
@@ -48,8 +50,7 @@ struct Inner {
     dialect: Dialect,
     files: Vec<Arc<TableFile>>,
     entries: Vec<Entry>,
-    services: HashMap<String, ServiceNames>,
-    everything: Option<usize>,
+    names: NameIndex,
     unnamed: Option<Entry>,
     findings: Vec<Finding>,
 }
@@ -65,6 +66,8 @@ pub(crate) struct TableFile {
     #[cfg(feature = "json")]
     pub(crate) config: Option<super::service_config::ServiceConfig>,
     pub(crate) extras: HashMap<String, HashMap<String, MethodExtras>>,
+    #[cfg(feature = "http")]
+    pub(crate) idempotency: Option<crate::IdempotencyTable>,
     pub(crate) findings: Vec<Finding>,
 }
 
@@ -81,13 +84,6 @@ pub(crate) struct ServiceDefinitions {
 pub(crate) struct MethodExtras {
     pub(crate) polling: Option<RetrySettings>,
     pub(crate) batching: Option<BatchingSettings>,
-}
-
-/// The entries for a service: the one for all its methods, and those for single ones.
-#[derive(Debug, Default)]
-struct ServiceNames {
-    default: Option<usize>,
-    methods: HashMap<String, usize>,
 }
 
 impl RetryTable {
@@ -121,30 +117,64 @@ impl RetryTable {
         Ok(Self::assemble(dialect.unwrap_or_default(), files))
     }
 
+    /// Which HTTP requests may be sent twice, as `[http]` in a TOML table says; of several tables, as the
+    /// last one says that has any.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "toml")] {
+    /// use gax_retry::{RequestFacts, RetryTable};
+    ///
+    /// let table = RetryTable::parse(
+    ///     r#"
+    ///     [http]
+    ///     base = "http-methods"
+    ///
+    ///     [[http.rule]]
+    ///     name = "invoices.pay"
+    ///     method = "POST"
+    ///     path = "/v1/{name=invoices/*}:pay"
+    ///     if_any = [{ header = "Idempotency-Key" }]
+    ///     "#,
+    /// )?;
+    /// let rules = table.idempotency().unwrap();
+    /// let pay = RequestFacts::new("POST", "/v1/invoices/7:pay");
+    /// assert_eq!(rules.classify(&pay).to_string(), "conditional: Idempotency-Key header missing");
+    /// # }
+    /// # Ok::<(), gax_retry::TableError>(())
+    /// ```
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn idempotency(&self) -> Option<&crate::IdempotencyTable> {
+        self.inner.files.iter().rev().find_map(|file| file.idempotency.as_ref())
+    }
+
     pub(crate) fn assemble(dialect: Dialect, files: Vec<Arc<TableFile>>) -> Self {
         let mut table = Inner {
             dialect,
             entries: Vec::new(),
-            services: HashMap::new(),
-            everything: None,
+            names: NameIndex::default(),
             unnamed: (dialect == Dialect::GaxJava).then(Entry::nothing),
             findings: Vec::new(),
             files,
         };
+        let mut clashes = Findings::default();
         for file in table.files.clone() {
             let first = table.entries.len();
             table.findings.extend(file.findings.iter().cloned());
             for entry in &file.entries {
                 let index = table.entries.len();
-                let entry = entry.clone().numbered(index);
-                for name in &entry.names {
-                    if let Some(before) = table.claim(name, index) {
-                        table.report_clash(name, &entry, before, first);
+                table.entries.push(entry.clone().numbered(index));
+                for (name_index, name) in entry.names.iter().enumerate() {
+                    let place = NamePlace { entry: index, name: name_index };
+                    if let Some(before) = table.names.claim(dialect, name, place) {
+                        clashes.push_some_with(|| table.clash(name, index, before, first));
                     }
                 }
-                table.entries.push(entry);
             }
         }
+        table.findings.extend(clashes.into_vec());
         Self { inner: Arc::new(table) }
     }
 
@@ -164,9 +194,7 @@ impl RetryTable {
     #[must_use]
     pub fn lookup(&self, service: &str, method: &str) -> Option<MethodPolicy<'_>> {
         let table = &*self.inner;
-        let names = table.services.get(service);
-        let index =
-            names.and_then(|names| names.methods.get(method).copied().or(names.default)).or(table.everything);
+        let index = table.names.entry_for(service, method);
         let entry = index.and_then(|index| table.entries.get(index)).or(table.unnamed.as_ref())?;
         Some(MethodPolicy { entry })
     }
@@ -247,44 +275,26 @@ impl RetryTable {
 }
 
 impl Inner {
-    /// Gives a name to an entry; returns the entry that had it.
-    fn claim(&mut self, name: &EntryName, index: usize) -> Option<usize> {
-        match (name.service.as_str(), name.method.as_str()) {
-            ("", "") if self.dialect == Dialect::GaxJava => None,
-            ("", "") => self.everything.replace(index),
-            ("", _) => None,
-            (service, "") => self.services.entry(service.to_owned()).or_default().default.replace(index),
-            (service, method) => {
-                let names = self.services.entry(service.to_owned()).or_default();
-                names.methods.insert(method.to_owned(), index)
-            }
-        }
-    }
-
-    fn report_clash(&mut self, name: &EntryName, entry: &Entry, before: usize, first: usize) {
-        let other = self.entries.get(before);
-        let same_entry = entry.index == Some(before);
-        let earlier_name = other
-            .unwrap_or(entry)
-            .names
-            .iter()
-            .find(|other| other.service == name.service && other.method == name.method);
-        let place = match earlier_name.and_then(|name| name.origin.as_ref()) {
+    /// What is to be said of a name that an earlier place had too.
+    fn clash(&self, name: &EntryName, index: usize, before: NamePlace, first: usize) -> Option<Finding> {
+        let entry = self.entries.get(index)?;
+        let other = self.entries.get(before.entry)?;
+        let place = match other.names.get(before.name).and_then(|name| name.origin.as_ref()) {
             Some(origin) => format!(" (at {origin})"),
             None => String::new(),
         };
-        let finding = if before >= first {
-            let which = if same_entry { "twice in this entry" } else { "in an earlier entry too" };
+        let finding = if before.entry >= first {
+            let which = if before.entry == index { "twice in this entry" } else { "in an earlier entry too" };
             Finding::new("duplicate-name", Severity::Warning, format!("{} is {which}{place}", shown(name)))
                 .with_help("the last one counts; remove the other: gRPC itself refuses the whole file")
-        } else if other.is_some_and(|other| other.codes == entry.codes && other.settings == entry.settings) {
-            return;
+        } else if other.codes == entry.codes && other.settings == entry.settings {
+            return None;
         } else {
             let message = format!("{} has other values in an earlier table{place}", shown(name));
             Finding::new("merge-conflict", Severity::Warning, message)
                 .with_help("the later table counts; remove the name from one of the two")
         };
-        self.findings.push(finding.at(name.origin.clone()));
+        Some(finding.at(name.origin.clone()))
     }
 }
 

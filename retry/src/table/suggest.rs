@@ -17,7 +17,7 @@ pub(crate) fn closest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a s
             let distance = if plain(candidate) == plain(text) { 0 } else { edits(text, candidate) };
             (distance <= allowed).then_some((distance, candidate))
         })
-        .min_by_key(|(distance, _)| *distance)
+        .min()
         .map(|(_, candidate)| candidate)
 }
 

@@ -1,12 +1,13 @@
 //! Names to what they stand for.
 
-use super::table::{NamedMethod, NamedService};
+use super::table::{NamedCodes, NamedMethod, NamedParams, NamedService};
 use crate::RetrySettings;
 use crate::table::document::{Source, Span};
 use crate::table::policy::{Definitions, Entry, EntryName};
 use crate::table::retry_table::ServiceDefinitions;
 use crate::table::values::Located;
 use crate::table::{PolicyField, TableError, suggest};
+use std::collections::HashMap;
 use std::time::Duration;
 
 /// An entry for each method, and the service's definitions. A method that names none, or one that is not
@@ -15,7 +16,12 @@ pub(crate) fn resolve_named(
     source: &Source,
     service: &NamedService,
 ) -> Result<(Vec<Entry>, ServiceDefinitions), TableError> {
-    let entries = service.methods.iter().map(|method| resolve(source, service, method));
+    let names = Names {
+        service,
+        codes: service.codes.iter().map(|codes| (codes.name.as_str(), codes)).collect(),
+        params: service.params.iter().map(|params| (params.name.as_str(), params)).collect(),
+    };
+    let entries = service.methods.iter().map(|method| resolve(source, &names, method));
     let entries = entries.collect::<Result<_, _>>()?;
     let definitions = ServiceDefinitions {
         service: service.name.clone(),
@@ -25,14 +31,22 @@ pub(crate) fn resolve_named(
     Ok((entries, definitions))
 }
 
-fn resolve(source: &Source, service: &NamedService, method: &NamedMethod) -> Result<Entry, TableError> {
+/// A service's definitions by their names; of several with one name the last.
+struct Names<'a> {
+    service: &'a NamedService,
+    codes: HashMap<&'a str, &'a NamedCodes>,
+    params: HashMap<&'a str, &'a NamedParams>,
+}
+
+fn resolve(source: &Source, names: &Names<'_>, method: &NamedMethod) -> Result<Entry, TableError> {
+    let service = names.service;
     let codes_names = || service.codes.iter().map(|codes| codes.name.as_str());
     let params_names = || service.params.iter().map(|params| params.name.as_str());
     let codes_name = present(source, method, method.codes_name.as_ref(), "retry_codes_name")?;
     let params_name = present(source, method, method.params_name.as_ref(), "retry_params_name")?;
-    let codes = service.codes.iter().rev().find(|codes| codes.name == codes_name.value);
+    let codes = names.codes.get(codes_name.value.as_str()).copied();
     let codes = codes.ok_or_else(|| undefined(source, codes_name, codes_names()))?;
-    let params = service.params.iter().rev().find(|params| params.name == params_name.value);
+    let params = names.params.get(params_name.value.as_str()).copied();
     let params = params.ok_or_else(|| undefined(source, params_name, params_names()))?;
     let mut settings = params.settings.clone();
     let mut origins: Vec<(PolicyField, Span)> = params.values.clone();

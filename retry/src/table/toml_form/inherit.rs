@@ -3,6 +3,7 @@
 use crate::table::TableError;
 use crate::table::document::{Source, Span};
 use crate::table::service_config::{MethodConfig, OwnFields, RetryPolicy};
+use std::collections::HashMap;
 
 /// Fills in what the entries that inherit leave open. `heirs` are their places among the entries.
 pub(super) fn fill_in(
@@ -10,7 +11,14 @@ pub(super) fn fill_in(
     methods: &mut [MethodConfig],
     heirs: &[(usize, Span)],
 ) -> Result<(), TableError> {
-    let originals = methods.to_vec();
+    let mut defaults: HashMap<String, MethodConfig> = HashMap::new();
+    if !heirs.is_empty() {
+        for method in methods.iter() {
+            for name in method.names.iter().filter(|name| name.method.is_empty()) {
+                defaults.insert(name.service.clone(), method.clone());
+            }
+        }
+    }
     for (heir, span) in heirs {
         let Some(method) = methods.get_mut(*heir) else { continue };
         let service = method.names.first().map(|name| name.service.clone()).unwrap_or_default();
@@ -19,10 +27,7 @@ pub(super) fn fill_in(
             let help = "inherit only in an entry for methods of one service";
             return Err(source.fault(*span, "inherits from more or less than one service", help));
         }
-        let is_default = |other: &&MethodConfig| {
-            other.names.iter().any(|name| name.service == service && name.method.is_empty())
-        };
-        let Some(default) = originals.iter().rev().find(is_default) else {
+        let Some(default) = defaults.get(&service) else {
             let problem = format!("inherits from an entry for {service}, which is not there");
             return Err(source.fault(*span, &problem, format!("add an entry for \"{service}\"")));
         };

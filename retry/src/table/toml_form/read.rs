@@ -11,6 +11,7 @@ use crate::table::service_config::{
 };
 use crate::table::values::{FieldFinder, Fields, Located, Scalars, parse_time, rest};
 use crate::table::{Dialect, TableError, suggest};
+use std::collections::HashMap;
 use std::time::Duration;
 
 /// The settings of an entry, which `[params.NAME]` may have as well.
@@ -69,8 +70,8 @@ type Codes = Located<Vec<Located<Code>>>;
 /// What `[codes]` and `[params]` define.
 #[derive(Default)]
 struct Definitions<'n> {
-    codes: Vec<(&'n str, Codes)>,
-    params: Vec<(&'n str, &'n Node)>,
+    codes: HashMap<&'n str, Codes>,
+    params: HashMap<&'n str, &'n Node>,
 }
 
 impl Reader<'_> {
@@ -80,11 +81,11 @@ impl Reader<'_> {
         let mut definitions = Definitions::default();
         for member in self.members(codes, "codes")? {
             let codes = self.scalars.codes(&member.value, "codes", &mut self.findings)?;
-            definitions.codes.push((&member.key, codes));
+            definitions.codes.insert(&member.key, codes);
         }
         for member in self.members(params, "params")? {
             self.find(&member.value, "params", SETTINGS)?;
-            definitions.params.push((&member.key, &member.value));
+            definitions.params.insert(&member.key, &member.value);
         }
         let entries = match entries {
             Some(node) => self.scalars.array(node, "entry")?,
@@ -130,10 +131,10 @@ impl Reader<'_> {
         let read = |name| read_name(self.source, &self.scalars, &self.finder, name, &mut self.findings);
         let names = names.iter().map(read).collect::<Result<_, _>>()?;
         let params = params.map(|name| self.defined(name, "params", &definitions.params)).transpose()?;
-        let settings = self.settings(node, params.map(|(_, node)| *node))?;
+        let settings = self.settings(node, params.as_ref().map(|(_, node)| **node))?;
         let (codes_name, codes) = self.codes(codes, definitions)?.unzip();
         let own = OwnFields {
-            definitions: codes_name.flatten().zip(params.map(|(name, _)| (*name).to_owned())),
+            definitions: codes_name.flatten().zip(params.map(|(name, _)| name)),
             polling: polling.map(|node| self.polling(node)).transpose()?,
             batching: batching.map(|node| self.batching(node)).transpose()?,
             allowances: self.allowances(allow, Some(extent))?,
@@ -201,7 +202,7 @@ impl Reader<'_> {
         let Some(node) = node else { return Ok(None) };
         if let Kind::String(_) = node.kind {
             let (name, codes) = self.defined(node, "codes", &definitions.codes)?;
-            return Ok(Some((Some((*name).to_owned()), codes.clone())));
+            return Ok(Some((Some(name), codes.clone())));
         }
         Ok(Some((None, self.scalars.codes(node, "codes", &mut self.findings)?)))
     }
@@ -210,17 +211,17 @@ impl Reader<'_> {
         &self,
         node: &Node,
         what: &str,
-        definitions: &'d [(&'d str, T)],
-    ) -> Result<&'d (&'d str, T), TableError> {
+        definitions: &'d HashMap<&'d str, T>,
+    ) -> Result<(String, &'d T), TableError> {
         let name = self.scalars.string(node, what)?;
-        let names = || definitions.iter().map(|(name, _)| *name);
-        definitions.iter().find(|(known, _)| *known == name).ok_or_else(|| {
-            let help = match suggest::closest(&name, names()) {
+        let definition = definitions.get(name.as_str()).ok_or_else(|| {
+            let help = match suggest::closest(&name, definitions.keys().copied()) {
                 Some(close) => format!("did you mean {close:?}?"),
                 None => format!("add it under [{what}]"),
             };
             self.source.fault(node.span, &format!("is not defined under [{what}]"), help)
-        })
+        })?;
+        Ok((name, definition))
     }
 
     fn hedging(&mut self, node: &Node) -> Result<HedgingPolicy, TableError> {

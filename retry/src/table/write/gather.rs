@@ -9,6 +9,7 @@ use crate::table::service_config::{
 use crate::table::values::Located;
 use crate::table::{RetryTable, RetryThrottling};
 use crate::{CodeSet, RetrySettings};
+use std::collections::HashSet;
 use std::time::Duration;
 
 /// Where something stands that stands nowhere.
@@ -19,14 +20,14 @@ pub(super) fn gather(table: &RetryTable) -> ServiceConfig {
     let mut all = ServiceConfig::default();
     for file in table.files() {
         let config = file.config.clone().unwrap_or_else(|| from_entries(file));
+        let taken: HashSet<_> = config
+            .methods
+            .iter()
+            .flat_map(|method| &method.names)
+            .map(|name| (&name.service, &name.method))
+            .collect();
         for method in &mut all.methods {
-            let taken = |name: &Name| {
-                let names = config.methods.iter().flat_map(|other| &other.names);
-                names.into_iter().any(|other| other.service == name.service && other.method == name.method)
-            };
-            if method.names.iter().any(taken) {
-                method.names.retain(|name| !taken(name));
-            }
+            method.names.retain(|name| !taken.contains(&(&name.service, &name.method)));
         }
         all.methods.extend(config.methods);
         all.beside.extend(config.beside);
