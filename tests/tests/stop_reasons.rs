@@ -16,6 +16,7 @@ use tonic_gax_tests::{
     Answer, Beat, Script, Setup, Stack, VirtualServer, error_report, ms, report_of, reported, row, rows,
 };
 use tower::buffer::Buffer;
+use tower::limit::ConcurrencyLimit;
 use tower_service::Service;
 
 const LATE: Code = Code::DeadlineExceeded;
@@ -38,6 +39,33 @@ async fn stopped(stack: Stack, setup: &Setup, script: Script) -> (Option<StopRea
     let report = error_report(&status);
     assert_eq!(OperationError::of(&status).unwrap().stop_reason(), report.stop_reason());
     (report.stop_reason(), server.seen().len())
+}
+
+/// An operation that waits for its next attempt takes no place in the queue of those that have work to do.
+#[tokio::test(start_paused = true)]
+async fn no_place_in_a_queue_is_held_through_a_delay() {
+    for stack in Stack::ALL {
+        let busy = (ms(1500), Answer::Serve);
+        let server = VirtualServer::start(Script::of([busy]));
+        let channel = ConcurrencyLimit::new(server.channel(), 1);
+        let patient = Setup::new(RetrySettings::builder().total_timeout(ms(9000)).build().unwrap());
+        let slow = settings().to_builder().initial_retry_delay(ms(1800)).build().unwrap();
+
+        let mut first = stack.caller(channel.clone(), &patient);
+        let first = tokio::spawn(async move { first.list(ListAssetsRequest::default()).await });
+        tokio::time::sleep(ms(100)).await;
+        // Its first attempt waits for the first call, from 100 to 1100 ms; then it is not heard of for long.
+        let mut second = stack.caller(channel.clone(), &Setup::new(slow));
+        let second = tokio::spawn(async move { second.list(ListAssetsRequest::default()).await });
+        tokio::time::sleep(ms(1100)).await;
+        let mut third = stack.caller(channel, &patient);
+        third.list(ListAssetsRequest::default()).await.unwrap();
+        assert_eq!(server.log().elapsed(), ms(1500), "{stack:?}");
+        first.await.unwrap().unwrap();
+        let report = report_of(&second.await.unwrap());
+        let table = [row(1, 1000, 0, 0, 1000, LATE), row(2, 200, 1800, 2800, 2800, Code::Ok)];
+        assert_eq!(rows(&report), table, "{stack:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tonic::body::Body;
 use tonic::codegen::StdError;
 use tonic::transport::Channel;
@@ -27,16 +28,21 @@ fn settings() -> RetrySettings {
         .unwrap()
 }
 
-/// A channel that hands its first requests to a connection that is gone.
+/// A channel that hands its first requests to a connection that is gone, which takes a while to show.
 #[derive(Debug, Clone)]
 struct Stale {
     channel: Channel,
     left: Arc<AtomicU32>,
+    after: Duration,
 }
 
 impl Stale {
     fn new(times: u32, server: &VirtualServer) -> Self {
-        Self { channel: server.channel(), left: Arc::new(AtomicU32::new(times)) }
+        Self { channel: server.channel(), left: Arc::new(AtomicU32::new(times)), after: Duration::ZERO }
+    }
+
+    fn after(self, after: Duration) -> Self {
+        Self { after, ..self }
     }
 }
 
@@ -52,7 +58,13 @@ impl Service<http::Request<Body>> for Stale {
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let take = |left: u32| left.checked_sub(1);
         if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok() {
-            return Box::pin(async { Err(lost(request).await.into()) });
+            let after = self.after;
+            return Box::pin(async move {
+                if !after.is_zero() {
+                    tokio::time::sleep(after).await;
+                }
+                Err(lost(request).await.into())
+            });
         }
         let answered = self.channel.call(request);
         Box::pin(async { answered.await.map_err(Into::into) })
@@ -82,6 +94,19 @@ async fn a_lost_request_costs_no_attempt_and_no_delay() {
             assert_eq!(report_of(&result).transparent_retries(), lost, "{stack:?}");
             assert_eq!(server.seen(), [(0, Some(1000))], "{stack:?}");
         }
+    }
+}
+
+/// It is still the same attempt: its time goes on, and the server is told what is left.
+#[tokio::test(start_paused = true)]
+async fn a_lost_request_uses_up_its_attempt_s_time() {
+    for stack in Stack::ALL {
+        let server = VirtualServer::start(Script::always(Answer::Hang));
+        let setup = Setup::new(settings()).retrying([]);
+        let mut caller = stack.caller(Stale::new(3, &server).after(ms(100)), &setup);
+        let report = error_report(&caller.list(ListAssetsRequest::default()).await.unwrap_err());
+        assert_eq!(rows(&report), [row(1, 1000, 0, 0, 1000, Code::DeadlineExceeded)], "{stack:?}");
+        assert_eq!(server.seen(), [(300, Some(700))], "{stack:?}");
     }
 }
 
