@@ -9,6 +9,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use http::uri::PathAndQuery;
 use http_body::Body as _;
 use prost::Message;
+use std::cell::RefCell;
 use std::future::{Future, Ready, pending, ready};
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -55,11 +56,12 @@ impl Codec {
                 "the request's message is {length} bytes long, more than gRPC can send"
             )));
         };
-        let mut buffer = BytesMut::with_capacity(PREFIX + length);
-        buffer.put_u8(0);
-        buffer.put_u32(prefix);
-        message.encode(&mut buffer).map_err(|error| Status::internal(error.to_string()))?;
-        Ok(buffer.freeze())
+        frame(PREFIX + length, |buffer| {
+            buffer.put_u8(0);
+            buffer.put_u32(prefix);
+            message.encode(buffer)
+        })
+        .map_err(|error| Status::internal(error.to_string()))
     }
 
     /// The one message of a plain response; `None` where it is anything else, for tonic to make of it what
@@ -139,6 +141,34 @@ impl Codec {
 
 fn nothing_sent() -> Status {
     Status::internal("the request was not written")
+}
+
+thread_local! {
+    /// Where short messages are written, one after the other.
+    static PAGE: RefCell<BytesMut> = RefCell::new(BytesMut::new());
+}
+
+/// Writes a frame of `length` bytes.
+///
+/// Short ones share a page with their neighbours, which is written anew once all of them are gone. A call
+/// that waits for another attempt moves off it (see `Outgoing::shrink`).
+fn frame<E>(length: usize, write: impl FnOnce(&mut BytesMut) -> Result<(), E>) -> Result<Bytes, E> {
+    const PAGE_LENGTH: usize = 4 * 1024;
+    const LONGEST: usize = PAGE_LENGTH / 8;
+    if length > LONGEST {
+        let mut buffer = BytesMut::with_capacity(length);
+        write(&mut buffer)?;
+        return Ok(buffer.freeze());
+    }
+    // Taken, not borrowed: what encodes a message is not ours, and may send another one.
+    let mut page = PAGE.take();
+    if page.capacity() < length {
+        page.reserve(length.max(PAGE_LENGTH));
+    }
+    let written = write(&mut page);
+    let frame = page.split().freeze();
+    PAGE.set(page);
+    written.map(|()| frame)
 }
 
 /// The metadata of a response: its headers, and its trailers on top.

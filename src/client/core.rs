@@ -7,9 +7,10 @@ use crate::grpc::{Course, Judge, MethodPlan, Operation, Outgoing, Transport, uns
 use crate::operation::{JitterSeeds, Note};
 use crate::settings::{CallOptions, ClientSettings, Limits};
 use gax_retry::MethodKind;
+use http::Uri;
 use http::uri::PathAndQuery;
-use http::{HeaderMap, Uri};
 use prost::Message;
+use std::any::TypeId;
 use std::sync::Arc;
 use tonic::codec::CompressionEncoding;
 use tonic::{GrpcMethod, Request, Status};
@@ -188,12 +189,13 @@ impl<T: Transport> Client<T> {
         let headers = metadata.into_headers();
         let plan = method.plan.for_call(options.as_ref(), crate::grpc::timeout_in(&headers));
         let max_replay = self.shared.limits.max_replay_bytes;
-        extensions.insert(method.name.clone());
         let outgoing = if codec.is_plain() {
             let body = codec.encode(&message)?;
             let replayable = body.len() <= max_replay;
-            Outgoing::grpc(method.uri.clone(), sanitized(headers), extensions, body, replayable)
+            let name = (!is_channel::<T>()).then(|| method.name.clone());
+            Outgoing::grpc(method.uri.clone(), headers, extensions, name, body).replayable(replayable)
         } else {
+            extensions.insert(method.name.clone());
             let metadata = tonic::metadata::MetadataMap::from_headers(headers);
             let request = Request::from_parts(metadata, extensions, message);
             let (mut parts, body) = codec.encode_by_tonic(request, method.path.clone())?;
@@ -233,18 +235,14 @@ impl<T: Transport> Client<T> {
     }
 }
 
-fn unknown_method() -> Status {
-    Status::internal("the client has no method of that index")
+/// Whether nothing lies between a client and the connection that could look for a [`GrpcMethod`]. To put one
+/// into a request takes three allocations.
+fn is_channel<T: 'static>() -> bool {
+    TypeId::of::<T>() == TypeId::of::<tonic::transport::Channel>()
 }
 
-/// Takes out what gRPC keeps for itself.
-fn sanitized(mut headers: HeaderMap) -> HeaderMap {
-    if !headers.is_empty() {
-        for reserved in ["grpc-message", "grpc-message-type", "grpc-status"] {
-            headers.remove(reserved);
-        }
-    }
-    headers
+fn unknown_method() -> Status {
+    Status::internal("the client has no method of that index")
 }
 
 #[cfg(test)]

@@ -84,8 +84,7 @@ fn decoded<M: Message + Default + Send + Sync + 'static>(
     success: Success,
     shared: &Shared,
 ) -> Result<Response<M>, Status> {
-    let Success { mut parts, mut collected, rest, ledger } = success;
-    let report = ledger.map(OperationReport::new);
+    let Success { mut parts, mut collected, rest, report } = success;
     let trailers = collected.trailers.take();
     let decoded = if rest.is_none() && !parts.headers.contains_key("grpc-encoding") {
         let bytes = collected.into_bytes();

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use gax_retry::Code;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use tonic::Status;
 use tonic::metadata::MetadataMap;
 
@@ -15,18 +15,32 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
+/// The first value of a header.
+///
+/// Most gRPC messages have so few headers that to compare them all is faster than to hash a name.
+pub(crate) fn value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
+    const FEW: usize = 6;
+    if headers.len() > FEW {
+        return headers.get(name);
+    }
+    headers.iter().find_map(|(other, value)| (other == name).then_some(value))
+}
+
 /// The code in `grpc-status`, if there is one; what is no number of a code is UNKNOWN.
 pub(crate) fn code(headers: &HeaderMap) -> Option<Code> {
-    let text = headers.get(Status::GRPC_STATUS)?.as_bytes();
-    let number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
-    Some(number.map_or(Code::Unknown, Code::from_wire))
+    Some(match value(headers, &Status::GRPC_STATUS)?.as_bytes() {
+        b"0" => Code::Ok,
+        text => std::str::from_utf8(text)
+            .ok()
+            .and_then(|text| text.parse().ok())
+            .map_or(Code::Unknown, Code::from_wire),
+    })
 }
 
 /// Drops status details that are not valid base64, which tonic 0.14 would panic on. Returns whether it
 /// had to.
 pub(crate) fn sanitize(headers: &mut HeaderMap) -> bool {
-    let valid = headers
-        .get(Status::GRPC_STATUS_DETAILS)
+    let valid = value(headers, &Status::GRPC_STATUS_DETAILS)
         .is_none_or(|details| BASE64.decode(details.as_bytes()).is_ok());
     if !valid {
         headers.remove(Status::GRPC_STATUS_DETAILS);
@@ -94,12 +108,11 @@ pub(crate) fn is_timeout_expired(trailers: &HeaderMap) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use http::HeaderValue;
 
     fn trailers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
         pairs
             .iter()
-            .map(|(name, value)| (http::HeaderName::from_static(name), HeaderValue::from_static(value)))
+            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
             .collect()
     }
 

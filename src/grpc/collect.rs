@@ -10,10 +10,13 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     first: Option<Bytes>,
-    rest: VecDeque<Bytes>,
+    rest: Option<Box<Rest>>,
     len: usize,
     pub(crate) trailers: Option<HeaderMap>,
 }
+
+/// The frames after the first, behind a pointer since there rarely are any.
+type Rest = VecDeque<Bytes>;
 
 /// The length of the prefix before a gRPC message: a flag and a 32-bit length.
 pub(crate) const PREFIX: usize = 5;
@@ -24,7 +27,7 @@ impl Collected {
         if self.is_empty() {
             self.first = Some(data);
         } else {
-            self.rest.push_back(data);
+            self.rest.get_or_insert_default().push_back(data);
         }
     }
 
@@ -35,7 +38,7 @@ impl Collected {
 
     /// Whether no frame is held.
     pub(crate) fn is_empty(&self) -> bool {
-        self.first.is_none() && self.rest.is_empty()
+        self.first.is_none() && self.rest.as_ref().is_none_or(|rest| rest.is_empty())
     }
 
     /// Whether a whole gRPC message is held.
@@ -52,28 +55,26 @@ impl Collected {
     }
 
     fn frames(&self) -> impl Iterator<Item = &Bytes> {
-        self.first.iter().chain(&self.rest)
+        self.first.iter().chain(self.rest.iter().flat_map(|rest| rest.iter()))
     }
 
     /// The next frame to pass on.
     pub(crate) fn pop(&mut self) -> Option<Bytes> {
-        let next = self.first.take().or_else(|| self.rest.pop_front())?;
+        let next = self.first.take().or_else(|| self.rest.as_mut()?.pop_front())?;
         self.len -= next.len();
         Some(next)
     }
 
     /// All frames as one buffer, without a copy where there is one only.
     pub(crate) fn into_bytes(self) -> Bytes {
-        match (self.first, self.rest.is_empty()) {
-            (first, true) => first.unwrap_or_default(),
-            (first, false) => {
-                let mut all = Vec::with_capacity(self.len);
-                for frame in first.iter().chain(&self.rest) {
-                    all.extend_from_slice(frame);
-                }
-                Bytes::from(all)
-            }
+        let Some(rest) = self.rest.filter(|rest| !rest.is_empty()) else {
+            return self.first.unwrap_or_default();
+        };
+        let mut all = Vec::with_capacity(self.len);
+        for frame in self.first.iter().chain(rest.iter()) {
+            all.extend_from_slice(frame);
         }
+        Bytes::from(all)
     }
 }
 

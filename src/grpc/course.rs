@@ -10,7 +10,7 @@ use super::failure::Failure;
 use super::inbound;
 use super::outgoing::Outgoing;
 use super::plan::MethodPlan;
-use crate::operation::{Clock, Jitter, Ledger, Note};
+use crate::operation::{Clock, Jitter, Ledger, Note, OperationReport};
 use crate::settings::Limits;
 use gax_retry::{Attempt, Code, Decision, Ending, OperationState, Started, Stop, StopReason};
 use http::HeaderMap;
@@ -62,7 +62,8 @@ pub(crate) struct Course {
     clock: Option<Clock>,
     state: OperationState,
     current: Current,
-    ledger: Ledger,
+    /// Made when there is something to write down.
+    ledger: Option<Arc<Ledger>>,
     /// What the attempt before ended with.
     before: Option<Box<Failure>>,
     refused: bool,
@@ -83,11 +84,7 @@ struct Current {
 
 impl Course {
     pub(crate) fn new(plan: Arc<MethodPlan>, limits: Limits, judge: Judge, outgoing: Outgoing) -> Self {
-        let mut ledger = Ledger::new(outgoing.path());
-        if plan.schedule.attempts_cap().is_some() {
-            ledger.note(Note::AttemptsCapped);
-        }
-        Self {
+        let mut course = Self {
             plan,
             inbound: inbound::inbound_deadline(),
             limits,
@@ -97,12 +94,16 @@ impl Course {
             clock: None,
             state: OperationState::default(),
             current: Current::default(),
-            ledger,
+            ledger: None,
             before: None,
             refused: false,
             burst: 0,
             jitter: Jitter::default(),
+        };
+        if course.plan.schedule.attempts_cap().is_some() {
+            course.note(Note::AttemptsCapped);
         }
+        course
     }
 
     /// The same, with a report even of a plain success.
@@ -136,13 +137,18 @@ impl Course {
         self.current.deadline
     }
 
+    fn ledger(&mut self) -> &mut Ledger {
+        let ledger = self.ledger.get_or_insert_with(|| Arc::new(Ledger::new(self.outgoing.path())));
+        Arc::make_mut(ledger)
+    }
+
     pub(crate) fn note(&mut self, note: Note) {
-        self.ledger.note(note);
+        self.ledger().note(note);
     }
 
     pub(crate) fn sanitize(&mut self, headers: &mut HeaderMap) {
         if answer::sanitize(headers) {
-            self.ledger.note(Note::MalformedStatusDetails);
+            self.ledger().note(Note::MalformedStatusDetails);
         }
     }
 
@@ -179,7 +185,7 @@ impl Course {
 
     /// The schedule has ended the operation.
     fn stop(&mut self, failure: Failure, stop: Stop) -> Status {
-        self.ledger.not_attempted = stop.not_attempted();
+        self.ledger().not_attempted = stop.not_attempted();
         if stop.is_at_deadline() && failure.code != Code::DeadlineExceeded {
             return self.end(Failure::at_deadline().after(Some(Box::new(failure))), stop.reason());
         }
@@ -209,7 +215,7 @@ impl Course {
     /// The attempt ended with a status, or with an answer that has none.
     pub(crate) fn failed(&mut self, failure: Failure) -> Next {
         if self.limits.server_timeouts_are_ours && failure.is_server_timeout() && self.time_is_up() {
-            self.ledger.note(Note::CountedAsDeadlineExceeded);
+            self.ledger().note(Note::CountedAsDeadlineExceeded);
             return self.timed_out();
         }
         self.ended(failure)
@@ -223,11 +229,11 @@ impl Course {
             return self.timed_out();
         }
         if verdict.cancelled_by_server && self.time_is_up() {
-            self.ledger.note(Note::CountedAsDeadlineExceeded);
+            self.ledger().note(Note::CountedAsDeadlineExceeded);
             return self.timed_out();
         }
         let unsent = match verdict.reach {
-            Reach::NeverSent => self.ledger.transparent_retries < MOST_UNSENT,
+            Reach::NeverSent => self.ledger().transparent_retries < MOST_UNSENT,
             Reach::Refused => !std::mem::replace(&mut self.refused, true),
             Reach::MaybeSent => false,
             Reach::ChannelClosed => {
@@ -236,7 +242,7 @@ impl Course {
             }
         };
         if unsent && self.outgoing.is_replayable() {
-            self.ledger.transparent_retries += 1;
+            self.ledger().transparent_retries += 1;
             self.current.late = true;
             return Next::Send;
         }
@@ -251,12 +257,20 @@ impl Course {
         self.clock.is_some_and(|clock| clock.elapsed() >= self.current.start.saturating_add(timeout))
     }
 
+    /// The attempt that has begun, as it ends now.
+    fn attempt(&self, code: Code) -> Option<Attempt> {
+        let end = self.clock.map_or(Duration::ZERO, Clock::elapsed);
+        let Current { started, delay, start, .. } = self.current;
+        started.map(|started| Attempt::new(started, delay, start, end, code))
+    }
+
     /// Writes the attempt down; returns when it ended.
     fn record(&mut self, code: Code) -> Duration {
-        let end = self.clock.map_or(Duration::ZERO, Clock::elapsed);
-        if let Some(started) = self.current.started {
-            self.ledger.push(Attempt::new(started, self.current.delay, self.current.start, end, code));
-        }
+        let Some(attempt) = self.attempt(code) else {
+            return Duration::ZERO;
+        };
+        let end = attempt.end();
+        self.ledger().push(attempt);
         end
     }
 
@@ -292,16 +306,28 @@ impl Course {
     }
 
     fn end(&mut self, failure: Failure, reason: StopReason) -> Status {
-        let ledger = std::mem::replace(&mut self.ledger, Ledger::new(self.outgoing.path()));
+        let ledger = match self.ledger.take() {
+            Some(ledger) => Arc::unwrap_or_clone(ledger),
+            None => Ledger::new(self.outgoing.path()),
+        };
         failure.into_status(ledger, reason)
     }
 
     /// The attempt succeeded; the report, where it is wanted or there was a retry to tell of.
-    pub(crate) fn succeeded(&mut self) -> Option<Ledger> {
-        if !self.wants_report && self.ledger.attempts().is_empty() {
+    pub(crate) fn succeeded(&mut self) -> Option<OperationReport> {
+        let has_retried = self.ledger.as_ref().is_some_and(|ledger| !ledger.attempts().is_empty());
+        if !self.wants_report && !has_retried {
             return None;
         }
-        self.record(Code::Ok);
-        Some(std::mem::replace(&mut self.ledger, Ledger::new(self.outgoing.path())))
+        match (self.ledger.take(), self.attempt(Code::Ok)) {
+            (None, Some(attempt)) => Some(OperationReport::plain(self.outgoing.path(), attempt)),
+            (None, None) => None,
+            (Some(mut ledger), attempt) => {
+                if let Some(attempt) = attempt {
+                    Arc::make_mut(&mut ledger).push(attempt);
+                }
+                Some(OperationReport::new(ledger))
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The `grpc-timeout` header, as the gRPC protocol writes it: at most eight digits and a unit.
 
+use super::answer;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::time::Duration;
 
@@ -63,7 +64,7 @@ fn duration(nanos: u128) -> Option<Duration> {
 
 /// The timeout that a header carries; `None` where it is missing or not of the protocol's form.
 pub(crate) fn from_headers(headers: &HeaderMap) -> Option<Duration> {
-    parse(headers.get(GRPC_TIMEOUT)?.as_bytes())
+    parse(answer::value(headers, &GRPC_TIMEOUT)?.as_bytes())
 }
 
 fn parse(value: &[u8]) -> Option<Duration> {

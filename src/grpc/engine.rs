@@ -8,7 +8,7 @@ use super::collect::Collected;
 use super::course::{Course, Judge, Next};
 use super::failure::Failure;
 use super::transport::Transport;
-use crate::operation::{Ledger, Note, Timer};
+use crate::operation::{Note, OperationReport, Timer};
 use http::HeaderMap;
 use http::response::Parts;
 use http_body::Body as _;
@@ -25,7 +25,6 @@ pin_project! {
     pub(crate) struct Operation<S: Transport> {
         service: S,
         course: Course,
-        #[pin]
         timer: Timer,
         #[pin]
         phase: Phase<S::Future>,
@@ -77,7 +76,7 @@ impl<S: Transport> Future for Operation<S> {
                     }
                     Poll::Ready(Err(error)) => course.broken(error.into(), false),
                     Poll::Pending => {
-                        ready!(this.timer.as_mut().poll_at(course.pending(), cx));
+                        ready!(this.timer.poll_at(course.pending(), cx));
                         // A place in the service's queue must not be held through a delay.
                         *this.service = this.service.clone();
                         course.timed_out()
@@ -93,7 +92,7 @@ impl<S: Transport> Future for Operation<S> {
                     },
                     Poll::Ready(Err(error)) => course.broken(error.into(), false),
                     Poll::Pending => {
-                        ready!(this.timer.as_mut().poll_at(course.pending(), cx));
+                        ready!(this.timer.poll_at(course.pending(), cx));
                         course.timed_out()
                     }
                 },
@@ -111,12 +110,12 @@ impl<S: Transport> Future for Operation<S> {
                         return Poll::Ready(Ok(success));
                     }
                     Poll::Pending => {
-                        ready!(this.timer.as_mut().poll_at(course.pending(), cx));
+                        ready!(this.timer.poll_at(course.pending(), cx));
                         course.timed_out()
                     }
                 },
                 PhaseProj::Waiting { until } => {
-                    ready!(this.timer.as_mut().poll_at(*until, cx));
+                    ready!(this.timer.poll_at(*until, cx));
                     Next::Attempt
                 }
                 PhaseProj::Done => return Poll::Pending,
@@ -147,7 +146,7 @@ pub(crate) struct Success {
     /// What is still to come, if the response was passed on before its end.
     pub(crate) rest: Option<Rest>,
     /// What the operation did; left out where the caller has no use for it.
-    pub(crate) ledger: Option<Ledger>,
+    pub(crate) report: Option<OperationReport>,
 }
 
 /// The part of a response that nobody has judged, and the attempt's deadline, which goes on.
@@ -274,6 +273,6 @@ impl Incoming {
 
     fn success(&mut self, rest: Option<Rest>, course: &mut Course) -> Success {
         let parts = self.parts.take().unwrap_or_else(|| http::Response::new(()).into_parts().0);
-        Success { parts, collected: std::mem::take(&mut self.collected), rest, ledger: course.succeeded() }
+        Success { parts, collected: std::mem::take(&mut self.collected), rest, report: course.succeeded() }
     }
 }

@@ -4,6 +4,7 @@ use super::plan::MethodPlan;
 use crate::settings::CallSettings;
 use gax_retry::{Compatibility, MethodKind, RetrySettings, RetryTable};
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 /// A retry table made ready for calls: one plan an entry, resolved once.
@@ -14,6 +15,15 @@ pub(crate) struct Methods {
     /// No limits, and nothing retried: what a call of an unlisted method changes by its own options.
     unlisted: Arc<MethodPlan>,
     kinds: Kinds,
+    /// What the table names, by path without the leading slash.
+    named: HashMap<Box<str>, Named, BuildHasherDefault<PathHasher>>,
+}
+
+/// A method that the table names, found without taking its path apart.
+#[derive(Debug)]
+struct Named {
+    plan: Arc<MethodPlan>,
+    kind: Option<MethodKind>,
 }
 
 /// The kinds of the methods that descriptors were given for, by path without the leading slash.
@@ -27,14 +37,24 @@ pub(crate) struct Found<'a> {
 
 impl Methods {
     pub(crate) fn new(table: RetryTable, kinds: Kinds, compatibility: Compatibility) -> Self {
-        let plans = (0..table.entry_count())
+        let plans: Vec<_> = (0..table.entry_count())
             .filter_map(|index| table.entry(index))
             .map(|policy| CallSettings::new(policy.settings().clone(), policy.codes()))
             .map(|settings| Arc::new(MethodPlan::new(&settings, compatibility)))
             .collect();
         let unlisted = CallSettings::new(RetrySettings::default(), []);
         let unlisted = Arc::new(MethodPlan::new(&unlisted, compatibility));
-        Self { table, plans, unlisted, kinds }
+        let mut methods = Self { table, plans, unlisted, kinds, named: HashMap::default() };
+        let names: Vec<String> = (methods.table.names())
+            .filter_map(|name| Some(format!("{}/{}", name.service(), name.method()?)))
+            .collect();
+        for name in names {
+            if let Some(Found { plan, kind }) = methods.resolve(&name) {
+                let entry = Named { plan: Arc::clone(plan), kind };
+                methods.named.insert(name.into_boxed_str(), entry);
+            }
+        }
+        methods
     }
 
     /// The method of a path; `None` if the table has nothing to say about it.
@@ -42,6 +62,13 @@ impl Methods {
     /// The last two segments are the service and the method: an origin may put segments of its own before
     /// them.
     pub(crate) fn find(&self, path: &str) -> Option<Found<'_>> {
+        match self.named.get(path.strip_prefix('/').unwrap_or(path)) {
+            Some(Named { plan, kind }) => Some(Found { plan, kind: *kind }),
+            None => self.resolve(path),
+        }
+    }
+
+    fn resolve(&self, path: &str) -> Option<Found<'_>> {
         let (service, method) = names(path)?;
         let plan = self.plans.get(self.table.lookup(service, method)?.entry()?)?;
         Some(Found { plan, kind: self.kind(path, service, method) })
@@ -66,4 +93,32 @@ impl Methods {
 fn names(path: &str) -> Option<(&str, &str)> {
     let (rest, method) = path.rsplit_once('/')?;
     Some((rest.rsplit('/').next()?, method))
+}
+
+/// A quick hash for paths, which are the program's own: nobody outside can choose ones that collide.
+#[derive(Debug, Default)]
+struct PathHasher(u64);
+
+impl PathHasher {
+    fn mix(&mut self, word: u64) {
+        // FxHash's.
+        const MULTIPLIER: u64 = 0x517c_c1b7_2722_0a95;
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(MULTIPLIER);
+    }
+}
+
+impl Hasher for PathHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks();
+        for word in words {
+            self.mix(u64::from_le_bytes(*word));
+        }
+        for byte in rest {
+            self.mix(u64::from(*byte));
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 32)
+    }
 }

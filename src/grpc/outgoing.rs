@@ -1,77 +1,102 @@
 //! A request that can be sent several times.
 
+use super::answer::value;
 use super::deadline::GRPC_TIMEOUT;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, TE};
+use http::request::Parts;
 use http::uri::PathAndQuery;
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, Uri, Version};
 use http_body::Frame;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use tonic::GrpcMethod;
 use tonic::body::Body;
+use tonic::{GrpcMethod, Status};
 
 const TRAILERS: HeaderValue = HeaderValue::from_static("trailers");
 const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
 
 /// The parts of a request, kept so that every attempt is written whole.
-///
-/// The first attempt takes the headers and extensions that the caller made. What the next one needs of
-/// them is put aside before, without an allocation in the usual case.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
-    method: Method,
-    uri: Uri,
-    version: Version,
-    headers: Option<HeaderMap>,
-    saved_headers: SavedHeaders,
-    extensions: Option<Extensions>,
-    saved_extensions: SavedExtensions,
+    source: Source,
     body: Bytes,
     replayable: bool,
 }
 
-impl Outgoing {
-    /// A request of these parts. `replayable` says whether it may be sent more than once.
-    pub(crate) fn new(parts: http::request::Parts, body: Bytes, replayable: bool) -> Self {
-        let http::request::Parts { method, uri, version, mut headers, extensions, .. } = parts;
-        headers.remove(GRPC_TIMEOUT);
-        let (saved_headers, saved_extensions) = if replayable {
-            (SavedHeaders::of(&headers), SavedExtensions::of(&extensions))
+/// What the next attempt is made of.
+#[derive(Debug)]
+enum Source {
+    /// The caller's own request, which the first attempt takes.
+    Given(Parts),
+    Saved(Saved),
+}
+
+/// What is put aside of a request, in the usual case without an allocation.
+#[derive(Debug)]
+struct Saved {
+    method: Method,
+    uri: Uri,
+    version: Version,
+    headers: SavedHeaders,
+    extensions: SavedExtensions,
+}
+
+impl Saved {
+    fn of(parts: &Parts, replayable: bool) -> Self {
+        let (headers, extensions) = if replayable {
+            (SavedHeaders::of(&parts.headers), SavedExtensions::of(&parts.extensions))
         } else {
             (SavedHeaders::default(), SavedExtensions::None)
         };
-        Self {
-            method,
-            uri,
-            version,
-            headers: Some(headers),
-            saved_headers,
-            extensions: Some(extensions),
-            saved_extensions,
-            body,
-            replayable,
-        }
+        let (method, uri) = (parts.method.clone(), parts.uri.clone());
+        Self { method, uri, version: parts.version, headers, extensions }
     }
 
-    /// A gRPC request of a generated client.
+    fn restored(&self) -> Parts {
+        let (mut parts, ()) = http::Request::new(()).into_parts();
+        parts.method = self.method.clone();
+        parts.uri = self.uri.clone();
+        parts.version = self.version;
+        parts.headers = self.headers.restored();
+        parts.extensions = self.extensions.restored();
+        parts
+    }
+}
+
+impl Outgoing {
+    /// A request of these parts. `replayable` says whether it may be sent more than once.
+    pub(crate) fn new(parts: Parts, body: Bytes, replayable: bool) -> Self {
+        Self { source: Source::Given(parts), body, replayable }
+    }
+
+    /// A gRPC request of a generated client, with the caller's metadata and extensions, and `method` among
+    /// them.
     pub(crate) fn grpc(
         uri: Uri,
-        mut headers: HeaderMap,
-        extensions: Extensions,
+        metadata: HeaderMap,
+        mut extensions: Extensions,
+        method: Option<GrpcMethod<'static>>,
         body: Bytes,
-        replayable: bool,
     ) -> Self {
-        headers.insert(TE, TRAILERS);
-        headers.insert(CONTENT_TYPE, GRPC);
-        let (mut parts, ()) = http::Request::new(()).into_parts();
-        parts.method = Method::POST;
-        parts.uri = uri;
-        parts.version = Version::HTTP_2;
-        parts.headers = headers;
-        parts.extensions = extensions;
-        Self::new(parts, body, replayable)
+        let extensions = match method {
+            Some(method) if extensions.is_empty() => SavedExtensions::Method(method),
+            None if extensions.is_empty() => SavedExtensions::None,
+            method => {
+                method.and_then(|method| extensions.insert(method));
+                SavedExtensions::All(Box::new(extensions))
+            }
+        };
+        let headers = SavedHeaders { is_grpc: true, others: SavedHeaders::others(metadata) };
+        let saved = Saved { method: Method::POST, uri, version: Version::HTTP_2, headers, extensions };
+        Self { source: Source::Saved(saved), body, replayable: true }
+    }
+
+    /// The same, to be sent once only.
+    pub(crate) fn replayable(mut self, replayable: bool) -> Self {
+        self.replayable = replayable;
+        self
     }
 
     pub(crate) fn is_replayable(&self) -> bool {
@@ -79,23 +104,30 @@ impl Outgoing {
     }
 
     pub(crate) fn path(&self) -> PathAndQuery {
-        path_of(&self.uri)
+        match &self.source {
+            Source::Given(parts) => path_of(&parts.uri),
+            Source::Saved(saved) => path_of(&saved.uri),
+        }
     }
 
     /// The request of the next attempt.
     pub(crate) fn write(&mut self, timeout: Option<HeaderValue>) -> http::Request<Body> {
-        let mut headers = self.headers.take().unwrap_or_else(|| self.saved_headers.restored());
-        if let Some(timeout) = timeout {
-            headers.insert(GRPC_TIMEOUT, timeout);
+        let saved = match &self.source {
+            Source::Given(parts) => Some(Saved::of(parts, self.replayable)),
+            Source::Saved(_) => None,
+        };
+        let given = saved.map(|saved| std::mem::replace(&mut self.source, Source::Saved(saved)));
+        let mut parts = match (given, &self.source) {
+            (Some(Source::Given(parts)), _) => parts,
+            (Some(Source::Saved(saved)), _) => saved.restored(),
+            (None, Source::Saved(saved)) => saved.restored(),
+            (None, Source::Given(parts)) => parts.clone(),
+        };
+        match timeout {
+            Some(timeout) => drop(parts.headers.insert(GRPC_TIMEOUT, timeout)),
+            None => drop(parts.headers.remove(GRPC_TIMEOUT)),
         }
-        let mut request = http::Request::new(Body::new(OneFrame::of(&self.body)));
-        *request.method_mut() = self.method.clone();
-        *request.uri_mut() = self.uri.clone();
-        *request.version_mut() = self.version;
-        *request.headers_mut() = headers;
-        *request.extensions_mut() =
-            self.extensions.take().unwrap_or_else(|| self.saved_extensions.restored());
-        request
+        http::Request::from_parts(parts, Body::new(OneFrame::of(&self.body)))
     }
 
     /// Lets go of memory that the body's buffer has to spare, before a wait.
@@ -142,40 +174,69 @@ impl http_body::Body for OneFrame {
     }
 }
 
-/// Headers put aside. The two that every gRPC request has are not worth keeping.
+/// Headers put aside. The two that every gRPC request has are not worth keeping, and the timeout is each
+/// attempt's own.
 #[derive(Debug, Default)]
 struct SavedHeaders {
     is_grpc: bool,
-    first: [Option<(HeaderName, HeaderValue)>; 2],
-    rest: Vec<(HeaderName, HeaderValue)>,
+    others: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl SavedHeaders {
     fn of(headers: &HeaderMap) -> Self {
-        let is_grpc = headers.get(TE) == Some(&TRAILERS) && headers.get(CONTENT_TYPE) == Some(&GRPC);
+        let is_grpc = value(headers, &TE) == Some(&TRAILERS) && value(headers, &CONTENT_TYPE) == Some(&GRPC);
         let mut saved = Self { is_grpc, ..Self::default() };
-        let mut slots = saved.first.iter_mut();
         for (name, value) in headers {
-            if is_grpc && (name == TE || name == CONTENT_TYPE) {
-                continue;
-            }
-            let kept = (name.clone(), value.clone());
-            match slots.next() {
-                Some(slot) => *slot = Some(kept),
-                None => saved.rest.push(kept),
+            let is_standard = is_grpc && (name == TE || name == CONTENT_TYPE);
+            if !is_standard && name != GRPC_TIMEOUT {
+                saved.others.push((name.clone(), value.clone()));
             }
         }
         saved
     }
 
+    /// What a caller's metadata adds to the headers of a gRPC request, but for what gRPC keeps for itself.
+    fn others(metadata: HeaderMap) -> Vec<(HeaderName, HeaderValue)> {
+        const RESERVED: [HeaderName; 6] = [
+            TE,
+            CONTENT_TYPE,
+            GRPC_TIMEOUT,
+            Status::GRPC_STATUS,
+            Status::GRPC_MESSAGE,
+            HeaderName::from_static("grpc-message-type"),
+        ];
+        if metadata.is_empty() {
+            return Vec::new();
+        }
+        let mut others: Vec<(HeaderName, HeaderValue)> = Vec::with_capacity(metadata.len());
+        let mut is_reserved = false;
+        for (name, value) in metadata {
+            // Of several values of a name only the first comes with the name.
+            let name = match name {
+                Some(name) => {
+                    is_reserved = RESERVED.contains(&name);
+                    name
+                }
+                None => match others.last() {
+                    Some((name, _)) => name.clone(),
+                    None => continue,
+                },
+            };
+            if !is_reserved {
+                others.push((name, value));
+            }
+        }
+        others
+    }
+
     fn restored(&self) -> HeaderMap {
         // Room for the two standard headers and the timeout.
-        let mut headers = HeaderMap::with_capacity(self.first.iter().flatten().count() + self.rest.len() + 3);
+        let mut headers = HeaderMap::with_capacity(self.others.len() + 3);
         if self.is_grpc {
             headers.insert(TE, TRAILERS);
             headers.insert(CONTENT_TYPE, GRPC);
         }
-        for (name, value) in self.first.iter().flatten().chain(&self.rest) {
+        for (name, value) in &self.others {
             headers.append(name.clone(), value.clone());
         }
         headers
@@ -217,7 +278,7 @@ impl SavedExtensions {
 mod tests {
     use super::*;
 
-    fn request() -> http::request::Parts {
+    fn request() -> Parts {
         let request = http::Request::post("http://host/pkg.Service/Method")
             .version(Version::HTTP_2)
             .header("te", "trailers")

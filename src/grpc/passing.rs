@@ -29,7 +29,6 @@ pin_project! {
         request: Option<http::Request<Body>>,
         // `None` for a method that is none of ours: nothing is added to it.
         watch: Option<Watch>,
-        #[pin]
         timer: Timer,
         #[pin]
         future: Option<S::Future>,
@@ -112,7 +111,7 @@ impl<S: Transport> Future for Passing<S> {
                 },
             };
             let Poll::Ready(outcome) = outcome else {
-                ready!(this.timer.as_mut().poll_at(deadline, cx));
+                ready!(this.timer.poll_at(deadline, cx));
                 this.future.set(None);
                 let watch = this.watch.take();
                 return Poll::Ready(Err(watch.map_or_else(

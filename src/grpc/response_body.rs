@@ -18,7 +18,7 @@ use tonic::body::Body;
 #[derive(Debug, Default)]
 pub struct ResponseBody {
     collected: Collected,
-    rest: Option<Open>,
+    rest: Option<Box<Open>>,
 }
 
 /// The part that still comes in.
@@ -36,7 +36,7 @@ impl ResponseBody {
 
     /// A body that goes on after what was held back.
     pub(crate) fn open(collected: Collected, rest: Rest) -> Self {
-        Self { collected, rest: Some(Open { rest, timer: None }) }
+        Self { collected, rest: Some(Box::new(Open { rest, timer: None })) }
     }
 }
 

@@ -11,7 +11,7 @@ use super::passing::Passing;
 use super::plan::MethodPlan;
 use super::response_body::ResponseBody;
 use super::transport::Transport;
-use crate::operation::{Jitter, JitterSeeds, Note, OperationReport};
+use crate::operation::{Jitter, JitterSeeds, Note};
 use crate::settings::{CallOptions, Limits};
 use bytes::Bytes;
 use http::request::Parts;
@@ -21,7 +21,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 use tonic::Status;
 use tonic::body::Body;
@@ -89,7 +89,7 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
             return ResponseFuture { state: State::Passing { call } };
         }
         let judge = if kind.is_some() { Judge::Whole } else { Judge::FirstMessage };
-        let reading = Reading {
+        let mut reading = Reading {
             parts,
             body,
             read: Collected::default(),
@@ -99,7 +99,16 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
             wants_report,
             jitter: self.config.jitter.next(),
         };
-        ResponseFuture { state: State::Reading { service: Some(service), reading: Some(reading) } }
+        // A stock client's unary request is there at once: then the operation can be made in its place. What
+        // is not there is asked for again when the future is polled.
+        let state = match reading.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Ok(read)) => reading.finish(service, &read),
+            Poll::Ready(Err(status)) => {
+                State::Failed { status: Some(unsent(status, path_of(&reading.parts.uri))) }
+            }
+            Poll::Pending => State::Reading { service: Some(service), reading: Some(reading) },
+        };
+        ResponseFuture { state }
     }
 }
 
@@ -122,6 +131,8 @@ pin_project! {
 pin_project! {
     #[project = StateProj]
     enum State<S: Transport> {
+        // The request could not be read.
+        Failed { status: Option<Status> },
         // The request is read, to be sent as often as needed.
         Reading { service: Option<S>, reading: Option<Reading> },
         Operating { #[pin] operation: Operation<S> },
@@ -142,6 +153,9 @@ impl<S: Transport> Future for ResponseFuture<S> {
         let mut state = self.project().state;
         loop {
             let next = match state.as_mut().project() {
+                StateProj::Failed { status } => {
+                    return status.take().map_or(Poll::Pending, |status| Poll::Ready(Err(status)));
+                }
                 StateProj::Reading { service, reading } => {
                     let read = match reading.as_mut() {
                         Some(reading) => match ready!(reading.poll(cx)) {
@@ -160,8 +174,8 @@ impl<S: Transport> Future for ResponseFuture<S> {
                 StateProj::Operating { operation } => {
                     let success = ready!(operation.poll(cx))?;
                     let mut parts = success.parts;
-                    if let Some(ledger) = success.ledger {
-                        parts.extensions.insert(OperationReport::new(ledger));
+                    if let Some(report) = success.report {
+                        parts.extensions.insert(report);
                     }
                     let body = match success.rest {
                         Some(rest) => ResponseBody::open(success.collected, rest),

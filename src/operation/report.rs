@@ -27,42 +27,76 @@ use std::time::Duration;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct OperationReport {
-    ledger: Arc<Ledger>,
+    held: Held,
+}
+
+/// Most operations have one attempt and nothing else to tell: that is cheap to copy. The others share.
+#[derive(Debug, Clone, PartialEq)]
+enum Held {
+    Plain { method: Name, attempt: Attempt },
+    Shared(Arc<Ledger>),
 }
 
 impl OperationReport {
-    pub(crate) fn new(ledger: Ledger) -> Self {
-        Self { ledger: Arc::new(ledger) }
+    pub(crate) fn new(ledger: impl Into<Arc<Ledger>>) -> Self {
+        Self { held: Held::Shared(ledger.into()) }
+    }
+
+    /// The report of an operation with one attempt, and nothing to tell but that.
+    pub(crate) fn plain(method: impl Into<Name>, attempt: Attempt) -> Self {
+        Self { held: Held::Plain { method: method.into(), attempt } }
+    }
+
+    fn ledger(&self) -> Option<&Ledger> {
+        match &self.held {
+            Held::Plain { .. } => None,
+            Held::Shared(ledger) => Some(ledger),
+        }
     }
 
     /// The same operation, ended for that reason after all.
     pub(crate) fn stopped(&self, reason: StopReason) -> Self {
-        Self::new(Ledger { stop_reason: Some(reason), ..(*self.ledger).clone() })
+        let mut ledger = match &self.held {
+            Held::Shared(ledger) => (**ledger).clone(),
+            Held::Plain { method, attempt } => {
+                let mut ledger = Ledger::new(method.clone());
+                ledger.push(attempt.clone());
+                ledger
+            }
+        };
+        ledger.stop_reason = Some(reason);
+        Self::new(ledger)
     }
 
     /// The method's path, such as `/google.cloud.asset.v1.AssetService/ListAssets`, or the name that a
     /// [`Retryer`](crate::Retryer) was given.
     #[must_use]
     pub fn method(&self) -> &str {
-        self.ledger.method.as_str()
+        match &self.held {
+            Held::Plain { method, .. } => method.as_str(),
+            Held::Shared(ledger) => ledger.method.as_str(),
+        }
     }
 
     /// The attempts in the order in which they ended.
     #[must_use]
     pub fn attempts(&self) -> &[Attempt] {
-        self.ledger.attempts.as_slice()
+        match &self.held {
+            Held::Plain { attempt, .. } => std::slice::from_ref(attempt),
+            Held::Shared(ledger) => ledger.attempts(),
+        }
     }
 
     /// Why no further attempt was made; `None` after a success.
     #[must_use]
     pub fn stop_reason(&self) -> Option<StopReason> {
-        self.ledger.stop_reason
+        self.ledger()?.stop_reason
     }
 
     /// The attempt that was planned and not made, because it could only have started too late.
     #[must_use]
     pub fn not_attempted(&self) -> Option<NotAttempted> {
-        self.ledger.not_attempted
+        self.ledger()?.not_attempted
     }
 
     /// When the operation ended, counted from its start.
@@ -75,14 +109,14 @@ impl OperationReport {
     /// costs no delay and counts against no limit (gRFC A6, "transparent retries").
     #[must_use]
     pub fn transparent_retries(&self) -> u32 {
-        self.ledger.transparent_retries
+        self.ledger().map_or(0, |ledger| ledger.transparent_retries)
     }
 
     /// Why an HTTP request was retried, or was not; `None` for other operations.
     #[cfg(feature = "http")]
     #[must_use]
     pub fn http(&self) -> Option<&crate::HttpReport> {
-        self.ledger.http.as_deref()
+        self.ledger()?.http.as_deref()
     }
 
     /// What the idempotency table says of an HTTP request; `None` for other operations.
@@ -106,7 +140,7 @@ impl OperationReport {
     /// What else is worth knowing, in the order in which it happened.
     #[must_use]
     pub fn notes(&self) -> &[Note] {
-        &self.ledger.notes
+        self.ledger().map_or(&[], |ledger| &ledger.notes)
     }
 }
 
@@ -206,7 +240,8 @@ impl Ledger {
     pub(crate) fn push(&mut self, attempt: Attempt) {
         self.attempts = match std::mem::replace(&mut self.attempts, Rows::None) {
             Rows::None => Rows::One(attempt),
-            Rows::One(first) => Rows::Many(vec![first, attempt]),
+            Rows::One(first) => Rows::Two([first, attempt]),
+            Rows::Two([first, second]) => Rows::Many(vec![first, second, attempt]),
             Rows::Many(mut rows) => {
                 rows.push(attempt);
                 Rows::Many(rows)
@@ -225,11 +260,12 @@ impl Ledger {
     }
 }
 
-/// The first attempt lives inline: most operations have no other.
+/// The first two attempts live inline: most retries succeed at once.
 #[derive(Debug, Clone, PartialEq)]
 enum Rows {
     None,
     One(Attempt),
+    Two([Attempt; 2]),
     Many(Vec<Attempt>),
 }
 
@@ -238,6 +274,7 @@ impl Rows {
         match self {
             Rows::None => &[],
             Rows::One(first) => std::slice::from_ref(first),
+            Rows::Two(both) => both,
             Rows::Many(rows) => rows,
         }
     }

@@ -1,37 +1,71 @@
 //! The one timer slot of an operation.
 
-use pin_project_lite::pin_project;
+use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use tokio::runtime::{Handle, Id};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-pin_project! {
-    /// A slot that waits for one moment at a time: an attempt's deadline or the end of a delay.
+thread_local! {
+    /// The timer of the operation that ended last on this thread.
     ///
-    /// Nothing is registered with the runtime before the first poll that has to wait, and the slot is
-    /// used again for every later moment.
-    #[derive(Debug, Default)]
-    pub(crate) struct Timer {
-        #[pin]
-        sleep: Option<Sleep>,
+    /// It stays registered with its runtime. An operation that takes it over only moves its moment on, which
+    /// costs next to nothing, while to register one that is the earliest of all wakes the runtime's driver: a
+    /// system call for each call, where calls are made one at a time. A timer that nobody takes over fires in
+    /// vain, once.
+    static SPARE: Cell<Option<Registered>> = const { Cell::new(None) };
+}
+
+/// A timer, and the runtime that it belongs to.
+#[derive(Debug)]
+struct Registered {
+    runtime: Id,
+    sleep: Pin<Box<Sleep>>,
+}
+
+impl Registered {
+    /// A timer for that moment: the spare one, if it belongs to this runtime.
+    fn at(moment: Instant) -> Self {
+        let runtime = Handle::current().id();
+        match SPARE.take() {
+            Some(mut spare) if spare.runtime == runtime => {
+                spare.sleep.as_mut().reset(moment);
+                spare
+            }
+            _ => Self { runtime, sleep: Box::pin(sleep_until(moment)) },
+        }
     }
+}
+
+/// A slot that waits for one moment at a time: an attempt's deadline or the end of a delay.
+///
+/// Nothing is taken before the first poll that has to wait, and the slot is used again for every later
+/// moment.
+#[derive(Debug, Default)]
+pub(crate) struct Timer {
+    registered: Option<Registered>,
 }
 
 impl Timer {
     /// Ready once the moment has come. `None` never comes.
-    pub(crate) fn poll_at(self: Pin<&mut Self>, moment: Option<Instant>, cx: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_at(&mut self, moment: Option<Instant>, cx: &mut Context<'_>) -> Poll<()> {
         let Some(moment) = moment else {
             return Poll::Pending;
         };
-        let mut slot = self.project().sleep;
-        if let Some(sleep) = slot.as_mut().as_pin_mut() {
-            if sleep.deadline() != moment {
-                sleep.reset(moment);
-            }
-        } else {
-            slot.set(Some(sleep_until(moment)));
+        let Registered { sleep, .. } = self.registered.get_or_insert_with(|| Registered::at(moment));
+        if sleep.deadline() != moment {
+            sleep.as_mut().reset(moment);
         }
-        slot.as_pin_mut().map_or(Poll::Pending, |sleep| sleep.poll(cx))
+        sleep.as_mut().poll(cx)
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        // A thread that is ending has no use for a spare.
+        if let Some(registered) = self.registered.take() {
+            let _ending = SPARE.try_with(|spare| spare.set(Some(registered)));
+        }
     }
 }
