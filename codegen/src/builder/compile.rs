@@ -195,10 +195,6 @@ impl Builder {
                 let problem = format!("{name:?} is the name of a package's file");
                 return Err(Error::option("include_file", problem, "choose another name, such as mod.rs"));
             }
-            if files.iter().any(|file| file.name == name) {
-                let problem = format!("{name:?} is the name of a package's file");
-                return Err(Error::option("include_file", problem, "choose another name, such as mod.rs"));
-            }
             files.push(GeneratedFile { name, content: include_file(&names, include) });
         }
         files.sort_by(|left, right| left.name.cmp(&right.name));
