@@ -17,6 +17,18 @@ impl HeaderLookup for [(&str, &str)] {
     }
 }
 
+impl<const N: usize> HeaderLookup for [(&str, &str); N] {
+    fn value(&self, name: &str) -> Option<&[u8]> {
+        self.as_slice().value(name)
+    }
+}
+
+impl<H: HeaderLookup + ?Sized> HeaderLookup for &H {
+    fn value(&self, name: &str) -> Option<&[u8]> {
+        (**self).value(name)
+    }
+}
+
 /// The parts of an HTTP request that say whether it may be sent twice. Borrowed, read only.
 ///
 /// # Examples

@@ -15,6 +15,8 @@ mod hostile;
 mod merge;
 #[cfg(feature = "toml")]
 mod toml_form;
+#[cfg(all(feature = "http", feature = "toml"))]
+mod toml_http;
 
 use super::{Dialect, RetryTable};
 use std::path::{Path, PathBuf};

@@ -1,9 +1,13 @@
 //! This project's own form of retry tables: TOML with `[[entry]]`.
 
 mod allow;
+#[cfg(feature = "http")]
+mod http;
 mod inherit;
 mod names;
 mod polling;
 mod read;
+#[cfg(test)]
+mod schema_tests;
 
 pub(crate) use read::read_toml_table;

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 /// The settings of an entry, which `[params.NAME]` may have as well.
-const SETTINGS: [&str; 10] = [
+pub(super) const SETTINGS: [&str; 10] = [
     "timeout",
     "total_timeout",
     "initial_retry_delay",
@@ -29,7 +29,7 @@ const SETTINGS: [&str; 10] = [
 ];
 
 /// The other fields of an entry.
-const OTHERS: [&str; 10] = [
+pub(super) const OTHERS: [&str; 10] = [
     "for",
     "codes",
     "params",
@@ -55,7 +55,12 @@ pub(crate) fn read_toml_table(
         findings: Findings::default(),
     };
     let config = reader.table(root)?;
-    resolve(source, None, config, dialect, reader.findings)
+    #[cfg(feature = "http")]
+    let idempotency = member(root, "http").map(|node| reader.http(node)).transpose()?;
+    let file = resolve(source, None, config, dialect, reader.findings)?;
+    #[cfg(feature = "http")]
+    let file = TableFile { idempotency, ..file };
+    Ok(file)
 }
 
 pub(super) struct Reader<'a> {
@@ -76,8 +81,9 @@ struct Definitions<'n> {
 
 impl Reader<'_> {
     fn table(&mut self, root: &Node) -> Result<ServiceConfig, TableError> {
-        let names = ["codes", "params", "entry", "retry_throttling", "grpc", "allow"];
-        let [codes, params, entries, throttling, grpc, allow] = self.find(root, "a retry table", names)?;
+        // The last one is for HTTP only, and read apart.
+        let names = ["codes", "params", "entry", "retry_throttling", "grpc", "allow", "http"];
+        let [codes, params, entries, throttling, grpc, allow, _] = self.find(root, "a retry table", names)?;
         let mut definitions = Definitions::default();
         for member in self.members(codes, "codes")? {
             let codes = self.scalars.codes(&member.value, "codes", &mut self.findings)?;
@@ -295,6 +301,12 @@ struct Settings {
 fn fields_of(node: &Node) -> Fields<'_, 10> {
     let Kind::Object(members) = &node.kind else { return [None; 10] };
     SETTINGS.map(|name| members.iter().find(|member| member.key == name).map(|member| &member.value))
+}
+
+#[cfg(feature = "http")]
+fn member<'n>(node: &'n Node, name: &str) -> Option<&'n Node> {
+    let Kind::Object(members) = &node.kind else { return None };
+    members.iter().find(|member| member.key == name).map(|member| &member.value)
 }
 
 /// Whether any field of a retry policy is there.
