@@ -2,7 +2,7 @@
 
 use super::report::Report;
 use super::subject::Subject;
-use super::{backoff, codes, coverage, entries, limits, names, rules, streams, writes};
+use super::{allowances, backoff, codes, coverage, entries, limits, names, rules, streams, writes};
 use crate::table::suggest;
 use crate::{Finding, RetryTable, ServiceDescription, Severity};
 use std::collections::HashSet;
@@ -99,7 +99,9 @@ impl Linter {
         }
         let mut findings = table.findings().to_vec();
         findings.extend(report.into_findings());
+        let unused = allowances::unused(table, &findings, self.services.is_some());
         findings.retain(|finding| table.allowance_for(finding).is_none());
+        findings.extend(unused);
         self.judge(findings)
     }
 

@@ -26,6 +26,7 @@
 //! ```
 
 mod action;
+mod allowances;
 mod backoff;
 mod codes;
 mod coverage;

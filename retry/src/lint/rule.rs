@@ -1,6 +1,8 @@
 //! The rules as data: what each is called, and how much it matters.
 
-use super::{backoff, codes, coverage, entries, limits, names, reader_rules, siblings, streams, writes};
+use super::{
+    allowances, backoff, codes, coverage, entries, limits, names, reader_rules, siblings, streams, writes,
+};
 use crate::Severity;
 use std::fmt;
 
@@ -70,7 +72,7 @@ impl fmt::Display for Rule {
 
 /// Every rule, those of the readers included.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    let groups: [&[Rule]; 10] = [
+    let groups: [&[Rule]; 11] = [
         &reader_rules::RULES,
         &names::RULES,
         &entries::RULES,
@@ -81,6 +83,7 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
         &streams::RULES,
         &coverage::RULES,
         &siblings::RULES,
+        &allowances::RULES,
     ];
     groups.into_iter().flatten()
 }

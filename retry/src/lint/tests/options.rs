@@ -52,3 +52,43 @@ fn every_rule_has_a_name_of_its_own() {
         assert!(!rule.summary().ends_with('.'), "{rule}");
     }
 }
+
+#[test]
+#[cfg(feature = "toml")]
+fn what_a_table_allows_for_nothing_is_told() {
+    let text = r#"
+[[allow]]
+rule = "short-timeout"
+reason = "a cache"
+
+[[allow]]
+rule = "cap-above-timeot"
+reason = "misspelled"
+
+[[allow]]
+rule = "retry-on-create"
+reason = "only protos can tell"
+
+[[entry]]
+for = ["a.B/C"]
+timeout = "60s"
+allow = [{ rule = "cap-equals-timeout", reason = "no cap at all" }]
+
+[[entry]]
+for = ["a.B/D"]
+timeout = "2s"
+"#;
+    let said = |linter: Linter| {
+        let findings = linter.run(&RetryTable::parse(text).unwrap());
+        let lines = findings
+            .iter()
+            .map(|finding| (finding.origin().map(crate::Origin::line), finding.message().to_owned()));
+        lines.collect::<Vec<_>>()
+    };
+    let unknown = (Some(6), "there is no rule \"cap-above-timeot\"".to_owned());
+    let of_entry = (Some(17), "nothing is found here by cap-equals-timeout".to_owned());
+    assert_eq!(said(Linter::new()), [unknown.clone(), of_entry.clone()]);
+    let with_services = Linter::new().services([service("a.B", &["C", "D"])]);
+    let of_create = (Some(10), "nothing is found here by retry-on-create".to_owned());
+    assert_eq!(said(with_services), [unknown, of_create, of_entry]);
+}
