@@ -4,6 +4,7 @@ mod conformance;
 mod demo;
 mod generate;
 mod plan;
+mod table;
 
 use crate::failure::Failure;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -27,6 +28,8 @@ pub(crate) enum Command {
     Demo(demo::DemoArgs),
     Plan(Box<plan::PlanArgs>),
     Generate(generate::GenerateArgs),
+    #[command(subcommand)]
+    Table(table::TableCommand),
     Conformance(conformance::ConformanceArgs),
 }
 
@@ -41,6 +44,7 @@ impl Command {
             Command::Demo(args) => demo::run(&args),
             Command::Plan(args) => plan::run(&args),
             Command::Generate(args) => generate::run(&args),
+            Command::Table(command) => table::run(&command),
             Command::Conformance(args) => conformance::run(&args),
         }
     }

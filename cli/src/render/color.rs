@@ -1,14 +1,14 @@
 //! Colours. They are taken out again where the output is not a terminal.
 
 use anstyle::{AnsiColor, Style};
-use gax_retry::Code;
+use gax_retry::{Code, Severity};
 
 /// The word before an error.
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
 /// The head of a table or part.
 pub(crate) const HEAD: Style = Style::new().bold();
 /// What did not happen.
-pub(super) const DIM: Style = Style::new().dimmed();
+pub(crate) const DIM: Style = Style::new().dimmed();
 
 /// The style of an attempt's code.
 pub(crate) fn of_code(code: Code) -> Style {
@@ -16,5 +16,14 @@ pub(crate) fn of_code(code: Code) -> Style {
         Code::Ok => AnsiColor::Green.on_default(),
         Code::DeadlineExceeded => AnsiColor::Yellow.on_default(),
         _ => AnsiColor::Red.on_default(),
+    }
+}
+
+/// The style of a finding's head and carets.
+pub(crate) fn of_severity(severity: Severity) -> Style {
+    match severity {
+        Severity::Error => AnsiColor::Red.on_default().bold(),
+        Severity::Warning => AnsiColor::Yellow.on_default().bold(),
+        _ => AnsiColor::Cyan.on_default().bold(),
     }
 }

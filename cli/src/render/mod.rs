@@ -8,7 +8,7 @@ pub(crate) mod svg;
 mod table;
 mod timeline;
 
-pub(crate) use color::{ERROR, HEAD, of_code};
+pub(crate) use color::{DIM, ERROR, HEAD, of_code, of_severity};
 pub(crate) use explain::explain;
 pub(crate) use finding::FindingRow;
 pub(crate) use milliseconds::Ms;

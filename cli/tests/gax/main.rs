@@ -9,6 +9,9 @@ mod help;
 mod plan;
 mod plan_misuse;
 mod plan_table;
+mod table_compare;
+mod table_lint;
+mod table_show;
 
 use std::fmt::Write as _;
 use std::path::Path;

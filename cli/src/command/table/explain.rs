@@ -1,0 +1,304 @@
+//! `gax table explain`: what a table means for one method, in words and numbers.
+
+use super::methods::{MethodRow, codes_text, compatibility, find, line_of, methods};
+use super::show::text::{delay, limit, rpc_timeout};
+use super::source::{ProtoFlags, Reading, on_one_line};
+use crate::command::{Format, print, print_json};
+use crate::failure::Failure;
+use crate::render::{Align, Cell, HEAD, Ms, Table, Timeline};
+use clap::Args;
+use gax_retry::{
+    AttemptPlan, Code, CodeSet, Dialect, MethodPolicy, NoJitter, Outcome, Outlook, PolicyField,
+    RetrySettings, RetryTable, Schedule,
+};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// The most attempts that the table of attempts shows.
+const SHOWN: usize = 12;
+
+/// Explain what a retry table means for one method
+///
+/// Says in words how many attempts are made at most and when, what ends them, how long a call may
+/// take, by how much an outage multiplies the load of the service, and which line each value comes
+/// from; then what other readers of the same table make of it.
+#[derive(Debug, Args)]
+#[command(after_long_help = JSON)]
+pub(crate) struct ExplainArgs {
+    /// The retry table
+    #[arg(value_name = "TABLE")]
+    table: PathBuf,
+
+    /// The method: pkg.Service/Method, or just Method where only one has that name
+    #[arg(value_name = "METHOD")]
+    method: String,
+
+    #[command(flatten)]
+    reading: Reading,
+
+    #[command(flatten)]
+    protos: ProtoFlags,
+
+    /// How it is printed
+    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
+    format: Format,
+}
+
+const JSON: &str = "\
+JSON:
+  {\"method\":..,\"dialect\":..,\"codes\":[..],\"attempts_at_most\":..,\"worst_case_ms\":..,\"load\":..,
+    \"refused\":PLAN,\"hanging\":PLAN,\"dialects\":[{\"dialect\":..,\"codes\":[..],\"total_timeout_ms\":..,
+    \"max_attempts\":..,\"worst_case_ms\":..,\"load\":..,\"problem\":..},..]}
+  PLAN is in the form of gax plan: refused where every attempt is refused at once, hanging where none
+  is answered, both without jitter. null: attempts_at_most where no number bounds them, worst_case_ms
+  where a call may take for ever, problem where the dialect takes the table.";
+
+#[derive(Debug, Serialize)]
+struct Explanation {
+    method: String,
+    dialect: &'static str,
+    codes: Vec<&'static str>,
+    attempts_at_most: Option<u32>,
+    worst_case_ms: Option<Ms>,
+    load: f64,
+    refused: Timeline,
+    hanging: Timeline,
+    dialects: Vec<Reader>,
+}
+
+/// What a dialect makes of the method.
+#[derive(Debug, Serialize)]
+struct Reader {
+    dialect: &'static str,
+    codes: Option<Vec<&'static str>>,
+    total_timeout_ms: Option<Ms>,
+    max_attempts: Option<u32>,
+    worst_case_ms: Option<Ms>,
+    load: Option<f64>,
+    problem: Option<String>,
+}
+
+pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
+    let table = args.reading.merged(std::slice::from_ref(&args.table), None)?;
+    let api = args.protos.describe()?;
+    let row = find(methods(&table, api.as_ref()), &table, &args.method)?;
+    let nothing = || {
+        let sentence = format!(
+            "the table has nothing for {:?}: calls go through as they are, without a deadline",
+            args.method
+        );
+        Failure::Usage(sentence)
+    };
+    let policy = row.policy.ok_or_else(nothing)?;
+    let (settings, codes) = (policy.settings(), policy.codes());
+    let outlook = Outlook::new(settings, codes, compatibility(table.dialect()));
+    let schedule = Schedule::with_compatibility(settings, codes, compatibility(table.dialect()));
+    let explanation = Explanation {
+        method: row.name(),
+        dialect: table.dialect().as_str(),
+        codes: names(codes),
+        attempts_at_most: attempts_at_most(settings, codes),
+        worst_case_ms: outlook.worst_case().map(Ms),
+        load: outlook.load(),
+        refused: refused(&schedule),
+        hanging: Timeline::from(&AttemptPlan::new(&schedule, &[], &mut NoJitter)),
+        dialects: readers(args, &row)?,
+    };
+    match args.format {
+        Format::Json => print_json(&explanation)?,
+        Format::Text => print(&text(&explanation, policy, &outlook))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn names(codes: CodeSet) -> Vec<&'static str> {
+    codes.iter().map(Code::name).collect()
+}
+
+fn attempts_at_most(settings: &RetrySettings, codes: CodeSet) -> Option<u32> {
+    let unlimited = settings.max_attempts().is_none() && settings.total_timeout().is_none();
+    if codes.is_empty() || unlimited { Some(1) } else { settings.max_attempts() }
+}
+
+fn refused(schedule: &Schedule) -> Timeline {
+    let codes = schedule.retryable_codes();
+    let code = if codes.contains(Code::Unavailable) { Some(Code::Unavailable) } else { codes.iter().next() };
+    let refusal = Outcome::answers(Duration::ZERO, code.unwrap_or(Code::Unavailable));
+    Timeline::from(&AttemptPlan::new(schedule, &vec![refusal; AttemptPlan::MAX_ATTEMPTS], &mut NoJitter))
+}
+
+/// The method as every dialect reads it.
+fn readers(args: &ExplainArgs, row: &MethodRow<'_>) -> Result<Vec<Reader>, Failure> {
+    let content =
+        std::fs::read(&args.table).map_err(|error| super::source::unreadable(&args.table, &error))?;
+    let reader = |dialect: Dialect| reader(args, &args.table, &content, dialect, row);
+    Ok(Dialect::ALL.iter().copied().map(reader).collect())
+}
+
+fn reader(args: &ExplainArgs, path: &Path, content: &[u8], dialect: Dialect, row: &MethodRow<'_>) -> Reader {
+    let problem = |problem: String| Reader {
+        dialect: dialect.as_str(),
+        codes: None,
+        total_timeout_ms: None,
+        max_attempts: None,
+        worst_case_ms: None,
+        load: None,
+        problem: Some(problem),
+    };
+    let table: RetryTable = match args.reading.read(path, content, dialect) {
+        Ok(table) => table,
+        Err(error) => {
+            let place =
+                error.origin().map_or_else(String::new, |origin| format!(" (line {})", origin.line()));
+            return problem(format!("refuses the whole file: {}{place}", on_one_line(&error)));
+        }
+    };
+    if table.findings().iter().any(|finding| finding.rule() == "dropped-file") {
+        return problem("drops the file in silence".to_owned());
+    }
+    let Some(policy) = table.lookup(&row.service, &row.method).filter(|policy| policy.entry().is_some())
+    else {
+        return problem("has nothing for the method".to_owned());
+    };
+    let outlook = Outlook::new(policy.settings(), policy.codes(), compatibility(dialect));
+    Reader {
+        dialect: dialect.as_str(),
+        codes: Some(names(policy.codes())),
+        total_timeout_ms: policy.settings().total_timeout().map(Ms),
+        max_attempts: policy.settings().max_attempts(),
+        worst_case_ms: outlook.worst_case().map(Ms),
+        load: Some(outlook.load()),
+        problem: None,
+    }
+}
+
+fn text(explanation: &Explanation, policy: MethodPolicy<'_>, outlook: &Outlook) -> String {
+    let mut text = format!("{HEAD}{}{HEAD:#}\n\n", explanation.method);
+    for sentence in sentences(explanation, policy, outlook) {
+        let _infallible = writeln!(text, "{sentence}");
+    }
+    let _infallible = writeln!(text, "\n{}", origins(policy));
+    let mut refused = explanation.refused.clone();
+    if refused.attempts.len() > 1 {
+        let left_out = refused.attempts.len().saturating_sub(SHOWN);
+        refused.attempts.truncate(SHOWN);
+        if left_out > 0 {
+            refused.not_attempted = None;
+        }
+        let _infallible =
+            write!(text, "The service refuses every attempt at once, without jitter:\n\n{}", refused.table());
+        if left_out > 0 {
+            let _infallible = writeln!(text, "and {left_out} more");
+        }
+        text.push('\n');
+    }
+    let _infallible = write!(text, "As others read the same table:\n\n{}", others(explanation));
+    for reader in &explanation.dialects {
+        if let Some(problem) = &reader.problem {
+            let _infallible = writeln!(text, "\n{} {problem}.", reader.dialect);
+        }
+    }
+    text
+}
+
+fn sentences(explanation: &Explanation, policy: MethodPolicy<'_>, outlook: &Outlook) -> Vec<String> {
+    let settings = policy.settings();
+    let mut sentences = Vec::new();
+    let most = outlook.most_attempts();
+    sentences.push(match explanation.attempts_at_most {
+        Some(1) if policy.codes().is_empty() => "One attempt is made: no code is retried.".to_owned(),
+        Some(1) => "One attempt is made.".to_owned(),
+        Some(count) => format!("At most {count} attempts are made, and only after {}.", policy.codes()),
+        None if outlook.is_truncated() => format!(
+            "No number bounds the attempts, and no delay slows them down; they are made after {}.",
+            policy.codes()
+        ),
+        None => format!(
+            "No number bounds the attempts: of 100 operations of an outage the busiest makes {most}. They are made after {}.",
+            policy.codes()
+        ),
+    });
+    let ends = match (settings.total_timeout(), explanation.attempts_at_most) {
+        (Some(total), Some(1)) => format!("the attempt's end, or the timeout of {}", Ms(total)),
+        (Some(total), Some(_)) => {
+            format!("a success, another code, the number of attempts, or the total timeout of {}", Ms(total))
+        }
+        (Some(total), None) => format!("a success, another code, or the total timeout of {}", Ms(total)),
+        (None, Some(1)) => "the attempt's end".to_owned(),
+        (None, _) => "a success, another code, or the number of attempts".to_owned(),
+    };
+    sentences.push(format!("What ends a call: {ends}."));
+    sentences.push(match outlook.worst_case() {
+        Some(time) => format!("At worst a call takes {}.", Ms(time)),
+        None => "At worst a call takes for ever: an attempt has no deadline.".to_owned(),
+    });
+    let load = outlook.load();
+    sentences.push(if most == 1 {
+        "An outage does not multiply the service's load.".to_owned()
+    } else {
+        let average =
+            if explanation.attempts_at_most == u32::try_from(most).ok() { "" } else { ", on average" };
+        format!("If the service refuses everything at once, its load is {load:.1} times the usual{average}.")
+    });
+    sentences
+}
+
+/// Which value comes from which line.
+fn origins(policy: MethodPolicy<'_>) -> Table {
+    let settings = policy.settings();
+    let mut table = Table::new([("setting", Align::Left), ("value", Align::Left), ("from", Align::Left)]);
+    for (name, value, field) in [
+        ("retryable codes", codes_text(policy.codes()), PolicyField::RetryableCodes),
+        ("total timeout", limit(settings.total_timeout()), PolicyField::TotalTimeout),
+        ("RPC timeout", rpc_timeout(settings), PolicyField::InitialRpcTimeout),
+        ("delay", delay(settings), PolicyField::InitialRetryDelay),
+        (
+            "attempts",
+            settings.max_attempts().map_or_else(|| "no limit".to_owned(), |count| count.to_string()),
+            PolicyField::MaxAttempts,
+        ),
+    ] {
+        let place = Some(line_of(policy, field)).filter(|place| !place.is_empty());
+        table.push([
+            Cell::from(name),
+            Cell::from(value),
+            Cell::from(place.unwrap_or_else(|| "default".into())),
+        ]);
+    }
+    table
+}
+
+fn others(explanation: &Explanation) -> Table {
+    let mut table = Table::new([
+        ("dialect", Align::Left),
+        ("attempts", Align::Right),
+        ("total timeout", Align::Right),
+        ("worst case", Align::Right),
+        ("load", Align::Right),
+        ("codes", Align::Left),
+    ]);
+    for reader in &explanation.dialects {
+        if reader.problem.is_some() {
+            let dash = || Cell::from("-");
+            table.push([Cell::from(reader.dialect), dash(), dash(), dash(), dash(), dash()]);
+            continue;
+        }
+        let codes = reader.codes.as_ref().filter(|codes| !codes.is_empty());
+        table.push([
+            Cell::from(reader.dialect),
+            Cell::from(match (codes, reader.max_attempts) {
+                (None, _) => "1".to_owned(),
+                (Some(_), None) => "no limit".to_owned(),
+                (Some(_), Some(count)) => count.to_string(),
+            }),
+            reader.total_timeout_ms.map_or_else(|| Cell::from("none"), Cell::from),
+            reader.worst_case_ms.map_or_else(|| Cell::from("for ever"), Cell::from),
+            Cell::from(format!("{:.1}", reader.load.unwrap_or(1.0))),
+            Cell::from(codes.map_or_else(|| "none".to_owned(), |codes| codes.join(", "))),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,44 @@
+//! Findings as annotations that GitHub shows beside the lines of a change.
+
+use super::place;
+use crate::command::table::source::Loaded;
+use gax_retry::{Finding, Severity};
+use std::fmt::Write as _;
+
+pub(super) fn render(findings: &[Finding], files: &[Loaded]) -> String {
+    let mut text = String::new();
+    for finding in findings {
+        let command = match finding.severity() {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            _ => "notice",
+        };
+        let mut properties = Vec::new();
+        if let Some(place) = place(finding, files) {
+            properties.push(format!("file={}", property(&place.file.name)));
+            properties.push(format!("line={}", place.start.0));
+            properties.push(format!("endLine={}", place.end.0));
+            if place.start.0 == place.end.0 {
+                properties.push(format!("col={}", place.start.1));
+                properties.push(format!("endColumn={}", place.end.1));
+            }
+        }
+        properties.push(format!("title={}", property(finding.rule())));
+        let message = match finding.help() {
+            Some(help) => format!("{}; {help}", finding.message()),
+            None => finding.message().to_owned(),
+        };
+        let _infallible = writeln!(text, "::{command} {}::{}", properties.join(","), data(&message));
+    }
+    text
+}
+
+/// A text as the value of a command.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// A text as the value of a command's property.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}

@@ -1,0 +1,125 @@
+//! The methods that a table has something for.
+
+use super::source::Api;
+use crate::failure::Failure;
+use gax_retry::{CodeSet, Compatibility, Dialect, MethodPolicy, Origin, Outlook, PolicyField, RetryTable};
+use std::collections::BTreeSet;
+
+/// A method, or all methods of a service, with what a table says of it.
+#[derive(Debug)]
+pub(super) struct MethodRow<'a> {
+    pub(super) service: String,
+    /// Empty for all methods of the service, which no protos tell.
+    pub(super) method: String,
+    /// `None`: the table has nothing.
+    pub(super) policy: Option<MethodPolicy<'a>>,
+}
+
+impl MethodRow<'_> {
+    /// `pkg.Service/Method`, or `pkg.Service/*`.
+    pub(super) fn name(&self) -> String {
+        let method = if self.method.is_empty() { "*" } else { &self.method };
+        if self.service.is_empty() { "*".to_owned() } else { format!("{}/{method}", self.service) }
+    }
+
+    pub(super) fn outlook(&self, dialect: Dialect) -> Option<Outlook> {
+        let policy = self.policy.as_ref()?;
+        Some(Outlook::new(policy.settings(), policy.codes(), compatibility(dialect)))
+    }
+}
+
+/// Whose rules turn settings of that dialect into attempts.
+pub(super) fn compatibility(dialect: Dialect) -> Compatibility {
+    match dialect {
+        Dialect::GaxJava => Compatibility::GaxJava,
+        Dialect::Grpc => Compatibility::Grpc,
+        _ => Compatibility::Documented,
+    }
+}
+
+/// Every method of the API or, if there is none, every name of the table, in its order.
+pub(super) fn methods<'a>(table: &'a RetryTable, api: Option<&Api>) -> Vec<MethodRow<'a>> {
+    let row = |service: &str, method: &str| MethodRow {
+        policy: table.lookup(service, method).filter(|policy| policy.entry().is_some()),
+        service: service.to_owned(),
+        method: method.to_owned(),
+    };
+    if let Some(api) = api {
+        let services = api.services.iter();
+        return services
+            .flat_map(|service| {
+                service.methods().iter().map(move |method| row(service.name(), method.name()))
+            })
+            .collect();
+    }
+    let mut seen = BTreeSet::new();
+    let names = table.names().filter(|name| seen.insert((name.service(), name.method())));
+    names.map(|name| row(name.service(), name.method().unwrap_or_default())).collect()
+}
+
+/// The method that a flag or argument names: `pkg.Service/Method`, or `Method` where one only has that
+/// name.
+pub(super) fn find<'a>(
+    rows: Vec<MethodRow<'a>>,
+    table: &'a RetryTable,
+    wanted: &str,
+) -> Result<MethodRow<'a>, Failure> {
+    let text = wanted.strip_prefix('/').unwrap_or(wanted);
+    if let Some((service, method)) = text.rsplit_once('/').or_else(|| text.rsplit_once('.')) {
+        let policy = table.lookup(service, method).filter(|policy| policy.entry().is_some());
+        if let Some(policy) = policy {
+            let (service, method) = (service.to_owned(), method.to_owned());
+            return Ok(MethodRow { service, method, policy: Some(policy) });
+        }
+        return Err(unknown(&rows, wanted, |row| row.name() == text));
+    }
+    let all: Vec<String> = rows.iter().filter(|row| row.method == text).map(MethodRow::name).collect();
+    if let [first, second, ..] = all.as_slice() {
+        let sentence = format!("{wanted:?} is the name of several methods; write {first} or {second}");
+        return Err(Failure::Usage(sentence));
+    }
+    let known = rows.iter().any(|row| row.method == text);
+    if !known {
+        return Err(unknown(&rows, wanted, |_| false));
+    }
+    rows.into_iter()
+        .find(|row| row.method == text)
+        .ok_or_else(|| Failure::Usage(format!("the table has no method {wanted:?}")))
+}
+
+fn unknown(rows: &[MethodRow<'_>], wanted: &str, is_known: impl Fn(&MethodRow<'_>) -> bool) -> Failure {
+    if rows.iter().any(is_known) {
+        let sentence =
+            format!("the table has nothing for {wanted:?}: calls go through as they are, without a deadline");
+        return Failure::Usage(sentence);
+    }
+    let closeness = |row: &MethodRow<'_>| {
+        let name = row.name();
+        strsim::jaro_winkler(wanted, &name).max(strsim::jaro_winkler(wanted, &row.method))
+    };
+    let closest = rows
+        .iter()
+        .map(|row| (closeness(row), row.name()))
+        .filter(|(closeness, _)| *closeness > 0.85)
+        .max_by(|left, right| left.0.total_cmp(&right.0));
+    let advice = closest
+        .map_or_else(|| "write pkg.Service/Method".to_owned(), |(_, name)| format!("did you mean {name}?"));
+    Failure::Usage(format!("the table has nothing for {wanted:?}; {advice}"))
+}
+
+/// The codes, or a word for none.
+pub(super) fn codes_text(codes: CodeSet) -> String {
+    if codes.is_empty() { "none".to_owned() } else { codes.to_string() }
+}
+
+/// `file:line` of a value; empty where the table does not give it.
+pub(super) fn line_of(policy: MethodPolicy<'_>, field: PolicyField) -> String {
+    policy.origin_of(field).map(short_place).unwrap_or_default()
+}
+
+/// A place without its column and folders.
+pub(super) fn short_place(origin: &Origin) -> String {
+    let file = origin.file().unwrap_or_default();
+    let name = file.rsplit(['/', '\\']).next().unwrap_or_default();
+    format!("{name}:{}", origin.line())
+}

@@ -1,0 +1,105 @@
+//! `gax table show`: what a table says, method by method.
+
+mod json;
+mod stub_tables;
+pub(super) mod text;
+
+use super::methods::{MethodRow, find, methods};
+use super::source::{ProtoFlags, Reading, java_package_of_gapic};
+use crate::command::{print, print_json};
+use crate::failure::Failure;
+use clap::{Args, ValueEnum};
+use gax_retry::Severity;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Show what a retry table says, method by method
+///
+/// For each method the codes that are retried, the limits and delays, the line that each comes from,
+/// and when attempts start if the service refuses them all. With --proto these are all methods of the
+/// protos, else the names in the table. Of several tables that name a method the last one counts.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct ShowArgs {
+    /// The retry tables
+    #[arg(value_name = "TABLE")]
+    tables: Vec<PathBuf>,
+
+    /// Only this method: pkg.Service/Method, or just Method where only one has that name
+    #[arg(long, value_name = "METHOD")]
+    method: Option<String>,
+
+    #[command(flatten)]
+    reading: Reading,
+
+    #[command(flatten)]
+    protos: ProtoFlags,
+
+    /// The API's GAPIC YAML: how long-running operations are polled and requests are batched
+    #[arg(long, value_name = "FILE", help_heading = "Tables")]
+    gapic_yaml: Option<PathBuf>,
+
+    /// How the methods are printed
+    #[arg(long, value_enum, default_value_t = ShowFormat::Text, help_heading = "Output")]
+    format: ShowFormat,
+}
+
+/// The form of the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ShowFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+    /// What generated clients start from, in the form stub-tables/1; needs --proto
+    StubTables,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  gax table show library_grpc_service_config.json --method GetBook
+  gax table show --format stub-tables --dialect gax-java --proto-path protos \\
+                 --proto google/cloud/redis/v1/cloud_redis.proto --gapic-yaml redis_gapic.yaml \\
+                 --service-yaml redis_v1.yaml -- redis_grpc_service_config.json
+
+JSON:
+  {\"dialect\":..,\"methods\":[{\"service\":..,\"method\":..,\"entry\":..,\"codes_key\":..,\"params_key\":..,
+    \"codes\":[..],\"total_timeout_ms\":..,\"initial_retry_delay_ms\":..,\"retry_delay_multiplier\":..,
+    \"max_retry_delay_ms\":..,\"max_attempts\":..,\"jittered\":..,\"initial_rpc_timeout_ms\":..,
+    \"rpc_timeout_multiplier\":..,\"max_rpc_timeout_ms\":..,\"origins\":{VALUE:\"file:line:column\"},
+    \"worst_case_ms\":..,\"refused_at_ms\":[..],\"load\":..},..]}
+  method is null for all methods of a service, and so is service for all services. null: what is not
+  set; all but the names where the table has nothing for a method.";
+
+pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {
+    let tables = args.protos.tables(&args.tables)?;
+    let table = args.reading.merged(&tables, args.gapic_yaml.as_deref())?;
+    let mut err = anstream::stderr();
+    for finding in table.findings().iter().filter(|finding| finding.severity() >= Severity::Warning) {
+        let _unread = writeln!(err, "{finding}");
+    }
+    if args.format == ShowFormat::StubTables {
+        if args.method.is_some() {
+            let sentence = "--method can't go with --format stub-tables, which has all methods; leave it out";
+            return Err(Failure::Usage(sentence.to_owned()));
+        }
+        let mut api = args.protos.required("--format stub-tables")?;
+        let java_package = args.gapic_yaml.as_deref().map(java_package_of_gapic).transpose()?.flatten();
+        if let Some(written) = java_package {
+            api.java_packages.values_mut().for_each(|package| package.clone_from(&written));
+        }
+        print_json(&stub_tables::document(&table, &api))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let api = args.protos.describe()?;
+    let mut rows: Vec<MethodRow<'_>> = methods(&table, api.as_ref());
+    if let Some(method) = &args.method {
+        rows = vec![find(rows, &table, method)?];
+    }
+    match args.format {
+        ShowFormat::Json => print_json(&json::document(&rows, table.dialect()))?,
+        _ => print(&text::render(&rows, table.dialect()))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

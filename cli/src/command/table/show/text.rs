@@ -1,0 +1,120 @@
+//! Methods for people.
+
+use crate::command::table::methods::{MethodRow, codes_text, line_of, short_place};
+use crate::render::{Align, Cell, DIM, HEAD, Ms, Table};
+use gax_retry::{Dialect, MethodPolicy, Outlook, PolicyField, RetrySettings};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// How many starts of attempts are written out.
+const SHOWN: usize = 8;
+
+pub(super) fn render(rows: &[MethodRow<'_>], dialect: Dialect) -> String {
+    let mut text = String::new();
+    for group in groups(rows) {
+        let [first, ..] = group.as_slice() else { continue };
+        for row in &group {
+            let _infallible = writeln!(text, "{HEAD}{}{HEAD:#}", row.name());
+        }
+        match first.policy {
+            None => {
+                text.push_str("  the table has nothing: calls go through as they are, without a deadline\n");
+            }
+            Some(policy) => {
+                let place = policy.origin().map(short_place).unwrap_or_default();
+                let _infallible = writeln!(text, "  {DIM}{} at {place}{DIM:#}", policy.params_key());
+                method(&mut text, policy);
+                if let Some(outlook) = first.outlook(dialect) {
+                    let _infallible = writeln!(text, "  {}", refused(&outlook));
+                }
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Methods that have the same entry, together.
+fn groups<'r, 't>(rows: &'r [MethodRow<'t>]) -> Vec<Vec<&'r MethodRow<'t>>> {
+    let entry = |row: &MethodRow<'_>| row.policy.as_ref().and_then(MethodPolicy::entry);
+    let mut groups: Vec<Vec<&MethodRow<'_>>> = Vec::new();
+    for row in rows {
+        let same =
+            |group: &&mut Vec<&MethodRow<'_>>| group.first().is_some_and(|first| entry(first) == entry(row));
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(row),
+            None => groups.push(vec![row]),
+        }
+    }
+    groups
+}
+
+fn method(text: &mut String, policy: MethodPolicy<'_>) {
+    let settings = policy.settings();
+    let rows = [
+        ("codes", codes_text(policy.codes()), PolicyField::RetryableCodes),
+        ("total timeout", limit(settings.total_timeout()), PolicyField::TotalTimeout),
+        ("RPC timeout", rpc_timeout(settings), PolicyField::InitialRpcTimeout),
+        ("delay", delay(settings), PolicyField::InitialRetryDelay),
+        (
+            "attempts",
+            settings.max_attempts().map_or_else(|| "no limit".to_owned(), |count| count.to_string()),
+            PolicyField::MaxAttempts,
+        ),
+    ];
+    let mut table = Table::new([("setting", Align::Left), ("value", Align::Left), ("from", Align::Left)]);
+    for (name, value, field) in rows {
+        table.push([Cell::from(name), Cell::from(value), Cell::styled(&line_of(policy, field), DIM)]);
+    }
+    for line in table.to_string().lines() {
+        let _infallible = writeln!(text, "  {}", line.trim_end());
+    }
+}
+
+pub(crate) fn limit(time: Option<Duration>) -> String {
+    time.map_or_else(|| "none".to_owned(), |time| Ms(time).to_string())
+}
+
+pub(crate) fn rpc_timeout(settings: &RetrySettings) -> String {
+    match settings.initial_rpc_timeout() {
+        None => "what is left of the total".to_owned(),
+        Some(initial) => grown(initial, settings.rpc_timeout_multiplier(), settings.max_rpc_timeout()),
+    }
+}
+
+pub(crate) fn delay(settings: &RetrySettings) -> String {
+    let initial = settings.initial_retry_delay();
+    if initial.is_zero() {
+        return "none".to_owned();
+    }
+    let jitter = if settings.jittered() { ", jittered" } else { "" };
+    grown(initial, settings.retry_delay_multiplier(), settings.max_retry_delay()) + jitter
+}
+
+/// `100 ms x 1.3 up to 60000 ms`
+fn grown(initial: Duration, multiplier: f64, max: Option<Duration>) -> String {
+    let mut text = Ms(initial).to_string();
+    if multiplier > 1.0 && max != Some(initial) {
+        let _infallible = write!(text, " x {multiplier}");
+        if let Some(max) = max {
+            let _infallible = write!(text, " up to {}", Ms(max));
+        }
+    }
+    text
+}
+
+/// The attempt table in one line.
+pub(crate) fn refused(outlook: &Outlook) -> String {
+    let starts: Vec<String> =
+        outlook.refused().iter().take(SHOWN).map(|start| start.as_millis().to_string()).collect();
+    let count = outlook.refused().len();
+    if count == 1 {
+        return "one attempt, whatever happens".to_owned();
+    }
+    let more = if count > SHOWN { ", .." } else { "" };
+    let count = if outlook.is_truncated() { format!("more than {count}") } else { count.to_string() };
+    format!(
+        "refused at once, attempts start at {}{more} ms: {count} in all, without jitter",
+        starts.join(", ")
+    )
+}

@@ -1,0 +1,238 @@
+//! Tables and protos from files.
+
+use crate::failure::Failure;
+use clap::{Args, ValueEnum};
+use gax_retry::{Dialect, RetryTable, ServiceDescription, ServiceYaml, TableError, TableFormat};
+use std::collections::HashMap;
+use std::error::Error as _;
+use std::path::{Path, PathBuf};
+use tonic_gax_build::{Protos, describe_protos};
+
+/// How tables are read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Tables")]
+pub(super) struct Reading {
+    /// Whose reading of the table
+    #[arg(long, value_enum, default_value_t = DialectName::AsWritten)]
+    dialect: DialectName,
+
+    /// In which format the tables are; by default their content tells
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    from: Option<FormatName>,
+}
+
+/// The protos that tables are for.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Protos")]
+pub(super) struct ProtoFlags {
+    /// Where protos and their imports are looked for; may be repeated
+    #[arg(long, value_name = "DIR")]
+    proto_path: Vec<PathBuf>,
+
+    /// A proto that the table is for, as a path below --proto-path; may be repeated
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    proto: Vec<PathBuf>,
+
+    /// The API's service YAML: it says which methods of other services are mixed in
+    #[arg(long, value_name = "FILE")]
+    service_yaml: Option<PathBuf>,
+}
+
+/// The services that a table is for.
+#[derive(Debug)]
+pub(super) struct Api {
+    /// With what is mixed in.
+    pub(super) services: Vec<ServiceDescription>,
+    pub(super) imported: Vec<ServiceDescription>,
+    /// Per service the Java package of its proto.
+    pub(super) java_packages: HashMap<String, String>,
+}
+
+/// The dialect, as the flag names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DialectName {
+    /// What the table says
+    AsWritten,
+    /// What Google's Java generator makes of it
+    GaxJava,
+    /// What gRPC itself makes of it
+    Grpc,
+}
+
+/// The format, as the flag names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum FormatName {
+    /// A gRPC service config
+    Grpc,
+    /// GAPIC YAML
+    Gapic,
+    /// A client config of Google's Node generator
+    ClientConfig,
+    /// This project's own form
+    Toml,
+}
+
+/// A table with its text.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    /// As given on the command line.
+    pub(super) name: String,
+    /// Without a byte order mark.
+    pub(super) text: String,
+    pub(super) table: Result<RetryTable, TableError>,
+}
+
+impl Reading {
+    pub(super) fn dialect(&self) -> Dialect {
+        self.dialect.into()
+    }
+
+    /// Reads a file that may turn out to be no table.
+    pub(super) fn load(&self, path: &Path) -> Result<Loaded, Failure> {
+        let content = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
+        let table = self.read(path, &content, self.dialect());
+        let text = String::from_utf8_lossy(&content);
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
+        Ok(Loaded { name: path.display().to_string(), text, table })
+    }
+
+    /// The file's content as a table in that dialect.
+    pub(super) fn read(
+        &self,
+        path: &Path,
+        content: &[u8],
+        dialect: Dialect,
+    ) -> Result<RetryTable, TableError> {
+        let format = self.from.map(TableFormat::from);
+        let reader = RetryTable::reader().dialect(dialect).format(format);
+        reader.file_name(path.to_string_lossy()).read(content)
+    }
+
+    /// Reads files that have to be tables, as one: the last one that names a method counts. GAPIC YAML
+    /// that says how operations are polled comes last.
+    pub(super) fn merged(
+        &self,
+        tables: &[PathBuf],
+        gapic_yaml: Option<&Path>,
+    ) -> Result<RetryTable, Failure> {
+        let mut read: Vec<RetryTable> =
+            tables.iter().map(|path| self.table(path)).collect::<Result<_, _>>()?;
+        if let Some(path) = gapic_yaml {
+            let reader = RetryTable::reader().dialect(self.dialect()).format(TableFormat::GapicYaml);
+            let table = reader.read_path(path);
+            read.push(table.map_err(|error| Failure::Usage(format!("--gapic-yaml: {error}")))?);
+        }
+        RetryTable::merged(read).map_err(|error| no_table(&error))
+    }
+
+    /// Reads a file that has to be a table.
+    fn table(&self, path: &Path) -> Result<RetryTable, Failure> {
+        self.load(path)?.table.map_err(|error| no_table(&error))
+    }
+}
+
+impl ProtoFlags {
+    /// The tables: those given as such, and what follows the protos without being one.
+    pub(super) fn tables(&self, given: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+        let following = self.proto.iter().filter(|path| !is_proto(path));
+        let tables: Vec<PathBuf> = given.iter().chain(following).cloned().collect();
+        if tables.is_empty() {
+            return Err(Failure::Usage("no table is given; name the file of a retry table".to_owned()));
+        }
+        Ok(tables)
+    }
+
+    /// The services of the protos; `None`: none are given.
+    pub(super) fn describe(&self) -> Result<Option<Api>, Failure> {
+        let protos: Vec<&PathBuf> = self.proto.iter().filter(|path| is_proto(path)).collect();
+        if protos.is_empty() {
+            for (flag, given) in [
+                ("--proto-path", !self.proto_path.is_empty()),
+                ("--service-yaml", self.service_yaml.is_some()),
+            ] {
+                if given {
+                    let sentence = format!(
+                        "{flag} has no effect without --proto; name the protos that the table is for"
+                    );
+                    return Err(Failure::Usage(sentence));
+                }
+            }
+            return Ok(None);
+        }
+        let here = [PathBuf::from(".")];
+        let paths = if self.proto_path.is_empty() { here.as_slice() } else { self.proto_path.as_slice() };
+        let protos =
+            describe_protos(&protos, paths).map_err(|error| Failure::Usage(format!("--proto: {error}")))?;
+        let yaml = match &self.service_yaml {
+            Some(path) => ServiceYaml::from_path(path)
+                .map_err(|error| Failure::Usage(format!("--service-yaml: {error}")))?,
+            None => ServiceYaml::default(),
+        };
+        Ok(Some(Api {
+            services: yaml.mix_in(protos.services().to_vec()),
+            imported: protos.imported().to_vec(),
+            java_packages: java_packages(&protos),
+        }))
+    }
+
+    /// The services of the protos, which have to be given.
+    pub(super) fn required(&self, why: &str) -> Result<Api, Failure> {
+        let missing = || Failure::Usage(format!("{why} needs --proto; name the protos of the API"));
+        self.describe()?.ok_or_else(missing)
+    }
+}
+
+fn java_packages(protos: &Protos) -> HashMap<String, String> {
+    let packages = protos.services().iter().filter_map(|service| {
+        Some((service.name().to_owned(), protos.java_package(service.name())?.to_owned()))
+    });
+    packages.collect()
+}
+
+/// The package that a GAPIC YAML gives the Java client.
+pub(super) fn java_package_of_gapic(path: &Path) -> Result<Option<String>, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+    let java = text.split_once("\n  java:").map_or("", |(_, java)| java);
+    let mut line = java.lines().skip(1).take_while(|line| line.starts_with("    "));
+    let package = line.find_map(|line| line.trim().strip_prefix("package_name:"));
+    Ok(package.map(|name| name.trim().trim_matches(['"', '\'']).to_owned()))
+}
+
+fn is_proto(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "proto")
+}
+
+impl From<DialectName> for Dialect {
+    fn from(name: DialectName) -> Self {
+        match name {
+            DialectName::AsWritten => Dialect::AsWritten,
+            DialectName::GaxJava => Dialect::GaxJava,
+            DialectName::Grpc => Dialect::Grpc,
+        }
+    }
+}
+
+impl From<FormatName> for TableFormat {
+    fn from(name: FormatName) -> Self {
+        match name {
+            FormatName::Grpc => TableFormat::ServiceConfig,
+            FormatName::Gapic => TableFormat::GapicYaml,
+            FormatName::ClientConfig => TableFormat::ClientConfig,
+            FormatName::Toml => TableFormat::Toml,
+        }
+    }
+}
+
+pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::Usage(format!("can't read {} ({error}); give the path of a retry table", path.display()))
+}
+
+pub(super) fn no_table(error: &TableError) -> Failure {
+    let advice = if error.source().is_some() { "; give the path of a retry table" } else { "" };
+    Failure::Usage(format!("{error}{advice}"))
+}
+
+/// What is wrong with a table, on one line.
+pub(super) fn on_one_line(error: &TableError) -> String {
+    error.message().split_whitespace().collect::<Vec<_>>().join(" ")
+}

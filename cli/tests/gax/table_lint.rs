@@ -1,0 +1,76 @@
+use super::{session, stdout};
+use insta::assert_snapshot;
+use std::path::Path;
+
+const MESSY: &str = "table/messy_grpc_service_config.json";
+const PROTOS: &str = "--proto-path table --proto messy.proto";
+
+#[test]
+fn findings_show_their_line() {
+    assert_snapshot!(session(&format!("table lint {MESSY}")));
+}
+
+#[test]
+fn protos_tell_more() {
+    assert_snapshot!(session(&format!("table lint {PROTOS} {MESSY} --allow note")));
+}
+
+#[test]
+fn findings_for_programs() {
+    let lines = [
+        format!("table lint {MESSY} --format json"),
+        format!("table lint {MESSY} --format github"),
+        format!("table lint {MESSY} --format sarif --allow note --allow malformed-name"),
+    ];
+    assert_snapshot!(lines.map(|line| session(&line)).join("\n"));
+}
+
+#[test]
+fn what_is_denied_fails_and_what_is_allowed_does_not() {
+    let status = |flags: &str| {
+        let session = session(&format!("table lint library_grpc_service_config.json {flags} --format json"));
+        session.rsplit_once("--- exit status ").map(|(_, status)| status.trim().to_owned()).unwrap()
+    };
+    assert_eq!(status(""), "0");
+    assert_eq!(status("--deny multiplier-precision"), "1");
+    assert_eq!(status("--deny note"), "1");
+    assert_eq!(status("--deny warning"), "0");
+    assert_eq!(status("--deny note --allow multiplier-precision"), "0");
+}
+
+#[test]
+fn versions_that_drift_apart_are_told() {
+    let json = stdout(
+        "table lint table/eager_grpc_service_config.json table/eager_v2_grpc_service_config.json --format json",
+    );
+    assert!(json.contains("example.library.v2.Library/GetBook has other settings than example.library.v1.Library/GetBook: total timeout 9s, not 20s"), "{json}");
+}
+
+#[test]
+fn what_is_no_table_is_a_finding_and_what_can_t_be_used_is_refused() {
+    let lines = [
+        "table lint table/broken_grpc_service_config.json".to_owned(),
+        "table lint no_such_table.json".to_owned(),
+        "table lint".to_owned(),
+        format!("table lint {MESSY} --deny no-max-atempts"),
+        format!("table lint {MESSY} --allow nothing"),
+        format!("table lint {MESSY} --proto-path table"),
+        format!("table lint {MESSY} --proto-path table --proto no_such.proto"),
+    ];
+    assert_snapshot!(lines.map(|line| session(&line)).join("\n"));
+}
+
+#[test]
+fn every_rule_has_a_section_in_the_book() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/src/lint.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let headings: Vec<&str> = page.lines().filter(|line| line.starts_with("### ")).collect();
+    for rule in gax_retry::lint::rules() {
+        let heading = headings.iter().filter(|heading| heading.contains(&format!("`{rule}`"))).count();
+        assert_eq!(heading, 1, "{rule}");
+    }
+    let named = headings.iter().flat_map(|heading| heading.split('`').skip(1).step_by(2));
+    for name in named {
+        assert!(gax_retry::lint::rules().any(|rule| rule.id() == name), "{name}");
+    }
+}

@@ -1,0 +1,110 @@
+use super::session;
+use insta::assert_snapshot;
+use std::path::{Path, PathBuf};
+
+const LIBRARY: &str = "library_grpc_service_config.json";
+
+#[test]
+fn methods_come_with_lines_and_attempts() {
+    let lines = [
+        format!("table show {LIBRARY}"),
+        format!("table show {LIBRARY} --method ListBooks --dialect gax-java"),
+        "table show --proto-path table --proto messy.proto table/messy_grpc_service_config.json".to_owned(),
+    ];
+    assert_snapshot!(lines.map(|line| session(&line)).join("\n"));
+}
+
+#[test]
+fn methods_for_programs() {
+    assert_snapshot!(session(&format!("table show {LIBRARY} --method DeleteBook --format json")));
+}
+
+#[test]
+fn stub_tables_have_every_method() {
+    assert_snapshot!(session(
+        "table show --format stub-tables --dialect gax-java --proto-path table --proto messy.proto table/messy_grpc_service_config.json"
+    ));
+}
+
+#[test]
+fn what_can_t_be_shown_is_refused() {
+    let lines = [
+        format!("table show {LIBRARY} --method GetBok"),
+        format!("table show {LIBRARY} --method GetBook"),
+        format!("table show {LIBRARY} --method example.music.v1.Player/Play"),
+        format!("table show {LIBRARY} --format stub-tables"),
+        format!("table show {LIBRARY} --format stub-tables --method ListBooks"),
+        "table show table/broken_grpc_service_config.json".to_owned(),
+        "table show table/messy_grpc_service_config.json --dialect grpc".to_owned(),
+    ];
+    assert_snapshot!(lines.map(|line| session(&line)).join("\n"));
+}
+
+fn shared() -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
+    let folder = std::env::var_os("TONIC_GAX_SHARED").map_or_else(beside, PathBuf::from);
+    let found = folder.join("retry-tables/expected").is_dir().then_some(folder);
+    if found.is_none() {
+        eprintln!(
+            "skipped: no stub tables to compare with (set TONIC_GAX_SHARED to the folder that has them)"
+        );
+    }
+    found
+}
+
+/// The names of definitions, in the order in which a document defines them.
+fn definitions(json: &str) -> Vec<&str> {
+    let keys = json.split('"').collect::<Vec<_>>();
+    let is_key = |at: usize| keys.get(at + 1).is_some_and(|next| next.trim_start().starts_with(':'));
+    let names = keys.iter().enumerate().filter(|(at, name)| name.contains("retry_") && is_key(*at));
+    names.map(|(_, name)| *name).collect()
+}
+
+/// What `services` is for that command line, and what the published Java client has.
+fn compare(api: &str, flags: &[&str], table: &str) {
+    let Some(shared) = shared() else { return };
+    let inputs = shared.join("retry-tables/inputs").join(api);
+    let path = |name: &str| inputs.join(name).display().to_string();
+    let protos = shared.join("protos").display().to_string();
+    let mut args =
+        vec!["table".to_owned(), "show".into(), "--format".into(), "stub-tables".into(), "--dialect".into()];
+    args.extend(["gax-java".to_owned(), "--proto-path".into(), protos]);
+    for flag in flags {
+        let is_input = Path::new(flag).extension().is_some_and(|extension| extension == "yaml");
+        args.push(if is_input { path(flag) } else { (*flag).to_owned() });
+    }
+    args.push(path(table));
+    let output = super::gax(args.iter().map(String::as_str));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let expected = shared.join(format!("retry-tables/expected/{api}.json"));
+    let text = std::fs::read_to_string(expected).unwrap();
+    let expected: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let schema = serde_json::Value::from("stub-tables/1");
+    assert_eq!(printed.get("schema"), Some(&schema));
+    assert_eq!(printed.get("api"), expected.get("api"));
+    assert_eq!(printed.get("services"), expected.get("services"));
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(definitions(&printed), definitions(&text), "the order of definitions");
+}
+
+#[test]
+fn assets_stub_table_is_the_java_clients() {
+    let protos =
+        ["--proto", "google/cloud/asset/v1/asset_service.proto", "--service-yaml", "cloudasset_v1.yaml"];
+    compare("google.cloud.asset.v1", &protos, "cloudasset_grpc_service_config.json");
+}
+
+#[test]
+fn memorystores_stub_table_is_the_java_clients() {
+    let flags = [
+        "--proto",
+        "google/cloud/redis/v1/cloud_redis.proto",
+        "google/cloud/location/locations.proto",
+        "--gapic-yaml",
+        "redis_gapic.yaml",
+        "--service-yaml",
+        "redis_v1.yaml",
+    ];
+    compare("google.cloud.redis.v1", &flags, "redis_grpc_service_config.json");
+}
