@@ -105,6 +105,11 @@ impl IdempotencyTable {
         &self.rules
     }
 
+    /// What paths may begin with; it is taken off before rules are asked.
+    pub fn prefixes(&self) -> impl Iterator<Item = &str> {
+        self.prefixes.iter().map(|prefix| &**prefix)
+    }
+
     /// What the table says of a request.
     #[must_use]
     pub fn classify(&self, request: &RequestFacts<'_>) -> Verdict {

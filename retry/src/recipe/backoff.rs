@@ -160,6 +160,18 @@ impl Backoff {
         self.max
     }
 
+    /// How often the delay has grown before the first retry.
+    #[must_use]
+    pub const fn first_exponent(&self) -> u32 {
+        self.first_exponent
+    }
+
+    /// The least wait, whatever is drawn.
+    #[must_use]
+    pub const fn min(&self) -> Duration {
+        self.min
+    }
+
     /// What the maximum bounds.
     #[must_use]
     pub const fn cap(&self) -> Cap {

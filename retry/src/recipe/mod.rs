@@ -4,6 +4,7 @@
 //! up. A [`Recipe`] is one of each.
 
 mod backoff;
+mod display;
 mod limits;
 
 pub use backoff::{Backoff, Cap, Jitter};
