@@ -15,7 +15,6 @@ pub mod table;
 /// The messages, the stock client and the server of the asset API.
 #[expect(
     missing_docs,
-    unreachable_pub,
     unused_qualifications,
     clippy::pedantic,
     clippy::allow_attributes_without_reason,
@@ -23,7 +22,7 @@ pub mod table;
     clippy::exhaustive_enums,
     reason = "tonic's generator wrote it"
 )]
-mod protos {
+pub mod protos {
     include!(concat!(env!("OUT_DIR"), "/protos.rs"));
 }
 

@@ -11,34 +11,38 @@ use std::collections::VecDeque;
 pub(crate) struct Collected {
     first: Option<Bytes>,
     rest: Option<Box<Rest>>,
-    len: usize,
     pub(crate) trailers: Option<HeaderMap>,
 }
 
 /// The frames after the first, behind a pointer since there rarely are any.
-type Rest = VecDeque<Bytes>;
+#[derive(Debug, Default)]
+struct Rest {
+    frames: VecDeque<Bytes>,
+    len: usize,
+}
 
 /// The length of the prefix before a gRPC message: a flag and a 32-bit length.
 pub(crate) const PREFIX: usize = 5;
 
 impl Collected {
     pub(crate) fn push(&mut self, data: Bytes) {
-        self.len += data.len();
         if self.is_empty() {
             self.first = Some(data);
         } else {
-            self.rest.get_or_insert_default().push_back(data);
+            let rest = self.rest.get_or_insert_default();
+            rest.len += data.len();
+            rest.frames.push_back(data);
         }
     }
 
     /// The bytes held.
     pub(crate) fn len(&self) -> usize {
-        self.len
+        self.first.as_ref().map_or(0, Bytes::len) + self.rest.as_ref().map_or(0, |rest| rest.len)
     }
 
     /// Whether no frame is held.
     pub(crate) fn is_empty(&self) -> bool {
-        self.first.is_none() && self.rest.as_ref().is_none_or(|rest| rest.is_empty())
+        self.first.is_none() && self.rest.as_ref().is_none_or(|rest| rest.frames.is_empty())
     }
 
     /// Whether a whole gRPC message is held.
@@ -51,27 +55,30 @@ impl Collected {
             };
             message = message << 8 | usize::from(byte);
         }
-        self.len >= message.saturating_add(PREFIX)
+        self.len() >= message.saturating_add(PREFIX)
     }
 
     fn frames(&self) -> impl Iterator<Item = &Bytes> {
-        self.first.iter().chain(self.rest.iter().flat_map(|rest| rest.iter()))
+        self.first.iter().chain(self.rest.iter().flat_map(|rest| rest.frames.iter()))
     }
 
     /// The next frame to pass on.
     pub(crate) fn pop(&mut self) -> Option<Bytes> {
-        let next = self.first.take().or_else(|| self.rest.as_mut()?.pop_front())?;
-        self.len -= next.len();
-        Some(next)
+        self.first.take().or_else(|| {
+            let rest = self.rest.as_mut()?;
+            let next = rest.frames.pop_front()?;
+            rest.len -= next.len();
+            Some(next)
+        })
     }
 
     /// All frames as one buffer, without a copy where there is one only.
     pub(crate) fn into_bytes(self) -> Bytes {
-        let Some(rest) = self.rest.filter(|rest| !rest.is_empty()) else {
+        if self.rest.as_ref().is_none_or(|rest| rest.frames.is_empty()) {
             return self.first.unwrap_or_default();
-        };
-        let mut all = Vec::with_capacity(self.len);
-        for frame in self.first.iter().chain(rest.iter()) {
+        }
+        let mut all = Vec::with_capacity(self.len());
+        for frame in self.frames() {
             all.extend_from_slice(frame);
         }
         Bytes::from(all)

@@ -1,0 +1,124 @@
+//! What a call allocates, beside the stock client: the same in every run, so that it can be asserted.
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+use allocation_counter::measure;
+use prost::bytes::{Buf, BufMut};
+use prost::encoding::{DecodeContext, WireType};
+use prost::{DecodeError, Message};
+use std::sync::atomic::{AtomicU32, Ordering};
+use tonic::{Request, Response, Status};
+use tonic_gax::{__private as gax, CallSettings};
+use tonic_gax_benches::canned::Canned;
+use tonic_gax_benches::contender::{Contender, Generated, Layered, Raw};
+use tonic_gax_benches::message;
+use tonic_gax_benches::pace::Pace;
+
+/// Allocations and bytes of a call.
+type Cost = (i64, i64);
+
+/// The cost of one call, the one-time costs of the first left out.
+fn cost<C: Contender>(mut contender: C) -> Cost {
+    const CALLS: i64 = 64;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let mut calls = |count: i64| {
+        let messages = vec![message::request(message::SMALL); usize::try_from(count).unwrap()];
+        let info = measure(|| {
+            runtime.block_on(async {
+                for message in messages {
+                    contender.call(message).await.expect("the service answers");
+                }
+            });
+        });
+        (i64::try_from(info.count_total).unwrap(), i64::try_from(info.bytes_total).unwrap())
+    };
+    calls(1);
+    let (few, many) = (calls(CALLS), calls(2 * CALLS));
+    ((many.0 - few.0) / CALLS, (many.1 - few.1) / CALLS)
+}
+
+fn over((count, bytes): Cost, (other_count, other_bytes): Cost) -> Cost {
+    (count - other_count, bytes - other_bytes)
+}
+
+#[test]
+fn a_layer_adds_one_allocation_to_a_call() {
+    for service in [Canned::new(), Canned::new().pending_once()] {
+        let raw = cost(Raw::new(service.clone()));
+        let (count, bytes) = over(cost(Layered::new(service, Pace::AT_ONCE)), raw);
+        assert_eq!(count, 1);
+        assert!(bytes <= 160, "{bytes} bytes more than the stock client's {}", raw.1);
+    }
+}
+
+#[test]
+fn a_generated_client_allocates_less_than_the_stock_client() {
+    for service in [Canned::new(), Canned::new().pending_once()] {
+        let raw = cost(Raw::new(service.clone()));
+        let (count, bytes) = over(cost(Generated::new(service, Pace::AT_ONCE)), raw);
+        assert_eq!(count, -5);
+        assert!(bytes <= -16_000, "{bytes} bytes against the stock client's {}", raw.1);
+    }
+}
+
+#[test]
+fn one_retry_allocates_less_than_two_calls() {
+    let (count, bytes) = cost(Raw::new(Canned::new()));
+    let two_calls = (2 * count, 2 * bytes);
+    let service = Canned::new().failing(1);
+    let (layer, _) = over(cost(Layered::new(service.clone(), Pace::AT_ONCE)), two_calls);
+    let (generated, _) = over(cost(Generated::new(service, Pace::AT_ONCE)), two_calls);
+    assert!(layer <= -4, "{layer}");
+    assert!(generated <= -14, "{generated}");
+}
+
+/// Counts how often it is encoded.
+#[derive(Debug, Default)]
+struct Counted;
+
+static ENCODED: AtomicU32 = AtomicU32::new(0);
+
+impl Message for Counted {
+    fn encode_raw(&self, _: &mut impl BufMut) {
+        ENCODED.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn merge_field(
+        &mut self,
+        tag: u32,
+        wire_type: WireType,
+        buffer: &mut impl Buf,
+        context: DecodeContext,
+    ) -> Result<(), DecodeError> {
+        prost::encoding::skip_field(wire_type, tag, buffer, context)
+    }
+
+    fn encoded_len(&self) -> usize {
+        0
+    }
+
+    fn clear(&mut self) {}
+}
+
+#[tokio::test]
+async fn a_message_is_encoded_once_for_all_attempts() {
+    static CODES: (&str, gax_retry::CodeSet) = ("codes", gax_retry::CodeSet::EMPTY);
+    static PARAMS: (&str, gax_retry::RetrySettings) = (
+        "params",
+        gax::retry_settings(None, std::time::Duration::ZERO, 1.0, None, None, true, None, 1.0, None),
+    );
+    static METHODS: [gax::MethodInfo; 1] = [gax::MethodInfo::new(
+        "google.cloud.asset.v1.AssetService",
+        "ListAssets",
+        message::PATH,
+        gax_retry::MethodKind::Unary,
+        &CODES,
+        &PARAMS,
+    )];
+    let service = Canned::new().failing(3);
+    let mut stub = gax::StubSettings::new(&METHODS);
+    *stub.call_mut(0) = CallSettings::new(Pace::AT_ONCE.settings(), Pace::codes());
+    let client = gax::Client::new(service.clone(), gax::ClientSettings::new(stub));
+    let answer: Result<Response<Counted>, Status> = client.unary(0, Request::new(Counted)).await;
+    answer.unwrap();
+    assert_eq!((service.attempts(), ENCODED.load(Ordering::Relaxed)), (4, 1));
+}
