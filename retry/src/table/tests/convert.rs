@@ -3,7 +3,7 @@
 use super::{read, shared};
 use crate::{ConversionTarget, Dialect, RetryTable, TableFormat};
 
-const TABLE: &str = r#"{"methodConfig": [
+pub(super) const TABLE: &str = r#"{"methodConfig": [
   {"name": [{"service": "a.B", "method": "Get"}], "timeout": "60s", "retryPolicy": {
     "maxAttempts": 4, "initialBackoff": "0.1s", "maxBackoff": "10s", "backoffMultiplier": 2,
     "retryableStatusCodes": ["UNAVAILABLE", "ABORTED"]}},
@@ -65,6 +65,11 @@ virtual_hosts:
     route:
       cluster: backend
       timeout: "0s"
+  - match:
+      prefix: /
+    route:
+      cluster: backend
+      timeout: "0s"
 "#;
 
 #[test]
@@ -74,7 +79,9 @@ fn envoy_gets_routes() {
     assert_eq!(
         messages,
         [
-            "retryThrottling of the channel can't be said in Envoy",
+            "retry throttling of every call can't be said in Envoy",
+            "a timeout is reported as UNAVAILABLE for every call in Envoy",
+            "a server's word on when to retry is not heard for every call in Envoy",
             "a number of retries must be given (3) for a.B/List in Envoy",
             "retry_delay_multiplier 1.3 of a.B/List can't be said in Envoy",
             "wait_for_ready of everything can't be said in Envoy",
@@ -136,11 +143,14 @@ spec:
     assert_eq!(
         messages,
         [
-            "retryThrottling of the channel can't be said in Istio",
+            "retry throttling of every call can't be said in Istio",
+            "a timeout is reported as UNAVAILABLE for every call in Istio",
+            "a server's word on when to retry is not heard for every call in Istio",
             "a retry on ABORTED of a.B/Get can't be said in Istio",
             "the back-off of a.B/Get can't be said in Istio",
             "a number of retries must be given (3) for a.B/List in Istio",
             "the back-off of a.B/List can't be said in Istio",
+            "a timeout of 1ms is written for a.B in Istio",
             "wait_for_ready of everything can't be said in Istio",
         ]
     );
@@ -175,49 +185,65 @@ hedging = { max_attempts = 3, delay = "500ms", non_fatal_codes = ["UNAVAILABLE"]
         assert!(conversion.text().contains(part), "{}", conversion.text());
     }
     let rules: Vec<_> = conversion.findings().iter().map(crate::Finding::rule).collect();
-    assert_eq!(rules, ["not-expressible", "approximated", "not-expressible", "approximated"]);
+    let (lost, near) = ("not-expressible", "approximated");
+    assert_eq!(rules, [near, near, lost, near, lost, near]);
     assert!(table.convert(ConversionTarget::Istio).text().contains("perTryTimeout: \"2s\"\n"));
 }
 
+#[cfg(feature = "toml")]
 #[test]
-fn methods_go_to_a_client_config_and_back() {
-    let (text, messages) = converted(ConversionTarget::Table(TableFormat::ClientConfig));
-    let back = read(Dialect::AsWritten, &text);
-    let table = read(Dialect::AsWritten, TABLE);
-    for method in ["Get", "List"] {
-        let (one, other) = (table.lookup("a.B", method).unwrap(), back.lookup("a.B", method).unwrap());
-        assert_eq!(one.codes(), other.codes());
-        let same = one.settings().clone().to_builder().max_attempts(None).build().unwrap();
-        assert_eq!(&same, other.settings());
-    }
-    assert_eq!(back.lookup("a.B", "Get").unwrap().codes_key(), "aborted_unavailable");
-    assert_eq!(back.lookup("a.B", "List").unwrap().codes_key(), "idempotent");
-    assert_eq!(
-        messages,
-        [
-            "max_attempts of a.B/Get can't be said in a client config",
-            "a default for methods of a.B can't be said in a client config",
-            "a default for methods of everything can't be said in a client config",
-        ]
+fn codes_without_a_name_are_hedged_on_by_number() {
+    let table = read(
+        Dialect::AsWritten,
+        r#"
+[[entry]]
+for = ["a.B/Hedged"]
+hedging = { max_attempts = 2, delay = "1s", non_fatal_codes = ["ABORTED"] }
+"#,
+    );
+    let text = table.convert(ConversionTarget::Envoy).text().to_owned();
+    assert!(text.contains("retry_on: \"reset,retriable-headers\"\n"), "{text}");
+    assert!(
+        text.contains("- name: grpc-status\n          string_match:\n            exact: \"10\"\n"),
+        "{text}"
     );
 }
 
-#[cfg(feature = "yaml")]
+#[cfg(feature = "toml")]
 #[test]
-fn gapic_yaml_goes_to_gapic_yaml_and_back() {
-    let Some(shared) = shared() else { return };
-    let path = shared.join("retry-tables/gapic-yaml-v1/google/cloud/asset/v1/cloudasset_gapic.yaml");
-    let table = RetryTable::from_path(path).unwrap();
-    let conversion = table.convert(TableFormat::GapicYaml);
-    assert_eq!(conversion.findings(), []);
-    let back = read(Dialect::AsWritten, conversion.text());
-    let service = "google.cloud.asset.v1.AssetService";
-    for method in ["ExportAssets", "BatchGetAssetsHistory"] {
-        let (one, other) = (table.lookup(service, method).unwrap(), back.lookup(service, method).unwrap());
-        assert_eq!((one.settings(), one.codes()), (other.settings(), other.codes()));
-        assert_eq!((one.codes_key(), one.params_key()), (other.codes_key(), other.params_key()));
+fn the_timeout_of_an_only_attempt_is_that_of_the_call() {
+    let table = read(Dialect::AsWritten, "[[entry]]\nfor = [\"a.B\"]\ninitial_rpc_timeout = \"2s\"\n");
+    for (target, timeout) in
+        [(ConversionTarget::Envoy, "timeout: \"2s\"\n"), (ConversionTarget::Istio, "timeout: \"2s\"\n")]
+    {
+        let conversion = table.convert(target);
+        assert!(conversion.text().contains(timeout), "{}", conversion.text());
+        assert_eq!(conversion.findings().len(), 1, "{:?}", conversion.findings());
     }
-    assert_eq!(table.polling(service, "ExportAssets"), back.polling(service, "ExportAssets"));
+}
+
+#[test]
+fn istio_passes_on_what_the_table_has_nothing_for() {
+    let table =
+        read(Dialect::AsWritten, r#"{"methodConfig": [{"name": [{"service": "a.B"}], "timeout": "5s"}]}"#);
+    let conversion = table.convert(ConversionTarget::Istio);
+    let last = "  - match:\n    - uri:\n        prefix: /\n    route:\n    - destination:\n        host: backend\n    \
+                retries:\n      attempts: 0\n";
+    assert!(conversion.text().ends_with(last), "{}", conversion.text());
+}
+
+#[test]
+fn what_is_lost_is_told_with_its_place() {
+    let table = RetryTable::reader().file_name("t.json").read(TABLE.as_bytes()).unwrap();
+    let findings: Vec<_> =
+        table.convert(ConversionTarget::Envoy).findings().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        findings[4],
+        "t.json:5:13: warning[not-expressible]: retry_delay_multiplier 1.3 of a.B/List can't be said in Envoy; \
+         Envoy doubles its delays"
+    );
+    let findings = table.convert(TableFormat::ClientConfig).findings().to_owned();
+    assert_eq!(findings[1].origin().map(ToString::to_string).as_deref(), Some("t.json:8:13"));
 }
 
 /// The Envoy to ask: `ENVOY`, else the one in `PATH`.

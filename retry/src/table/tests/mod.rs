@@ -3,6 +3,7 @@
 mod as_written;
 mod client_config;
 mod convert;
+mod convert_named;
 mod corpus;
 mod errors;
 mod formats;

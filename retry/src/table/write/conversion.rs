@@ -1,12 +1,12 @@
 //! The way from a table to a text.
 
 use super::envoy::write_envoy;
-use super::gather::gather;
 use super::istio::write_istio;
 use super::named::{write_client_config, write_gapic};
 use super::service_config::write_service_config;
 use super::target::ConversionTarget;
 use super::toml::write_toml;
+use crate::ServiceDescription;
 use crate::table::{Finding, RetryTable, TableFormat};
 
 /// A table in another form, and what that form could not say.
@@ -23,7 +23,8 @@ impl Conversion {
         &self.text
     }
 
-    /// What the new form can't express (`not-expressible`); empty if nothing was lost.
+    /// What the new form can't express (`not-expressible`) or says in its own way (`approximated`); empty if
+    /// it says the same.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
@@ -51,11 +52,40 @@ impl RetryTable {
     /// ```
     #[must_use]
     pub fn convert(&self, target: impl Into<ConversionTarget>) -> Conversion {
+        self.convert_for(target, &[])
+    }
+
+    /// Writes the table in another form, for services whose methods are known.
+    ///
+    /// [`GapicYaml`](TableFormat::GapicYaml) and [`ClientConfig`](TableFormat::ClientConfig) list methods
+    /// one by one: those of these services, in their order, with what the table says of each, of all methods
+    /// of the service, or of everything. The other targets need no such list.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::{MethodDescription, MethodKind, RetryTable, ServiceDescription, TableFormat};
+    ///
+    /// let text = r#"{"methodConfig": [{"name": [{"service": "a.B"}], "timeout": "60s"}]}"#;
+    /// let table = RetryTable::parse(text)?;
+    /// let service = ServiceDescription::new("a.B").with_method(MethodDescription::new("Get", MethodKind::Unary));
+    /// let config = table.convert_for(TableFormat::ClientConfig, &[service]);
+    /// assert_eq!(config.findings(), []);
+    /// let config = RetryTable::parse(config.text())?;
+    /// assert_eq!(config.names().next().unwrap().method(), Some("Get"));
+    /// # Ok::<(), gax_retry::TableError>(())
+    /// ```
+    #[must_use]
+    pub fn convert_for(
+        &self,
+        target: impl Into<ConversionTarget>,
+        services: &[ServiceDescription],
+    ) -> Conversion {
         match target.into() {
-            ConversionTarget::Table(TableFormat::ServiceConfig) => write_service_config(&gather(self)),
-            ConversionTarget::Table(TableFormat::Toml) => write_toml(&gather(self)),
-            ConversionTarget::Table(TableFormat::GapicYaml) => write_gapic(self),
-            ConversionTarget::Table(TableFormat::ClientConfig) => write_client_config(self),
+            ConversionTarget::Table(TableFormat::ServiceConfig) => write_service_config(self),
+            ConversionTarget::Table(TableFormat::Toml) => write_toml(self),
+            ConversionTarget::Table(TableFormat::GapicYaml) => write_gapic(self, services),
+            ConversionTarget::Table(TableFormat::ClientConfig) => write_client_config(self, services),
             ConversionTarget::Envoy => write_envoy(self),
             ConversionTarget::Istio => write_istio(self),
         }

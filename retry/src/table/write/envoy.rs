@@ -2,8 +2,11 @@
 
 use super::conversion::Conversion;
 use super::json::{member, string, value};
-use super::losses::Losses;
-use super::proxy::{Route, attempt_timeout, lose_common, retries, retry_on, routes};
+use super::losses::{Losses, Whom};
+use super::proxy::{
+    EVERYTHING, Route, approximate_common, attempt_timeout, call_timeout, lose_common, retries, retry_on,
+    routes,
+};
 use super::yaml::yaml_text;
 use crate::table::document::{Kind, Member, Node};
 use crate::table::values::seconds_text;
@@ -16,11 +19,11 @@ const SHORTEST: Duration = Duration::from_millis(1);
 
 /// The YAML text of routes to a cluster called `backend`.
 pub(super) fn write_envoy(table: &RetryTable) -> Conversion {
-    let mut losses = Losses::new("Envoy");
-    if table.throttling().is_some() {
-        losses.lose_of("the channel", "retryThrottling", "the nearest is the cluster's retry_budget");
-    }
-    let routes = routes(table).iter().map(|route| one_route(route, &mut losses)).collect();
+    let mut losses = Losses::new("Envoy", table);
+    let routes = routes(table);
+    approximate_common(&routes, &mut losses);
+    let mut routes: Vec<_> = routes.iter().map(|route| one_route(route, &mut losses)).collect();
+    routes.push(pass_through());
     let host = object(vec![
         member("name", string("backend")),
         member("domains", value(Kind::Array(vec![string("*")]))),
@@ -33,13 +36,22 @@ pub(super) fn write_envoy(table: &RetryTable) -> Conversion {
     Conversion { text: yaml_text(&config), findings: losses.into_findings() }
 }
 
-fn one_route(route: &Route<'_>, losses: &mut Losses) -> Node {
-    let settings = route.policy.settings();
+/// The last route: without it Envoy would answer 404 to methods that the table has nothing for, and to
+/// requests that are not gRPC.
+fn pass_through() -> Node {
+    let everything = object(vec![member("prefix", string(EVERYTHING))]);
+    object(vec![member("match", everything), member("route", object(action(None)))])
+}
+
+/// Where requests go, and for how long. Without a timeout Envoy would end calls after 15 s; zero is none.
+fn action(timeout: Option<Duration>) -> Vec<Member> {
+    vec![member("cluster", string("backend")), member("timeout", seconds(timeout.unwrap_or_default()))]
+}
+
+fn one_route(route: &Route<'_>, losses: &mut Losses<'_>) -> Node {
     lose_common(&route.whom, route.policy, losses);
     let matched = if route.is_exact { "path" } else { "prefix" };
-    // Without a timeout Envoy would end calls after 15 s; zero is none.
-    let timeout = settings.total_timeout().unwrap_or_default();
-    let mut action = vec![member("cluster", string("backend")), member("timeout", seconds(timeout))];
+    let mut action = action(call_timeout(route.policy));
     if let Some(hedging) = route.policy.hedging() {
         action.extend(hedge(&route.whom, hedging, losses));
     } else if !route.policy.codes().is_empty() {
@@ -54,7 +66,7 @@ fn one_route(route: &Route<'_>, losses: &mut Losses) -> Node {
     ])
 }
 
-fn retry_policy(route: &Route<'_>, losses: &mut Losses) -> Node {
+fn retry_policy(route: &Route<'_>, losses: &mut Losses<'_>) -> Node {
     let (whom, settings, codes) = (&route.whom, route.policy.settings(), route.policy.codes());
     let (mut on, others) = retry_on(codes);
     // What gRPC's libraries send again unasked.
@@ -77,18 +89,21 @@ fn retry_policy(route: &Route<'_>, losses: &mut Losses) -> Node {
     if let Some(back_off) = back_off(whom, settings, losses) {
         fields.push(member("retry_back_off", back_off));
     }
-    if !others.is_empty() {
-        let header = |code: Code| {
-            let exact = object(vec![member("exact", string(code.number().to_string()))]);
-            object(vec![member("name", string("grpc-status")), member("string_match", exact)])
-        };
-        let headers = others.into_iter().map(header).collect();
-        fields.push(member("retriable_headers", value(Kind::Array(headers))));
-    }
+    fields.extend(retriable_headers(&others));
     object(fields)
 }
 
-fn back_off(whom: &str, settings: &RetrySettings, losses: &mut Losses) -> Option<Node> {
+/// The codes that Envoy has no name for, as the header that carries them.
+fn retriable_headers(codes: &[Code]) -> Option<Member> {
+    let header = |code: &Code| {
+        let exact = object(vec![member("exact", string(code.number().to_string()))]);
+        object(vec![member("name", string("grpc-status")), member("string_match", exact)])
+    };
+    let headers: Vec<_> = codes.iter().map(header).collect();
+    (!headers.is_empty()).then(|| member("retriable_headers", value(Kind::Array(headers))))
+}
+
+fn back_off(whom: &Whom, settings: &RetrySettings, losses: &mut Losses<'_>) -> Option<Node> {
     let initial = settings.initial_retry_delay();
     if initial.is_zero() {
         losses.lose_of(whom, "a retry without a delay", "Envoy waits 25 ms and more");
@@ -100,6 +115,9 @@ fn back_off(whom: &str, settings: &RetrySettings, losses: &mut Losses) -> Option
         losses.lose_of(whom, &part, "Envoy doubles its delays");
     }
     let base = initial.max(SHORTEST);
+    if base > initial {
+        losses.approximate(whom, "the first delay is 1 ms", "Envoy waits no shorter than that");
+    }
     let mut fields = vec![member("base_interval", seconds(base))];
     match settings.max_retry_delay() {
         Some(max) => fields.push(member("max_interval", seconds(max.max(base)))),
@@ -108,21 +126,26 @@ fn back_off(whom: &str, settings: &RetrySettings, losses: &mut Losses) -> Option
     Some(object(fields))
 }
 
-fn hedge(whom: &str, hedging: &HedgingPolicy, losses: &mut Losses) -> Vec<Member> {
+fn hedge(whom: &Whom, hedging: &HedgingPolicy, losses: &mut Losses<'_>) -> Vec<Member> {
     if hedging.delay().is_zero() {
         losses.lose_of(whom, "hedging without a delay", "Envoy sends another request only after a timeout");
         return Vec::new();
     }
     let help = "Envoy hedges after a timeout only, and retries errors with its own back-off";
     losses.approximate(whom, "hedging is not the same", help);
-    let (mut on, _) = retry_on(hedging.non_fatal_codes());
+    let (mut on, others) = retry_on(hedging.non_fatal_codes());
     on.push("reset");
+    if !others.is_empty() {
+        on.push("retriable-headers");
+    }
     let retries = hedging.max_attempts().unwrap_or(2).saturating_sub(1);
-    let policy = object(vec![
+    let mut policy = vec![
         member("retry_on", string(on.join(","))),
         member("num_retries", number(retries)),
         member("per_try_timeout", seconds(hedging.delay())),
-    ]);
+    ];
+    policy.extend(retriable_headers(&others));
+    let policy = object(policy);
     let hedge = object(vec![member("hedge_on_per_try_timeout", value(Kind::Bool(true)))]);
     vec![member("retry_policy", policy), member("hedge_policy", hedge)]
 }

@@ -2,8 +2,11 @@
 
 use super::conversion::Conversion;
 use super::json::{member, string, value};
-use super::losses::Losses;
-use super::proxy::{Route, attempt_timeout, lose_common, retries, retry_on, routes};
+use super::losses::{Losses, Whom};
+use super::proxy::{
+    EVERYTHING, Route, approximate_common, attempt_timeout, call_timeout, leave_some, lose_common, retries,
+    retry_on, routes,
+};
 use super::yaml::yaml_text;
 use crate::Code;
 use crate::table::RetryTable;
@@ -13,11 +16,15 @@ use std::time::Duration;
 
 /// The YAML text of routes to a host called `backend`.
 pub(super) fn write_istio(table: &RetryTable) -> Conversion {
-    let mut losses = Losses::new("Istio");
-    if table.throttling().is_some() {
-        losses.lose_of("the channel", "retryThrottling", "leave it to the clients");
+    let mut losses = Losses::new("Istio", table);
+    let routes = routes(table);
+    approximate_common(&routes, &mut losses);
+    let leaves_some = leave_some(&routes);
+    let mut routes: Vec<_> = routes.iter().map(|route| one_route(route, &mut losses)).collect();
+    if leaves_some {
+        // Without it Istio would answer 404 to methods that the table has nothing for.
+        routes.push(http_route("prefix", EVERYTHING, None, no_retries()));
     }
-    let routes = routes(table).iter().map(|route| one_route(route, &mut losses)).collect();
     let text = yaml_text(&object(vec![
         member("apiVersion", string("networking.istio.io/v1")),
         member("kind", string("VirtualService")),
@@ -33,33 +40,40 @@ pub(super) fn write_istio(table: &RetryTable) -> Conversion {
     Conversion { text, findings: losses.into_findings() }
 }
 
-fn one_route(route: &Route<'_>, losses: &mut Losses) -> Node {
-    let settings = route.policy.settings();
+fn one_route(route: &Route<'_>, losses: &mut Losses<'_>) -> Node {
     lose_common(&route.whom, route.policy, losses);
     if route.policy.hedging().is_some() {
         losses.lose_of(&route.whom, "hedging", "leave it to the clients");
     }
     let kind = if route.is_exact { "exact" } else { "prefix" };
-    let uri = object(vec![member("uri", object(vec![member(kind, string(&route.path))]))]);
+    let timeout = call_timeout(route.policy).map(|timeout| time(&route.whom, timeout, losses));
+    let retries = retry_policy(route, losses);
+    http_route(kind, &route.path, timeout, retries)
+}
+
+fn http_route(kind: &str, path: &str, timeout: Option<Node>, retries: Node) -> Node {
+    let uri = object(vec![member("uri", object(vec![member(kind, string(path))]))]);
     let host = object(vec![member("destination", object(vec![member("host", string("backend"))]))]);
     let mut fields =
         vec![member("match", value(Kind::Array(vec![uri]))), member("route", value(Kind::Array(vec![host])))];
-    if let Some(timeout) = settings.total_timeout() {
-        fields.push(member("timeout", time(timeout)));
-    }
-    fields.push(member("retries", retry_policy(route, losses)));
+    fields.extend(timeout.map(|timeout| member("timeout", timeout)));
+    fields.push(member("retries", retries));
     object(fields)
 }
 
-/// The retries of a route. None are written too: without them Istio retries twice.
-fn retry_policy(route: &Route<'_>, losses: &mut Losses) -> Node {
+/// No retries are written too: without them Istio retries twice.
+fn no_retries() -> Node {
+    object(vec![member("attempts", number(0))])
+}
+
+fn retry_policy(route: &Route<'_>, losses: &mut Losses<'_>) -> Node {
     let (whom, settings, codes) = (&route.whom, route.policy.settings(), route.policy.codes());
     let (mut on, others) = retry_on(codes);
     for code in others {
         losses.lose_of(whom, &format!("a retry on {code}"), "Istio knows no name for the code");
     }
     if on.is_empty() {
-        return object(vec![member("attempts", number(0))]);
+        return no_retries();
     }
     on.push("refused-stream");
     let mut fields = vec![member("attempts", number(retries(whom, settings, losses)))];
@@ -69,7 +83,7 @@ fn retry_policy(route: &Route<'_>, losses: &mut Losses) -> Node {
             let help = "a try that ran into its timeout is retried only as a reset";
             losses.approximate(whom, "broken connections are retried as well", help);
         }
-        fields.push(member("perTryTimeout", time(timeout)));
+        fields.push(member("perTryTimeout", time(whom, timeout, losses)));
     }
     fields.push(member("retryOn", string(on.join(","))));
     losses.lose_of(whom, "the back-off", "Istio has its own, from 25 ms on");
@@ -84,8 +98,13 @@ fn number(number: u32) -> Node {
     value(Kind::Number(number.to_string()))
 }
 
-/// A time in whole milliseconds at least, as Istio takes none below.
-fn time(duration: Duration) -> Node {
+/// A time in whole milliseconds, one at least, as Istio takes none below.
+fn time(whom: &Whom, duration: Duration, losses: &mut Losses<'_>) -> Node {
     let millis = duration.as_millis().max(1);
-    string(time_text(i128::try_from(millis).unwrap_or(i128::MAX).saturating_mul(1_000_000)))
+    let nanos = i128::try_from(millis).unwrap_or(i128::MAX).saturating_mul(1_000_000);
+    if u128::try_from(nanos) != Ok(duration.as_nanos()) {
+        let message = format!("a timeout of {} is written", time_text(nanos));
+        losses.approximate(whom, &message, "Istio takes whole milliseconds");
+    }
+    string(time_text(nanos))
 }

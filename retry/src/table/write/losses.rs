@@ -1,35 +1,106 @@
 //! What a form can't express.
 
+use super::gather::gather;
 use crate::table::service_config::{MethodConfig, Name};
-use crate::table::{Finding, Severity};
+use crate::table::{Finding, Origin, RetryTable, Severity};
+use std::fmt::Write as _;
 
 /// Collects what is lost on the way to a format.
 #[derive(Debug)]
-pub(super) struct Losses {
+pub(super) struct Losses<'a> {
     format: &'static str,
+    table: &'a RetryTable,
     findings: Vec<Finding>,
 }
 
-impl Losses {
-    pub(super) fn new(format: &'static str) -> Self {
-        Self { format, findings: Vec::new() }
+/// Of whom something is said, and where.
+#[derive(Debug)]
+pub(super) struct Whom {
+    shown: String,
+    origin: Option<Origin>,
+}
+
+impl Whom {
+    /// A method, all methods of a service, or everything: the place is that of the last entry which names
+    /// it, else of the entry that counts for it.
+    pub(super) fn named(table: &RetryTable, service: &str, method: &str) -> Self {
+        let mut names =
+            table.names().filter(|name| name.service() == service && name.method().unwrap_or("") == method);
+        let own = names.by_ref().last().and_then(|name| name.origin());
+        let origin = own.or_else(|| table.lookup(service, method)?.origin());
+        Self { shown: shown(service, method), origin: origin.cloned() }
+    }
+
+    /// Nobody in particular.
+    pub(super) fn every_call() -> Self {
+        Self { shown: "every call".to_owned(), origin: None }
+    }
+
+    /// The file as a whole.
+    fn file() -> Self {
+        Self { shown: "the file".to_owned(), origin: None }
+    }
+}
+
+impl<'a> Losses<'a> {
+    pub(super) fn new(format: &'static str, table: &'a RetryTable) -> Self {
+        Self { format, table, findings: Vec::new() }
     }
 
     /// Notes that a part of an entry is lost.
     pub(super) fn lose(&mut self, method: &MethodConfig, part: &str, help: &str) {
-        self.lose_of(&whom(method), part, help);
+        let whom = match method.names.first() {
+            None => Whom { shown: "an entry without names".to_owned(), origin: None },
+            Some(Name { service, method: name, .. }) => {
+                let mut whom = Whom::named(self.table, service, name);
+                if method.names.len() > 1 {
+                    let _infallible = write!(whom.shown, " and {} more", method.names.len() - 1);
+                }
+                whom
+            }
+        };
+        self.lose_of(&whom, part, help);
     }
 
     /// Notes that a part of what is said about somebody is lost.
-    pub(super) fn lose_of(&mut self, whom: &str, part: &str, help: &str) {
-        let message = format!("{part} of {whom} can't be said in {}", self.format);
-        self.findings.push(Finding::new("not-expressible", Severity::Warning, message).with_help(help));
+    pub(super) fn lose_of(&mut self, whom: &Whom, part: &str, help: &str) {
+        let message = format!("{part} of {} can't be said in {}", whom.shown, self.format);
+        let finding = Finding::new("not-expressible", Severity::Warning, message);
+        self.findings.push(finding.with_help(help).at(whom.origin.clone()));
     }
 
     /// Notes that something comes close, but is not the same.
-    pub(super) fn approximate(&mut self, whom: &str, message: &str, help: &str) {
-        let message = format!("{message} for {whom} in {}", self.format);
-        self.findings.push(Finding::new("approximated", Severity::Note, message).with_help(help));
+    pub(super) fn approximate(&mut self, whom: &Whom, message: &str, help: &str) {
+        let message = format!("{message} for {} in {}", whom.shown, self.format);
+        let finding = Finding::new("approximated", Severity::Note, message);
+        self.findings.push(finding.with_help(help).at(whom.origin.clone()));
+    }
+
+    /// Notes that the limit on retries to one server is lost, where there is one.
+    pub(super) fn lose_throttling(&mut self, help: &str) {
+        if self.table.throttling().is_some() {
+            self.lose_of(&Whom::every_call(), "retry throttling", help);
+        }
+    }
+
+    /// Notes that the findings that the table allows are lost.
+    pub(super) fn lose_allowances(&mut self) {
+        if self.table.allowances().next().is_some() {
+            self.lose_of(&Whom::file(), "allow", "only TOML has a place for it");
+        }
+    }
+
+    /// Notes that polling and batching are lost, but for the polling of methods for which it is written.
+    pub(super) fn lose_extras(&mut self, writes_polling: impl Fn(&Name) -> bool) {
+        let config = gather(self.table);
+        for method in config.methods.iter().chain(&config.beside) {
+            if method.own.polling.is_some() && !method.names.iter().all(&writes_polling) {
+                self.lose(method, "polling", "keep it in GAPIC YAML, or in TOML");
+            }
+            if method.own.batching.is_some() {
+                self.lose(method, "batching", "keep it in GAPIC YAML, or in TOML");
+            }
+        }
     }
 
     pub(super) fn into_findings(self) -> Vec<Finding> {
@@ -38,20 +109,10 @@ impl Losses {
 }
 
 /// A name in the form that people know.
-pub(super) fn shown(service: &str, method: &str) -> String {
+fn shown(service: &str, method: &str) -> String {
     match (service, method) {
         ("", "") => "everything".to_owned(),
         (service, "") => service.to_owned(),
         (service, method) => format!("{service}/{method}"),
-    }
-}
-
-/// Whom an entry is for, by its first name.
-fn whom(method: &MethodConfig) -> String {
-    let first = method.names.first().map(|Name { service, method, .. }| shown(service, method));
-    match (first, method.names.len()) {
-        (None, _) => "an entry without names".to_owned(),
-        (Some(first), 1) => first,
-        (Some(first), count) => format!("{first} and {} more", count - 1),
     }
 }

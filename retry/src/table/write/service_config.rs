@@ -1,23 +1,24 @@
 //! A table as a gRPC service config.
 
 use super::conversion::Conversion;
+use super::gather::gather;
 use super::json::{json_text, member, number_text, string, value};
 use super::losses::Losses;
 use crate::Code;
+use crate::table::RetryTable;
 use crate::table::document::{Kind, Member, Node};
-use crate::table::service_config::{HedgingPolicy, MethodConfig, RetryPolicy, ServiceConfig};
+use crate::table::service_config::{HedgingPolicy, MethodConfig, RetryPolicy};
 use crate::table::values::{Located, seconds_text};
 
 /// The JSON text of a service config.
-pub(super) fn write_service_config(config: &ServiceConfig) -> Conversion {
-    let mut losses = Losses::new("a gRPC service config");
+pub(super) fn write_service_config(table: &RetryTable) -> Conversion {
+    let config = gather(table);
+    let mut losses = Losses::new("a gRPC service config", table);
     let methods = config.methods.iter().map(|method| entry(method, &mut losses)).collect();
     for beside in &config.beside {
         polling_and_batching(beside, &mut losses);
     }
-    if !config.allowances.is_empty() {
-        losses.lose_of("the file", "allow", "JSON has no place for it");
-    }
+    losses.lose_allowances();
     let mut members = vec![member("methodConfig", value(Kind::Array(methods)))];
     if let Some(throttling) = &config.throttling {
         let mut fields = Vec::new();
@@ -29,7 +30,7 @@ pub(super) fn write_service_config(config: &ServiceConfig) -> Conversion {
     Conversion { text: json_text(&value(Kind::Object(members))), findings: losses.into_findings() }
 }
 
-fn entry(method: &MethodConfig, losses: &mut Losses) -> Node {
+fn entry(method: &MethodConfig, losses: &mut Losses<'_>) -> Node {
     let mut members = vec![member("name", value(Kind::Array(method.names.iter().map(name).collect())))];
     let own = &method.own;
     let timeout = own.total_timeout.or(method.timeout);
@@ -60,7 +61,7 @@ fn entry(method: &MethodConfig, losses: &mut Losses) -> Node {
     value(Kind::Object(members))
 }
 
-fn polling_and_batching(method: &MethodConfig, losses: &mut Losses) {
+fn polling_and_batching(method: &MethodConfig, losses: &mut Losses<'_>) {
     if method.own.polling.is_some() {
         losses.lose(method, "polling", "keep it in GAPIC YAML beside the file");
     }

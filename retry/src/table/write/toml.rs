@@ -1,12 +1,13 @@
 //! A table in this project's own form.
 
 use super::conversion::Conversion;
+use super::gather::gather;
 use super::json::{number_text, quoted};
 use super::losses::Losses;
 use crate::table::document::{Kind, Member, Node};
-use crate::table::service_config::{HedgingPolicy, MethodConfig, Name, ServiceConfig};
+use crate::table::service_config::{HedgingPolicy, MethodConfig, Name};
 use crate::table::values::{Located, time_text};
-use crate::table::{BatchingSettings, LimitExceeded};
+use crate::table::{BatchingSettings, LimitExceeded, RetryTable};
 use crate::{Code, RetrySettings};
 use std::time::Duration;
 
@@ -14,8 +15,9 @@ use std::time::Duration;
 const LINE: usize = 100;
 
 /// The TOML text of a table.
-pub(super) fn write_toml(config: &ServiceConfig) -> Conversion {
-    let mut losses = Losses::new("TOML");
+pub(super) fn write_toml(table: &RetryTable) -> Conversion {
+    let config = gather(table);
+    let mut losses = Losses::new("TOML", table);
     let mut blocks = Vec::new();
     if !config.rest.is_empty() {
         let values = config.rest.iter().filter_map(|member| {
@@ -43,7 +45,7 @@ pub(super) fn write_toml(config: &ServiceConfig) -> Conversion {
     Conversion { text: blocks.join("\n"), findings: losses.into_findings() }
 }
 
-fn entry(method: &MethodConfig, losses: &mut Losses) -> String {
+fn entry(method: &MethodConfig, losses: &mut Losses<'_>) -> String {
     let mut lines = Lines::new("[[entry]]");
     lines.list("for", &method.names.iter().map(name).collect::<Vec<_>>());
     let own = &method.own;
