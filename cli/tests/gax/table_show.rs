@@ -108,3 +108,15 @@ fn memorystores_stub_table_is_the_java_clients() {
     ];
     compare("google.cloud.redis.v1", &flags, "redis_grpc_service_config.json");
 }
+
+#[test]
+fn presets_come_with_their_rules() {
+    assert_snapshot!(session("table show --preset storage"));
+    assert_snapshot!(session("table show --preset memorystore --format json"));
+    let lines = [
+        "table show --preset storagee".to_owned(),
+        "table show --preset storage --format stub-tables".to_owned(),
+        format!("table show --preset storage {LIBRARY}"),
+    ];
+    assert_snapshot!(lines.map(|line| session(&line)).join("\n"));
+}

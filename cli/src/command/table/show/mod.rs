@@ -1,6 +1,7 @@
 //! `gax table show`: what a table says, method by method.
 
 mod json;
+mod preset;
 mod stub_tables;
 pub(super) mod text;
 
@@ -25,6 +26,10 @@ pub(crate) struct ShowArgs {
     /// The retry tables
     #[arg(value_name = "TABLE")]
     tables: Vec<PathBuf>,
+
+    /// In place of tables: the preset of this name, and which HTTP requests it calls safe to send twice
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["tables", "method", "gapic_yaml"])]
+    preset: Option<String>,
 
     /// Only this method: pkg.Service/Method, or just Method where only one has that name
     #[arg(long, value_name = "METHOD")]
@@ -62,6 +67,7 @@ Examples:
   gax table show --format stub-tables --dialect gax-java --proto-path protos \\
                  --proto google/cloud/redis/v1/cloud_redis.proto --gapic-yaml redis_gapic.yaml \\
                  --service-yaml redis_v1.yaml -- redis_grpc_service_config.json
+  gax table show --preset storage
 
 JSON:
   {\"dialect\":..,\"methods\":[{\"service\":..,\"method\":..,\"entry\":..,\"codes_key\":..,\"params_key\":..,
@@ -70,9 +76,20 @@ JSON:
     \"rpc_timeout_multiplier\":..,\"max_rpc_timeout_ms\":..,\"origins\":{VALUE:\"file:line:column\"},
     \"worst_case_ms\":..,\"refused_at_ms\":[..],\"load\":..},..]}
   method is null for all methods of a service, and so is service for all services. null: what is not
-  set; all but the names where the table has nothing for a method.";
+  set; all but the names where the table has nothing for a method. With --preset:
+  {\"preset\":..,\"source\":..,\"waits\":..,\"limits\":..,\"statuses\":[..],\"transport_failures\":[..],
+    \"strategy\":..,\"prefixes\":[..],\"rules\":[{\"name\":..,\"method\":..,\"path\":..,\"class\":..,
+    \"preconditions\":[..]},..]}";
 
 pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {
+    if let Some(name) = &args.preset {
+        if args.format == ShowFormat::StubTables {
+            let sentence = "--preset can't go with --format stub-tables; a preset has no RPCs";
+            return Err(Failure::Usage(sentence.to_owned()));
+        }
+        preset::run(name, args.format == ShowFormat::Json)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let tables = args.protos.tables(&args.tables)?;
     let table = args.reading.merged(&tables, args.gapic_yaml.as_deref())?;
     let mut err = anstream::stderr();

@@ -1,0 +1,87 @@
+//! `--preset`: a named configuration, and which requests it calls safe to send twice.
+
+use crate::command::{print, print_json};
+use crate::failure::Failure;
+use crate::render::{Align, Cell, DIM, HEAD, Table};
+use gax_retry::{OperationClass, Preset, TransportFailure, presets};
+use serde::Serialize;
+use std::fmt::Write as _;
+
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    preset: &'a str,
+    source: &'a str,
+    waits: String,
+    limits: String,
+    statuses: Vec<u16>,
+    transport_failures: Vec<&'static str>,
+    strategy: &'static str,
+    prefixes: Vec<&'a str>,
+    rules: Vec<Row<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Row<'a> {
+    name: &'a str,
+    method: &'a str,
+    path: String,
+    class: &'static str,
+    preconditions: Vec<String>,
+}
+
+pub(super) fn run(name: &str, for_programs: bool) -> Result<(), Failure> {
+    let preset = presets::named(name).map_err(|error| Failure::Usage(error.to_string()))?;
+    let document = document(&preset);
+    if for_programs { print_json(&document) } else { print(&text(&preset, &document)) }
+}
+
+fn document(preset: &Preset) -> Document<'_> {
+    let recipe = preset.recipe();
+    let table = preset.idempotency_table();
+    let transport = TransportFailure::ALL.iter().filter(|kind| preset.transport_failures().contains(**kind));
+    let rules = table.rules().iter().map(|rule| {
+        let (class, preconditions) = match rule.class() {
+            OperationClass::Always => ("always", Vec::new()),
+            OperationClass::Never => ("never", Vec::new()),
+            OperationClass::Conditional(any) => {
+                ("conditional", any.iter().map(ToString::to_string).collect())
+            }
+        };
+        Row { name: rule.name(), method: rule.method(), path: rule.path().to_string(), class, preconditions }
+    });
+    Document {
+        preset: preset.name(),
+        source: preset.source(),
+        waits: recipe.backoff().to_string(),
+        limits: recipe.limits().to_string(),
+        statuses: preset.statuses().iter().collect(),
+        transport_failures: transport.map(|kind| kind.as_str()).collect(),
+        strategy: preset.strategy().as_str(),
+        prefixes: table.prefixes().collect(),
+        rules: rules.collect(),
+    }
+}
+
+fn text(preset: &Preset, document: &Document<'_>) -> String {
+    let mut text = format!("{HEAD}{}{HEAD:#}\n  {DIM}{}{DIM:#}\n", document.preset, document.source);
+    let nothing = |list: String| if list.is_empty() { "nothing".to_owned() } else { list };
+    for (what, value) in [
+        ("waits", document.waits.clone()),
+        ("limits", document.limits.clone()),
+        ("statuses", nothing(preset.statuses().to_string())),
+        ("failures", nothing(preset.transport_failures().to_string())),
+        ("strategy", document.strategy.to_owned()),
+        ("paths in", nothing(document.prefixes.join(", "))),
+    ] {
+        let _infallible = writeln!(text, "  {what:<10}{value}");
+    }
+    let columns = [("operation", Align::Left), ("method", Align::Left), ("path", Align::Left)];
+    let [operation, method, path] = columns;
+    let mut table = Table::new([operation, method, path, ("safe to send twice", Align::Left)]);
+    for (row, rule) in document.rules.iter().zip(preset.idempotency_table().rules()) {
+        let class = rule.class().to_string();
+        table.push([row.name, row.method, &row.path, &class].map(Cell::from));
+    }
+    let _infallible = write!(text, "\n{table}");
+    text
+}
