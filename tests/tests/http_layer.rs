@@ -474,3 +474,46 @@ async fn a_report_prints_why() {
     assert!(text.contains(why), "{text}");
     assert!(text.ends_with("NON_RETRYABLE"), "{text}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_deadline_of_the_request_being_served_bounds_the_call() {
+    let (server, connector) = FaultServer::in_memory(HttpScript::always(HttpAct::Stall));
+    let client = layer().layer(FaultServer::full_client(connector));
+    let handler = tower::service_fn(move |_: http::Request<Full<Bytes>>| {
+        let mut client = client.clone();
+        async move {
+            let error = client.call(get()).await.unwrap_err();
+            assert_eq!(times(error.report()), [(0, 1000), (1100, 1700)]);
+            assert_eq!(error.stop_reason(), Some(StopReason::TotalTimeout));
+            Ok::<_, std::convert::Infallible>(http::Response::new(Full::<Bytes>::default()))
+        }
+    });
+    let mut request = get();
+    request.headers_mut().insert("grpc-timeout", http::HeaderValue::from_static("1700m"));
+    tonic_gax::DeadlineLayer::new().layer(handler).call(request).await.unwrap();
+    assert_eq!(server.times(), [0, 1100]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_can_be_spawned_whatever_its_body() {
+    let (_server, connector) = FaultServer::in_memory(HttpScript::new([HttpAct::status(503)]));
+    let mut client = layer().layer(FaultServer::client::<ReplayBody>(connector));
+    let request = http::Request::put("http://server/thing").body(ReplayBody::from("content")).unwrap();
+    let response = tokio::spawn(client.call(request)).await.unwrap().unwrap();
+    assert_eq!(response.status(), 200);
+    let body = tokio::spawn(response.into_body().collect()).await.unwrap().unwrap();
+    assert_eq!(body.to_bytes(), r#"{"status":200}"#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_any_time_nothing_is_sent() {
+    let mut request = get();
+    request.extensions_mut().insert(CallOptions::new().timeout(Duration::ZERO));
+    let (error, server) = failed(&layer(), HttpScript::default(), request).await;
+    assert_eq!((error.stop_reason(), server.arrivals().len()), (Some(StopReason::TotalTimeout), 0));
+    assert_eq!((error.code(), error.failure()), (Code::DeadlineExceeded, Some(TransportFailure::Timeout)));
+    assert_eq!(
+        error.to_string(),
+        "GET /thing failed after 0 attempts in 0ns (TOTAL_TIMEOUT): there was no time for an attempt"
+    );
+}
