@@ -10,6 +10,7 @@ mod plan;
 mod plan_misuse;
 mod plan_table;
 mod table_compare;
+mod table_convert;
 mod table_lint;
 mod table_show;
 

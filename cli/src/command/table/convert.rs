@@ -1,9 +1,11 @@
 //! `gax table convert`: a table in another form.
 
-use super::source::Reading;
+use super::lint::rule_or_severity;
+use super::source::{ProtoFlags, Reading};
 use crate::command::print;
-use crate::failure::{FINDINGS, Failure};
+use crate::failure::Failure;
 use clap::Args;
+use gax_retry::lint::{Linter, Target};
 use gax_retry::{ConversionTarget, Severity};
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -11,31 +13,50 @@ use std::process::ExitCode;
 
 /// Write a retry table in another form
 ///
-/// What the other form can't say is told on standard error. The exit status is 1 if it is told as an
-/// error.
+/// What the other form can't say (not-expressible), or says in its own way (approximated), is told on
+/// standard error, with its place in the table; docs/src/convert.md has what each form can carry. With
+/// --deny nothing is written where such a thing is found, and the exit status is 1.
+///
+/// The forms grpc and toml get what the table says, in every dialect; the others get what the dialect
+/// makes of it. gapic and client-config list methods one by one: with --proto those of the protos, without
+/// it those that the table names.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct ConvertArgs {
-    /// The retry tables; several are written as one
-    #[arg(value_name = "TABLE", required = true)]
+    /// The retry tables; several are written as one, in which the last one that names a method counts
+    #[arg(value_name = "TABLE")]
     tables: Vec<PathBuf>,
 
     /// The form: grpc, gapic, client-config, toml, envoy or istio
-    #[arg(long, value_name = "FORM", value_parser = target)]
+    #[arg(long, value_name = "FORM", value_parser = form)]
     to: ConversionTarget,
 
     #[command(flatten)]
     reading: Reading,
 
+    #[command(flatten)]
+    protos: ProtoFlags,
+
+    /// Write nothing if there is a finding of that rule, or of that severity and above; may be repeated
+    #[arg(long, value_name = "RULE", value_parser = rule_or_severity, help_heading = "Output")]
+    deny: Vec<Target>,
+
+    /// Leave findings of that rule or severity out; may be repeated
+    #[arg(long, value_name = "RULE", value_parser = rule_or_severity, help_heading = "Output")]
+    allow: Vec<Target>,
+
     /// The file to write; without it the table goes to standard output
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
-
-    /// Make what the other form can't say an error
-    #[arg(long, help_heading = "Output")]
-    deny_losses: bool,
 }
 
-fn target(text: &str) -> Result<ConversionTarget, String> {
+const EXAMPLES: &str = "\
+Examples:
+  gax table convert library_grpc_service_config.json --to toml -o library.toml
+  gax table convert library_grpc_service_config.json --to envoy --deny not-expressible
+  gax table convert --to client-config --proto-path protos --proto example/library.proto -- library.toml";
+
+fn form(text: &str) -> Result<ConversionTarget, String> {
     text.parse().map_err(|_| {
         let names: Vec<&str> = ConversionTarget::ALL.iter().map(|target| target.as_str()).collect();
         format!("is not known; write one of {}", names.join(", "))
@@ -43,20 +64,36 @@ fn target(text: &str) -> Result<ConversionTarget, String> {
 }
 
 pub(crate) fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
-    let table = args.reading.merged(&args.tables, None)?;
-    let conversion = table.convert(args.to);
-    let mut err = anstream::stderr();
+    let tables = args.protos.tables(&args.tables)?;
+    let services = args.protos.describe()?.map(|api| api.services).unwrap_or_default();
+    let table = args.reading.merged(&tables, None)?;
+    let conversion = table.convert_for(args.to, &services);
+    let linter = args.deny.iter().fold(Linter::new(), |linter, target| linter.deny(*target));
+    let linter = args.allow.iter().fold(linter, |linter, target| linter.allow(*target));
+    let findings = linter.judge(conversion.findings().to_vec());
     let warnings = table.findings().iter().filter(|finding| finding.severity() >= Severity::Warning);
-    for finding in warnings.chain(conversion.findings()) {
+    let mut err = anstream::stderr();
+    for finding in warnings.chain(&findings) {
         let _unread = writeln!(err, "{finding}");
     }
-    match &args.output {
-        Some(path) => std::fs::write(path, conversion.text()).map_err(|error| {
-            Failure::Usage(format!("--output: can't write {} ({error}); name another file", path.display()))
-        })?,
-        None => print(conversion.text())?,
+    let denied = findings.iter().filter(|finding| finding.severity() == Severity::Error);
+    match denied.count() {
+        0 => write(args, conversion.text())?,
+        count => return Err(Failure::Run(refusal(args.to, count))),
     }
-    let errors = conversion.findings().iter().any(|finding| finding.severity() == Severity::Error);
-    let lost = args.deny_losses && !conversion.findings().is_empty();
-    Ok(if errors || lost { ExitCode::from(FINDINGS) } else { ExitCode::SUCCESS })
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write(args: &ConvertArgs, text: &str) -> Result<(), Failure> {
+    match &args.output {
+        None => print(text),
+        Some(path) => std::fs::write(path, text).map_err(|error| {
+            Failure::Usage(format!("--output: can't write {} ({error}); name another file", path.display()))
+        }),
+    }
+}
+
+fn refusal(form: ConversionTarget, count: usize) -> String {
+    let findings = if count == 1 { "1 finding is" } else { &format!("{count} findings are") };
+    format!("nothing is written as {form}: {findings} denied; change the table, or leave --deny out")
 }

@@ -73,7 +73,7 @@ pub(super) fn retries(whom: &Whom, settings: &RetrySettings, losses: &mut Losses
         (None, Some(total)) => {
             let retries = retries_within(settings, total);
             let message = format!("a number of retries must be given ({retries})");
-            losses.approximate(whom, &message, "the timeout has room for no more; write maxAttempts");
+            losses.approximate(whom, &message, "as many as the timeout has room for when waits are drawn long; write maxAttempts");
             retries
         }
     }

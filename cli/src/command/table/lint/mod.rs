@@ -36,11 +36,11 @@ pub(crate) struct LintArgs {
     protos: ProtoFlags,
 
     /// Make findings of that rule, or of that severity and above, errors; may be repeated
-    #[arg(long, value_name = "RULE", value_parser = target, help_heading = "Rules")]
+    #[arg(long, value_name = "RULE", value_parser = rule_or_severity, help_heading = "Rules")]
     deny: Vec<Target>,
 
     /// Leave findings of that rule or severity out; may be repeated
-    #[arg(long, value_name = "RULE", value_parser = target, help_heading = "Rules")]
+    #[arg(long, value_name = "RULE", value_parser = rule_or_severity, help_heading = "Rules")]
     allow: Vec<Target>,
 
     /// How the findings are printed
@@ -72,7 +72,8 @@ enum LintFormat {
     Github,
 }
 
-fn target(text: &str) -> Result<Target, String> {
+/// Reads what `--deny` and `--allow` take.
+pub(super) fn rule_or_severity(text: &str) -> Result<Target, String> {
     text.parse().map_err(|error: gax_retry::lint::UnknownTargetError| match error.suggestion() {
         Some(rule) => format!("is neither a rule nor a severity; did you mean {rule}?"),
         None => "is neither a rule nor a severity; write note, warning, error or a rule of docs/src/lint.md"
