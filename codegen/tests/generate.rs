@@ -70,6 +70,59 @@ fn a_table_read_as_grpc_reads_it_is_run_as_grpc_runs_it() {
 }
 
 #[test]
+fn tables_of_every_format_make_the_same_settings() {
+    let service = "google.cloud.asset.v1.AssetService";
+    let toml = format!(
+        r#"
+[codes]
+idempotent = ["UNAVAILABLE"]
+[params.patient]
+timeout = "1m"
+initial_retry_delay = "100ms"
+retry_delay_multiplier = 1.5
+max_retry_delay = "10s"
+[[entry]]
+for = ["{service}/ListAssets"]
+codes = "idempotent"
+params = "patient"
+"#
+    );
+    let yaml = format!(
+        r"
+type: com.google.api.codegen.ConfigProto
+config_schema_version: 1.0.0
+interfaces:
+- name: {service}
+  retry_codes_def:
+  - {{name: idempotent, retry_codes: [UNAVAILABLE]}}
+  retry_params_def:
+  - name: patient
+    initial_retry_delay_millis: 100
+    retry_delay_multiplier: 1.5
+    max_retry_delay_millis: 10000
+    initial_rpc_timeout_millis: 60000
+    rpc_timeout_multiplier: 1
+    max_rpc_timeout_millis: 60000
+    total_timeout_millis: 60000
+  methods:
+  - {{name: ListAssets, retry_codes_name: idempotent, retry_params_name: patient, timeout_millis: 60000}}
+"
+    );
+    for (name, table) in [("table.toml", toml), ("asset_gapic.yaml", yaml)] {
+        let builder = configure().retry_table_text(name, table);
+        let generated = generate(builder, ASSET, PROTO);
+        let code: String = content(&generated, "google.cloud.asset.v1.rs").split_whitespace().collect();
+        let settings = "retry_settings(Some(::core::time::Duration::new(60,0)),::core::time::Duration::from_millis(100),1.5,";
+        assert!(
+            code.contains("(\"idempotent\",::tonic_gax::CodeSet::EMPTY.with(::tonic_gax::Code::Unavailable"),
+            "{name}"
+        );
+        assert!(code.contains("\"patient\""), "{name}");
+        assert!(code.contains(settings), "{name}");
+    }
+}
+
+#[test]
 fn messages_and_tonics_code_are_tonics_own() {
     let directory = std::env::temp_dir().join(format!("tonic-gax-build-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
