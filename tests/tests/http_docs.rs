@@ -1,5 +1,4 @@
 //! The guide's page about presets says what the presets are.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use tonic_gax::presets;
 
