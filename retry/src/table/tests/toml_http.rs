@@ -96,3 +96,16 @@ fn what_is_no_rule_is_refused_with_its_place() {
     let odd = RetryTable::parse("[http]\nbasis = \"storage\"").unwrap();
     assert_eq!(rules(&odd), ["unknown-field"]);
 }
+
+#[test]
+fn rules_survive_toml_and_are_missed_elsewhere() {
+    let table = read(Dialect::AsWritten, TABLE);
+    let toml = table.convert(crate::TableFormat::Toml);
+    assert_eq!(toml.findings(), []);
+    let again = RetryTable::parse(toml.text()).unwrap();
+    assert_eq!(rules(&again), [""; 0]);
+    assert_eq!(again.idempotency(), table.idempotency());
+    let json = table.convert(crate::TableFormat::ServiceConfig);
+    let [finding] = json.findings() else { panic!("{:?}", json.findings()) };
+    assert_eq!(finding.message(), "http of the file can't be said there");
+}

@@ -81,13 +81,23 @@ impl RetryTable {
         target: impl Into<ConversionTarget>,
         services: &[ServiceDescription],
     ) -> Conversion {
-        match target.into() {
+        let target = target.into();
+        #[cfg_attr(not(feature = "http"), expect(unused_mut, reason = "HTTP adds to it"))]
+        let mut conversion = match target {
             ConversionTarget::Table(TableFormat::ServiceConfig) => write_service_config(self),
             ConversionTarget::Table(TableFormat::Toml) => write_toml(self),
             ConversionTarget::Table(TableFormat::GapicYaml) => write_gapic(self, services),
             ConversionTarget::Table(TableFormat::ClientConfig) => write_client_config(self, services),
             ConversionTarget::Envoy => write_envoy(self),
             ConversionTarget::Istio => write_istio(self),
+        };
+        #[cfg(feature = "http")]
+        if let Some(rules) = self.idempotency() {
+            match target {
+                ConversionTarget::Table(TableFormat::Toml) => super::http::add_rules(&mut conversion, rules),
+                _ => super::http::lose_rules(&mut conversion),
+            }
         }
+        conversion
     }
 }

@@ -3,6 +3,8 @@
 mod conversion;
 mod envoy;
 mod gather;
+#[cfg(feature = "http")]
+mod http;
 mod istio;
 mod json;
 mod losses;
