@@ -7,8 +7,9 @@ use prost_types::{DescriptorProto, MethodDescriptorProto};
 /// The kind of an RPC with that request and response.
 ///
 /// An RPC is paged if its request has the fields `page_size` and `page_token` and its response has
-/// `next_page_token`, none of them repeated.
+/// `next_page_token`, none of them repeated. In some packages `max_results` is as good as `page_size`.
 pub(crate) fn method_kind(
+    package: &str,
     method: &MethodDescriptorProto,
     request: Option<&DescriptorProto>,
     response: Option<&DescriptorProto>,
@@ -17,15 +18,21 @@ pub(crate) fn method_kind(
         (true, true) => MethodKind::BidiStreaming,
         (true, false) => MethodKind::ClientStreaming,
         (false, true) => MethodKind::ServerStreaming,
-        (false, false) if is_paged(request, response) => MethodKind::Paged,
+        (false, false) if is_paged(package, request, response) => MethodKind::Paged,
         (false, false) => MethodKind::Unary,
     }
 }
 
-fn is_paged(request: Option<&DescriptorProto>, response: Option<&DescriptorProto>) -> bool {
-    has_field(request, "page_size")
-        && has_field(request, "page_token")
-        && has_field(response, "next_page_token")
+fn is_paged(package: &str, request: Option<&DescriptorProto>, response: Option<&DescriptorProto>) -> bool {
+    let has_size =
+        has_field(request, "page_size") || counts_max_results(package) && has_field(request, "max_results");
+    has_size && has_field(request, "page_token") && has_field(response, "next_page_token")
+}
+
+/// Whether Google's Java generator takes `max_results` for a page's size: in APIs without gRPC, and in
+/// `BigQuery`'s.
+fn counts_max_results(package: &str) -> bool {
+    package == "google.cloud.bigquery.v2" || package.starts_with("google.cloud.compute.")
 }
 
 fn has_field(message: Option<&DescriptorProto>, name: &str) -> bool {
@@ -53,7 +60,7 @@ mod tests {
             server_streaming: Some(server),
             ..MethodDescriptorProto::default()
         };
-        method_kind(&method, Some(&message(request)), Some(&message(response)))
+        method_kind("a.b", &method, Some(&message(request)), Some(&message(response)))
     }
 
     #[test]
@@ -80,6 +87,21 @@ mod tests {
         response.field[0].label = Some(Label::Repeated.into());
         let request = message(&["page_size", "page_token"]);
         let method = MethodDescriptorProto::default();
-        assert_eq!(method_kind(&method, Some(&request), Some(&response)), MethodKind::Unary);
+        assert_eq!(method_kind("a.b", &method, Some(&request), Some(&response)), MethodKind::Unary);
+    }
+
+    #[test]
+    fn max_results_are_a_page_size_in_some_packages() {
+        let request = message(&["max_results", "page_token"]);
+        let response = message(&["next_page_token"]);
+        let method = MethodDescriptorProto::default();
+        for (package, kind) in [
+            ("google.cloud.compute.v1", MethodKind::Paged),
+            ("google.cloud.bigquery.v2", MethodKind::Paged),
+            ("google.cloud.bigquery.v3", MethodKind::Unary),
+            ("a.b", MethodKind::Unary),
+        ] {
+            assert_eq!(method_kind(package, &method, Some(&request), Some(&response)), kind, "{package}");
+        }
     }
 }

@@ -78,6 +78,19 @@ fn methods_come_with_their_options() {
 }
 
 #[test]
+fn services_come_in_the_order_of_the_protos_that_were_asked_for() {
+    let folder = write("order", LIBRARY);
+    let names = |protos: &[&str]| {
+        let protos = describe_protos(protos, &[&folder]).unwrap();
+        protos.services().iter().map(|service| service.name().to_owned()).collect::<Vec<_>>()
+    };
+    let operations = "google/longrunning/operations.proto";
+    let in_order = ["example.v1.Library", "google.longrunning.Operations"];
+    assert_eq!(names(&["library.proto", operations]), in_order);
+    assert_eq!(names(&[operations, "library.proto"]), [in_order[1], in_order[0]]);
+}
+
+#[test]
 fn services_of_imports_are_told_apart() {
     let folder = write("imports", LIBRARY);
     let protos = describe_protos(&["library.proto"], &[folder]).unwrap();

@@ -62,8 +62,10 @@ pub fn describe_protos(protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>
     let set = compiler.file_descriptor_set();
     let descriptors = Descriptors::new(&set);
     let is_requested: HashSet<&str> = requested.iter().map(String::as_str).collect();
-    let (own, imported): (Vec<&ProtoService>, Vec<&ProtoService>) =
+    let (mut own, imported): (Vec<&ProtoService>, Vec<&ProtoService>) =
         descriptors.services.iter().partition(|service| is_requested.contains(service.file.as_str()));
+    // Descriptors come imports first, whatever the order of the files asked for.
+    own.sort_by_key(|service| protos.iter().position(|path| path.as_ref().ends_with(&service.file)));
     let describe = |services: Vec<&ProtoService>| {
         services.into_iter().map(|service| describe(service, &options)).collect()
     };
