@@ -3,7 +3,7 @@
 use super::BoxError;
 use super::body::HttpResponseBody;
 use super::error::{Broken, HttpError};
-use super::failure::{Phase, classify};
+use super::failure::{Part, classify};
 use super::outgoing::Outgoing;
 use super::policy::Policy;
 use super::replay::Replay;
@@ -167,8 +167,8 @@ impl<B: Replay, R> Course<B, R> {
     }
 
     /// The request or its answer broke.
-    pub(super) fn broken(&mut self, error: BoxError, phase: Phase) -> Next<R> {
-        let failure = classify(&*error, phase);
+    pub(super) fn broken(&mut self, error: BoxError, part: Part) -> Next<R> {
+        let failure = classify(&*error, part);
         let broken = Broken::Failed { failure, source: error };
         self.ended(Ended::Broken(broken), failure.map(HttpFailure::Transport), None)
     }

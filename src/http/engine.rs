@@ -4,7 +4,7 @@ use super::BoxError;
 use super::body::HttpResponseBody;
 use super::course::{Course, Next};
 use super::error::HttpError;
-use super::failure::Phase as Until;
+use super::failure::Part;
 use super::incoming::{Incoming, Read};
 use super::replay::Replay;
 use crate::operation::Timer;
@@ -88,9 +88,9 @@ where
                             this.phase.set(Phase::Sent { future });
                             continue;
                         }
-                        None => course.broken(Box::new(NoBody), Until::Head),
+                        None => course.broken(Box::new(NoBody), Part::Head),
                     },
-                    Poll::Ready(Err(error)) => course.broken(error.into(), Until::Head),
+                    Poll::Ready(Err(error)) => course.broken(error.into(), Part::Head),
                     Poll::Pending => {
                         ready!(this.timer.as_mut().poll_at(course.pending(), cx));
                         // A place in the service's queue must not be held through a delay.
@@ -104,7 +104,7 @@ where
                         this.phase.set(Phase::Collecting { incoming });
                         continue;
                     }
-                    Poll::Ready(Err(error)) => course.broken(error.into(), Until::Head),
+                    Poll::Ready(Err(error)) => course.broken(error.into(), Part::Head),
                     Poll::Pending => {
                         ready!(this.timer.as_mut().poll_at(course.pending(), cx));
                         course.timed_out()
@@ -158,7 +158,7 @@ where
     let deadline = course.deadline();
     let is_success = incoming.status().is_success();
     match read {
-        Some(Read::Broke(error)) if is_success => course.broken(error, Until::Body),
+        Some(Read::Broke(error)) if is_success => course.broken(error, Part::Body),
         Some(read) if is_success => {
             let is_whole = matches!(read, Read::Whole);
             course.succeeded(incoming.into_response(read, deadline), is_whole)

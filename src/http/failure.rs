@@ -4,20 +4,20 @@ use gax_retry::TransportFailure;
 use std::error::Error;
 use std::io;
 
-/// When the error came.
+/// Which part of the answer was awaited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Phase {
-    /// Before the head of the answer was there.
+pub(super) enum Part {
+    /// Its head.
     Head,
-    /// While its body came in.
+    /// Its body.
     Body,
 }
 
 /// The kind of failure; `None` if the fault is the caller's own, so that another attempt is no use.
-pub(super) fn classify(error: &(dyn Error + 'static), phase: Phase) -> Option<TransportFailure> {
-    let broken = match phase {
-        Phase::Head => TransportFailure::Reset,
-        Phase::Body => TransportFailure::Truncated,
+pub(super) fn classify(error: &(dyn Error + 'static), part: Part) -> Option<TransportFailure> {
+    let broken = match part {
+        Part::Head => TransportFailure::Reset,
+        Part::Body => TransportFailure::Truncated,
     };
     let mut link = Some(error);
     while let Some(current) = link {
@@ -91,15 +91,15 @@ mod tests {
             (Kind::UnexpectedEof, TransportFailure::Reset, TransportFailure::Truncated),
         ] {
             let error = io::Error::from(kind);
-            assert_eq!(classify(&error, Phase::Head), Some(in_head), "{kind}");
-            assert_eq!(classify(&error, Phase::Body), Some(in_body), "{kind}");
+            assert_eq!(classify(&error, Part::Head), Some(in_head), "{kind}");
+            assert_eq!(classify(&error, Part::Body), Some(in_body), "{kind}");
         }
     }
 
     #[test]
     fn what_nobody_knows_broke_and_the_callers_faults_are_final() {
-        assert_eq!(classify(&std::fmt::Error, Phase::Head), Some(TransportFailure::Reset));
+        assert_eq!(classify(&std::fmt::Error, Part::Head), Some(TransportFailure::Reset));
         let fault = http::Error::from(http::Uri::try_from("http:// ").unwrap_err());
-        assert_eq!(classify(&fault, Phase::Head), None);
+        assert_eq!(classify(&fault, Part::Head), None);
     }
 }
