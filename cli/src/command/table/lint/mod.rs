@@ -178,6 +178,8 @@ fn counts(findings: &[Finding]) -> [usize; 3] {
 #[derive(Debug, Clone, Copy)]
 struct Place<'a> {
     file: &'a Loaded,
+    /// The first line.
+    text: &'a str,
     start: (usize, usize),
     end: (usize, usize),
 }
@@ -191,5 +193,9 @@ fn place<'a>(finding: &Finding, files: &'a [Loaded]) -> Option<Place<'a>> {
         Some((before, last)) => (line + before.matches('\n').count() + 1, last.chars().count() + 1),
         None => (line, column + meant.chars().count()),
     };
-    Some(Place { file, start: (line, column), end })
+    let (before, after) = file.text.split_at_checked(origin.span().start)?;
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line_end = after.find('\n').map_or(file.text.len(), |newline| before.len() + newline);
+    let text = file.text.get(line_start..line_end)?;
+    Some(Place { file, text, start: (line, column), end })
 }
