@@ -1,6 +1,6 @@
 //! Tables written for others to read.
 
-use super::{read, shared};
+use super::read;
 use crate::{ConversionTarget, Dialect, RetryTable, TableFormat};
 
 pub(super) const TABLE: &str = r#"{"methodConfig": [
@@ -20,7 +20,7 @@ fn converted(target: ConversionTarget) -> (String, Vec<String>) {
     (conversion.text().to_owned(), messages.collect())
 }
 
-const ENVOY: &str = r#"name: retry_table
+pub(super) const ENVOY: &str = r#"name: retry_table
 virtual_hosts:
 - name: backend
   domains: ["*"]
@@ -246,55 +246,16 @@ fn what_is_lost_is_told_with_its_place() {
     assert_eq!(findings[1].origin().map(ToString::to_string).as_deref(), Some("t.json:8:13"));
 }
 
-/// The Envoy to ask: `ENVOY`, else the one in `PATH`.
-fn envoy() -> Option<std::ffi::OsString> {
-    let program = std::env::var_os("ENVOY").unwrap_or_else(|| "envoy".into());
-    let runs = std::process::Command::new(&program).arg("--version").output();
-    if runs.is_ok_and(|output| output.status.success()) {
-        return Some(program);
-    }
-    eprintln!("skipped: no Envoy to check routes with (set ENVOY to its path)");
-    None
-}
-
 #[test]
-fn envoy_takes_its_routes() {
-    let Some(program) = envoy() else { return };
-    let mut texts = vec![ENVOY.to_owned()];
-    if let Some(shared) = shared() {
-        for name in ["bigtable/v2/bigtable", "pubsub/v1/pubsub", "cloud/asset/v1/cloudasset"] {
-            let path = format!("retry-tables/corpus/google/{name}_grpc_service_config.json");
-            let table = RetryTable::from_path(shared.join(path)).unwrap();
-            texts.push(table.convert(ConversionTarget::Envoy).text().to_owned());
-        }
-    }
-    for text in texts {
-        let routes = text.replace('\n', "\n          ");
-        let bootstrap = format!(
-            "static_resources:
-  listeners:
-  - address: {{socket_address: {{address: 127.0.0.1, port_value: 0}}}}
-    filter_chains:
-    - filters:
-      - name: envoy.filters.network.http_connection_manager
-        typed_config:
-          \"@type\": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
-          stat_prefix: test
-          route_config:
-            {}
-          http_filters:
-          - name: envoy.filters.http.router
-            typed_config: {{\"@type\": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}}
-  clusters:
-  - name: backend
-    connect_timeout: 1s
-",
-            routes.replace("\n          ", "\n            ").trim_end()
-        );
-        let output = std::process::Command::new(&program)
-            .args(["--mode", "validate", "--config-yaml", &bootstrap])
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{}\n{bootstrap}", String::from_utf8_lossy(&output.stderr));
-    }
+fn grpc_draws_its_waits_in_another_way() {
+    let text = super::one_policy(r#", "maxAttempts": 3"#);
+    let told = |dialect| {
+        let conversion = read(dialect, &text).convert(ConversionTarget::Envoy);
+        conversion
+            .findings()
+            .iter()
+            .any(|finding| finding.message().starts_with("waits are drawn from zero up"))
+    };
+    assert!(told(Dialect::Grpc));
+    assert!(!told(Dialect::AsWritten));
 }

@@ -16,7 +16,7 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-fn corpus() -> Option<Vec<PathBuf>> {
+pub(super) fn corpus() -> Option<Vec<PathBuf>> {
     let mut paths = Vec::new();
     files(&shared()?.join("retry-tables/corpus"), &mut paths);
     paths.sort();
@@ -69,8 +69,7 @@ fn grpc_refuses_a_quarter_of_the_corpus() {
 }
 
 /// A service config with every duration and number in one form.
-#[cfg(feature = "toml")]
-fn normal(value: &serde_json::Value) -> serde_json::Value {
+pub(super) fn normal(value: &serde_json::Value) -> serde_json::Value {
     use serde_json::Value;
     match value {
         Value::Number(number) => Value::from(number.as_f64()),

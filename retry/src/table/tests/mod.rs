@@ -3,7 +3,9 @@
 mod as_written;
 mod client_config;
 mod convert;
+mod convert_corpus;
 mod convert_named;
+mod envoy;
 mod corpus;
 mod errors;
 mod formats;

@@ -2,7 +2,7 @@
 
 use super::gather::gather;
 use crate::table::service_config::{MethodConfig, Name};
-use crate::table::{Finding, Origin, RetryTable, Severity};
+use crate::table::{Dialect, Finding, Origin, RetryTable, Severity};
 use std::fmt::Write as _;
 
 /// Collects what is lost on the way to a format.
@@ -45,6 +45,10 @@ impl Whom {
 impl<'a> Losses<'a> {
     pub(super) fn new(format: &'static str, table: &'a RetryTable) -> Self {
         Self { format, table, findings: Vec::new() }
+    }
+
+    pub(super) fn dialect(&self) -> Dialect {
+        self.table.dialect()
     }
 
     /// Notes that a part of an entry is lost.

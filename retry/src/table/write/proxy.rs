@@ -1,7 +1,7 @@
 //! What both proxies are told of a table: routes with timeouts and retries.
 
 use super::losses::{Losses, Whom};
-use crate::table::{MethodPolicy, RetryTable};
+use crate::table::{Dialect, MethodPolicy, RetryTable};
 use crate::{Code, CodeSet, RetrySettings};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -73,7 +73,11 @@ pub(super) fn retries(whom: &Whom, settings: &RetrySettings, losses: &mut Losses
         (None, Some(total)) => {
             let retries = retries_within(settings, total);
             let message = format!("a number of retries must be given ({retries})");
-            losses.approximate(whom, &message, "as many as the timeout has room for when waits are drawn long; write maxAttempts");
+            losses.approximate(
+                whom,
+                &message,
+                "as many as the timeout has room for when waits are drawn long; write maxAttempts",
+            );
             retries
         }
     }
@@ -135,5 +139,9 @@ pub(super) fn approximate_common(routes: &[Route<'_>], losses: &mut Losses<'_>) 
     if routes.iter().any(|route| !route.policy.codes().is_empty() || route.policy.hedging().is_some()) {
         let help = "grpc-retry-pushback-ms has no effect: the proxy goes on with its own back-off";
         losses.approximate(&every_call, "a server's word on when to retry is not heard", help);
+        if losses.dialect() == Dialect::Grpc {
+            let help = "gRPC's waits are within a fifth of the delay";
+            losses.approximate(&every_call, "waits are drawn from zero up", help);
+        }
     }
 }
