@@ -79,7 +79,8 @@ pub(crate) struct GenerateArgs {
 const EXAMPLES: &str = "\
 Examples:
   gax generate --table proto/cloudasset_grpc_service_config.json --proto-path proto \\
-               --proto google/cloud/asset/v1/asset_service.proto --out src/generated --include-file mod.rs
+               --proto google/cloud/asset/v1/asset_service.proto \\
+               --out src/generated --include-file mod.rs
   gax generate .. --check
   gax generate .. --extern-path .google=::googleapis_tonic_google_cloud_asset_v1::google
 
