@@ -16,6 +16,8 @@ mod asset;
 mod caller;
 mod clock;
 pub mod generated;
+#[cfg(doctest)]
+mod guide;
 mod http_faults;
 mod log;
 mod raw;

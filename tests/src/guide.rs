@@ -1,0 +1,58 @@
+//! The guide's pages, so that their examples are compiled and run with the documentation tests.
+
+#[doc = include_str!("../../docs/src/introduction.md")]
+mod introduction {}
+
+#[doc = include_str!("../../docs/src/concepts.md")]
+mod concepts {}
+
+#[doc = include_str!("../../docs/src/settings.md")]
+mod settings {}
+
+#[doc = include_str!("../../docs/src/tables.md")]
+mod tables {}
+
+#[doc = include_str!("../../docs/src/lint.md")]
+mod lint {}
+
+#[doc = include_str!("../../docs/src/convert.md")]
+mod convert {}
+
+#[doc = include_str!("../../docs/src/overriding.md")]
+mod overriding {}
+
+#[doc = include_str!("../../docs/src/layer.md")]
+mod layer {}
+
+#[doc = include_str!("../../docs/src/interceptors.md")]
+mod interceptors {}
+
+#[doc = include_str!("../../docs/src/closures.md")]
+mod closures {}
+
+#[doc = include_str!("../../docs/src/http.md")]
+mod http {}
+
+#[doc = include_str!("../../docs/src/presets.md")]
+mod presets {}
+
+#[doc = include_str!("../../docs/src/errors.md")]
+mod errors {}
+
+#[doc = include_str!("../../docs/src/command.md")]
+mod command {}
+
+#[doc = include_str!("../../docs/src/causes.md")]
+mod causes {}
+
+#[doc = include_str!("../../docs/src/deadlines.md")]
+mod deadlines {}
+
+#[doc = include_str!("../../docs/src/compatibility.md")]
+mod compatibility {}
+
+#[doc = include_str!("../../docs/src/performance.md")]
+mod performance {}
+
+#[doc = include_str!("../../docs/src/architecture.md")]
+mod architecture {}
