@@ -16,13 +16,16 @@ pub const LARGE: usize = 1024 * 1024 - 5;
 /// A request that is `length` bytes long on the wire.
 #[must_use]
 pub fn request(length: usize) -> ListAssetsRequest {
-    sized(length, |parent| ListAssetsRequest { parent, ..ListAssetsRequest::default() })
+    sized(length, |text| ListAssetsRequest { parent: "x".repeat(text), ..ListAssetsRequest::default() })
 }
 
 /// A response that is `length` bytes long on the wire.
 #[must_use]
 pub fn response(length: usize) -> ListAssetsResponse {
-    sized(length, |token| ListAssetsResponse { next_page_token: token, ..ListAssetsResponse::default() })
+    sized(length, |text| ListAssetsResponse {
+        next_page_token: "x".repeat(text),
+        ..ListAssetsResponse::default()
+    })
 }
 
 /// A message with its prefix, as it goes over the wire.
@@ -35,9 +38,11 @@ pub fn framed(message: &impl Message) -> Bytes {
     buffer.freeze()
 }
 
-fn sized<M: Message>(length: usize, make: impl Fn(String) -> M) -> M {
-    let tag = make("x".repeat(length)).encoded_len().saturating_sub(length);
-    make("x".repeat(length.saturating_sub(tag)))
+/// The text is shorter than the message by its tag and its length, of which a longer text has more bytes.
+fn sized<M: Message>(length: usize, make: impl Fn(usize) -> M) -> M {
+    let fits = |text: &usize| make(*text).encoded_len() == length;
+    let text = (2..=6).map(|overhead| length.saturating_sub(overhead)).find(fits);
+    make(text.unwrap_or(length))
 }
 
 #[cfg(test)]

@@ -82,7 +82,10 @@ impl ProtoService {
         let methods = service.method.iter().map(|method| {
             let request = messages.get(method.input_type()).copied();
             let response = messages.get(method.output_type()).copied();
-            ProtoMethod { name: method.name().to_owned(), kind: method_kind(file.package(), method, request, response) }
+            ProtoMethod {
+                name: method.name().to_owned(),
+                kind: method_kind(file.package(), method, request, response),
+            }
         });
         Self {
             file: file.name().to_owned(),

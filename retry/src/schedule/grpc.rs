@@ -107,7 +107,8 @@ impl Grpc {
 #[cfg(test)]
 mod tests {
     use crate::{
-        AttemptPlan, Code, Compatibility, JitterSource, NoJitter, Outcome, RetrySettings, Schedule, StopReason,
+        AttemptPlan, Code, Compatibility, JitterSource, NoJitter, Outcome, RetrySettings, Schedule,
+        StopReason,
     };
     use std::time::Duration;
 
@@ -126,7 +127,11 @@ mod tests {
 
     fn plan(settings: &RetrySettings, answers: usize, jitter: &mut impl JitterSource) -> AttemptPlan {
         let schedule = Schedule::with_compatibility(settings, Code::Unavailable, Compatibility::Grpc);
-        AttemptPlan::new(&schedule, &vec![Outcome::answers(Duration::ZERO, Code::Unavailable); answers], jitter)
+        AttemptPlan::new(
+            &schedule,
+            &vec![Outcome::answers(Duration::ZERO, Code::Unavailable); answers],
+            jitter,
+        )
     }
 
     fn waits(plan: &AttemptPlan) -> Vec<u128> {
@@ -165,12 +170,8 @@ mod tests {
                 u64::MAX
             }
         }
-        let settings = base()
-            .to_builder()
-            .retry_delay_multiplier(10.0)
-            .max_retry_delay(150 * MS)
-            .build()
-            .unwrap();
+        let settings =
+            base().to_builder().retry_delay_multiplier(10.0).max_retry_delay(150 * MS).build().unwrap();
         assert_eq!(waits(&plan(&settings, 6, &mut Low)), [0, 80, 120, 120]);
         assert_eq!(waits(&plan(&settings, 6, &mut High)), [0, 120, 180, 180]);
     }
@@ -188,12 +189,8 @@ mod tests {
 
     #[test]
     fn an_attempt_may_take_all_that_is_left() {
-        let settings = base()
-            .to_builder()
-            .total_timeout(1000 * MS)
-            .initial_rpc_timeout(300 * MS)
-            .build()
-            .unwrap();
+        let settings =
+            base().to_builder().total_timeout(1000 * MS).initial_rpc_timeout(300 * MS).build().unwrap();
         let plan = plan(&settings, 1, &mut NoJitter);
         let timeouts: Vec<_> = plan.attempts().iter().map(|attempt| attempt.rpc_timeout().unwrap()).collect();
         assert_eq!(timeouts, [1000 * MS, 900 * MS]);

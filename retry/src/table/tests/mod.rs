@@ -5,8 +5,8 @@ mod client_config;
 mod convert;
 mod convert_corpus;
 mod convert_named;
-mod envoy;
 mod corpus;
+mod envoy;
 mod errors;
 mod formats;
 #[cfg(feature = "yaml")]

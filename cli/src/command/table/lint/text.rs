@@ -38,7 +38,8 @@ fn excerpt(text: &mut String, finding: &Finding, place: Place<'_>) -> usize {
     let (line, column) = place.start;
     let gutter = line.to_string().len();
     let style = of_severity(finding.severity());
-    let shown: String = place.text.chars().take(LONGEST_LINE).map(|c| if c == '\t' { ' ' } else { c }).collect();
+    let shown: String =
+        place.text.chars().take(LONGEST_LINE).map(|c| if c == '\t' { ' ' } else { c }).collect();
     let length = shown.trim_end().chars().count();
     let last = if place.end.0 == line { place.end.1 } else { length + 1 };
     let width = last.min(length + 1).saturating_sub(column).max(1);
