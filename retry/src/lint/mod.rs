@@ -41,6 +41,7 @@ mod siblings;
 mod streams;
 mod subject;
 #[cfg(test)]
+#[cfg(feature = "json")]
 mod tests;
 mod version;
 mod writes;

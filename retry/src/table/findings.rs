@@ -13,6 +13,7 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
+    #[cfg(feature = "json")]
     pub(crate) fn push(&mut self, finding: Finding) {
         self.push_some_with(|| Some(finding));
     }
@@ -42,6 +43,7 @@ impl Findings {
 }
 
 #[cfg(test)]
+#[cfg(feature = "json")]
 mod tests {
     use super::*;
 
