@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// }
 /// # assert_eq!(gave_up(&tonic::Status::unavailable("")), None);
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct OperationError {
     report: OperationReport,
     cause: Option<Arc<dyn Error + Send + Sync>>,
@@ -47,6 +47,13 @@ impl OperationError {
     #[must_use]
     pub fn stop_reason(&self) -> Option<StopReason> {
         self.report.stop_reason()
+    }
+}
+
+/// One line: tonic prints a status with the debug form of its source.
+impl fmt::Debug for OperationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OperationError").field(&format_args!("{self}")).finish()
     }
 }
 
