@@ -4,11 +4,13 @@
 //! so each starts with a verb.
 
 mod codes;
+mod dialect;
 mod duration;
 mod number;
 mod outcome;
 
 pub(crate) use codes::{Codes, codes};
+pub(crate) use dialect::DialectName;
 pub(crate) use duration::duration;
 pub(crate) use number::{attempts, multiplier, samples, seed};
 pub(crate) use outcome::outcome;

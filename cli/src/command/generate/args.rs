@@ -1,8 +1,8 @@
 //! The flags of `gax generate`.
 
 use crate::command::Format;
-use clap::{Args, ValueEnum};
-use gax_retry::Dialect;
+use crate::value::DialectName;
+use clap::Args;
 use std::path::{Path, PathBuf};
 
 /// Write settings and clients for protos and retry tables, without a build script
@@ -90,27 +90,6 @@ JSON:
     \"message\":..,\"help\":..,\"file\":..,\"line\":..,\"column\":..},..]}
   The state is that before the run. null: diff without --check or where nothing differs; help and
   place of a finding that has none.";
-
-/// The dialect, as the flag names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum DialectName {
-    /// What the tables say
-    AsWritten,
-    /// What Google's Java generator makes of them
-    GaxJava,
-    /// What gRPC itself makes of them
-    Grpc,
-}
-
-impl From<DialectName> for Dialect {
-    fn from(name: DialectName) -> Self {
-        match name {
-            DialectName::AsWritten => Dialect::AsWritten,
-            DialectName::GaxJava => Dialect::GaxJava,
-            DialectName::Grpc => Dialect::Grpc,
-        }
-    }
-}
 
 /// Reads `.package=::rust::path`.
 fn extern_path(text: &str) -> Result<(String, String), String> {

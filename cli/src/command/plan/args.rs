@@ -1,9 +1,9 @@
 //! The flags of `gax plan`.
 
 use crate::command::Format;
-use crate::value::{self, Codes};
+use crate::value::{self, Codes, DialectName};
 use clap::{Args, ValueEnum};
-use gax_retry::{Compatibility, Dialect, Outcome};
+use gax_retry::{Compatibility, Outcome};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -141,27 +141,6 @@ pub(super) struct SettingsFlags {
         conflicts_with_all = ["total_timeout", "initial_rpc_timeout", "rpc_timeout_multiplier", "max_rpc_timeout"]
     )]
     pub(super) logical_timeout: Option<Duration>,
-}
-
-/// The dialect, as the flag names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum DialectName {
-    /// What the table says; the default
-    AsWritten,
-    /// What Google's Java generator makes of it
-    GaxJava,
-    /// What gRPC itself makes of it
-    Grpc,
-}
-
-impl From<DialectName> for Dialect {
-    fn from(name: DialectName) -> Self {
-        match name {
-            DialectName::AsWritten => Dialect::AsWritten,
-            DialectName::GaxJava => Dialect::GaxJava,
-            DialectName::Grpc => Dialect::Grpc,
-        }
-    }
 }
 
 /// The rules, as the flag names them.

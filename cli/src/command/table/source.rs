@@ -1,6 +1,7 @@
 //! Tables and protos from files.
 
 use crate::failure::Failure;
+use crate::value::DialectName;
 use clap::{Args, ValueEnum};
 use gax_retry::{Dialect, RetryTable, ServiceDescription, ServiceYaml, TableError, TableFormat};
 use std::collections::HashMap;
@@ -46,17 +47,6 @@ pub(super) struct Api {
     pub(super) imported: Vec<ServiceDescription>,
     /// Per service the Java package of its proto.
     pub(super) java_packages: HashMap<String, String>,
-}
-
-/// The dialect, as the flag names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum DialectName {
-    /// What the table says
-    AsWritten,
-    /// What Google's Java generator makes of it
-    GaxJava,
-    /// What gRPC itself makes of it
-    Grpc,
 }
 
 /// The format, as the flag names it.
@@ -200,16 +190,6 @@ pub(super) fn java_package_of_gapic(path: &Path) -> Result<Option<String>, Failu
 
 fn is_proto(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "proto")
-}
-
-impl From<DialectName> for Dialect {
-    fn from(name: DialectName) -> Self {
-        match name {
-            DialectName::AsWritten => Dialect::AsWritten,
-            DialectName::GaxJava => Dialect::GaxJava,
-            DialectName::Grpc => Dialect::Grpc,
-        }
-    }
 }
 
 impl From<FormatName> for TableFormat {

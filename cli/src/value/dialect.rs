@@ -1,0 +1,25 @@
+//! Dialects of retry tables, as a flag names them.
+
+use clap::ValueEnum;
+use gax_retry::Dialect;
+
+/// Whose reading of a retry table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DialectName {
+    /// What the table says; the default
+    AsWritten,
+    /// What Google's Java generator makes of it
+    GaxJava,
+    /// What gRPC itself makes of it
+    Grpc,
+}
+
+impl From<DialectName> for Dialect {
+    fn from(name: DialectName) -> Self {
+        match name {
+            DialectName::AsWritten => Dialect::AsWritten,
+            DialectName::GaxJava => Dialect::GaxJava,
+            DialectName::Grpc => Dialect::Grpc,
+        }
+    }
+}
