@@ -18,6 +18,7 @@ pub struct Attempt {
 
 impl Attempt {
     /// An attempt that `started` at `start` and ended at `end` with `code`, after a wait of `delay`.
+    #[inline]
     #[must_use]
     pub fn new(started: Started, delay: Duration, start: Duration, end: Duration, code: Code) -> Self {
         Self { number: started.number, delay, start, rpc_timeout: started.rpc_timeout, end, code }
@@ -85,12 +86,14 @@ impl Started {
     }
 
     /// Its number in the operation; the first is 1.
+    #[inline]
     #[must_use]
     pub fn number(self) -> u32 {
         self.number
     }
 
     /// How long it may take; `None` is no deadline.
+    #[inline]
     #[must_use]
     pub fn rpc_timeout(self) -> Option<Duration> {
         self.rpc_timeout
@@ -98,6 +101,7 @@ impl Started {
 
     /// When, after its start, it is cut: the RPC timeout. By gax-java's rules the deadline is what the
     /// timeout has of whole milliseconds, so that a timeout of 0.9 ms fails at once.
+    #[inline]
     #[must_use]
     pub fn deadline(self) -> Option<Duration> {
         let below_ms =

@@ -170,6 +170,7 @@ impl CodeSet {
     pub const EMPTY: CodeSet = CodeSet(0);
 
     /// Whether the code is in the set.
+    #[inline]
     #[must_use]
     pub const fn contains(self, code: Code) -> bool {
         self.0 & (1 << code as u32) != 0

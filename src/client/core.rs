@@ -4,7 +4,7 @@ use super::codec::Codec;
 use super::streaming::{MessageCall, StreamingCall, Timed};
 use super::unary::UnaryCall;
 use crate::grpc::{Course, Judge, MethodPlan, Operation, Outgoing, Transport, unsent};
-use crate::operation::{JitterSeeds, Note};
+use crate::operation::JitterSeeds;
 use crate::settings::{CallOptions, ClientSettings, Limits};
 use gax_retry::MethodKind;
 use http::Uri;
@@ -203,13 +203,8 @@ impl<T: Transport> Client<T> {
             let replayable = body.len() <= max_replay;
             Outgoing::new(parts, body, replayable)
         };
-        let is_replayable = outgoing.is_replayable();
-        let mut course = Course::new(plan, self.limits(), Judge::Whole, outgoing)
-            .reporting(true)
-            .jittered_by(self.shared.jitter.next());
-        if !is_replayable {
-            course.note(Note::RequestTooLargeToReplay);
-        }
+        let jitter = self.shared.jitter.next();
+        let course = Course::new(plan, self.limits(), Judge::Whole, outgoing, true, jitter);
         Ok(Operation::new(self.channel.clone(), course))
     }
 

@@ -2,9 +2,10 @@
 
 use super::codec;
 use super::core::Shared;
-use crate::grpc::{Collected, Operation, Success, Transport};
+use crate::grpc::{Collected, Operation, Success, Transport, header};
 use crate::operation::{OperationError, OperationReport};
 use gax_retry::StopReason;
+use http::HeaderName;
 use http_body::{Body as HttpBody, Frame};
 use pin_project_lite::pin_project;
 use prost::Message;
@@ -17,6 +18,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tonic::body::Body;
 use tonic::{Response, Status};
+
+/// How a message is compressed.
+const ENCODING: HeaderName = HeaderName::from_static("grpc-encoding");
 
 pin_project! {
     /// A unary call: an operation that starts when it is first polled.
@@ -72,8 +76,11 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
                 None => Poll::Pending,
             },
             StateProj::Running { operation } => {
-                let success = ready!(operation.poll(cx))?;
-                Poll::Ready(decoded(success, this.shared))
+                // No `?`, which would move the response.
+                match ready!(operation.poll(cx)) {
+                    Ok(success) => Poll::Ready(decoded(success, this.shared)),
+                    Err(status) => Poll::Ready(Err(status)),
+                }
             }
         }
     }
@@ -86,7 +93,7 @@ fn decoded<M: Message + Default + Send + Sync + 'static>(
 ) -> Result<Response<M>, Status> {
     let Success { mut parts, mut collected, rest, report } = success;
     let trailers = collected.trailers.take();
-    let decoded = if rest.is_none() && !parts.headers.contains_key("grpc-encoding") {
+    let decoded = if rest.is_none() && header(&parts.headers, &ENCODING).is_none() {
         let bytes = collected.into_bytes();
         match shared.codec.decode(&bytes) {
             Some(Ok(message)) => {

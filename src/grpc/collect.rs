@@ -47,6 +47,9 @@ impl Collected {
 
     /// Whether a whole gRPC message is held.
     pub(crate) fn has_message(&self) -> bool {
+        if self.is_empty() {
+            return false;
+        }
         let mut prefix = self.frames().flat_map(|frame| frame.iter().copied()).take(PREFIX).skip(1);
         let mut message = 0_usize;
         for _ in 1..PREFIX {

@@ -83,49 +83,52 @@ struct Current {
 }
 
 impl Course {
-    pub(crate) fn new(plan: Arc<MethodPlan>, limits: Limits, judge: Judge, outgoing: Outgoing) -> Self {
-        let mut course = Self {
+    /// A course that has not begun. `wants_report` asks for a report even of a plain success.
+    #[inline]
+    pub(crate) fn new(
+        plan: Arc<MethodPlan>,
+        limits: Limits,
+        judge: Judge,
+        outgoing: Outgoing,
+        wants_report: bool,
+        jitter: Jitter,
+    ) -> Self {
+        let mut ledger = None;
+        if plan.schedule.attempts_cap().is_some() {
+            note_in(&mut ledger, &outgoing, Note::AttemptsCapped);
+        }
+        if !outgoing.is_replayable() {
+            note_in(&mut ledger, &outgoing, Note::RequestTooLargeToReplay);
+        }
+        Self {
             plan,
             inbound: inbound::inbound_deadline(),
             limits,
             judge,
-            wants_report: false,
+            wants_report,
             outgoing,
             clock: None,
             state: OperationState::default(),
             current: Current::default(),
-            ledger: None,
+            ledger,
             before: None,
             refused: false,
             burst: 0,
-            jitter: Jitter::default(),
-        };
-        if course.plan.schedule.attempts_cap().is_some() {
-            course.note(Note::AttemptsCapped);
+            jitter,
         }
-        course
     }
 
-    /// The same, with a report even of a plain success.
-    pub(crate) fn reporting(mut self, wants_report: bool) -> Self {
-        self.wants_report = wants_report;
-        self
-    }
-
-    /// The same, drawing its jitter there.
-    pub(crate) fn jittered_by(mut self, jitter: Jitter) -> Self {
-        self.jitter = jitter;
-        self
-    }
-
+    #[inline]
     pub(crate) fn judge(&self) -> Judge {
         self.judge
     }
 
+    #[inline]
     pub(crate) fn max_response_buffer(&self) -> usize {
         self.limits.max_response_buffer
     }
 
+    #[inline]
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.current.deadline
     }
@@ -138,14 +141,14 @@ impl Course {
     }
 
     fn ledger(&mut self) -> &mut Ledger {
-        let ledger = self.ledger.get_or_insert_with(|| Arc::new(Ledger::new(self.outgoing.path())));
-        Arc::make_mut(ledger)
+        ledger_in(&mut self.ledger, &self.outgoing)
     }
 
     pub(crate) fn note(&mut self, note: Note) {
         self.ledger().note(note);
     }
 
+    #[inline]
     pub(crate) fn sanitize(&mut self, headers: &mut HeaderMap) {
         if answer::sanitize(headers) {
             self.ledger().note(Note::MalformedStatusDetails);
@@ -153,12 +156,13 @@ impl Course {
     }
 
     /// Begins an attempt, if there is time for it.
+    #[inline]
     pub(crate) fn begin(&mut self) -> Result<(), Status> {
         // The operation starts with its first attempt.
         let (clock, now) = if let Some(clock) = self.clock {
             (clock, clock.elapsed())
         } else {
-            self.plan = inbound::bounded(Arc::clone(&self.plan), self.inbound);
+            inbound::bound(&mut self.plan, self.inbound);
             (*self.clock.insert(Clock::start()), Duration::ZERO)
         };
         let started = match self.state.start(&self.plan.schedule, now) {
@@ -193,6 +197,7 @@ impl Course {
     }
 
     /// The request of the attempt that has begun.
+    #[inline]
     pub(crate) fn request(&mut self) -> http::Request<Body> {
         let timeout = match self.current.started {
             Some(started) if self.current.late => {
@@ -258,6 +263,7 @@ impl Course {
     }
 
     /// The attempt that has begun, as it ends now.
+    #[inline]
     fn attempt(&self, code: Code) -> Option<Attempt> {
         let end = self.clock.map_or(Duration::ZERO, Clock::elapsed);
         let Current { started, delay, start, .. } = self.current;
@@ -314,6 +320,7 @@ impl Course {
     }
 
     /// The attempt succeeded; the report, where it is wanted or there was a retry to tell of.
+    #[inline]
     pub(crate) fn succeeded(&mut self) -> Option<OperationReport> {
         let has_retried = self.ledger.as_ref().is_some_and(|ledger| !ledger.attempts().is_empty());
         if !self.wants_report && !has_retried {
@@ -330,4 +337,13 @@ impl Course {
             }
         }
     }
+}
+
+/// The ledger in that place, made now if it is not there.
+fn ledger_in<'a>(place: &'a mut Option<Arc<Ledger>>, outgoing: &Outgoing) -> &'a mut Ledger {
+    Arc::make_mut(place.get_or_insert_with(|| Arc::new(Ledger::new(outgoing.path()))))
+}
+
+fn note_in(place: &mut Option<Arc<Ledger>>, outgoing: &Outgoing, note: Note) {
+    ledger_in(place, outgoing).note(note);
 }

@@ -51,6 +51,7 @@ pin_project! {
 
 impl<S: Transport> Operation<S> {
     /// An operation over a service; it starts when it is first polled.
+    #[inline]
     pub(crate) fn new(service: S, course: Course) -> Self {
         Self { service, course, timer: Timer::default(), phase: Phase::Idle }
     }
@@ -59,6 +60,11 @@ impl<S: Transport> Operation<S> {
 impl<S: Transport> Future for Operation<S> {
     type Output = Result<Success, Status>;
 
+    #[expect(
+        clippy::inline_always,
+        reason = "each future polls it in one place, and what it makes is large to move"
+    )]
+    #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
         let course = this.course;
@@ -83,13 +89,17 @@ impl<S: Transport> Future for Operation<S> {
                     }
                 },
                 PhaseProj::Sent { future } => match future.poll(cx) {
-                    Poll::Ready(Ok(response)) => match Incoming::open(response.map(Body::new), course) {
-                        Ok(response) => {
-                            this.phase.set(Phase::Collecting { response });
-                            continue;
+                    Poll::Ready(Ok(mut response)) => {
+                        match refused(response.status(), response.headers_mut(), course) {
+                            None => {
+                                let response = response.map(Body::new);
+                                let response = Incoming { response, collected: Collected::default() };
+                                this.phase.set(Phase::Collecting { response });
+                                continue;
+                            }
+                            Some(failure) => course.failed(failure),
                         }
-                        Err(failure) => course.failed(failure),
-                    },
+                    }
                     Poll::Ready(Err(error)) => course.broken(error.into(), false),
                     Poll::Pending => {
                         ready!(this.timer.poll_at(course.pending(), cx));
@@ -100,12 +110,12 @@ impl<S: Transport> Future for Operation<S> {
                     Poll::Ready(Step::Failed(failure)) => course.failed(failure),
                     Poll::Ready(Step::Broke(status)) => course.broken(status.into(), true),
                     Poll::Ready(Step::Whole) => {
-                        let success = response.whole(course);
+                        let success = response.success(course, None);
                         this.phase.set(Phase::Done);
                         return Poll::Ready(Ok(success));
                     }
                     Poll::Ready(Step::PassOn(note)) => {
-                        let success = response.passed_on(course, note);
+                        let success = response.success(course, Some(note));
                         this.phase.set(Phase::Done);
                         return Poll::Ready(Ok(success));
                     }
@@ -161,9 +171,8 @@ pub(crate) struct Rest {
 /// A response that comes in.
 #[derive(Debug)]
 struct Incoming {
-    parts: Option<Parts>,
+    response: http::Response<Body>,
     collected: Collected,
-    body: Body,
 }
 
 /// What polling the response leads to.
@@ -177,26 +186,28 @@ enum Step {
     PassOn(Note),
 }
 
-impl Incoming {
-    /// Looks at the head, which may be all there is.
-    #[expect(clippy::result_large_err, reason = "either side is as large, and moved once")]
-    fn open(response: http::Response<Body>, course: &mut Course) -> Result<Self, Failure> {
-        let (mut parts, body) = response.into_parts();
-        match answer::code(&parts.headers) {
-            None if parts.status == http::StatusCode::OK => {}
-            None => return Err(Failure::without_status(parts.status, parts.headers)),
-            Some(gax_retry::Code::Ok) => course.sanitize(&mut parts.headers),
-            Some(code) => {
-                course.sanitize(&mut parts.headers);
-                return Err(Failure::answered(code, None, parts.headers));
-            }
+/// Looks at the head, which may be all there is.
+#[inline]
+fn refused(http: http::StatusCode, headers: &mut HeaderMap, course: &mut Course) -> Option<Failure> {
+    match answer::code(headers) {
+        None if http == http::StatusCode::OK => None,
+        None => Some(Failure::without_status(http, std::mem::take(headers))),
+        Some(gax_retry::Code::Ok) => {
+            course.sanitize(headers);
+            None
         }
-        Ok(Self { parts: Some(parts), collected: Collected::default(), body })
+        Some(code) => {
+            course.sanitize(headers);
+            Some(Failure::answered(code, None, std::mem::take(headers)))
+        }
     }
+}
 
+impl Incoming {
+    #[inline]
     fn poll(&mut self, course: &mut Course, cx: &mut Context<'_>) -> Poll<Step> {
         loop {
-            let frame = match Pin::new(&mut self.body).poll_frame(cx) {
+            let frame = match Pin::new(self.response.body_mut()).poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => frame,
                 Poll::Ready(Some(Err(status))) => return Poll::Ready(Step::Broke(status)),
                 Poll::Ready(None) => return Poll::Ready(self.ended()),
@@ -229,17 +240,13 @@ impl Incoming {
 
     /// The body ended without trailers: fine only if the head had the status.
     fn ended(&mut self) -> Step {
-        match self.parts.take() {
-            Some(parts) if answer::code(&parts.headers).is_none() => {
-                Step::Failed(Failure::without_status(parts.status, parts.headers))
-            }
-            parts => {
-                self.parts = parts;
-                Step::Whole
-            }
+        match answer::code(self.response.headers()) {
+            None => Step::Failed(Failure::without_status(self.response.status(), self.take_headers())),
+            Some(_) => Step::Whole,
         }
     }
 
+    #[inline]
     fn judged(&mut self, mut trailers: HeaderMap, course: &mut Course) -> Step {
         match answer::code(&trailers) {
             Some(gax_retry::Code::Ok) => {
@@ -249,30 +256,28 @@ impl Incoming {
             }
             Some(code) => {
                 course.sanitize(&mut trailers);
-                let head = self.parts.take().map(|parts| parts.headers);
-                Step::Failed(Failure::answered(code, head, trailers))
+                Step::Failed(Failure::answered(code, Some(self.take_headers()), trailers))
             }
             None => {
-                let mut headers = self.parts.take().map(|parts| parts.headers).unwrap_or_default();
+                let mut headers = self.take_headers();
                 headers.extend(trailers);
                 Step::Failed(Failure::without_status(http::StatusCode::OK, headers))
             }
         }
     }
 
-    fn whole(&mut self, course: &mut Course) -> Success {
-        self.success(None, course)
+    fn take_headers(&mut self) -> HeaderMap {
+        std::mem::take(self.response.headers_mut())
     }
 
-    fn passed_on(&mut self, course: &mut Course, note: Note) -> Success {
-        course.note(note);
-        let rest =
-            Rest { body: std::mem::take(&mut self.body), deadline: course.deadline(), names_errors: true };
-        self.success(Some(rest), course)
-    }
-
-    fn success(&mut self, rest: Option<Rest>, course: &mut Course) -> Success {
-        let parts = self.parts.take().unwrap_or_else(|| http::Response::new(()).into_parts().0);
+    /// What goes out; a note says why that is before the end.
+    #[inline]
+    fn success(&mut self, course: &mut Course, passed_on: Option<Note>) -> Success {
+        let (parts, body) = std::mem::take(&mut self.response).into_parts();
+        let rest = passed_on.map(|note| {
+            course.note(note);
+            Rest { body, deadline: course.deadline(), names_errors: true }
+        });
         Success { parts, collected: std::mem::take(&mut self.collected), rest, report: course.succeeded() }
     }
 }

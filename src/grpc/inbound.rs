@@ -23,11 +23,11 @@ pub(crate) fn inbound_deadline() -> Option<Instant> {
     DEADLINE.try_with(|deadline| *deadline).ok().flatten()
 }
 
-/// The plan for no more time than is left until the deadline, if there is one.
-pub(super) fn bounded(plan: Arc<MethodPlan>, deadline: Option<Instant>) -> Arc<MethodPlan> {
-    match deadline {
-        Some(deadline) => plan.for_call(None, Some(until(deadline))),
-        None => plan,
+/// Makes the plan one for no more time than is left until the deadline, if there is one.
+#[inline]
+pub(super) fn bound(plan: &mut Arc<MethodPlan>, deadline: Option<Instant>) {
+    if let Some(deadline) = deadline {
+        *plan = plan.for_call(None, Some(until(deadline)));
     }
 }
 

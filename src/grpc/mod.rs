@@ -18,6 +18,7 @@ mod response_body;
 mod service;
 mod transport;
 
+pub(crate) use answer::value as header;
 pub(crate) use collect::{Collected, PREFIX};
 pub(crate) use course::{Course, Judge};
 pub(crate) use deadline::from_headers as timeout_in;

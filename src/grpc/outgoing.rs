@@ -1,6 +1,5 @@
 //! A request that can be sent several times.
 
-use super::answer::value;
 use super::deadline::GRPC_TIMEOUT;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, TE};
@@ -44,6 +43,7 @@ struct Saved {
 }
 
 impl Saved {
+    #[inline]
     fn of(parts: &Parts, replayable: bool) -> Self {
         let (headers, extensions) = if replayable {
             (SavedHeaders::of(&parts.headers), SavedExtensions::of(&parts.extensions))
@@ -54,19 +54,20 @@ impl Saved {
         Self { method, uri, version: parts.version, headers, extensions }
     }
 
-    fn restored(&self) -> Parts {
-        let (mut parts, ()) = http::Request::new(()).into_parts();
-        parts.method = self.method.clone();
-        parts.uri = self.uri.clone();
-        parts.version = self.version;
-        parts.headers = self.headers.restored();
-        parts.extensions = self.extensions.restored();
-        parts
+    fn restored(&self, body: Body) -> http::Request<Body> {
+        let mut request = http::Request::new(body);
+        *request.method_mut() = self.method.clone();
+        *request.uri_mut() = self.uri.clone();
+        *request.version_mut() = self.version;
+        *request.headers_mut() = self.headers.restored();
+        *request.extensions_mut() = self.extensions.restored();
+        request
     }
 }
 
 impl Outgoing {
     /// A request of these parts. `replayable` says whether it may be sent more than once.
+    #[inline]
     pub(crate) fn new(parts: Parts, body: Bytes, replayable: bool) -> Self {
         Self { source: Source::Given(parts), body, replayable }
     }
@@ -99,6 +100,7 @@ impl Outgoing {
         self
     }
 
+    #[inline]
     pub(crate) fn is_replayable(&self) -> bool {
         self.replayable
     }
@@ -111,23 +113,24 @@ impl Outgoing {
     }
 
     /// The request of the next attempt.
+    #[inline]
     pub(crate) fn write(&mut self, timeout: Option<HeaderValue>) -> http::Request<Body> {
-        let saved = match &self.source {
-            Source::Given(parts) => Some(Saved::of(parts, self.replayable)),
-            Source::Saved(_) => None,
-        };
-        let given = saved.map(|saved| std::mem::replace(&mut self.source, Source::Saved(saved)));
-        let mut parts = match (given, &self.source) {
-            (Some(Source::Given(parts)), _) => parts,
-            (Some(Source::Saved(saved)), _) => saved.restored(),
-            (None, Source::Saved(saved)) => saved.restored(),
-            (None, Source::Given(parts)) => parts.clone(),
+        let body = Body::new(OneFrame::of(&self.body));
+        let mut request = match &self.source {
+            Source::Saved(saved) => saved.restored(body),
+            Source::Given(parts) => {
+                let saved = Saved::of(parts, self.replayable);
+                match std::mem::replace(&mut self.source, Source::Saved(saved)) {
+                    Source::Given(parts) => http::Request::from_parts(parts, body),
+                    Source::Saved(saved) => saved.restored(body),
+                }
+            }
         };
         match timeout {
-            Some(timeout) => drop(parts.headers.insert(GRPC_TIMEOUT, timeout)),
-            None => drop(parts.headers.remove(GRPC_TIMEOUT)),
+            Some(timeout) => drop(request.headers_mut().insert(GRPC_TIMEOUT, timeout)),
+            None => drop(request.headers_mut().remove(GRPC_TIMEOUT)),
         }
-        http::Request::from_parts(parts, Body::new(OneFrame::of(&self.body)))
+        request
     }
 
     /// Lets go of memory that the body's buffer has to spare, before a wait.
@@ -183,16 +186,26 @@ struct SavedHeaders {
 }
 
 impl SavedHeaders {
+    #[inline]
     fn of(headers: &HeaderMap) -> Self {
-        let is_grpc = value(headers, &TE) == Some(&TRAILERS) && value(headers, &CONTENT_TYPE) == Some(&GRPC);
-        let mut saved = Self { is_grpc, ..Self::default() };
+        let mut others = Vec::new();
+        let (mut te, mut content_type) = (false, false);
         for (name, value) in headers {
-            let is_standard = is_grpc && (name == TE || name == CONTENT_TYPE);
-            if !is_standard && name != GRPC_TIMEOUT {
-                saved.others.push((name.clone(), value.clone()));
+            match name {
+                name if name == TE && value == TRAILERS => te = true,
+                name if name == CONTENT_TYPE && value == GRPC => content_type = true,
+                name if name == GRPC_TIMEOUT => {}
+                name => others.push((name.clone(), value.clone())),
             }
         }
-        saved
+        let is_grpc = te && content_type;
+        if te && !is_grpc {
+            others.push((TE, TRAILERS));
+        }
+        if content_type && !is_grpc {
+            others.push((CONTENT_TYPE, GRPC));
+        }
+        Self { is_grpc, others }
     }
 
     /// What a caller's metadata adds to the headers of a gRPC request, but for what gRPC keeps for itself.
@@ -253,6 +266,7 @@ enum SavedExtensions {
 }
 
 impl SavedExtensions {
+    #[inline]
     fn of(extensions: &Extensions) -> Self {
         match (extensions.len(), extensions.get::<GrpcMethod<'static>>()) {
             (0, _) => SavedExtensions::None,

@@ -64,7 +64,8 @@ impl<S: Transport> Passing<S> {
     ) -> Self {
         let clock = Clock::start();
         let method = request.uri().path_and_query().cloned();
-        let plan = inbound::bounded(plan, inbound::inbound_deadline());
+        let mut plan = plan;
+        inbound::bound(&mut plan, inbound::inbound_deadline());
         let timeout = plan.total;
         request.headers_mut().remove(GRPC_TIMEOUT);
         if let Some(timeout) = timeout {

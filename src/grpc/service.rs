@@ -3,7 +3,7 @@
 use super::collect::Collected;
 use super::course::{Course, Judge};
 use super::deadline;
-use super::engine::Operation;
+use super::engine::{Operation, Success};
 use super::failure::unsent;
 use super::methods::{Found, Methods};
 use super::outgoing::{Outgoing, path_of};
@@ -66,11 +66,9 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let service = self.inner.clone();
         let path = request.uri().path();
-        let options = request.extensions().get::<CallOptions>();
+        let changes_settings = || request.extensions().get().is_some_and(CallOptions::changes_settings);
         let found = match self.config.methods.find(path) {
-            None if options.is_some_and(CallOptions::changes_settings) => {
-                Some(self.config.methods.unlisted(path))
-            }
+            None if changes_settings() => Some(self.config.methods.unlisted(path)),
             found => found,
         };
         let Some(Found { plan, kind }) = found else {
@@ -89,26 +87,23 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
             return ResponseFuture { state: State::Passing { call } };
         }
         let judge = if kind.is_some() { Judge::Whole } else { Judge::FirstMessage };
-        let mut reading = Reading {
-            parts,
-            body,
-            read: Collected::default(),
-            judge,
-            plan,
-            limits: self.config.limits,
-            wants_report,
-            jitter: self.config.jitter.next(),
-        };
+        let limits = self.config.limits;
+        let terms = Terms { plan, limits, judge, wants_report, jitter: self.config.jitter.next() };
+        let mut intake = Intake { body, read: Collected::default() };
         // A stock client's unary request is there at once: then the operation can be made in its place. What
         // is not there is asked for again when the future is polled.
-        let state = match reading.poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(Ok(read)) => reading.finish(service, &read),
+        // Each future is made where it is returned, since it is large to move.
+        match intake.poll(&terms, &mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Ok(read)) => ResponseFuture { state: terms.state(service, parts, intake, &read) },
             Poll::Ready(Err(status)) => {
-                State::Failed { status: Some(unsent(status, path_of(&reading.parts.uri))) }
+                let status = Some(unsent(status, path_of(&parts.uri)));
+                ResponseFuture { state: State::Failed { status } }
             }
-            Poll::Pending => State::Reading { service: Some(service), reading: Some(reading) },
-        };
-        ResponseFuture { state }
+            Poll::Pending => {
+                let reading = Some(Reading { parts, intake, terms });
+                ResponseFuture { state: State::Reading { service: Some(service), reading } }
+            }
+        }
     }
 }
 
@@ -158,7 +153,7 @@ impl<S: Transport> Future for ResponseFuture<S> {
                 }
                 StateProj::Reading { service, reading } => {
                     let read = match reading.as_mut() {
-                        Some(reading) => match ready!(reading.poll(cx)) {
+                        Some(reading) => match ready!(reading.intake.poll(&reading.terms, cx)) {
                             Ok(read) => read,
                             Err(status) => {
                                 return Poll::Ready(Err(unsent(status, path_of(&reading.parts.uri))));
@@ -169,19 +164,14 @@ impl<S: Transport> Future for ResponseFuture<S> {
                     let (Some(service), Some(reading)) = (service.take(), reading.take()) else {
                         return Poll::Pending;
                     };
-                    reading.finish(service, &read)
+                    let Reading { parts, intake, terms } = reading;
+                    terms.state(service, parts, intake, &read)
                 }
                 StateProj::Operating { operation } => {
-                    let success = ready!(operation.poll(cx))?;
-                    let mut parts = success.parts;
-                    if let Some(report) = success.report {
-                        parts.extensions.insert(report);
-                    }
-                    let body = match success.rest {
-                        Some(rest) => ResponseBody::open(success.collected, rest),
-                        None => ResponseBody::whole(success.collected),
+                    return match ready!(operation.poll(cx)) {
+                        Ok(success) => Poll::Ready(Ok(response(success))),
+                        Err(status) => Poll::Ready(Err(status)),
                     };
-                    return Poll::Ready(Ok(http::Response::from_parts(parts, body)));
                 }
                 StateProj::Passing { call } => return call.poll(cx),
             };
@@ -190,15 +180,40 @@ impl<S: Transport> Future for ResponseFuture<S> {
     }
 }
 
-/// A request body that is read before the first attempt.
+#[inline]
+fn response(success: Success) -> http::Response<ResponseBody> {
+    let Success { mut parts, collected, rest, report } = success;
+    if let Some(report) = report {
+        parts.extensions.insert(report);
+    }
+    let body = match rest {
+        Some(rest) => ResponseBody::open(collected, rest),
+        None => ResponseBody::whole(collected),
+    };
+    http::Response::from_parts(parts, body)
+}
+
+/// A request whose body is read before the first attempt.
 #[derive(Debug)]
 struct Reading {
     parts: Parts,
+    intake: Intake,
+    terms: Terms,
+}
+
+/// A request's body, and what has been read of it.
+#[derive(Debug)]
+struct Intake {
     body: Body,
     read: Collected,
-    judge: Judge,
+}
+
+/// What a call is made by.
+#[derive(Debug)]
+struct Terms {
     plan: Arc<MethodPlan>,
     limits: Limits,
+    judge: Judge,
     wants_report: bool,
     jitter: Jitter,
 }
@@ -211,15 +226,16 @@ enum Read {
     Stream(Note),
 }
 
-impl Reading {
+impl Intake {
     /// A unary request is waited for. Where nobody knows the method's kind, a body that is not there at once
     /// is a stream.
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Read, Status>> {
+    #[inline]
+    fn poll(&mut self, terms: &Terms, cx: &mut Context<'_>) -> Poll<Result<Read, Status>> {
         loop {
             let frame = match Pin::new(&mut self.body).poll_frame(cx) {
                 Poll::Ready(Some(frame)) => frame?,
                 Poll::Ready(None) => return Poll::Ready(Ok(Read::Whole)),
-                Poll::Pending if self.judge == Judge::FirstMessage => {
+                Poll::Pending if terms.judge == Judge::FirstMessage => {
                     return Poll::Ready(Ok(Read::Stream(Note::RequestIsAStream)));
                 }
                 Poll::Pending => return Poll::Pending,
@@ -227,34 +243,33 @@ impl Reading {
             if let Ok(data) = frame.into_data() {
                 let is_first = self.read.is_empty();
                 self.read.push(data);
-                if !is_first && self.judge == Judge::FirstMessage {
+                if !is_first && terms.judge == Judge::FirstMessage {
                     return Poll::Ready(Ok(Read::Stream(Note::RequestIsAStream)));
                 }
-                if !is_first && self.read.len() > self.limits.max_replay_bytes {
+                if !is_first && self.read.len() > terms.limits.max_replay_bytes {
                     return Poll::Ready(Ok(Read::Stream(Note::RequestTooLargeToReplay)));
                 }
             }
         }
     }
+}
 
-    fn finish<S: Transport>(self, service: S, read: &Read) -> State<S> {
-        let replayable = self.read.len() <= self.limits.max_replay_bytes;
+impl Terms {
+    #[inline]
+    fn state<S: Transport>(self, service: S, parts: Parts, intake: Intake, read: &Read) -> State<S> {
+        let Self { plan, limits, judge, wants_report, jitter } = self;
+        let Intake { body, read: taken } = intake;
         match read {
             Read::Whole => {
-                let outgoing = Outgoing::new(self.parts, self.read.into_bytes(), replayable);
-                let mut course = Course::new(self.plan, self.limits, self.judge, outgoing)
-                    .reporting(self.wants_report)
-                    .jittered_by(self.jitter);
-                if !replayable {
-                    course.note(Note::RequestTooLargeToReplay);
-                }
+                let replayable = taken.len() <= limits.max_replay_bytes;
+                let outgoing = Outgoing::new(parts, taken.into_bytes(), replayable);
+                let course = Course::new(plan, limits, judge, outgoing, wants_report, jitter);
                 State::Operating { operation: Operation::new(service, course) }
             }
             Read::Stream(note) => {
-                let note = *note;
-                let body = Body::new(Resumed { read: self.read, body: self.body });
-                let request = http::Request::from_parts(self.parts, body);
-                let call = Passing::watched(service, request, self.plan, Some(note), self.wants_report);
+                let body = Body::new(Resumed { read: taken, body });
+                let request = http::Request::from_parts(parts, body);
+                let call = Passing::watched(service, request, plan, Some(*note), wants_report);
                 State::Passing { call }
             }
         }

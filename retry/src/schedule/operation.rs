@@ -25,6 +25,7 @@ impl OperationState {
     /// # Errors
     ///
     /// The operation has no time left for the attempt: it ends with the error of the attempt before.
+    #[inline]
     pub fn start(&mut self, schedule: &Schedule, now: Duration) -> Result<Started, Stop> {
         match &schedule.rules {
             Rules::Documented(rules) => rules.start(&mut self.progress, now),
