@@ -74,7 +74,8 @@ impl Codec {
         plain.then(|| M::decode(bytes.slice(PREFIX..)).map_err(|error| Status::internal(error.to_string())))
     }
 
-    fn tonic<S>(&self, service: S) -> tonic::client::Grpc<S> {
+    /// tonic's client over a service, with this codec's settings.
+    pub(crate) fn tonic<S>(&self, service: S) -> tonic::client::Grpc<S> {
         let mut grpc = tonic::client::Grpc::new(service);
         if let Some(encoding) = self.send_compressed {
             grpc = grpc.send_compressed(encoding);
@@ -89,11 +90,6 @@ impl Codec {
             grpc = grpc.max_encoding_message_size(limit);
         }
         grpc
-    }
-
-    /// tonic's client over a service, with this codec's settings.
-    pub(crate) fn client<S>(&self, service: S) -> tonic::client::Grpc<S> {
-        self.tonic(service)
     }
 
     /// The request as tonic writes it: its headers, and its body in one piece.

@@ -226,7 +226,7 @@ impl<T: Transport> Client<T> {
         request.extensions_mut().insert(method.name.clone());
         let timed =
             Timed::new(self.channel.clone(), Arc::clone(&method.plan), method.kind, method.uri.clone());
-        Ok((self.shared.codec.client(timed), method.path.clone(), request))
+        Ok((self.shared.codec.tonic(timed), method.path.clone(), request))
     }
 }
 

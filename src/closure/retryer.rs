@@ -2,12 +2,9 @@
 
 use super::operation::{Next, Operation};
 use super::{RetryError, Retryable};
-use crate::operation::{JitterSeeds, OperationReport};
+use crate::operation::{BURST, JitterSeeds, OperationReport};
 use gax_retry::{CodeSet, Compatibility, Recipe, RetrySettings, Schedule, Started};
 use std::borrow::Cow;
-
-/// After how many attempts without a wait other tasks get their turn.
-const BURST: u32 = 16;
 
 /// Runs an async closure until it succeeds or the settings say to stop.
 ///
@@ -266,7 +263,7 @@ impl<R> Retryer<R> {
                 Next::Done(value) => return Ok(Retried { value, report: operation.succeed() }),
                 Next::Stop(reason) => return Err(operation.fail(reason)),
                 Next::Retry(wait) if wait.is_zero() => {
-                    if started.number().is_multiple_of(BURST) {
+                    if started.number().is_multiple_of(u32::from(BURST)) {
                         tokio::task::yield_now().await;
                     }
                 }

@@ -10,7 +10,7 @@ use super::failure::Failure;
 use super::inbound;
 use super::outgoing::Outgoing;
 use super::plan::MethodPlan;
-use crate::operation::{Clock, Jitter, Ledger, Note, OperationReport};
+use crate::operation::{BURST, Clock, Jitter, Ledger, Note, OperationReport};
 use crate::settings::Limits;
 use gax_retry::{Attempt, Code, Decision, Ending, OperationState, Started, Stop, StopReason};
 use http::HeaderMap;
@@ -46,9 +46,6 @@ pub(crate) enum Next {
 
 /// How often a request that never left may be sent again.
 const MOST_UNSENT: u32 = 100;
-
-/// After how many attempts without a wait other tasks get their turn.
-const BURST: u8 = 16;
 
 #[derive(Debug)]
 pub(crate) struct Course {

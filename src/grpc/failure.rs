@@ -88,7 +88,7 @@ impl Failure {
     pub(crate) fn is_server_timeout(&self) -> bool {
         match &self.kind {
             Kind::Answered { trailers, .. } => answer::is_timeout_expired(trailers),
-            // hyper hides a reset with CANCEL in the body behind an early end.
+            // hyper hides a reset of the body that gives no reason behind an early end.
             Kind::WithoutStatus { http, .. } => *http == StatusCode::OK,
             Kind::Transport(_) | Kind::TimedOut { .. } | Kind::NoTime | Kind::AtDeadline => false,
         }

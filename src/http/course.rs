@@ -10,7 +10,7 @@ use super::replay::Replay;
 use super::report::HttpReport;
 use super::service::Limits;
 use crate::grpc::inbound_deadline;
-use crate::operation::{Clock, Jitter, Ledger, Note, OperationReport, time_of_day, until};
+use crate::operation::{BURST, Clock, Jitter, Ledger, Note, OperationReport, time_of_day, until};
 use gax_retry::{
     Attempt, Code, Decision, Ending, HttpFailure, OperationState, Schedule, Started, StopReason, retry_after,
 };
@@ -37,9 +37,6 @@ pub(super) enum Next<R> {
     /// End.
     Stop(Box<Outcome<R>>),
 }
-
-/// After how many attempts without a wait other tasks get their turn.
-const BURST: u8 = 16;
 
 /// One operation.
 pub(super) struct Course<B, R> {

@@ -1,5 +1,6 @@
 //! What every transport's operations share: the clock, the timer slot, the report and its error.
 
+mod burst;
 mod clock;
 mod error;
 mod jitter;
@@ -7,6 +8,7 @@ mod name;
 mod report;
 mod timer;
 
+pub(crate) use burst::BURST;
 #[cfg(feature = "http")]
 pub(crate) use clock::time_of_day;
 pub(crate) use clock::{Clock, until};

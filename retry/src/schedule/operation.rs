@@ -54,31 +54,19 @@ impl OperationState {
         if ending.is_committed() {
             return Decision::Stop(Stop::new(StopReason::Committed));
         }
+        if ending.is_resumable() {
+            match &schedule.rules {
+                Rules::Documented(rules) => rules.forgive(&mut self.progress),
+                Rules::GaxJava(rules) => rules.forgive(&mut self.progress),
+                Rules::Grpc(rules) => rules.forgive(&mut self.progress),
+                Rules::Recipe(rules) => rules.forgive(&mut self.progress),
+            }
+        }
         match &schedule.rules {
-            Rules::Documented(rules) => {
-                if ending.is_resumable() {
-                    rules.forgive(&mut self.progress);
-                }
-                rules.ended(&mut self.progress, now, ending.server_word(), jitter)
-            }
-            Rules::GaxJava(rules) => {
-                if ending.is_resumable() {
-                    rules.forgive(&mut self.progress);
-                }
-                rules.ended(&mut self.progress, now, ending.server_word(), jitter)
-            }
-            Rules::Grpc(rules) => {
-                if ending.is_resumable() {
-                    rules.forgive(&mut self.progress);
-                }
-                rules.ended(&mut self.progress, now, jitter)
-            }
-            Rules::Recipe(rules) => {
-                if ending.is_resumable() {
-                    rules.forgive(&mut self.progress);
-                }
-                rules.ended(&mut self.progress, now, ending.server_word(), jitter)
-            }
+            Rules::Documented(rules) => rules.ended(&mut self.progress, now, ending.server_word(), jitter),
+            Rules::GaxJava(rules) => rules.ended(&mut self.progress, now, ending.server_word(), jitter),
+            Rules::Grpc(rules) => rules.ended(&mut self.progress, now, jitter),
+            Rules::Recipe(rules) => rules.ended(&mut self.progress, now, ending.server_word(), jitter),
         }
     }
 
