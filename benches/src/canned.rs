@@ -73,6 +73,7 @@ impl Service<http::Request<Body>> for Canned {
         let attempt = self.attempts.fetch_add(1, Ordering::Relaxed);
         let is_good = self.failures == 0
             || (self.failures < u32::MAX && attempt % (self.failures + 1) == self.failures);
+        let request = request.into_body();
         Reply { request, answer: is_good.then(|| self.answer.clone()), pends: self.pends }
     }
 }
@@ -80,7 +81,7 @@ impl Service<http::Request<Body>> for Canned {
 /// An answer on its way.
 #[derive(Debug)]
 pub struct Reply {
-    request: http::Request<Body>,
+    request: Body,
     answer: Option<Bytes>,
     pends: bool,
 }
@@ -89,7 +90,7 @@ impl Future for Reply {
     type Output = Result<http::Response<Body>, Status>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        while let Poll::Ready(Some(frame)) = Pin::new(self.request.body_mut()).poll_frame(cx) {
+        while let Poll::Ready(Some(frame)) = Pin::new(&mut self.request).poll_frame(cx) {
             frame?;
         }
         if std::mem::take(&mut self.pends) {

@@ -4,7 +4,7 @@
 //! What needs more than that, compression above all, goes through tonic's own client, on both sides of the
 //! operation.
 
-use crate::grpc::PREFIX;
+use crate::grpc::{PREFIX, Tail};
 use bytes::{BufMut, Bytes, BytesMut};
 use http::uri::PathAndQuery;
 use http_body::Body as _;
@@ -43,7 +43,13 @@ impl Codec {
         self.max_decoding.unwrap_or(DEFAULT_MAX_DECODING)
     }
 
+    /// The most bytes that a response of one message has.
+    pub(crate) fn longest_response(&self) -> usize {
+        self.max_decoding().saturating_add(PREFIX)
+    }
+
     /// The message with its prefix.
+    #[inline]
     pub(crate) fn encode(&self, message: &impl Message) -> Result<Bytes, Status> {
         let length = message.encoded_len();
         if let Some(limit) = self.max_encoding.filter(|limit| length > *limit) {
@@ -168,8 +174,8 @@ fn frame<E>(length: usize, write: impl FnOnce(&mut BytesMut) -> Result<(), E>) -
 }
 
 /// The metadata of a response: its headers, and its trailers on top.
-pub(crate) fn metadata(mut headers: http::HeaderMap, trailers: Option<http::HeaderMap>) -> MetadataMap {
-    if let Some(trailers) = trailers {
+pub(crate) fn metadata(mut headers: http::HeaderMap, tail: Tail) -> MetadataMap {
+    if let Tail::Trailers(trailers) = tail {
         headers.extend(trailers);
     }
     MetadataMap::from_headers(headers)

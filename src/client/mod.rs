@@ -3,6 +3,8 @@
 mod codec;
 mod connect;
 mod core;
+mod encoded;
+mod method;
 mod streaming;
 mod unary;
 

@@ -1,10 +1,9 @@
 //! Calls with a stream on either side. They are not retried; the settings bound their time.
 
-use crate::grpc::{MethodPlan, Passing, ResponseBody, Transport};
+use super::method::Method;
+use crate::grpc::{Passing, ResponseBody, Transport, time_left};
 use crate::operation::Note;
 use crate::settings::CallOptions;
-use gax_retry::MethodKind;
-use http::Uri;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -86,14 +85,12 @@ impl<M> fmt::Debug for MessageCall<M> {
 #[derive(Debug, Clone)]
 pub(super) struct Timed<T> {
     channel: T,
-    plan: Arc<MethodPlan>,
-    kind: MethodKind,
-    uri: Uri,
+    method: Arc<Method>,
 }
 
 impl<T> Timed<T> {
-    pub(super) fn new(channel: T, plan: Arc<MethodPlan>, kind: MethodKind, uri: Uri) -> Self {
-        Self { channel, plan, kind, uri }
+    pub(super) fn new(channel: T, method: Arc<Method>) -> Self {
+        Self { channel, method }
     }
 }
 
@@ -107,16 +104,12 @@ impl<T: Transport> Service<http::Request<Body>> for Timed<T> {
     }
 
     fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
-        *request.uri_mut() = self.uri.clone();
+        let Method { plan, kind, uri, .. } = &*self.method;
+        *request.uri_mut() = uri.clone();
         let options = request.extensions_mut().remove::<CallOptions>();
-        let plan = self.plan.for_call(options.as_ref(), crate::grpc::timeout_in(request.headers()));
-        let note = self.kind.streams_requests().then_some(Note::RequestIsAStream);
-        Passing::watched(
-            self.channel.clone(),
-            request,
-            plan,
-            note,
-            options.is_some_and(|options| options.report),
-        )
+        let own = plan.of_call(options.as_ref(), time_left(request.headers()));
+        let note = kind.streams_requests().then_some(Note::RequestIsAStream);
+        let wants_report = options.is_some_and(|options| options.report);
+        Passing::watched(self.channel.clone(), request, own.as_ref().unwrap_or(plan), note, wants_report)
     }
 }

@@ -1,17 +1,15 @@
-//! The part of a response that is held back until it can be judged.
+//! Data of a body that is held back: a response that has yet to be judged, a request to be sent again.
 
 use bytes::Bytes;
-use http::HeaderMap;
 use std::collections::VecDeque;
 
-/// Data frames in the order in which they came, and the trailers.
+/// Data frames in the order in which they came.
 ///
 /// The first frame lives inline: most unary responses have one.
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     first: Option<Bytes>,
     rest: Option<Box<Rest>>,
-    pub(crate) trailers: Option<HeaderMap>,
 }
 
 /// The frames after the first, behind a pointer since there rarely are any.
@@ -23,6 +21,12 @@ struct Rest {
 
 /// The length of the prefix before a gRPC message: a flag and a 32-bit length.
 pub(crate) const PREFIX: usize = 5;
+
+impl From<Bytes> for Collected {
+    fn from(data: Bytes) -> Self {
+        Self { first: Some(data), rest: None }
+    }
+}
 
 impl Collected {
     pub(crate) fn push(&mut self, data: Bytes) {

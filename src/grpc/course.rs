@@ -7,11 +7,9 @@ use super::answer;
 use super::cause::Reach;
 use super::deadline;
 use super::failure::Failure;
-use super::inbound;
 use super::outgoing::Outgoing;
 use super::plan::MethodPlan;
-use crate::operation::{BURST, Clock, Jitter, Ledger, Note, OperationReport};
-use crate::settings::Limits;
+use crate::operation::{BURST, Clock, Jitter, Ledger, Note, OperationReport, until};
 use gax_retry::{Attempt, Code, Decision, Ending, OperationState, Started, Stop, StopReason};
 use http::HeaderMap;
 use std::sync::Arc;
@@ -47,72 +45,71 @@ pub(crate) enum Next {
 /// How often a request that never left may be sent again.
 const MOST_UNSENT: u32 = 100;
 
+/// Small, since it is moved about with the future of every call: what an operation without a retry has no
+/// use for is behind pointers, and made when it is needed.
 #[derive(Debug)]
-pub(crate) struct Course {
-    plan: Arc<MethodPlan>,
-    /// The deadline of the request that is being served where the call is made.
-    inbound: Option<Instant>,
-    limits: Limits,
+pub(crate) struct Course<O> {
+    outgoing: O,
+    clock: Option<Clock>,
+    ledger: Option<Arc<Ledger>>,
+    past: Option<Box<Past>>,
     judge: Judge,
     wants_report: bool,
-    outgoing: Outgoing,
-    clock: Option<Clock>,
+    /// Time has passed since the attempt began, so that less than its RPC timeout is left.
+    late: bool,
+}
+
+/// What is known once an attempt has failed.
+#[derive(Debug)]
+struct Past {
     state: OperationState,
-    current: Current,
-    /// Made when there is something to write down.
-    ledger: Option<Arc<Ledger>>,
+    current: Option<Current>,
     /// What the attempt before ended with.
-    before: Option<Box<Failure>>,
+    before: Option<Failure>,
     refused: bool,
     burst: u8,
     jitter: Jitter,
 }
 
 /// The attempt that is running.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Current {
-    started: Option<Started>,
+    started: Started,
     delay: Duration,
     start: Duration,
-    deadline: Option<Instant>,
-    /// Time has passed since it began, so that less than its RPC timeout is left.
-    late: bool,
 }
 
-impl Course {
-    /// A course that has not begun. `wants_report` asks for a report even of a plain success.
+impl Current {
+    /// The first attempt, if there is time for it.
     #[inline]
-    pub(crate) fn new(
-        plan: Arc<MethodPlan>,
-        limits: Limits,
-        judge: Judge,
-        outgoing: Outgoing,
-        wants_report: bool,
-        jitter: Jitter,
-    ) -> Self {
-        let mut ledger = None;
-        if plan.schedule.attempts_cap().is_some() {
-            note_in(&mut ledger, &outgoing, Note::AttemptsCapped);
-        }
-        if !outgoing.is_replayable() {
-            note_in(&mut ledger, &outgoing, Note::RequestTooLargeToReplay);
-        }
+    fn first(plan: &MethodPlan) -> Option<Self> {
+        let started = plan.first.ok()?;
+        Some(Self { started, delay: Duration::ZERO, start: Duration::ZERO })
+    }
+}
+
+impl Past {
+    /// The past of an operation whose first attempt has begun.
+    fn new(plan: &MethodPlan) -> Self {
+        let mut state = OperationState::default();
+        // What came of this is in the plan.
+        let _first = state.start(&plan.schedule, Duration::ZERO);
         Self {
-            plan,
-            inbound: inbound::inbound_deadline(),
-            limits,
-            judge,
-            wants_report,
-            outgoing,
-            clock: None,
-            state: OperationState::default(),
-            current: Current::default(),
-            ledger,
+            state,
+            current: Current::first(plan),
             before: None,
             refused: false,
             burst: 0,
-            jitter,
+            jitter: plan.jitter.next(),
         }
+    }
+}
+
+impl<O: Outgoing> Course<O> {
+    /// A course that has not begun. `wants_report` asks for a report even of a plain success.
+    #[inline]
+    pub(crate) fn new(outgoing: O, judge: Judge, wants_report: bool) -> Self {
+        Self { outgoing, clock: None, ledger: None, past: None, judge, wants_report, late: false }
     }
 
     #[inline]
@@ -121,24 +118,51 @@ impl Course {
     }
 
     #[inline]
-    pub(crate) fn max_response_buffer(&self) -> usize {
-        self.limits.max_response_buffer
+    pub(crate) fn outgoing(&self) -> &O {
+        &self.outgoing
     }
 
     #[inline]
+    pub(crate) fn outgoing_mut(&mut self) -> &mut O {
+        &mut self.outgoing
+    }
+
+    #[inline]
+    pub(crate) fn max_response_buffer(&self) -> usize {
+        self.outgoing.plan().limits.max_response_buffer
+    }
+
+    #[inline]
+    fn current(&self) -> Option<Current> {
+        match &self.past {
+            None => Current::first(self.outgoing.plan()),
+            Some(past) => past.current,
+        }
+    }
+
+    /// When the attempt's time is up.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.current.deadline
+        let current = self.current()?;
+        self.clock?.at(current.start.saturating_add(current.started.deadline()?))
     }
 
     /// The moment to wait for, now that the attempt has to wait.
     pub(crate) fn pending(&mut self) -> Option<Instant> {
-        self.current.late = true;
-        self.burst = 0;
-        self.current.deadline
+        self.late = true;
+        if let Some(past) = &mut self.past {
+            past.burst = 0;
+        }
+        self.deadline()
     }
 
     fn ledger(&mut self) -> &mut Ledger {
-        ledger_in(&mut self.ledger, &self.outgoing)
+        let Self { ledger, outgoing, .. } = self;
+        Arc::make_mut(ledger.get_or_insert_with(|| Arc::new(Ledger::new(outgoing.path()))))
+    }
+
+    fn past(&mut self) -> &mut Past {
+        let Self { past, outgoing, .. } = self;
+        past.get_or_insert_with(|| Box::new(Past::new(outgoing.plan())))
     }
 
     pub(crate) fn note(&mut self, note: Note) {
@@ -148,39 +172,58 @@ impl Course {
     #[inline]
     pub(crate) fn sanitize(&mut self, headers: &mut HeaderMap) {
         if answer::sanitize(headers) {
-            self.ledger().note(Note::MalformedStatusDetails);
+            self.note(Note::MalformedStatusDetails);
         }
     }
 
-    /// Begins an attempt, if there is time for it.
+    /// Begins an attempt, if there is time for it. The operation starts with its first.
     #[inline]
     pub(crate) fn begin(&mut self) -> Result<(), Status> {
-        // The operation starts with its first attempt.
-        let (clock, now) = if let Some(clock) = self.clock {
-            (clock, clock.elapsed())
-        } else {
-            inbound::bound(&mut self.plan, self.inbound);
-            (*self.clock.insert(Clock::start()), Duration::ZERO)
-        };
-        let started = match self.state.start(&self.plan.schedule, now) {
-            Ok(started) => started,
-            Err(stop) => return Err(self.out_of_time(stop)),
-        };
-        self.current = Current {
-            started: Some(started),
-            delay: self.current.delay,
-            start: now,
-            deadline: started.deadline().and_then(|timeout| clock.at(now.saturating_add(timeout))),
-            late: false,
-        };
-        Ok(())
+        match self.clock {
+            None => self.begin_first(),
+            Some(clock) => self.begin_another(clock.elapsed()),
+        }
     }
 
-    /// There is no time for another attempt: the operation ends with the error of the one before.
-    fn out_of_time(&mut self, stop: Stop) -> Status {
-        match self.before.take() {
-            Some(failure) => self.stop(*failure, stop),
-            None => self.end(Failure::no_time(), stop.reason()),
+    #[inline]
+    fn begin_first(&mut self) -> Result<(), Status> {
+        self.outgoing.start();
+        self.clock = Some(Clock::start());
+        let plan = self.outgoing.plan();
+        let (first, is_seeded, is_capped) =
+            (plan.first, plan.jitter.is_seeded(), plan.schedule.attempts_cap().is_some());
+        if is_capped {
+            self.note(Note::AttemptsCapped);
+        }
+        if !self.outgoing.is_replayable() {
+            self.note(Note::RequestTooLargeToReplay);
+        }
+        if is_seeded {
+            // The sequences of a seed belong to operations in the order in which they start.
+            self.past();
+        }
+        match first {
+            Ok(_) => Ok(()),
+            Err(stop) => Err(self.end(Failure::no_time(), stop.reason())),
+        }
+    }
+
+    fn begin_another(&mut self, now: Duration) -> Result<(), Status> {
+        let Self { past, outgoing, .. } = self;
+        let plan = outgoing.plan();
+        let past = past.get_or_insert_with(|| Box::new(Past::new(plan)));
+        match past.state.start(&plan.schedule, now) {
+            Ok(started) => {
+                let delay = past.current.map_or(Duration::ZERO, |current| current.delay);
+                past.current = Some(Current { started, delay, start: now });
+                self.late = false;
+                Ok(())
+            }
+            // There is no time for it: the operation ends with the error of the attempt before.
+            Err(stop) => Err(match past.before.take() {
+                Some(failure) => self.stop(failure, stop),
+                None => self.end(Failure::no_time(), stop.reason()),
+            }),
         }
     }
 
@@ -188,20 +231,19 @@ impl Course {
     fn stop(&mut self, failure: Failure, stop: Stop) -> Status {
         self.ledger().not_attempted = stop.not_attempted();
         if stop.is_at_deadline() && failure.code != Code::DeadlineExceeded {
-            return self.end(Failure::at_deadline().after(Some(Box::new(failure))), stop.reason());
+            return self.end(Failure::at_deadline().after(Some(failure)), stop.reason());
         }
         self.end(failure, stop.reason())
     }
 
     /// The request of the attempt that has begun.
-    #[inline]
     pub(crate) fn request(&mut self) -> http::Request<Body> {
-        let timeout = match self.current.started {
-            Some(started) if self.current.late => {
-                let left = self.current.deadline.map(crate::operation::until);
-                started.rpc_timeout().and(left).map(deadline::header_value)
+        let started = self.current().map(|current| current.started);
+        let timeout = match started {
+            Some(started) if self.late => {
+                started.rpc_timeout().and(self.deadline()).map(until).map(deadline::header_value)
             }
-            Some(started) if started.number() == 1 => self.plan.first_timeout.clone(),
+            Some(started) if started.number() == 1 => self.outgoing.plan().first_timeout.clone(),
             Some(started) => started.rpc_timeout().map(deadline::header_value),
             None => None,
         };
@@ -210,14 +252,14 @@ impl Course {
 
     /// Our clock has ended the attempt.
     pub(crate) fn timed_out(&mut self) -> Next {
-        let timeout = self.current.started.and_then(Started::rpc_timeout).unwrap_or_default();
-        self.ended(Failure::timed_out(timeout))
+        self.ended(Failure::timed_out(self.rpc_timeout().unwrap_or_default()))
     }
 
     /// The attempt ended with a status, or with an answer that has none.
     pub(crate) fn failed(&mut self, failure: Failure) -> Next {
-        if self.limits.server_timeouts_are_ours && failure.is_server_timeout() && self.time_is_up() {
-            self.ledger().note(Note::CountedAsDeadlineExceeded);
+        let limits = self.outgoing.plan().limits;
+        if limits.server_timeouts_are_ours && failure.is_server_timeout() && self.time_is_up() {
+            self.note(Note::CountedAsDeadlineExceeded);
             return self.timed_out();
         }
         self.ended(failure)
@@ -231,12 +273,12 @@ impl Course {
             return self.timed_out();
         }
         if verdict.cancelled_by_server && self.time_is_up() {
-            self.ledger().note(Note::CountedAsDeadlineExceeded);
+            self.note(Note::CountedAsDeadlineExceeded);
             return self.timed_out();
         }
         let unsent = match verdict.reach {
             Reach::NeverSent => self.ledger().transparent_retries < MOST_UNSENT,
-            Reach::Refused => !std::mem::replace(&mut self.refused, true),
+            Reach::Refused => !std::mem::replace(&mut self.past().refused, true),
             Reach::MaybeSent => false,
             Reach::ChannelClosed => {
                 self.record(failure.code);
@@ -245,26 +287,31 @@ impl Course {
         };
         if unsent && self.outgoing.is_replayable() {
             self.ledger().transparent_retries += 1;
-            self.current.late = true;
+            self.late = true;
             return Next::Send;
         }
         self.ended(failure)
     }
 
+    fn rpc_timeout(&self) -> Option<Duration> {
+        self.current()?.started.rpc_timeout()
+    }
+
     /// Whether the attempt has used up its RPC timeout, or what the header said of it.
     fn time_is_up(&self) -> bool {
-        let Some(timeout) = self.current.started.and_then(Started::rpc_timeout).map(deadline::written) else {
+        let (Some(clock), Some(current)) = (self.clock, self.current()) else {
             return false;
         };
-        self.clock.is_some_and(|clock| clock.elapsed() >= self.current.start.saturating_add(timeout))
+        let timeout = current.started.rpc_timeout().map(deadline::written);
+        timeout.is_some_and(|timeout| clock.elapsed() >= current.start.saturating_add(timeout))
     }
 
     /// The attempt that has begun, as it ends now.
     #[inline]
     fn attempt(&self, code: Code) -> Option<Attempt> {
         let end = self.clock.map_or(Duration::ZERO, Clock::elapsed);
-        let Current { started, delay, start, .. } = self.current;
-        started.map(|started| Attempt::new(started, delay, start, end, code))
+        let Current { started, delay, start } = self.current()?;
+        Some(Attempt::new(started, delay, start, end, code))
     }
 
     /// Writes the attempt down; returns when it ended.
@@ -279,13 +326,18 @@ impl Course {
 
     fn ended(&mut self, failure: Failure) -> Next {
         let now = self.record(failure.code);
-        let decision =
-            self.state.ended(&self.plan.schedule, now, Ending::new(failure.code), &mut self.jitter);
-        let failure = failure.after(self.before.take());
+        let Self { past, outgoing, .. } = self;
+        let plan = outgoing.plan();
+        let past = past.get_or_insert_with(|| Box::new(Past::new(plan)));
+        let ending = Ending::new(failure.code);
+        let decision = past.state.ended(&plan.schedule, now, ending, &mut past.jitter);
+        let failure = failure.after(past.before.take());
         match decision {
-            Decision::Retry(retry) if self.outgoing.is_replayable() => {
-                self.before = Some(Box::new(failure));
-                self.current.delay = retry.wait();
+            Decision::Retry(retry) if outgoing.is_replayable() => {
+                past.before = Some(failure);
+                if let Some(current) = &mut past.current {
+                    current.delay = retry.wait();
+                }
                 self.pause(now, retry.wait())
             }
             Decision::Retry(_) => Next::Stop(self.end(failure, StopReason::NotReplayable)),
@@ -296,13 +348,17 @@ impl Course {
     }
 
     fn pause(&mut self, now: Duration, wait: Duration) -> Next {
+        let past = self.past();
         if wait.is_zero() {
-            self.burst += 1;
-            if self.burst < BURST {
+            past.burst += 1;
+            if past.burst < BURST {
                 return Next::Attempt;
             }
-            self.burst = 0;
+            past.burst = 0;
             return Next::Yield;
+        }
+        if let Some(failure) = &mut past.before {
+            failure.pack();
         }
         self.outgoing.shrink();
         Next::Wait(self.clock.and_then(|clock| clock.at(now.saturating_add(wait))))
@@ -334,13 +390,4 @@ impl Course {
             }
         }
     }
-}
-
-/// The ledger in that place, made now if it is not there.
-fn ledger_in<'a>(place: &'a mut Option<Arc<Ledger>>, outgoing: &Outgoing) -> &'a mut Ledger {
-    Arc::make_mut(place.get_or_insert_with(|| Arc::new(Ledger::new(outgoing.path()))))
-}
-
-fn note_in(place: &mut Option<Arc<Ledger>>, outgoing: &Outgoing, note: Note) {
-    ledger_in(place, outgoing).note(note);
 }

@@ -3,28 +3,24 @@
 //! The layer and the generated client both run this. It is polled by the caller's task: to drop it stops
 //! everything at once.
 
-use super::answer;
-use super::collect::Collected;
-use super::course::{Course, Judge, Next};
-use super::failure::Failure;
+use super::course::{Course, Next};
+use super::incoming::{Incoming, Step, Success};
+use super::outgoing::Outgoing;
+use super::stock::Stock;
 use super::transport::Transport;
-use crate::operation::{Note, OperationReport, Timer};
-use http::HeaderMap;
-use http::response::Parts;
-use http_body::Body as _;
+use crate::operation::Timer;
+use http::request::Parts;
 use pin_project_lite::pin_project;
-use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 use tokio::time::Instant;
 use tonic::Status;
-use tonic::body::Body;
 
 pin_project! {
-    /// An operation that is running.
-    pub(crate) struct Operation<S: Transport> {
+    /// An operation.
+    pub(crate) struct Operation<S: Transport, O> {
         service: S,
-        course: Course,
+        course: Course<O>,
         timer: Timer,
         #[pin]
         phase: Phase<S::Future>,
@@ -40,8 +36,8 @@ pin_project! {
         Ready,
         // The request is out, and the head of the response is awaited.
         Sent { #[pin] future: F },
-        // The response comes in.
-        Collecting { response: Incoming },
+        // The response comes in, in more than one go.
+        Collecting { incoming: Option<Box<Incoming>> },
         // The delay before the next attempt.
         Waiting { until: Option<Instant> },
         // The result is out.
@@ -49,23 +45,57 @@ pin_project! {
     }
 }
 
-impl<S: Transport> Operation<S> {
+impl<F> Phase<F> {
+    /// The phase that does this; an error if the operation ends.
+    fn of(next: Next) -> Result<Self, Status> {
+        Ok(match next {
+            Next::Send => Phase::Ready,
+            Next::Attempt | Next::Yield => Phase::Idle,
+            Next::Wait(until) => Phase::Waiting { until },
+            Next::Stop(status) => return Err(status),
+        })
+    }
+}
+
+impl<S: Transport, O: Outgoing> Operation<S, O> {
     /// An operation over a service; it starts when it is first polled.
     #[inline]
-    pub(crate) fn new(service: S, course: Course) -> Self {
+    pub(crate) fn new(service: S, course: Course<O>) -> Self {
         Self { service, course, timer: Timer::default(), phase: Phase::Idle }
     }
 }
 
-impl<S: Transport> Future for Operation<S> {
-    type Output = Result<Success, Status>;
+impl<S: Transport> Operation<S, Stock> {
+    /// An operation that starts with its caller's own request, now: it goes out at once if the service takes
+    /// it.
+    #[inline]
+    pub(crate) fn start(mut service: S, mut course: Course<Stock>, request: Parts) -> Result<Self, Status> {
+        course.begin()?;
+        // Whether it is ready is asked again when the operation is polled.
+        let phase = match service.poll_ready(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Ok(())) => Phase::Sent { future: service.call(course.outgoing().first(request)) },
+            Poll::Ready(Err(error)) => Phase::of(course.broken(error.into(), false))?,
+            Poll::Pending => {
+                course.outgoing_mut().put_off(request);
+                Phase::Ready
+            }
+        };
+        Ok(Self { service, course, timer: Timer::default(), phase })
+    }
+}
 
+impl<S: Transport, O: Outgoing> Operation<S, O> {
+    /// Goes on; a success is passed to `deliver`, which makes of it what the caller gets.
     #[expect(
         clippy::inline_always,
         reason = "each future polls it in one place, and what it makes is large to move"
     )]
     #[inline(always)]
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+    pub(crate) fn poll<T>(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        deliver: impl FnOnce(Success, &O) -> Result<T, Status>,
+    ) -> Poll<Result<T, Status>> {
         let mut this = self.project();
         let course = this.course;
         loop {
@@ -89,40 +119,45 @@ impl<S: Transport> Future for Operation<S> {
                     }
                 },
                 PhaseProj::Sent { future } => match future.poll(cx) {
-                    Poll::Ready(Ok(mut response)) => {
-                        match refused(response.status(), response.headers_mut(), course) {
-                            None => {
-                                let response = response.map(Body::new);
-                                let response = Incoming { response, collected: Collected::default() };
-                                this.phase.set(Phase::Collecting { response });
-                                continue;
+                    Poll::Ready(Ok(response)) => match Incoming::judged(response, course) {
+                        Ok(mut incoming) => match incoming.poll(course, cx) {
+                            Poll::Ready(Step::Good(tail)) => {
+                                this.phase.set(Phase::Done);
+                                let success = incoming.success(tail, course);
+                                return Poll::Ready(deliver(success, course.outgoing()));
                             }
-                            Some(failure) => course.failed(failure),
-                        }
-                    }
+                            Poll::Ready(Step::Bad(next)) => next,
+                            Poll::Pending => {
+                                this.phase.set(Phase::Collecting { incoming: Some(Box::new(incoming)) });
+                                ready!(this.timer.poll_at(course.pending(), cx));
+                                course.timed_out()
+                            }
+                        },
+                        Err(failure) => course.failed(failure),
+                    },
                     Poll::Ready(Err(error)) => course.broken(error.into(), false),
                     Poll::Pending => {
                         ready!(this.timer.poll_at(course.pending(), cx));
                         course.timed_out()
                     }
                 },
-                PhaseProj::Collecting { response } => match response.poll(course, cx) {
-                    Poll::Ready(Step::Failed(failure)) => course.failed(failure),
-                    Poll::Ready(Step::Broke(status)) => course.broken(status.into(), true),
-                    Poll::Ready(Step::Whole) => {
-                        let success = response.success(course, None);
-                        this.phase.set(Phase::Done);
-                        return Poll::Ready(Ok(success));
-                    }
-                    Poll::Ready(Step::PassOn(note)) => {
-                        let success = response.success(course, Some(note));
-                        this.phase.set(Phase::Done);
-                        return Poll::Ready(Ok(success));
-                    }
-                    Poll::Pending => {
-                        ready!(this.timer.poll_at(course.pending(), cx));
-                        course.timed_out()
-                    }
+                PhaseProj::Collecting { incoming: place } => match place.as_mut() {
+                    Some(incoming) => match incoming.poll(course, cx) {
+                        Poll::Ready(Step::Good(tail)) => {
+                            let Some(incoming) = place.take() else {
+                                return Poll::Pending;
+                            };
+                            this.phase.set(Phase::Done);
+                            let success = incoming.success(tail, course);
+                            return Poll::Ready(deliver(success, course.outgoing()));
+                        }
+                        Poll::Ready(Step::Bad(next)) => next,
+                        Poll::Pending => {
+                            ready!(this.timer.poll_at(course.pending(), cx));
+                            course.timed_out()
+                        }
+                    },
+                    None => return Poll::Pending,
                 },
                 PhaseProj::Waiting { until } => {
                     ready!(this.timer.poll_at(*until, cx));
@@ -130,154 +165,18 @@ impl<S: Transport> Future for Operation<S> {
                 }
                 PhaseProj::Done => return Poll::Pending,
             };
-            match next {
-                Next::Send => this.phase.set(Phase::Ready),
-                Next::Attempt => this.phase.set(Phase::Idle),
-                Next::Wait(until) => this.phase.set(Phase::Waiting { until }),
-                Next::Yield => {
-                    this.phase.set(Phase::Idle);
-                    cx.waker().wake_by_ref();
-                    return Poll::Pending;
-                }
-                Next::Stop(status) => {
+            let yields = matches!(next, Next::Yield);
+            match Phase::of(next) {
+                Ok(phase) => this.phase.set(phase),
+                Err(status) => {
                     this.phase.set(Phase::Done);
                     return Poll::Ready(Err(status));
                 }
             }
-        }
-    }
-}
-
-/// A response that is good to pass on.
-#[derive(Debug)]
-pub(crate) struct Success {
-    pub(crate) parts: Parts,
-    pub(crate) collected: Collected,
-    /// What is still to come, if the response was passed on before its end.
-    pub(crate) rest: Option<Rest>,
-    /// What the operation did; left out where the caller has no use for it.
-    pub(crate) report: Option<OperationReport>,
-}
-
-/// The part of a response that nobody has judged, and the attempt's deadline, which goes on.
-#[derive(Debug)]
-pub(crate) struct Rest {
-    pub(crate) body: Body,
-    pub(crate) deadline: Option<Instant>,
-    /// Whether errors of the body get the code that their cause has.
-    pub(crate) names_errors: bool,
-}
-
-/// A response that comes in.
-#[derive(Debug)]
-struct Incoming {
-    response: http::Response<Body>,
-    collected: Collected,
-}
-
-/// What polling the response leads to.
-enum Step {
-    Failed(Failure),
-    /// The body broke off.
-    Broke(Status),
-    /// The response ended, and its status is good.
-    Whole,
-    /// The response is passed on with its end still to come.
-    PassOn(Note),
-}
-
-/// Looks at the head, which may be all there is.
-#[inline]
-fn refused(http: http::StatusCode, headers: &mut HeaderMap, course: &mut Course) -> Option<Failure> {
-    match answer::code(headers) {
-        None if http == http::StatusCode::OK => None,
-        None => Some(Failure::without_status(http, std::mem::take(headers))),
-        Some(gax_retry::Code::Ok) => {
-            course.sanitize(headers);
-            None
-        }
-        Some(code) => {
-            course.sanitize(headers);
-            Some(Failure::answered(code, None, std::mem::take(headers)))
-        }
-    }
-}
-
-impl Incoming {
-    #[inline]
-    fn poll(&mut self, course: &mut Course, cx: &mut Context<'_>) -> Poll<Step> {
-        loop {
-            let frame = match Pin::new(self.response.body_mut()).poll_frame(cx) {
-                Poll::Ready(Some(Ok(frame))) => frame,
-                Poll::Ready(Some(Err(status))) => return Poll::Ready(Step::Broke(status)),
-                Poll::Ready(None) => return Poll::Ready(self.ended()),
-                Poll::Pending if course.judge() == Judge::FirstMessage && self.collected.has_message() => {
-                    return Poll::Ready(Step::PassOn(Note::Committed));
-                }
-                Poll::Pending => return Poll::Pending,
-            };
-            match frame.into_data() {
-                // The end of a body without trailers may come as a frame of nothing.
-                Ok(data) if data.is_empty() => {}
-                Ok(data) => {
-                    let another = course.judge() == Judge::FirstMessage && self.collected.has_message();
-                    self.collected.push(data);
-                    if another {
-                        return Poll::Ready(Step::PassOn(Note::Committed));
-                    }
-                    if self.collected.len() > course.max_response_buffer() {
-                        return Poll::Ready(Step::PassOn(Note::ResponseTooLargeToJudge));
-                    }
-                }
-                Err(frame) => {
-                    if let Ok(trailers) = frame.into_trailers() {
-                        return Poll::Ready(self.judged(trailers, course));
-                    }
-                }
+            if yields {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
             }
         }
-    }
-
-    /// The body ended without trailers: fine only if the head had the status.
-    fn ended(&mut self) -> Step {
-        match answer::code(self.response.headers()) {
-            None => Step::Failed(Failure::without_status(self.response.status(), self.take_headers())),
-            Some(_) => Step::Whole,
-        }
-    }
-
-    #[inline]
-    fn judged(&mut self, mut trailers: HeaderMap, course: &mut Course) -> Step {
-        match answer::code(&trailers) {
-            Some(gax_retry::Code::Ok) => {
-                course.sanitize(&mut trailers);
-                self.collected.trailers = Some(trailers);
-                Step::Whole
-            }
-            Some(code) => {
-                course.sanitize(&mut trailers);
-                Step::Failed(Failure::answered(code, Some(self.take_headers()), trailers))
-            }
-            None => {
-                let mut headers = self.take_headers();
-                headers.extend(trailers);
-                Step::Failed(Failure::without_status(http::StatusCode::OK, headers))
-            }
-        }
-    }
-
-    fn take_headers(&mut self) -> HeaderMap {
-        std::mem::take(self.response.headers_mut())
-    }
-
-    /// What goes out; a note says why that is before the end.
-    #[inline]
-    fn success(&mut self, course: &mut Course, passed_on: Option<Note>) -> Success {
-        let (parts, body) = std::mem::take(&mut self.response).into_parts();
-        let rest = passed_on.map(|note| {
-            course.note(note);
-            Rest { body, deadline: course.deadline(), names_errors: true }
-        });
-        Success { parts, collected: std::mem::take(&mut self.collected), rest, report: course.succeeded() }
     }
 }

@@ -1,5 +1,6 @@
 //! An attempt that failed, kept as it came until somebody needs its status.
 
+use super::headers::Headers;
 use super::{answer, cause};
 use crate::operation::{Ledger, OperationError, OperationReport};
 use gax_retry::{Code, StopReason};
@@ -24,9 +25,9 @@ pub(crate) struct Failure {
 #[derive(Debug)]
 enum Kind {
     /// The server sent a status: alone, in the headers, or after `head`, in trailers.
-    Answered { head: Option<HeaderMap>, trailers: HeaderMap },
+    Answered { head: Option<Box<Headers>>, trailers: Headers },
     /// The answer has no `grpc-status`.
-    WithoutStatus { http: StatusCode, headers: HeaderMap },
+    WithoutStatus { http: StatusCode, headers: Headers },
     /// No answer, or half of one.
     Transport(StdError),
     /// Our own clock ended it.
@@ -43,13 +44,13 @@ impl Failure {
     }
 
     /// The same, after an attempt that failed before it: what a server said there is not forgotten.
-    pub(crate) fn after(mut self, before: Option<Box<Failure>>) -> Self {
+    pub(crate) fn after(mut self, before: Option<Failure>) -> Self {
         let is_answer =
             |failure: &Failure| matches!(failure.kind, Kind::Answered { .. } | Kind::WithoutStatus { .. });
         if !is_answer(&self) {
             self.said = match before {
                 Some(before) if !is_answer(&before) => before.said,
-                before => before,
+                before => before.map(Box::new),
             };
         }
         self
@@ -57,11 +58,12 @@ impl Failure {
 
     /// The status that the server sent, in sanitized headers.
     pub(crate) fn answered(code: Code, head: Option<HeaderMap>, trailers: HeaderMap) -> Self {
-        Self::new(code, Kind::Answered { head, trailers })
+        let head = head.map(|head| Box::new(Headers::from(head)));
+        Self::new(code, Kind::Answered { head, trailers: trailers.into() })
     }
 
     pub(crate) fn without_status(http: StatusCode, headers: HeaderMap) -> Self {
-        Self::new(answer::code_of_http(http), Kind::WithoutStatus { http, headers })
+        Self::new(answer::code_of_http(http), Kind::WithoutStatus { http, headers: headers.into() })
     }
 
     /// An error of the service or of the response's body, and what it means.
@@ -87,10 +89,31 @@ impl Failure {
     /// Whether the server's own clock for the call may have ended it.
     pub(crate) fn is_server_timeout(&self) -> bool {
         match &self.kind {
-            Kind::Answered { trailers, .. } => answer::is_timeout_expired(trailers),
+            Kind::Answered { trailers: Headers::Map(trailers), .. } => answer::is_timeout_expired(trailers),
             // hyper hides a reset of the body that gives no reason behind an early end.
             Kind::WithoutStatus { http, .. } => *http == StatusCode::OK,
-            Kind::Transport(_) | Kind::TimedOut { .. } | Kind::NoTime | Kind::AtDeadline => false,
+            Kind::Answered { .. }
+            | Kind::Transport(_)
+            | Kind::TimedOut { .. }
+            | Kind::NoTime
+            | Kind::AtDeadline => false,
+        }
+    }
+
+    /// Lets go of memory that is not needed, before a wait.
+    pub(crate) fn pack(&mut self) {
+        match &mut self.kind {
+            Kind::Answered { head, trailers } => {
+                trailers.pack();
+                if let Some(head) = head {
+                    head.pack();
+                }
+            }
+            Kind::WithoutStatus { headers, .. } => headers.pack(),
+            Kind::Transport(_) | Kind::TimedOut { .. } | Kind::NoTime | Kind::AtDeadline => {}
+        }
+        if let Some(said) = &mut self.said {
+            said.pack();
         }
     }
 
@@ -100,8 +123,8 @@ impl Failure {
         ledger.stop_reason = Some(reason);
         let code = self.code;
         let (mut status, cause) = match self.kind {
-            Kind::Answered { head, trailers } => (answer::status(head, &trailers), None),
-            Kind::WithoutStatus { http, headers } => (answer::status_of_http(http, headers), None),
+            Kind::Answered { head, trailers } => (status(head, trailers), None),
+            Kind::WithoutStatus { http, headers } => (answer::status_of_http(http, headers.into_map()), None),
             Kind::Transport(error) if code == Code::DeadlineExceeded && self.said.is_some() => {
                 deadline_exceeded(chain(&*error), self.said)
             }
@@ -134,6 +157,11 @@ impl Failure {
         status.set_source(Arc::new(OperationError::new(report, cause)));
         status
     }
+}
+
+/// The status that a server sent.
+fn status(head: Option<Box<Headers>>, trailers: Headers) -> Status {
+    answer::status(head.map(|head| head.into_map()), &trailers.into_map())
 }
 
 /// The status of an operation without an attempt, since its request could not be written.
@@ -174,8 +202,8 @@ fn chain(error: &dyn Error) -> String {
 /// The status of an operation that a clock ended. What the server said before is not lost behind it.
 fn deadline_exceeded(mut message: String, said: Option<Box<Failure>>) -> (Status, Cause) {
     let said = match said.map(|said| said.kind) {
-        Some(Kind::Answered { head, trailers }) => answer::status(head, &trailers),
-        Some(Kind::WithoutStatus { http, headers }) => answer::status_of_http(http, headers),
+        Some(Kind::Answered { head, trailers }) => status(head, trailers),
+        Some(Kind::WithoutStatus { http, headers }) => answer::status_of_http(http, headers.into_map()),
         _ => return (Status::deadline_exceeded(message), None),
     };
     message.push_str("; the server's last answer was ");

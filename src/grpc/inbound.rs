@@ -1,14 +1,13 @@
 //! A server's inbound deadline, handed on to the calls that its handlers make.
 
-use super::deadline;
-use super::plan::MethodPlan;
+use super::deadline::{self, shorter};
 use crate::operation::{Clock, until};
-use http::{Request, Response};
+use http::{HeaderMap, Request, Response};
 use pin_project_lite::pin_project;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::task::futures::TaskLocalFuture;
 use tokio::time::Instant;
 use tower_layer::Layer;
@@ -23,12 +22,11 @@ pub(crate) fn inbound_deadline() -> Option<Instant> {
     DEADLINE.try_with(|deadline| *deadline).ok().flatten()
 }
 
-/// Makes the plan one for no more time than is left until the deadline, if there is one.
+/// The time that the caller leaves a call: what its `grpc-timeout` says, or what is left until the deadline
+/// of the request that this task serves, whichever is shorter.
 #[inline]
-pub(super) fn bound(plan: &mut Arc<MethodPlan>, deadline: Option<Instant>) {
-    if let Some(deadline) = deadline {
-        *plan = plan.for_call(None, Some(until(deadline)));
-    }
+pub(crate) fn time_left(headers: &HeaderMap) -> Option<Duration> {
+    shorter(deadline::from_headers(headers), inbound_deadline().map(until))
 }
 
 /// Makes the deadline of every request that a server takes bound the calls that its handler makes.

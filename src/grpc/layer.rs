@@ -2,7 +2,7 @@
 
 use super::descriptors::{self, DescriptorError};
 use super::methods::{Kinds, Methods};
-use super::service::{Config, RetryService};
+use super::service::RetryService;
 use crate::operation::JitterSeeds;
 use crate::settings::Limits;
 use gax_retry::{Compatibility, Dialect, RetryTable};
@@ -50,7 +50,7 @@ pub struct RetryLayer {
     limits: Limits,
     jitter: JitterSeeds,
     /// Made when the layer is first used, shared by all services it makes.
-    config: OnceLock<Arc<Config>>,
+    methods: OnceLock<Arc<Methods>>,
 }
 
 impl RetryLayer {
@@ -63,7 +63,7 @@ impl RetryLayer {
             compatibility: None,
             limits: Limits::default(),
             jitter: JitterSeeds::default(),
-            config: OnceLock::new(),
+            methods: OnceLock::new(),
         }
     }
 
@@ -122,7 +122,7 @@ impl RetryLayer {
     }
 
     fn changed(mut self) -> Self {
-        self.config = OnceLock::new();
+        self.methods = OnceLock::new();
         self
     }
 }
@@ -131,14 +131,14 @@ impl<S> Layer<S> for RetryLayer {
     type Service = RetryService<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        let config = self.config.get_or_init(|| {
+        let methods = self.methods.get_or_init(|| {
             let compatibility = self.compatibility.unwrap_or(match self.table.dialect() {
                 Dialect::Grpc => Compatibility::Grpc,
                 _ => Compatibility::Documented,
             });
-            let methods = Methods::new(self.table.clone(), self.kinds.clone(), compatibility);
-            Arc::new(Config { methods, limits: self.limits, jitter: self.jitter.clone() })
+            let (table, kinds) = (self.table.clone(), self.kinds.clone());
+            Arc::new(Methods::new(table, kinds, compatibility, self.limits, &self.jitter))
         });
-        RetryService::new(inner, Arc::clone(config))
+        RetryService::new(inner, Arc::clone(methods))
     }
 }

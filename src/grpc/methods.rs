@@ -1,7 +1,8 @@
 //! Which plan is for which path.
 
 use super::plan::MethodPlan;
-use crate::settings::CallSettings;
+use crate::operation::JitterSeeds;
+use crate::settings::{CallSettings, Limits};
 use gax_retry::{Compatibility, MethodKind, RetrySettings, RetryTable};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -36,14 +37,20 @@ pub(crate) struct Found<'a> {
 }
 
 impl Methods {
-    pub(crate) fn new(table: RetryTable, kinds: Kinds, compatibility: Compatibility) -> Self {
+    pub(crate) fn new(
+        table: RetryTable,
+        kinds: Kinds,
+        compatibility: Compatibility,
+        limits: Limits,
+        jitter: &JitterSeeds,
+    ) -> Self {
+        let plan = |settings| Arc::new(MethodPlan::new(&settings, compatibility, limits, jitter));
         let plans: Vec<_> = (0..table.entry_count())
             .filter_map(|index| table.entry(index))
             .map(|policy| CallSettings::new(policy.settings().clone(), policy.codes()))
-            .map(|settings| Arc::new(MethodPlan::new(&settings, compatibility)))
+            .map(plan)
             .collect();
-        let unlisted = CallSettings::new(RetrySettings::default(), []);
-        let unlisted = Arc::new(MethodPlan::new(&unlisted, compatibility));
+        let unlisted = plan(CallSettings::new(RetrySettings::default(), []));
         let mut methods = Self { table, plans, unlisted, kinds, named: HashMap::default() };
         let names: Vec<String> = (methods.table.names())
             .filter_map(|name| Some(format!("{}/{}", name.service(), name.method()?)))

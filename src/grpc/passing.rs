@@ -1,48 +1,60 @@
 //! A call that can't be sent again: it is passed on, timed, and given a report if it fails.
 
 use super::answer;
-use super::collect::Collected;
 use super::deadline::{self, GRPC_TIMEOUT};
-use super::engine::Rest;
 use super::failure::Failure;
-use super::inbound;
+use super::outgoing::path_of;
 use super::plan::MethodPlan;
 use super::response_body::ResponseBody;
+use super::rest::Rest;
 use super::transport::Transport;
 use crate::operation::{Clock, Ledger, Note, OperationReport, Timer};
-use gax_retry::{Attempt, Code, OperationState, Started, StopReason};
+use gax_retry::{Attempt, Code, CodeSet, Started, StopReason};
 use http::uri::PathAndQuery;
 use pin_project_lite::pin_project;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 use tokio::time::Instant;
 use tonic::Status;
 use tonic::body::Body;
+use tonic::codegen::StdError;
 
 pin_project! {
     /// One attempt and no more: of a stream, or of a method that no table knows.
     pub(crate) struct Passing<S: Transport> {
         service: S,
-        request: Option<http::Request<Body>>,
         // `None` for a method that is none of ours: nothing is added to it.
-        watch: Option<Watch>,
+        watch: Option<Box<Watch>>,
         timer: Timer,
         #[pin]
-        future: Option<S::Future>,
+        sending: Sending<S::Future>,
+    }
+}
+
+pin_project! {
+    #[project = SendingProj]
+    enum Sending<F> {
+        // The service is asked whether it takes the request.
+        Ready { request: Option<Box<http::Request<Body>>> },
+        // The head of the response is awaited.
+        Sent { #[pin] future: F },
+        // The service takes no request any more, or there was no time for one.
+        Failed { error: Option<StdError> },
+        // The result is out.
+        Done,
     }
 }
 
 /// The clock and ledger of a call that a table knows.
 #[derive(Debug)]
 struct Watch {
-    plan: Arc<MethodPlan>,
+    codes: CodeSet,
     clock: Clock,
     /// The one attempt; `None` where there is no time for it.
     started: Option<Started>,
-    deadline: Option<Instant>,
+    total: Option<Duration>,
     method: PathAndQuery,
     notes: Vec<Note>,
     wants_report: bool,
@@ -51,38 +63,48 @@ struct Watch {
 impl<S: Transport> Passing<S> {
     /// A call of a method that no table knows.
     pub(crate) fn untouched(service: S, request: http::Request<Body>) -> Self {
-        Self { service, request: Some(request), watch: None, timer: Timer::default(), future: None }
+        Self::start(service, request, None)
     }
 
     /// A call that can be made once only, under the settings' total timeout.
     pub(crate) fn watched(
         service: S,
         mut request: http::Request<Body>,
-        plan: Arc<MethodPlan>,
+        plan: &MethodPlan,
         note: Option<Note>,
         wants_report: bool,
     ) -> Self {
         let clock = Clock::start();
-        let method = request.uri().path_and_query().cloned();
-        let mut plan = plan;
-        inbound::bound(&mut plan, inbound::inbound_deadline());
-        let timeout = plan.total;
-        request.headers_mut().remove(GRPC_TIMEOUT);
-        if let Some(timeout) = timeout {
-            request.headers_mut().insert(GRPC_TIMEOUT, deadline::header_value(timeout));
+        let total = plan.total;
+        match total.map(deadline::header_value) {
+            Some(timeout) => drop(request.headers_mut().insert(GRPC_TIMEOUT, timeout)),
+            None => drop(request.headers_mut().remove(GRPC_TIMEOUT)),
         }
-        let started = OperationState::default().start(&plan.schedule, Duration::ZERO).ok();
-        let watch = Watch {
+        let first = plan.first.ok();
+        let watch = Box::new(Watch {
+            codes: plan.schedule.retryable_codes(),
             clock,
-            started: started
-                .map(|started| timeout.map_or(started, |timeout| started.with_rpc_timeout(timeout))),
-            deadline: timeout.and_then(|timeout| clock.at(timeout)),
-            method: method.unwrap_or_else(|| PathAndQuery::from_static("/")),
+            started: first.map(|started| total.map_or(started, |total| started.with_rpc_timeout(total))),
+            total,
+            method: path_of(request.uri()),
             notes: note.into_iter().collect(),
             wants_report,
-            plan,
+        });
+        if watch.started.is_none() {
+            let sending = Sending::Failed { error: None };
+            return Self { service, watch: Some(watch), timer: Timer::default(), sending };
+        }
+        Self::start(service, request, Some(watch))
+    }
+
+    /// Sends the request now if the service takes it.
+    fn start(mut service: S, request: http::Request<Body>, watch: Option<Box<Watch>>) -> Self {
+        let sending = match service.poll_ready(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Ok(())) => Sending::Sent { future: service.call(request) },
+            Poll::Ready(Err(error)) => Sending::Failed { error: Some(error.into()) },
+            Poll::Pending => Sending::Ready { request: Some(Box::new(request)) },
         };
-        Self { service, request: Some(request), watch: Some(watch), timer: Timer::default(), future: None }
+        Self { service, watch, timer: Timer::default(), sending }
     }
 }
 
@@ -91,55 +113,86 @@ impl<S: Transport> Future for Passing<S> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
-        if let Some(watch) = this.watch.take_if(|watch| watch.started.is_none()) {
-            *this.request = None;
-            return Poll::Ready(Err(watch.out_of_time()));
-        }
-        let deadline = this.watch.as_ref().and_then(|watch| watch.deadline);
-        loop {
-            let outcome = match this.future.as_mut().as_pin_mut() {
-                Some(future) => future.poll(cx).map_err(Into::into),
-                None => match this.service.poll_ready(cx) {
+        let outcome = loop {
+            match this.sending.as_mut().project() {
+                SendingProj::Ready { request } => match this.service.poll_ready(cx) {
                     Poll::Ready(Ok(())) => {
-                        let Some(request) = this.request.take() else {
+                        let Some(request) = request.take() else {
                             return Poll::Pending;
                         };
-                        this.future.set(Some(this.service.call(request)));
-                        continue;
+                        let future = this.service.call(*request);
+                        this.sending.set(Sending::Sent { future });
                     }
-                    Poll::Ready(Err(error)) => Poll::Ready(Err(error.into())),
-                    Poll::Pending => Poll::Pending,
+                    Poll::Ready(Err(error)) => break Ended::Failed(error.into()),
+                    Poll::Pending => {
+                        ready!(this.timer.poll_at(deadline_of(this.watch.as_deref()), cx));
+                        break Ended::TimedOut;
+                    }
                 },
-            };
-            let Poll::Ready(outcome) = outcome else {
-                ready!(this.timer.poll_at(deadline, cx));
-                this.future.set(None);
-                let watch = this.watch.take();
-                return Poll::Ready(Err(watch.map_or_else(
-                    || Status::deadline_exceeded("the call's time is up"),
-                    |watch| watch.failed(Failure::timed_out),
-                )));
-            };
-            this.future.set(None);
-            return Poll::Ready(match (outcome, this.watch.take()) {
-                (Ok(response), Some(watch)) => watch.answered(response.map(Body::new)),
-                (Ok(response), None) => Ok(untouched(response.map(Body::new))),
-                (Err(error), Some(watch)) => Err(watch.failed(|_| Failure::transport(error, false).0)),
-                (Err(error), None) => Err(Status::from_error(error)),
-            });
-        }
+                SendingProj::Sent { future } => match future.poll(cx) {
+                    Poll::Ready(Ok(response)) => break Ended::Answered(response.map(Body::new)),
+                    Poll::Ready(Err(error)) => break Ended::Failed(error.into()),
+                    Poll::Pending => {
+                        ready!(this.timer.poll_at(deadline_of(this.watch.as_deref()), cx));
+                        break Ended::TimedOut;
+                    }
+                },
+                SendingProj::Failed { error } => {
+                    break error.take().map_or(Ended::OutOfTime, Ended::Failed);
+                }
+                SendingProj::Done => return Poll::Pending,
+            }
+        };
+        this.sending.set(Sending::Done);
+        Poll::Ready(match this.watch.take() {
+            Some(watch) => watch.ended(outcome),
+            None => untouched(outcome),
+        })
     }
 }
 
+fn deadline_of(watch: Option<&Watch>) -> Option<Instant> {
+    let watch = watch?;
+    watch.clock.at(watch.total?)
+}
+
+/// How the one attempt ended.
+enum Ended {
+    Answered(http::Response<Body>),
+    Failed(StdError),
+    TimedOut,
+    /// The caller's deadline had passed before it.
+    OutOfTime,
+}
+
 /// The response as it came, but for what tonic would panic on.
-fn untouched(mut response: http::Response<Body>) -> http::Response<ResponseBody> {
-    answer::sanitize(response.headers_mut());
-    response.map(|body| {
-        ResponseBody::open(Collected::default(), Rest { body, deadline: None, names_errors: false })
-    })
+fn untouched(ended: Ended) -> Result<http::Response<ResponseBody>, Status> {
+    match ended {
+        Ended::Answered(mut response) => {
+            answer::sanitize(response.headers_mut());
+            Ok(response.map(|body| ResponseBody::open(Rest::new(body, None, false))))
+        }
+        Ended::Failed(error) => Err(Status::from_error(error)),
+        Ended::TimedOut | Ended::OutOfTime => Err(Status::deadline_exceeded("the call's time is up")),
+    }
 }
 
 impl Watch {
+    fn ended(self, ended: Ended) -> Result<http::Response<ResponseBody>, Status> {
+        match ended {
+            Ended::Answered(response) => self.answered(response),
+            Ended::Failed(error) => Err(self.failed(Failure::transport(error, false).0)),
+            Ended::TimedOut => {
+                let timeout = self.total.unwrap_or_default();
+                Err(self.failed(Failure::timed_out(timeout)))
+            }
+            Ended::OutOfTime => {
+                let ledger = self.ledger(Code::DeadlineExceeded);
+                Err(Failure::no_time().into_status(ledger, StopReason::TotalTimeout))
+            }
+        }
+    }
+
     fn ledger(&self, code: Code) -> Ledger {
         let mut ledger = Ledger::new(self.method.clone());
         for note in &self.notes {
@@ -157,28 +210,20 @@ impl Watch {
         answer::sanitize(&mut parts.headers);
         match answer::code(&parts.headers) {
             None | Some(Code::Ok) => {}
-            Some(code) => {
-                return Err(self.failed(|_| Failure::answered(code, None, parts.headers)));
-            }
+            Some(code) => return Err(self.failed(Failure::answered(code, None, parts.headers))),
         }
         if self.wants_report {
             let mut ledger = self.ledger(Code::Ok);
             ledger.note(Note::Committed);
             parts.extensions.insert(OperationReport::new(ledger));
         }
-        let rest = Rest { body, deadline: self.deadline, names_errors: true };
-        Ok(http::Response::from_parts(parts, ResponseBody::open(Collected::default(), rest)))
+        let rest = Rest::new(body, deadline_of(Some(&self)), true);
+        Ok(http::Response::from_parts(parts, ResponseBody::open(rest)))
     }
 
-    /// The caller's deadline had passed before the call.
-    fn out_of_time(self) -> Status {
-        Failure::no_time().into_status(self.ledger(Code::DeadlineExceeded), StopReason::TotalTimeout)
-    }
-
-    fn failed(self, failure: impl FnOnce(Duration) -> Failure) -> Status {
-        let failure = failure(self.plan.total.unwrap_or_default());
-        let is_over = self.plan.total.is_some_and(|total| self.clock.elapsed() >= total);
-        let reason = match self.plan.schedule.retryable_codes().contains(failure.code) {
+    fn failed(self, failure: Failure) -> Status {
+        let is_over = self.total.is_some_and(|total| self.clock.elapsed() >= total);
+        let reason = match self.codes.contains(failure.code) {
             false => StopReason::NonRetryable,
             true if is_over => StopReason::TotalTimeout,
             true => StopReason::NotReplayable,

@@ -1,46 +1,60 @@
 //! The settings of a method, made ready to run calls by.
 
-use crate::grpc::deadline;
-use crate::settings::{CallOptions, CallSettings};
-use gax_retry::{Compatibility, OperationState, Schedule, Started};
+use super::deadline::{self, shorter};
+use crate::operation::JitterSeeds;
+use crate::settings::{CallOptions, CallSettings, Limits};
+use gax_retry::{Compatibility, OperationState, Schedule, Started, Stop};
 use http::HeaderValue;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// What all calls of a method share. Made once; a call that brings settings of its own makes one more.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct MethodPlan {
     pub(crate) schedule: Schedule,
     /// The time that a call may take in all.
     pub(crate) total: Option<Duration>,
+    /// The first attempt, if there is time for it.
+    pub(crate) first: Result<Started, Stop>,
     /// The `grpc-timeout` of the first attempt.
     pub(crate) first_timeout: Option<HeaderValue>,
+    pub(crate) limits: Limits,
+    pub(crate) jitter: JitterSeeds,
 }
 
 impl MethodPlan {
-    pub(crate) fn new(settings: &CallSettings, compatibility: Compatibility) -> Self {
+    pub(crate) fn new(
+        settings: &CallSettings,
+        compatibility: Compatibility,
+        limits: Limits,
+        jitter: &JitterSeeds,
+    ) -> Self {
         let retry_settings = settings.retry_settings();
         let schedule =
             Schedule::with_compatibility(retry_settings, settings.retryable_codes(), compatibility);
-        Self::of(schedule, retry_settings.total_timeout())
+        Self::of(schedule, retry_settings.total_timeout(), limits, jitter.clone())
     }
 
-    fn of(schedule: Schedule, total: Option<Duration>) -> Self {
-        let first = OperationState::default().start(&schedule, Duration::ZERO).ok();
-        let first_timeout = first.and_then(Started::rpc_timeout).map(deadline::header_value);
-        Self { schedule, total, first_timeout }
+    fn of(schedule: Schedule, total: Option<Duration>, limits: Limits, jitter: JitterSeeds) -> Self {
+        let first = OperationState::default().start(&schedule, Duration::ZERO);
+        let first_timeout = first.ok().and_then(Started::rpc_timeout).map(deadline::header_value);
+        Self { schedule, total, first, first_timeout, limits, jitter }
     }
 
-    /// The plan of one call: this one, unless the call's options or the caller's deadline say otherwise.
-    pub(crate) fn for_call(
-        self: &Arc<Self>,
+    /// The plan of one call: `None` for this one, unless the call's options or its caller's deadline say
+    /// otherwise.
+    #[inline]
+    pub(crate) fn of_call(
+        &self,
         options: Option<&CallOptions>,
         deadline: Option<Duration>,
-    ) -> Arc<Self> {
+    ) -> Option<Arc<Self>> {
         let options = options.filter(|options| options.changes_settings());
-        if options.is_none() && deadline.is_none() {
-            return Arc::clone(self);
-        }
+        (options.is_some() || deadline.is_some()).then(|| self.changed(options, deadline))
+    }
+
+    #[cold]
+    fn changed(&self, options: Option<&CallOptions>, deadline: Option<Duration>) -> Arc<Self> {
         let mut schedule = self.schedule.clone();
         let mut total = self.total;
         let mut bound = deadline;
@@ -55,11 +69,11 @@ impl MethodPlan {
             if let Some(timeout) = options.attempt_timeout.filter(|timeout| !timeout.is_zero()) {
                 schedule = schedule.with_attempt_timeout(timeout);
             }
-            bound = super::shorter(bound, options.timeout);
+            bound = shorter(bound, options.timeout);
         }
         if let Some(bound) = bound {
             schedule = schedule.bounded_by(bound);
         }
-        Arc::new(Self::of(schedule, super::shorter(total, bound)))
+        Arc::new(Self::of(schedule, shorter(total, bound), self.limits, self.jitter.clone()))
     }
 }

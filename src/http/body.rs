@@ -3,6 +3,7 @@
 use super::BoxError;
 use crate::grpc::Collected;
 use bytes::{Buf, Bytes};
+use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 use std::fmt;
 use std::future::Future as _;
@@ -23,8 +24,13 @@ pub struct HttpResponseBody<B> {
 pub(super) enum Tail<B> {
     /// Nothing.
     End,
+    Trailers(HeaderMap),
     /// More, until the attempt's time is up.
-    Open { body: Pin<Box<B>>, deadline: Option<Instant>, timer: Option<Pin<Box<Sleep>>> },
+    Open {
+        body: Pin<Box<B>>,
+        deadline: Option<Instant>,
+        timer: Option<Pin<Box<Sleep>>>,
+    },
     /// The body broke off there.
     Broken(BoxError),
 }
@@ -73,12 +79,10 @@ where
         if let Some(data) = this.held.pop() {
             return Poll::Ready(Some(Ok(Frame::data(data))));
         }
-        if let Some(trailers) = this.held.trailers.take() {
-            return Poll::Ready(Some(Ok(Frame::trailers(trailers))));
-        }
         match &mut this.tail {
             Tail::End => Poll::Ready(None),
-            Tail::Broken(_) => match std::mem::replace(&mut this.tail, Tail::End) {
+            Tail::Trailers(_) | Tail::Broken(_) => match std::mem::replace(&mut this.tail, Tail::End) {
+                Tail::Trailers(trailers) => Poll::Ready(Some(Ok(Frame::trailers(trailers)))),
                 Tail::Broken(error) => Poll::Ready(Some(Err(error))),
                 Tail::End | Tail::Open { .. } => Poll::Ready(None),
             },
@@ -108,16 +112,16 @@ where
     fn is_end_stream(&self) -> bool {
         let held_is_all = match &self.tail {
             Tail::End => true,
-            Tail::Broken(_) => false,
+            Tail::Trailers(_) | Tail::Broken(_) => false,
             Tail::Open { body, .. } => body.is_end_stream(),
         };
-        held_is_all && self.held.is_empty() && self.held.trailers.is_none()
+        held_is_all && self.held.is_empty()
     }
 
     fn size_hint(&self) -> SizeHint {
         let held = u64::try_from(self.held.len()).unwrap_or(u64::MAX);
         match &self.tail {
-            Tail::End => SizeHint::with_exact(held),
+            Tail::End | Tail::Trailers(_) => SizeHint::with_exact(held),
             Tail::Broken(_) => SizeHint::default(),
             Tail::Open { body, .. } => {
                 let rest = body.size_hint();

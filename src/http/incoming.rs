@@ -3,8 +3,8 @@
 use super::BoxError;
 use super::body::{HttpResponseBody, Tail, in_bytes};
 use crate::grpc::Collected;
-use http::StatusCode;
 use http::response::Parts;
+use http::{HeaderMap, StatusCode};
 use http_body::Body;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -14,6 +14,7 @@ use tokio::time::Instant;
 pub(super) struct Incoming<B> {
     parts: Parts,
     held: Collected,
+    trailers: Option<HeaderMap>,
     body: Pin<Box<B>>,
 }
 
@@ -34,7 +35,7 @@ where
 {
     pub(super) fn new(response: http::Response<B>) -> Self {
         let (parts, body) = response.into_parts();
-        Self { parts, held: Collected::default(), body: Box::pin(body) }
+        Self { parts, held: Collected::default(), trailers: None, body: Box::pin(body) }
     }
 
     pub(super) fn status(&self) -> StatusCode {
@@ -58,7 +59,7 @@ where
                 }
                 Err(frame) => {
                     if let Ok(trailers) = frame.into_trailers() {
-                        self.held.trailers = Some(trailers);
+                        self.trailers = Some(trailers);
                     }
                 }
             }
@@ -73,7 +74,7 @@ where
         deadline: Option<Instant>,
     ) -> http::Response<HttpResponseBody<B>> {
         let tail = match read {
-            Read::Whole => Tail::End,
+            Read::Whole => self.trailers.map_or(Tail::End, Tail::Trailers),
             Read::TooLong => Tail::open(self.body, deadline),
             Read::Broke(error) => Tail::Broken(error),
         };

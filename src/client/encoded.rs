@@ -1,0 +1,142 @@
+//! The request of a generated client, encoded once for all attempts.
+
+use super::method::Method;
+use crate::grpc::{GRPC_TIMEOUT, MethodPlan, Outgoing, body, grpc_headers};
+use crate::operation::until;
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, TE};
+use http::uri::PathAndQuery;
+use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Version};
+use std::sync::Arc;
+use tokio::time::Instant;
+use tonic::Status;
+use tonic::body::Body;
+
+/// A message, its method, and what its caller added.
+#[derive(Debug)]
+pub(super) struct Encoded {
+    method: Arc<Method>,
+    message: Bytes,
+    added: Option<Box<Added>>,
+    /// Whether tonic's description of the method goes with the request, for interceptors to see.
+    is_named: bool,
+}
+
+/// What most calls have none of.
+#[derive(Debug)]
+struct Added {
+    headers: Vec<(HeaderName, HeaderValue)>,
+    extensions: Extensions,
+    /// The deadline of the request that is being served where the call is made.
+    deadline: Option<Instant>,
+}
+
+impl Encoded {
+    #[inline]
+    pub(super) fn new(
+        method: Arc<Method>,
+        message: Bytes,
+        headers: HeaderMap,
+        extensions: Extensions,
+        deadline: Option<Instant>,
+        is_named: bool,
+    ) -> Self {
+        let is_plain = headers.is_empty() && extensions.is_empty() && deadline.is_none();
+        let added = (!is_plain).then(|| Box::new(Added { headers: metadata(headers), extensions, deadline }));
+        Self { method, message, added, is_named }
+    }
+
+    pub(super) fn method(&self) -> &Method {
+        &self.method
+    }
+}
+
+impl Outgoing for Encoded {
+    #[inline]
+    fn plan(&self) -> &MethodPlan {
+        &self.method.plan
+    }
+
+    fn path(&self) -> PathAndQuery {
+        self.method.path.clone()
+    }
+
+    #[inline]
+    fn message(&self) -> &Bytes {
+        &self.message
+    }
+
+    fn message_mut(&mut self) -> &mut Bytes {
+        &mut self.message
+    }
+
+    #[inline]
+    fn start(&mut self) {
+        let Some(deadline) = self.added.as_ref().and_then(|added| added.deadline) else {
+            return;
+        };
+        if let Some(plan) = self.method.plan.of_call(None, Some(until(deadline))) {
+            self.method = Arc::new(Method { plan, ..(*self.method).clone() });
+        }
+    }
+
+    #[inline]
+    fn write(&mut self, timeout: Option<HeaderValue>) -> http::Request<Body> {
+        let mut request = http::Request::new(body(&self.message));
+        *request.method_mut() = http::Method::POST;
+        *request.uri_mut() = self.method.uri.clone();
+        *request.version_mut() = Version::HTTP_2;
+        let added = self.added.as_deref();
+        *request.headers_mut() = grpc_headers(added.map_or(&[], |added| &added.headers));
+        if let Some(timeout) = timeout {
+            request.headers_mut().insert(GRPC_TIMEOUT, timeout);
+        }
+        if let Some(added) = added {
+            request.extensions_mut().clone_from(&added.extensions);
+        }
+        if self.is_named {
+            request.extensions_mut().insert(self.method.name.clone());
+        }
+        request
+    }
+}
+
+/// What a caller's metadata adds to the headers of a gRPC request, but for what gRPC keeps for itself.
+fn metadata(metadata: HeaderMap) -> Vec<(HeaderName, HeaderValue)> {
+    const RESERVED: [HeaderName; 6] = [
+        TE,
+        CONTENT_TYPE,
+        GRPC_TIMEOUT,
+        Status::GRPC_STATUS,
+        Status::GRPC_MESSAGE,
+        HeaderName::from_static("grpc-message-type"),
+    ];
+    if metadata.is_empty() {
+        return Vec::new();
+    }
+    let mut others: Vec<(HeaderName, HeaderValue)> = Vec::with_capacity(metadata.len());
+    let mut is_reserved = false;
+    for (name, value) in metadata {
+        // Of several values of a name only the first comes with the name.
+        let name = match name {
+            Some(name) => {
+                is_reserved = RESERVED.contains(&name);
+                name
+            }
+            None => match others.last() {
+                Some((name, _)) => name.clone(),
+                None => continue,
+            },
+        };
+        if !is_reserved {
+            others.push((name, value));
+        }
+    }
+    others
+}
+
+/// Whether nothing lies between a client and the connection that could look for a `tonic::GrpcMethod`. To put one
+/// into a request takes three allocations.
+pub(super) fn is_channel<T: 'static>() -> bool {
+    std::any::TypeId::of::<T>() == std::any::TypeId::of::<tonic::transport::Channel>()
+}

@@ -1,0 +1,81 @@
+//! A method of a generated client.
+
+use super::codec::Codec;
+use crate::grpc::MethodPlan;
+use gax_retry::MethodKind;
+use http::Uri;
+use http::uri::PathAndQuery;
+use std::sync::Arc;
+use tonic::GrpcMethod;
+
+/// What all calls of a method share. Resolved once, when the client is made.
+#[derive(Debug, Clone)]
+pub(super) struct Method {
+    pub(super) name: GrpcMethod<'static>,
+    pub(super) uri: Uri,
+    pub(super) path: PathAndQuery,
+    pub(super) kind: MethodKind,
+    pub(super) plan: Arc<MethodPlan>,
+    pub(super) codec: Codec,
+}
+
+impl Method {
+    /// The same method at an origin.
+    pub(super) fn set_origin(&mut self, origin: &Uri) {
+        let mut parts = origin.clone().into_parts();
+        let prefix = origin.path().trim_end_matches('/');
+        let path =
+            if prefix.is_empty() { Ok(self.path.clone()) } else { format!("{prefix}{}", self.path).parse() };
+        parts.path_and_query = path.ok();
+        self.uri = Uri::from_parts(parts).unwrap_or_else(|_| origin.clone());
+    }
+
+    /// Changes how messages are written and read.
+    pub(super) fn set_codec(&mut self, change: impl FnOnce(&mut Codec)) {
+        change(&mut self.codec);
+        // A response that does not fit into the longest message is no use whole.
+        Arc::make_mut(&mut self.plan).limits.max_response_buffer = self.codec.longest_response();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operation::JitterSeeds;
+    use crate::settings::{CallSettings, Limits};
+    use gax_retry::{Compatibility, RetrySettings};
+
+    fn method() -> Method {
+        let settings = CallSettings::new(RetrySettings::default(), []);
+        let (limits, jitter) = (Limits::default(), JitterSeeds::default());
+        let path = PathAndQuery::from_static("/pkg.Service/Method");
+        Method {
+            name: GrpcMethod::new("pkg.Service", "Method"),
+            uri: Uri::from(path.clone()),
+            path,
+            kind: MethodKind::Unary,
+            plan: Arc::new(MethodPlan::new(&settings, Compatibility::Documented, limits, &jitter)),
+            codec: Codec::default(),
+        }
+    }
+
+    fn uri(origin: &'static str) -> String {
+        let mut method = method();
+        method.set_origin(&Uri::from_static(origin));
+        method.uri.to_string()
+    }
+
+    #[test]
+    fn an_origin_may_have_a_path() {
+        assert_eq!(uri("http://host:1"), "http://host:1/pkg.Service/Method");
+        assert_eq!(uri("http://host/prefix"), "http://host/prefix/pkg.Service/Method");
+        assert_eq!(uri("http://host/prefix/"), "http://host/prefix/pkg.Service/Method");
+    }
+
+    #[test]
+    fn as_much_is_held_back_as_may_be_read() {
+        let mut method = method();
+        method.set_codec(|codec| codec.max_decoding = Some(10));
+        assert_eq!(method.plan.limits.max_response_buffer, 15);
+    }
+}

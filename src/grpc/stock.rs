@@ -1,0 +1,230 @@
+//! The request of a stock client, kept so that it can be sent again.
+
+use super::deadline::GRPC_TIMEOUT;
+use super::outgoing::{GRPC, Outgoing, TRAILERS, body, grpc_headers, path_of};
+use super::plan::MethodPlan;
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, TE};
+use http::request::Parts;
+use http::uri::PathAndQuery;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, Version};
+use std::sync::Arc;
+use tonic::GrpcMethod;
+use tonic::body::Body;
+
+/// A request that came through the layer.
+#[derive(Debug)]
+pub(crate) struct Stock {
+    plan: Arc<MethodPlan>,
+    message: Bytes,
+    kept: Kept,
+}
+
+/// What later attempts are written from.
+#[derive(Debug)]
+enum Kept {
+    /// What differs between the requests of stock tonic clients; kept without an allocation in most cases.
+    Usual { uri: Uri, method: Option<GrpcMethod<'static>>, headers: Vec<(HeaderName, HeaderValue)> },
+    /// Any other request.
+    Whole(Box<Parts>),
+}
+
+impl Stock {
+    /// Keeps of a request what it takes to send it again, if it may be.
+    #[inline]
+    pub(crate) fn new(plan: Arc<MethodPlan>, parts: &Parts, message: Bytes) -> Self {
+        let is_replayable = message.len() <= plan.limits.max_replay_bytes;
+        let kept = if is_replayable { Kept::of(parts) } else { Kept::name(parts) };
+        Self { plan, message, kept }
+    }
+
+    /// The first attempt: the caller's own request.
+    #[inline]
+    pub(crate) fn first(&self, parts: Parts) -> http::Request<Body> {
+        let timeout = self.plan.first_timeout.clone();
+        with_timeout(http::Request::from_parts(parts, body(&self.message)), timeout)
+    }
+
+    /// The caller's own request is to wait.
+    pub(crate) fn put_off(&mut self, parts: Parts) {
+        self.kept = Kept::Whole(Box::new(parts));
+    }
+}
+
+impl Outgoing for Stock {
+    #[inline]
+    fn plan(&self) -> &MethodPlan {
+        &self.plan
+    }
+
+    fn path(&self) -> PathAndQuery {
+        match &self.kept {
+            Kept::Usual { uri, .. } => path_of(uri),
+            Kept::Whole(parts) => path_of(&parts.uri),
+        }
+    }
+
+    #[inline]
+    fn message(&self) -> &Bytes {
+        &self.message
+    }
+
+    fn message_mut(&mut self) -> &mut Bytes {
+        &mut self.message
+    }
+
+    fn write(&mut self, timeout: Option<HeaderValue>) -> http::Request<Body> {
+        let body = body(&self.message);
+        let request = match &self.kept {
+            Kept::Whole(parts) => http::Request::from_parts((**parts).clone(), body),
+            Kept::Usual { uri, method, headers } => {
+                let mut request = http::Request::new(body);
+                *request.method_mut() = Method::POST;
+                *request.uri_mut() = uri.clone();
+                *request.version_mut() = Version::HTTP_2;
+                *request.headers_mut() = grpc_headers(headers);
+                if let Some(method) = method {
+                    request.extensions_mut().insert(method.clone());
+                }
+                request
+            }
+        };
+        with_timeout(request, timeout)
+    }
+}
+
+#[inline]
+fn with_timeout(mut request: http::Request<Body>, timeout: Option<HeaderValue>) -> http::Request<Body> {
+    match timeout {
+        Some(timeout) => drop(request.headers_mut().insert(GRPC_TIMEOUT, timeout)),
+        None => drop(request.headers_mut().remove(GRPC_TIMEOUT)),
+    }
+    request
+}
+
+impl Kept {
+    #[inline]
+    fn of(parts: &Parts) -> Self {
+        let method = parts.extensions.get::<GrpcMethod<'static>>();
+        let is_usual = parts.method == Method::POST
+            && parts.version == Version::HTTP_2
+            && parts.extensions.len() == usize::from(method.is_some());
+        match others(&parts.headers).filter(|_| is_usual) {
+            Some(headers) => Kept::Usual { uri: parts.uri.clone(), method: method.cloned(), headers },
+            None => Kept::Whole(Box::new(parts.clone())),
+        }
+    }
+
+    /// No more than what the request is called by.
+    fn name(parts: &Parts) -> Self {
+        Kept::Usual { uri: parts.uri.clone(), method: None, headers: Vec::new() }
+    }
+}
+
+/// The headers of a gRPC request but for the two that all of them have, and the timeout, which is each
+/// attempt's own. `None` if it lacks one of the two.
+#[inline]
+fn others(headers: &HeaderMap) -> Option<Vec<(HeaderName, HeaderValue)>> {
+    let mut others = Vec::new();
+    let (mut te, mut content_type) = (false, false);
+    for (name, value) in headers {
+        match name {
+            name if name == TE && value == TRAILERS => te = true,
+            name if name == CONTENT_TYPE && value == GRPC => content_type = true,
+            name if name == GRPC_TIMEOUT => {}
+            name => others.push((name.clone(), value.clone())),
+        }
+    }
+    (te && content_type).then_some(others)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operation::JitterSeeds;
+    use crate::settings::{CallSettings, Limits};
+    use gax_retry::{Compatibility, RetrySettings};
+    use std::time::Duration;
+
+    fn parts() -> Parts {
+        let request = http::Request::post("http://host/pkg.Service/Method")
+            .version(Version::HTTP_2)
+            .header("te", "trailers")
+            .header("content-type", "application/grpc")
+            .header("grpc-timeout", "1S")
+            .header("x-one", "1")
+            .header("x-many", "a")
+            .header("x-many", "b")
+            .extension(GrpcMethod::new("pkg.Service", "Method"));
+        request.body(()).unwrap().into_parts().0
+    }
+
+    fn stock(parts: &Parts) -> Stock {
+        let settings = CallSettings::new(RetrySettings::no_retry(Duration::from_secs(5)), []);
+        let (limits, jitter) = (Limits::default(), JitterSeeds::default());
+        let plan = MethodPlan::new(&settings, Compatibility::Documented, limits, &jitter);
+        Stock::new(Arc::new(plan), parts, Bytes::from_static(b"body"))
+    }
+
+    fn sorted(headers: &HeaderMap) -> Vec<(String, String)> {
+        let mut list: Vec<_> = headers
+            .iter()
+            .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()))
+            .collect();
+        list.sort();
+        list
+    }
+
+    #[test]
+    fn every_attempt_is_written_alike_but_for_its_timeout() {
+        let mut stock = stock(&parts());
+        assert!(matches!(stock.kept, Kept::Usual { .. }));
+        let first = stock.first(parts());
+        let second = stock.write(Some(HeaderValue::from_static("3S")));
+        let third = stock.write(None);
+        assert_eq!(first.headers()["grpc-timeout"], "5000000u");
+        assert_eq!(second.headers()["grpc-timeout"], "3S");
+        assert!(!third.headers().contains_key("grpc-timeout"));
+        for other in [&second, &third] {
+            assert_eq!(other.uri(), first.uri());
+            assert_eq!(other.method(), first.method());
+            assert_eq!(other.version(), first.version());
+            let mut ours = other.headers().clone();
+            let mut theirs = first.headers().clone();
+            ours.remove("grpc-timeout");
+            theirs.remove("grpc-timeout");
+            assert_eq!(sorted(&ours), sorted(&theirs));
+            assert_eq!(other.extensions().get::<GrpcMethod<'static>>().unwrap().method(), "Method");
+        }
+    }
+
+    #[test]
+    fn what_is_not_usual_is_kept_whole() {
+        let mut json = parts();
+        json.headers.insert("content-type", HeaderValue::from_static("application/grpc+json"));
+        let mut old = parts();
+        old.version = Version::HTTP_11;
+        let mut get = parts();
+        get.method = Method::GET;
+        let mut tagged = parts();
+        tagged.extensions.insert(7_u32);
+        for parts in [json, old, get, tagged] {
+            let mut stock = stock(&parts);
+            assert!(matches!(stock.kept, Kept::Whole(_)));
+            for _ in 0..2 {
+                let request = stock.write(Some(HeaderValue::from_static("1S")));
+                assert_eq!(sorted(request.headers()), sorted(&parts.headers));
+                assert_eq!((request.version(), request.method()), (parts.version, &parts.method));
+                assert_eq!(request.extensions().get::<u32>(), parts.extensions.get());
+            }
+        }
+    }
+
+    #[test]
+    fn a_request_that_waits_loses_nothing() {
+        let mut stock = stock(&parts());
+        stock.put_off(parts());
+        let request = stock.write(Some(HeaderValue::from_static("1S")));
+        assert_eq!(sorted(request.headers()), sorted(&parts().headers));
+    }
+}
