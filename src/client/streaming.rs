@@ -1,7 +1,7 @@
 //! Calls with a stream on either side. They are not retried; the settings bound their time.
 
 use super::method::Method;
-use crate::grpc::{Passing, ResponseBody, Transport, time_left};
+use crate::grpc::{Own, Passing, ResponseBody, Transport, time_left};
 use crate::operation::Note;
 use crate::settings::CallOptions;
 use std::fmt;
@@ -97,7 +97,7 @@ impl<T> Timed<T> {
 impl<T: Transport> Service<http::Request<Body>> for Timed<T> {
     type Response = http::Response<ResponseBody>;
     type Error = Status;
-    type Future = Passing<T>;
+    type Future = Passing<Own<T>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
         Poll::Ready(Ok(()))
@@ -110,6 +110,7 @@ impl<T: Transport> Service<http::Request<Body>> for Timed<T> {
         let own = plan.of_call(options.as_ref(), time_left(request.headers()));
         let note = kind.streams_requests().then_some(Note::RequestIsAStream);
         let wants_report = options.is_some_and(|options| options.report);
-        Passing::watched(self.channel.clone(), request, own.as_ref().unwrap_or(plan), note, wants_report)
+        let (plan, access) = (own.as_ref().unwrap_or(plan), Own(self.channel.clone()));
+        Passing::watched(access, &mut self.channel, request, plan, note, wants_report)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::codec;
 use super::encoded::Encoded;
-use crate::grpc::{Collected, Course, Judge, Operation, ResponseBody, Success, Tail, Transport, header};
+use crate::grpc::{Collected, Course, Judge, Operation, Own, ResponseBody, Success, Tail, Transport, header};
 use crate::operation::{OperationError, OperationReport};
 use gax_retry::StopReason;
 use http::HeaderName;
@@ -43,14 +43,14 @@ pin_project! {
     enum State<T: Transport> {
         // The request could not be written.
         Failed { status: Option<Status> },
-        Running { #[pin] operation: Operation<T, Encoded> },
+        Running { #[pin] operation: Operation<Own<T>, Encoded> },
     }
 }
 
 impl<T: Transport, M> UnaryCall<T, M> {
     #[inline]
     pub(super) fn new(channel: T, encoded: Encoded) -> Self {
-        let operation = Operation::new(channel, Course::new(encoded, Judge::Whole, true));
+        let operation = Operation::new(Own(channel), Course::new(encoded, Judge::Whole, true));
         Self { state: State::Running { operation }, message: PhantomData }
     }
 

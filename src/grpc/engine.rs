@@ -3,27 +3,28 @@
 //! The layer and the generated client both run this. It is polled by the caller's task: to drop it stops
 //! everything at once.
 
+use super::access::Access;
 use super::course::{Course, Next};
 use super::incoming::{Incoming, Step, Success};
 use super::outgoing::Outgoing;
 use super::stock::Stock;
-use super::transport::Transport;
 use crate::operation::Timer;
-use http::request::Parts;
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 use tokio::time::Instant;
 use tonic::Status;
+use tonic::body::Body;
+use tonic::client::GrpcService;
 
 pin_project! {
-    /// An operation.
-    pub(crate) struct Operation<S: Transport, O> {
-        service: S,
+    /// An operation: the way to its service, and its course.
+    pub(crate) struct Operation<A: Access, O> {
+        access: A,
         course: Course<O>,
         timer: Timer,
         #[pin]
-        phase: Phase<S::Future>,
+        phase: Phase<<A::Service as GrpcService<Body>>::Future>,
     }
 }
 
@@ -40,51 +41,61 @@ pin_project! {
         Collecting { incoming: Option<Box<Incoming>> },
         // The delay before the next attempt.
         Waiting { until: Option<Instant> },
+        // It failed.
+        Failed { status: Option<Status> },
         // The result is out.
         Done,
     }
 }
 
-impl<F> Phase<F> {
-    /// The phase that does this; an error if the operation ends.
-    fn of(next: Next) -> Result<Self, Status> {
-        Ok(match next {
+impl<F> From<Next> for Phase<F> {
+    fn from(next: Next) -> Self {
+        match next {
             Next::Send => Phase::Ready,
             Next::Attempt | Next::Yield => Phase::Idle,
             Next::Wait(until) => Phase::Waiting { until },
-            Next::Stop(status) => return Err(status),
-        })
+            Next::Stop(status) => Phase::Failed { status: Some(status) },
+        }
     }
 }
 
-impl<S: Transport, O: Outgoing> Operation<S, O> {
-    /// An operation over a service; it starts when it is first polled.
+impl<A: Access, O: Outgoing> Operation<A, O> {
+    /// An operation that starts when it is first polled.
     #[inline]
-    pub(crate) fn new(service: S, course: Course<O>) -> Self {
-        Self { service, course, timer: Timer::default(), phase: Phase::Idle }
+    pub(crate) fn new(access: A, course: Course<O>) -> Self {
+        Self { access, course, timer: Timer::default(), phase: Phase::Idle }
     }
 }
 
-impl<S: Transport> Operation<S, Stock> {
-    /// An operation that starts with its caller's own request, now: it goes out at once if the service takes
-    /// it.
+impl<A: Access> Operation<A, Stock> {
+    /// An operation that starts now: its caller's own request goes out at once if `service` takes it.
     #[inline]
-    pub(crate) fn start(mut service: S, mut course: Course<Stock>, request: Parts) -> Result<Self, Status> {
-        course.begin()?;
-        // Whether it is ready is asked again when the operation is polled.
-        let phase = match service.poll_ready(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(Ok(())) => Phase::Sent { future: service.call(course.outgoing().first(request)) },
-            Poll::Ready(Err(error)) => Phase::of(course.broken(error.into(), false))?,
-            Poll::Pending => {
-                course.outgoing_mut().put_off(request);
-                Phase::Ready
-            }
+    pub(crate) fn start(
+        access: A,
+        service: &mut A::Service,
+        mut course: Course<Stock>,
+        mut request: http::Request<Body>,
+    ) -> Self {
+        let phase = match course.begin() {
+            Err(status) => Phase::Failed { status: Some(status) },
+            // Whether it is ready is asked again when the operation is polled.
+            Ok(()) => match service.poll_ready(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(Ok(())) => {
+                    course.outgoing().complete(&mut request);
+                    Phase::Sent { future: service.call(request) }
+                }
+                Poll::Ready(Err(error)) => course.broken(error.into(), false).into(),
+                Poll::Pending => {
+                    course.outgoing_mut().put_off(request);
+                    Phase::Ready
+                }
+            },
         };
-        Ok(Self { service, course, timer: Timer::default(), phase })
+        Self { access, course, timer: Timer::default(), phase }
     }
 }
 
-impl<S: Transport, O: Outgoing> Operation<S, O> {
+impl<A: Access, O: Outgoing> Operation<A, O> {
     /// Goes on; a success is passed to `deliver`, which makes of it what the caller gets.
     #[expect(
         clippy::inline_always,
@@ -104,9 +115,9 @@ impl<S: Transport, O: Outgoing> Operation<S, O> {
                     Ok(()) => Next::Send,
                     Err(status) => Next::Stop(status),
                 },
-                PhaseProj::Ready => match this.service.poll_ready(cx) {
+                PhaseProj::Ready => match this.access.service().poll_ready(cx) {
                     Poll::Ready(Ok(())) => {
-                        let future = this.service.call(course.request());
+                        let future = this.access.service().call(course.request());
                         this.phase.set(Phase::Sent { future });
                         continue;
                     }
@@ -114,7 +125,7 @@ impl<S: Transport, O: Outgoing> Operation<S, O> {
                     Poll::Pending => {
                         ready!(this.timer.poll_at(course.pending(), cx));
                         // A place in the service's queue must not be held through a delay.
-                        *this.service = this.service.clone();
+                        this.access.renew();
                         course.timed_out()
                     }
                 },
@@ -163,16 +174,14 @@ impl<S: Transport, O: Outgoing> Operation<S, O> {
                     ready!(this.timer.poll_at(*until, cx));
                     Next::Attempt
                 }
+                PhaseProj::Failed { status } => match status.take() {
+                    Some(status) => return Poll::Ready(Err(status)),
+                    None => return Poll::Pending,
+                },
                 PhaseProj::Done => return Poll::Pending,
             };
             let yields = matches!(next, Next::Yield);
-            match Phase::of(next) {
-                Ok(phase) => this.phase.set(phase),
-                Err(status) => {
-                    this.phase.set(Phase::Done);
-                    return Poll::Ready(Err(status));
-                }
-            }
+            this.phase.set(next.into());
             if yields {
                 cx.waker().wake_by_ref();
                 return Poll::Pending;

@@ -1,5 +1,6 @@
 //! Operations over gRPC. The only module that knows tonic's transport.
 
+mod access;
 mod answer;
 mod cause;
 mod collect;
@@ -23,6 +24,7 @@ mod service;
 mod stock;
 mod transport;
 
+pub(crate) use access::Own;
 pub(crate) use answer::value as header;
 pub(crate) use collect::{Collected, PREFIX};
 pub(crate) use course::{Course, Judge};

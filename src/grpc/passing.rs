@@ -1,5 +1,6 @@
 //! A call that can't be sent again: it is passed on, timed, and given a report if it fails.
 
+use super::access::Access;
 use super::answer;
 use super::deadline::{self, GRPC_TIMEOUT};
 use super::failure::Failure;
@@ -7,7 +8,6 @@ use super::outgoing::path_of;
 use super::plan::MethodPlan;
 use super::response_body::ResponseBody;
 use super::rest::Rest;
-use super::transport::Transport;
 use crate::operation::{Clock, Ledger, Note, OperationReport, Timer};
 use gax_retry::{Attempt, Code, CodeSet, Started, StopReason};
 use http::uri::PathAndQuery;
@@ -19,17 +19,18 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tonic::Status;
 use tonic::body::Body;
+use tonic::client::GrpcService;
 use tonic::codegen::StdError;
 
 pin_project! {
     /// One attempt and no more: of a stream, or of a method that no table knows.
-    pub(crate) struct Passing<S: Transport> {
-        service: S,
+    pub(crate) struct Passing<A: Access> {
+        access: A,
         // `None` for a method that is none of ours: nothing is added to it.
         watch: Option<Box<Watch>>,
         timer: Timer,
         #[pin]
-        sending: Sending<S::Future>,
+        sending: Sending<<A::Service as GrpcService<Body>>::Future>,
     }
 }
 
@@ -60,15 +61,16 @@ struct Watch {
     wants_report: bool,
 }
 
-impl<S: Transport> Passing<S> {
+impl<A: Access> Passing<A> {
     /// A call of a method that no table knows.
-    pub(crate) fn untouched(service: S, request: http::Request<Body>) -> Self {
-        Self::start(service, request, None)
+    pub(crate) fn untouched(access: A, service: &mut A::Service, request: http::Request<Body>) -> Self {
+        Self::start(access, service, request, None)
     }
 
     /// A call that can be made once only, under the settings' total timeout.
     pub(crate) fn watched(
-        service: S,
+        access: A,
+        service: &mut A::Service,
         mut request: http::Request<Body>,
         plan: &MethodPlan,
         note: Option<Note>,
@@ -92,35 +94,40 @@ impl<S: Transport> Passing<S> {
         });
         if watch.started.is_none() {
             let sending = Sending::Failed { error: None };
-            return Self { service, watch: Some(watch), timer: Timer::default(), sending };
+            return Self { access, watch: Some(watch), timer: Timer::default(), sending };
         }
-        Self::start(service, request, Some(watch))
+        Self::start(access, service, request, Some(watch))
     }
 
     /// Sends the request now if the service takes it.
-    fn start(mut service: S, request: http::Request<Body>, watch: Option<Box<Watch>>) -> Self {
+    fn start(
+        access: A,
+        service: &mut A::Service,
+        request: http::Request<Body>,
+        watch: Option<Box<Watch>>,
+    ) -> Self {
         let sending = match service.poll_ready(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Ok(())) => Sending::Sent { future: service.call(request) },
             Poll::Ready(Err(error)) => Sending::Failed { error: Some(error.into()) },
             Poll::Pending => Sending::Ready { request: Some(Box::new(request)) },
         };
-        Self { service, watch, timer: Timer::default(), sending }
+        Self { access, watch, timer: Timer::default(), sending }
     }
 }
 
-impl<S: Transport> Future for Passing<S> {
+impl<A: Access> Future for Passing<A> {
     type Output = Result<http::Response<ResponseBody>, Status>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
         let outcome = loop {
             match this.sending.as_mut().project() {
-                SendingProj::Ready { request } => match this.service.poll_ready(cx) {
+                SendingProj::Ready { request } => match this.access.service().poll_ready(cx) {
                     Poll::Ready(Ok(())) => {
                         let Some(request) = request.take() else {
                             return Poll::Pending;
                         };
-                        let future = this.service.call(*request);
+                        let future = this.access.service().call(*request);
                         this.sending.set(Sending::Sent { future });
                     }
                     Poll::Ready(Err(error)) => break Ended::Failed(error.into()),

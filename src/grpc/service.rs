@@ -1,5 +1,6 @@
 //! The service that the layer makes.
 
+use super::access::{Access as _, OnDemand, Spare};
 use super::course::{Course, Judge};
 use super::engine::Operation;
 use super::failure::unsent;
@@ -16,7 +17,6 @@ use super::transport::Transport;
 use crate::operation::Note;
 use crate::settings::CallOptions;
 use gax_retry::MethodKind;
-use http::request::Parts;
 use pin_project_lite::pin_project;
 use std::fmt;
 use std::future::Future;
@@ -38,12 +38,13 @@ use tower_service::Service;
 #[derive(Debug, Clone)]
 pub struct RetryService<S> {
     inner: S,
+    spare: Spare<S>,
     methods: Arc<Methods>,
 }
 
-impl<S> RetryService<S> {
+impl<S: Clone> RetryService<S> {
     pub(crate) fn new(inner: S, methods: Arc<Methods>) -> Self {
-        Self { inner, methods }
+        Self { spare: Spare::of(&inner), inner, methods }
     }
 }
 
@@ -57,45 +58,55 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
-        let service = self.inner.clone();
+    fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
+        let access = OnDemand::new(self.spare.clone());
         let path = request.uri().path();
-        let changes_settings = || request.extensions().get().is_some_and(CallOptions::changes_settings);
+        let options = request.extensions().get::<CallOptions>();
         let found = match self.methods.find(path) {
-            None if changes_settings() => Some(self.methods.unlisted(path)),
+            None if options.is_some_and(CallOptions::changes_settings) => Some(self.methods.unlisted(path)),
             found => found,
         };
         let Some(Found { plan, kind }) = found else {
-            return ResponseFuture { state: State::Passing { call: Passing::untouched(service, request) } };
+            let call = Passing::untouched(access, &mut self.inner, request);
+            return ResponseFuture { state: State::Passing { call } };
         };
-        let (mut parts, body) = request.into_parts();
-        let options =
-            (!parts.extensions.is_empty()).then(|| parts.extensions.remove::<CallOptions>()).flatten();
-        let plan = plan
-            .of_call(options.as_ref(), inbound::time_left(&parts.headers))
-            .unwrap_or_else(|| Arc::clone(plan));
-        let wants_report = options.is_some_and(|options| options.report);
+        let (own_plan, wants_report) = match (options, inbound::time_left(request.headers())) {
+            (None, None) => (None, false),
+            (options, deadline) => {
+                let wants_report = options.is_some_and(|options| options.report);
+                (plan.of_call(options, deadline), wants_report)
+            }
+        };
+        if options.is_some() {
+            // It is nobody else's.
+            request.extensions_mut().remove::<CallOptions>();
+        }
+        let plan = own_plan.unwrap_or_else(|| Arc::clone(plan));
         if kind.is_some_and(|kind| !kind.is_unary()) {
-            let request = http::Request::from_parts(parts, body);
             let note = kind.is_some_and(MethodKind::streams_requests).then_some(Note::RequestIsAStream);
-            let call = Passing::watched(service, request, &plan, note, wants_report);
+            let call = Passing::watched(access, &mut self.inner, request, &plan, note, wants_report);
             return ResponseFuture { state: State::Passing { call } };
         }
-        let judge = if kind.is_some() { Judge::Whole } else { Judge::FirstMessage };
-        let terms = Terms { plan, judge, wants_report };
-        let mut intake = Intake::of(body);
+        let terms =
+            Terms { judge: if kind.is_some() { Judge::Whole } else { Judge::FirstMessage }, wants_report };
+        let mut intake = Intake::of(std::mem::take(request.body_mut()));
         // A stock client's unary request is there at once. What is not is asked for again when the future is
         // polled.
         // Each future is made where it is returned, since it is large to move.
-        match intake.poll(judge, terms.plan.limits, &mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(Ok(read)) => ResponseFuture { state: terms.state(service, parts, intake, &read) },
-            Poll::Ready(Err(status)) => {
-                let status = Some(unsent(status, path_of(&parts.uri)));
-                ResponseFuture { state: State::Failed { status } }
+        match intake.poll(terms.judge, plan.limits, &mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Ok(Read::Whole)) => {
+                let outgoing = Stock::new(plan, &request, intake.into_message());
+                let course = Course::new(outgoing, terms.judge, terms.wants_report);
+                let operation = Operation::start(access, &mut self.inner, course, request);
+                ResponseFuture { state: State::Operating { operation } }
             }
             Poll::Pending => {
-                let reading = Some(Box::new(Reading { service, parts, intake, terms }));
+                let reading = Some(Box::new(Reading { access, plan, request, intake, terms }));
                 ResponseFuture { state: State::Reading { reading } }
+            }
+            Poll::Ready(read) => {
+                let reading = Reading { access, plan, request, intake, terms };
+                ResponseFuture { state: reading.ended(read) }
             }
         }
     }
@@ -113,12 +124,12 @@ pin_project! {
 pin_project! {
     #[project = StateProj]
     enum State<S: Transport> {
-        // The request could not be read, or not sent.
+        // The request could not be read.
         Failed { status: Option<Status> },
         // The request is read, to be sent as often as needed.
         Reading { reading: Option<Box<Reading<S>>> },
-        Operating { #[pin] operation: Operation<S, Stock> },
-        Passing { #[pin] call: Passing<S> },
+        Operating { #[pin] operation: Operation<OnDemand<S>, Stock> },
+        Passing { #[pin] call: Passing<OnDemand<S>> },
     }
 }
 
@@ -139,19 +150,14 @@ impl<S: Transport> Future for ResponseFuture<S> {
                     return status.take().map_or(Poll::Pending, |status| Poll::Ready(Err(status)));
                 }
                 StateProj::Reading { reading: place } => {
-                    let Some(reading) = place.as_mut() else {
-                        return Poll::Pending;
+                    let read = match place.as_mut() {
+                        Some(reading) => ready!(reading.poll(cx)),
+                        None => return Poll::Pending,
                     };
-                    let Reading { intake, terms, parts, .. } = &mut **reading;
-                    let read = match ready!(intake.poll(terms.judge, terms.plan.limits, cx)) {
-                        Ok(read) => read,
-                        Err(status) => return Poll::Ready(Err(unsent(status, path_of(&parts.uri)))),
-                    };
-                    let Some(reading) = place.take() else {
-                        return Poll::Pending;
-                    };
-                    let Reading { service, parts, intake, terms } = *reading;
-                    terms.state(service, parts, intake, &read)
+                    match place.take() {
+                        Some(reading) => reading.ended(read),
+                        None => return Poll::Pending,
+                    }
                 }
                 StateProj::Operating { operation } => return operation.poll(cx, response),
                 StateProj::Passing { call } => return call.poll(cx),
@@ -170,40 +176,46 @@ fn response(success: Success, _: &Stock) -> Result<http::Response<ResponseBody>,
     Ok(http::Response::from_parts(parts, ResponseBody::new(collected, tail)))
 }
 
-/// A request whose body is read before the first attempt.
-#[derive(Debug)]
-struct Reading<S> {
-    service: S,
-    parts: Parts,
-    intake: Intake,
-    terms: Terms,
-}
-
-/// What a call is made by.
-#[derive(Debug)]
+/// What is asked of a call.
+#[derive(Debug, Clone, Copy)]
 struct Terms {
-    plan: Arc<MethodPlan>,
     judge: Judge,
     wants_report: bool,
 }
 
-impl Terms {
-    #[inline]
-    fn state<S: Transport>(self, service: S, parts: Parts, intake: Intake, read: &Read) -> State<S> {
-        let Self { plan, judge, wants_report } = self;
+/// A request whose body is read before the first attempt.
+#[derive(Debug)]
+struct Reading<S> {
+    access: OnDemand<S>,
+    plan: Arc<MethodPlan>,
+    request: http::Request<Body>,
+    intake: Intake,
+    terms: Terms,
+}
+
+impl<S: Transport> Reading<S> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Read, Status>> {
+        self.intake.poll(self.terms.judge, self.plan.limits, cx)
+    }
+
+    /// What follows, now that reading has ended.
+    #[cold]
+    fn ended(self, read: Result<Read, Status>) -> State<S> {
+        let Self { mut access, plan, mut request, intake, terms: Terms { judge, wants_report } } = self;
+        let mut service = access.service().clone();
         match read {
-            Read::Whole => {
-                let outgoing = Stock::new(plan, &parts, intake.into_message());
-                match Operation::start(service, Course::new(outgoing, judge, wants_report), parts) {
-                    Ok(operation) => State::Operating { operation },
-                    Err(status) => State::Failed { status: Some(status) },
-                }
+            Ok(Read::Whole) => {
+                let outgoing = Stock::new(plan, &request, intake.into_message());
+                let course = Course::new(outgoing, judge, wants_report);
+                let operation = Operation::start(access, &mut service, course, request);
+                State::Operating { operation }
             }
-            Read::Stream(note) => {
-                let request = http::Request::from_parts(parts, intake.into_body());
-                let call = Passing::watched(service, request, &plan, Some(*note), wants_report);
+            Ok(Read::Stream(note)) => {
+                *request.body_mut() = intake.into_body();
+                let call = Passing::watched(access, &mut service, request, &plan, Some(note), wants_report);
                 State::Passing { call }
             }
+            Err(status) => State::Failed { status: Some(unsent(status, path_of(request.uri()))) },
         }
     }
 }

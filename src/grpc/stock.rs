@@ -30,24 +30,26 @@ enum Kept {
 }
 
 impl Stock {
-    /// Keeps of a request what it takes to send it again, if it may be.
+    /// Keeps of a request, whose body has been read, what it takes to send it again, if it may be.
     #[inline]
-    pub(crate) fn new(plan: Arc<MethodPlan>, parts: &Parts, message: Bytes) -> Self {
+    pub(crate) fn new(plan: Arc<MethodPlan>, request: &http::Request<Body>, message: Bytes) -> Self {
         let is_replayable = message.len() <= plan.limits.max_replay_bytes;
-        let kept = if is_replayable { Kept::of(parts) } else { Kept::name(parts) };
+        let kept = if is_replayable { Kept::of(request) } else { Kept::name(request) };
         Self { plan, message, kept }
     }
 
-    /// The first attempt: the caller's own request.
+    /// Makes the caller's own request that of the first attempt.
     #[inline]
-    pub(crate) fn first(&self, parts: Parts) -> http::Request<Body> {
-        let timeout = self.plan.first_timeout.clone();
-        with_timeout(http::Request::from_parts(parts, body(&self.message)), timeout)
+    pub(crate) fn complete(&self, request: &mut http::Request<Body>) {
+        *request.body_mut() = body(&self.message);
+        set_timeout(request.headers_mut(), self.plan.first_timeout.clone());
     }
 
     /// The caller's own request is to wait.
-    pub(crate) fn put_off(&mut self, parts: Parts) {
-        self.kept = Kept::Whole(Box::new(parts));
+    pub(crate) fn put_off(&mut self, request: http::Request<Body>) {
+        if !self.is_replayable() {
+            self.kept = Kept::Whole(Box::new(request.into_parts().0));
+        }
     }
 }
 
@@ -75,7 +77,7 @@ impl Outgoing for Stock {
 
     fn write(&mut self, timeout: Option<HeaderValue>) -> http::Request<Body> {
         let body = body(&self.message);
-        let request = match &self.kept {
+        let mut request = match &self.kept {
             Kept::Whole(parts) => http::Request::from_parts((**parts).clone(), body),
             Kept::Usual { uri, method, headers } => {
                 let mut request = http::Request::new(body);
@@ -89,35 +91,46 @@ impl Outgoing for Stock {
                 request
             }
         };
-        with_timeout(request, timeout)
+        set_timeout(request.headers_mut(), timeout);
+        request
     }
 }
 
 #[inline]
-fn with_timeout(mut request: http::Request<Body>, timeout: Option<HeaderValue>) -> http::Request<Body> {
+fn set_timeout(headers: &mut HeaderMap, timeout: Option<HeaderValue>) {
     match timeout {
-        Some(timeout) => drop(request.headers_mut().insert(GRPC_TIMEOUT, timeout)),
-        None => drop(request.headers_mut().remove(GRPC_TIMEOUT)),
+        Some(timeout) => drop(headers.insert(GRPC_TIMEOUT, timeout)),
+        None => drop(headers.remove(GRPC_TIMEOUT)),
     }
-    request
 }
 
 impl Kept {
     #[inline]
-    fn of(parts: &Parts) -> Self {
-        let method = parts.extensions.get::<GrpcMethod<'static>>();
-        let is_usual = parts.method == Method::POST
-            && parts.version == Version::HTTP_2
-            && parts.extensions.len() == usize::from(method.is_some());
-        match others(&parts.headers).filter(|_| is_usual) {
-            Some(headers) => Kept::Usual { uri: parts.uri.clone(), method: method.cloned(), headers },
-            None => Kept::Whole(Box::new(parts.clone())),
+    fn of(request: &http::Request<Body>) -> Self {
+        let method = request.extensions().get::<GrpcMethod<'static>>();
+        let is_usual = request.method() == Method::POST
+            && request.version() == Version::HTTP_2
+            && request.extensions().len() == usize::from(method.is_some());
+        match others(request.headers()).filter(|_| is_usual) {
+            Some(headers) => Kept::Usual { uri: request.uri().clone(), method: method.cloned(), headers },
+            None => Kept::whole(request),
         }
     }
 
+    #[cold]
+    fn whole(request: &http::Request<Body>) -> Self {
+        let mut whole = http::Request::new(());
+        whole.method_mut().clone_from(request.method());
+        whole.uri_mut().clone_from(request.uri());
+        *whole.version_mut() = request.version();
+        whole.headers_mut().clone_from(request.headers());
+        whole.extensions_mut().clone_from(request.extensions());
+        Kept::Whole(Box::new(whole.into_parts().0))
+    }
+
     /// No more than what the request is called by.
-    fn name(parts: &Parts) -> Self {
-        Kept::Usual { uri: parts.uri.clone(), method: None, headers: Vec::new() }
+    fn name(request: &http::Request<Body>) -> Self {
+        Kept::Usual { uri: request.uri().clone(), method: None, headers: Vec::new() }
     }
 }
 
@@ -146,7 +159,7 @@ mod tests {
     use gax_retry::{Compatibility, RetrySettings};
     use std::time::Duration;
 
-    fn parts() -> Parts {
+    fn request() -> http::Request<Body> {
         let request = http::Request::post("http://host/pkg.Service/Method")
             .version(Version::HTTP_2)
             .header("te", "trailers")
@@ -156,14 +169,14 @@ mod tests {
             .header("x-many", "a")
             .header("x-many", "b")
             .extension(GrpcMethod::new("pkg.Service", "Method"));
-        request.body(()).unwrap().into_parts().0
+        request.body(Body::empty()).unwrap()
     }
 
-    fn stock(parts: &Parts) -> Stock {
+    fn stock(request: &http::Request<Body>) -> Stock {
         let settings = CallSettings::new(RetrySettings::no_retry(Duration::from_secs(5)), []);
-        let (limits, jitter) = (Limits::default(), JitterSeeds::default());
+        let (limits, jitter) = (Limits::default().with_max_replay_bytes(100), JitterSeeds::default());
         let plan = MethodPlan::new(&settings, Compatibility::Documented, limits, &jitter);
-        Stock::new(Arc::new(plan), parts, Bytes::from_static(b"body"))
+        Stock::new(Arc::new(plan), request, Bytes::from_static(b"body"))
     }
 
     fn sorted(headers: &HeaderMap) -> Vec<(String, String)> {
@@ -177,9 +190,10 @@ mod tests {
 
     #[test]
     fn every_attempt_is_written_alike_but_for_its_timeout() {
-        let mut stock = stock(&parts());
+        let mut first = request();
+        let mut stock = stock(&first);
         assert!(matches!(stock.kept, Kept::Usual { .. }));
-        let first = stock.first(parts());
+        stock.complete(&mut first);
         let second = stock.write(Some(HeaderValue::from_static("3S")));
         let third = stock.write(None);
         assert_eq!(first.headers()["grpc-timeout"], "5000000u");
@@ -200,31 +214,34 @@ mod tests {
 
     #[test]
     fn what_is_not_usual_is_kept_whole() {
-        let mut json = parts();
-        json.headers.insert("content-type", HeaderValue::from_static("application/grpc+json"));
-        let mut old = parts();
-        old.version = Version::HTTP_11;
-        let mut get = parts();
-        get.method = Method::GET;
-        let mut tagged = parts();
-        tagged.extensions.insert(7_u32);
-        for parts in [json, old, get, tagged] {
-            let mut stock = stock(&parts);
+        let mut json = request();
+        json.headers_mut().insert("content-type", HeaderValue::from_static("application/grpc+json"));
+        let mut old = request();
+        *old.version_mut() = Version::HTTP_11;
+        let mut get = request();
+        *get.method_mut() = Method::GET;
+        let mut tagged = request();
+        tagged.extensions_mut().insert(7_u32);
+        for given in [json, old, get, tagged] {
+            let mut stock = stock(&given);
             assert!(matches!(stock.kept, Kept::Whole(_)));
             for _ in 0..2 {
-                let request = stock.write(Some(HeaderValue::from_static("1S")));
-                assert_eq!(sorted(request.headers()), sorted(&parts.headers));
-                assert_eq!((request.version(), request.method()), (parts.version, &parts.method));
-                assert_eq!(request.extensions().get::<u32>(), parts.extensions.get());
+                let written = stock.write(Some(HeaderValue::from_static("1S")));
+                assert_eq!(sorted(written.headers()), sorted(given.headers()));
+                assert_eq!((written.version(), written.method()), (given.version(), given.method()));
+                assert_eq!(written.extensions().get::<u32>(), given.extensions().get());
             }
         }
     }
 
     #[test]
     fn a_request_that_waits_loses_nothing() {
-        let mut stock = stock(&parts());
-        stock.put_off(parts());
-        let request = stock.write(Some(HeaderValue::from_static("1S")));
-        assert_eq!(sorted(request.headers()), sorted(&parts().headers));
+        for length in [4, 101] {
+            let mut stock = stock(&request());
+            stock.message = Bytes::from(vec![0; length]);
+            stock.put_off(request());
+            let written = stock.write(Some(HeaderValue::from_static("1S")));
+            assert_eq!(sorted(written.headers()), sorted(request().headers()));
+        }
     }
 }

@@ -1,0 +1,82 @@
+//! Where an operation has its service from.
+
+use super::transport::Transport;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The way to a service.
+pub(crate) trait Access {
+    type Service: Transport;
+
+    /// The operation's own service.
+    fn service(&mut self) -> &mut Self::Service;
+
+    /// Gives back what the service may hold, a place in a queue above all.
+    fn renew(&mut self);
+}
+
+/// A service of the operation's own from the start.
+#[derive(Debug)]
+pub(crate) struct Own<S>(pub(crate) S);
+
+impl<S: Transport> Access for Own<S> {
+    type Service = S;
+
+    #[inline]
+    fn service(&mut self) -> &mut S {
+        &mut self.0
+    }
+
+    fn renew(&mut self) {
+        self.0 = self.0.clone();
+    }
+}
+
+/// A service that is made when it is needed: by an operation that goes on after its first attempt, or that
+/// finds the service not ready.
+///
+/// The others save its cost, which exceeds their own: to clone a `Channel` counts half a dozen references up,
+/// and down again. They don't take the lock either.
+#[derive(Debug)]
+pub(crate) struct OnDemand<S> {
+    spare: Spare<S>,
+    own: Option<S>,
+}
+
+impl<S: Transport> OnDemand<S> {
+    #[inline]
+    pub(crate) fn new(spare: Spare<S>) -> Self {
+        Self { spare, own: None }
+    }
+}
+
+impl<S: Transport> Access for OnDemand<S> {
+    type Service = S;
+
+    fn service(&mut self) -> &mut S {
+        self.own.get_or_insert_with(|| self.spare.copy())
+    }
+
+    fn renew(&mut self) {
+        self.own = None;
+    }
+}
+
+/// A service that is never used itself, only cloned.
+#[derive(Debug)]
+pub(crate) struct Spare<S>(Arc<Mutex<S>>);
+
+impl<S: Clone> Spare<S> {
+    pub(crate) fn of(service: &S) -> Self {
+        Self(Arc::new(Mutex::new(service.clone())))
+    }
+
+    fn copy(&self) -> S {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl<S> Clone for Spare<S> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
