@@ -1,7 +1,7 @@
 //! Calls with a stream on either side. They are not retried; the settings bound their time.
 
 use super::method::Method;
-use crate::grpc::{Own, Passing, ResponseBody, Transport, time_left};
+use crate::grpc::{Own, Passing, ResponseBody, Transport, shorter, time_left, timeout_in};
 use crate::operation::Note;
 use crate::settings::CallOptions;
 use std::fmt;
@@ -107,7 +107,8 @@ impl<T: Transport> Service<http::Request<Body>> for Timed<T> {
         let Method { plan, kind, uri, .. } = &*self.method;
         *request.uri_mut() = uri.clone();
         let options = request.extensions_mut().remove::<CallOptions>();
-        let own = plan.of_call(options.as_ref(), time_left(request.headers()));
+        let deadline = shorter(timeout_in(request.headers()), time_left());
+        let own = plan.of_call(options.as_ref(), deadline);
         let note = kind.streams_requests().then_some(Note::RequestIsAStream);
         let wants_report = options.is_some_and(|options| options.report);
         let (plan, access) = (own.as_ref().unwrap_or(plan), Own(self.channel.clone()));

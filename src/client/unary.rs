@@ -2,7 +2,9 @@
 
 use super::codec;
 use super::encoded::Encoded;
-use crate::grpc::{Collected, Course, Judge, Operation, Own, ResponseBody, Success, Tail, Transport, header};
+use crate::grpc::{
+    Collected, Course, Incoming, Judge, Operation, Own, ResponseBody, Tail, Transport, header,
+};
 use crate::operation::{OperationError, OperationReport};
 use gax_retry::StopReason;
 use http::HeaderName;
@@ -81,11 +83,12 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
 
 /// The message in a response, with the report beside it.
 fn decoded<M: Message + Default + Send + Sync + 'static>(
-    success: Success,
+    Incoming { mut parts, mut collected, .. }: Incoming,
+    tail: Tail,
+    report: Option<OperationReport>,
     request: &Encoded,
 ) -> Result<Response<M>, Status> {
     let codec = &request.method().codec;
-    let Success { mut parts, mut collected, tail, report } = success;
     if !matches!(tail, Tail::Open(_)) && header(&parts.headers, &ENCODING).is_none() {
         let bytes = collected.into_bytes();
         match codec.decode(&bytes) {

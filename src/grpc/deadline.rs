@@ -75,7 +75,8 @@ pub(crate) fn from_headers(headers: &HeaderMap) -> Option<Duration> {
     parse(answer::value(headers, &GRPC_TIMEOUT)?.as_bytes())
 }
 
-fn parse(value: &[u8]) -> Option<Duration> {
+/// The same, of the header's value.
+pub(crate) fn parse(value: &[u8]) -> Option<Duration> {
     let (unit, digits) = value.split_last()?;
     if digits.is_empty() || digits.len() > 8 || !digits.iter().all(u8::is_ascii_digit) {
         return None;

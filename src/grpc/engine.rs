@@ -5,10 +5,11 @@
 
 use super::access::Access;
 use super::course::{Course, Next};
-use super::incoming::{Incoming, Step, Success};
+use super::incoming::{Incoming, Step};
 use super::outgoing::Outgoing;
+use super::rest::Tail;
 use super::stock::Stock;
-use crate::operation::Timer;
+use crate::operation::{OperationReport, Timer};
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
@@ -96,7 +97,8 @@ impl<A: Access> Operation<A, Stock> {
 }
 
 impl<A: Access, O: Outgoing> Operation<A, O> {
-    /// Goes on; a success is passed to `deliver`, which makes of it what the caller gets.
+    /// Goes on. A good response is passed to `deliver`, with what follows its data and the report, if there is
+    /// one; that makes of it what the caller gets.
     #[expect(
         clippy::inline_always,
         reason = "each future polls it in one place, and what it makes is large to move"
@@ -105,7 +107,7 @@ impl<A: Access, O: Outgoing> Operation<A, O> {
     pub(crate) fn poll<T>(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        deliver: impl FnOnce(Success, &O) -> Result<T, Status>,
+        deliver: impl FnOnce(Incoming, Tail, Option<OperationReport>, &O) -> Result<T, Status>,
     ) -> Poll<Result<T, Status>> {
         let mut this = self.project();
         let course = this.course;
@@ -134,8 +136,8 @@ impl<A: Access, O: Outgoing> Operation<A, O> {
                         Ok(mut incoming) => match incoming.poll(course, cx) {
                             Poll::Ready(Step::Good(tail)) => {
                                 this.phase.set(Phase::Done);
-                                let success = incoming.success(tail, course);
-                                return Poll::Ready(deliver(success, course.outgoing()));
+                                let report = course.succeeded();
+                                return Poll::Ready(deliver(incoming, tail, report, course.outgoing()));
                             }
                             Poll::Ready(Step::Bad(next)) => next,
                             Poll::Pending => {
@@ -159,8 +161,8 @@ impl<A: Access, O: Outgoing> Operation<A, O> {
                                 return Poll::Pending;
                             };
                             this.phase.set(Phase::Done);
-                            let success = incoming.success(tail, course);
-                            return Poll::Ready(deliver(success, course.outgoing()));
+                            let report = course.succeeded();
+                            return Poll::Ready(deliver(*incoming, tail, report, course.outgoing()));
                         }
                         Poll::Ready(Step::Bad(next)) => next,
                         Poll::Pending => {

@@ -1,8 +1,8 @@
 //! A server's inbound deadline, handed on to the calls that its handlers make.
 
-use super::deadline::{self, shorter};
+use super::deadline;
 use crate::operation::{Clock, until};
-use http::{HeaderMap, Request, Response};
+use http::{Request, Response};
 use pin_project_lite::pin_project;
 use std::future::Future;
 use std::pin::Pin;
@@ -22,11 +22,10 @@ pub(crate) fn inbound_deadline() -> Option<Instant> {
     DEADLINE.try_with(|deadline| *deadline).ok().flatten()
 }
 
-/// The time that the caller leaves a call: what its `grpc-timeout` says, or what is left until the deadline
-/// of the request that this task serves, whichever is shorter.
+/// The time that is left until the deadline of the request that this task serves.
 #[inline]
-pub(crate) fn time_left(headers: &HeaderMap) -> Option<Duration> {
-    shorter(deadline::from_headers(headers), inbound_deadline().map(until))
+pub(crate) fn time_left() -> Option<Duration> {
+    inbound_deadline().map(until)
 }
 
 /// Makes the deadline of every request that a server takes bound the calls that its handler makes.

@@ -6,7 +6,7 @@ use super::course::{Course, Judge, Next};
 use super::failure::Failure;
 use super::outgoing::Outgoing;
 use super::rest::{Rest, Tail};
-use crate::operation::{Note, OperationReport};
+use crate::operation::Note;
 use bytes::Bytes;
 use gax_retry::Code;
 use http::response::Parts;
@@ -20,9 +20,9 @@ use tonic::codegen::StdError;
 /// A response whose head is there, and is no error.
 #[derive(Debug)]
 pub(crate) struct Incoming {
-    parts: Parts,
+    pub(crate) parts: Parts,
     body: Body,
-    collected: Collected,
+    pub(crate) collected: Collected,
 }
 
 /// What polling the response leads to.
@@ -30,16 +30,6 @@ pub(crate) enum Step {
     /// It is good to pass on.
     Good(Tail),
     Bad(Next),
-}
-
-/// A response that is good to pass on.
-#[derive(Debug)]
-pub(crate) struct Success {
-    pub(crate) parts: Parts,
-    pub(crate) collected: Collected,
-    pub(crate) tail: Tail,
-    /// What the operation did; left out where the caller has no use for it.
-    pub(crate) report: Option<OperationReport>,
 }
 
 impl Incoming {
@@ -136,12 +126,5 @@ impl Incoming {
         course.note(note);
         let body = std::mem::take(&mut self.body);
         Step::Good(Tail::Open(Box::new(Rest::new(body, course.deadline(), true))))
-    }
-
-    /// What goes out.
-    #[inline]
-    pub(crate) fn success(self, tail: Tail, course: &mut Course<impl Outgoing>) -> Success {
-        let Self { parts, collected, .. } = self;
-        Success { parts, collected, tail, report: course.succeeded() }
     }
 }

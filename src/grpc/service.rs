@@ -2,19 +2,21 @@
 
 use super::access::{Access as _, OnDemand, Spare};
 use super::course::{Course, Judge};
+use super::deadline::shorter;
 use super::engine::Operation;
 use super::failure::unsent;
 use super::inbound;
-use super::incoming::Success;
+use super::incoming::Incoming;
 use super::intake::{Intake, Read};
 use super::methods::{Found, Methods};
 use super::outgoing::path_of;
 use super::passing::Passing;
 use super::plan::MethodPlan;
 use super::response_body::ResponseBody;
-use super::stock::Stock;
+use super::rest::Tail;
+use super::stock::{Look, Stock, Usual};
 use super::transport::Transport;
-use crate::operation::Note;
+use crate::operation::{Note, OperationReport};
 use crate::settings::CallOptions;
 use gax_retry::MethodKind;
 use pin_project_lite::pin_project;
@@ -61,24 +63,19 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
     fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
         let access = OnDemand::new(self.spare.clone());
         let path = request.uri().path();
-        let options = request.extensions().get::<CallOptions>();
         let found = match self.methods.find(path) {
-            None if options.is_some_and(CallOptions::changes_settings) => Some(self.methods.unlisted(path)),
+            None if changes_settings(&request) => Some(self.methods.unlisted(path)),
             found => found,
         };
         let Some(Found { plan, kind }) = found else {
             let call = Passing::untouched(access, &mut self.inner, request);
             return ResponseFuture { state: State::Passing { call } };
         };
-        let (own_plan, wants_report) = match (options, inbound::time_left(request.headers())) {
-            (None, None) => (None, false),
-            (options, deadline) => {
-                let wants_report = options.is_some_and(|options| options.report);
-                (plan.of_call(options, deadline), wants_report)
-            }
-        };
+        let Look { options, timeout, usual } = Look::at(&request);
+        let own_plan = plan.of_call(options, shorter(timeout, inbound::time_left()));
+        let wants_report = options.is_some_and(|options| options.report);
         if options.is_some() {
-            // It is nobody else's.
+            // They are nobody else's.
             request.extensions_mut().remove::<CallOptions>();
         }
         let plan = own_plan.unwrap_or_else(|| Arc::clone(plan));
@@ -95,17 +92,17 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
         // Each future is made where it is returned, since it is large to move.
         match intake.poll(terms.judge, plan.limits, &mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Ok(Read::Whole)) => {
-                let outgoing = Stock::new(plan, &request, intake.into_message());
+                let outgoing = Stock::new(plan, &request, usual, intake.into_message());
                 let course = Course::new(outgoing, terms.judge, terms.wants_report);
                 let operation = Operation::start(access, &mut self.inner, course, request);
                 ResponseFuture { state: State::Operating { operation } }
             }
             Poll::Pending => {
-                let reading = Some(Box::new(Reading { access, plan, request, intake, terms }));
+                let reading = Some(Box::new(Reading { access, plan, request, usual, intake, terms }));
                 ResponseFuture { state: State::Reading { reading } }
             }
             Poll::Ready(read) => {
-                let reading = Reading { access, plan, request, intake, terms };
+                let reading = Reading { access, plan, request, usual, intake, terms };
                 ResponseFuture { state: reading.ended(read) }
             }
         }
@@ -168,12 +165,20 @@ impl<S: Transport> Future for ResponseFuture<S> {
 }
 
 #[inline]
-fn response(success: Success, _: &Stock) -> Result<http::Response<ResponseBody>, Status> {
-    let Success { mut parts, collected, tail, report } = success;
+fn response(
+    Incoming { mut parts, collected, .. }: Incoming,
+    tail: Tail,
+    report: Option<OperationReport>,
+    _: &Stock,
+) -> Result<http::Response<ResponseBody>, Status> {
     if let Some(report) = report {
         parts.extensions.insert(report);
     }
     Ok(http::Response::from_parts(parts, ResponseBody::new(collected, tail)))
+}
+
+fn changes_settings<B>(request: &http::Request<B>) -> bool {
+    request.extensions().get().is_some_and(CallOptions::changes_settings)
 }
 
 /// What is asked of a call.
@@ -189,6 +194,7 @@ struct Reading<S> {
     access: OnDemand<S>,
     plan: Arc<MethodPlan>,
     request: http::Request<Body>,
+    usual: Option<Usual>,
     intake: Intake,
     terms: Terms,
 }
@@ -201,11 +207,12 @@ impl<S: Transport> Reading<S> {
     /// What follows, now that reading has ended.
     #[cold]
     fn ended(self, read: Result<Read, Status>) -> State<S> {
-        let Self { mut access, plan, mut request, intake, terms: Terms { judge, wants_report } } = self;
+        let Self { mut access, plan, mut request, usual, intake, terms: Terms { judge, wants_report } } =
+            self;
         let mut service = access.service().clone();
         match read {
             Ok(Read::Whole) => {
-                let outgoing = Stock::new(plan, &request, intake.into_message());
+                let outgoing = Stock::new(plan, &request, usual, intake.into_message());
                 let course = Course::new(outgoing, judge, wants_report);
                 let operation = Operation::start(access, &mut service, course, request);
                 State::Operating { operation }

@@ -1,14 +1,16 @@
 //! The request of a stock client, kept so that it can be sent again.
 
-use super::deadline::GRPC_TIMEOUT;
+use super::deadline::{self, GRPC_TIMEOUT};
 use super::outgoing::{GRPC, Outgoing, TRAILERS, body, grpc_headers, path_of};
 use super::plan::MethodPlan;
+use crate::settings::CallOptions;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, TE};
 use http::request::Parts;
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, Version};
 use std::sync::Arc;
+use std::time::Duration;
 use tonic::GrpcMethod;
 use tonic::body::Body;
 
@@ -23,18 +25,74 @@ pub(crate) struct Stock {
 /// What later attempts are written from.
 #[derive(Debug)]
 enum Kept {
-    /// What differs between the requests of stock tonic clients; kept without an allocation in most cases.
-    Usual { uri: Uri, method: Option<GrpcMethod<'static>>, headers: Vec<(HeaderName, HeaderValue)> },
+    /// Of a stock tonic client's request: in most cases without an allocation.
+    Usual { uri: Uri, usual: Usual },
     /// Any other request.
     Whole(Box<Parts>),
+}
+
+/// What one look at a request shows.
+#[derive(Debug)]
+pub(crate) struct Look<'a> {
+    pub(crate) options: Option<&'a CallOptions>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) usual: Option<Usual>,
+}
+
+/// What differs between the requests of stock tonic clients to a method.
+#[derive(Debug)]
+pub(crate) struct Usual {
+    method: Option<GrpcMethod<'static>>,
+    /// But for the two that all requests have, and the timeout, which is each attempt's own.
+    headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+impl<'a> Look<'a> {
+    #[inline]
+    pub(crate) fn at<B>(request: &'a http::Request<B>) -> Self {
+        let extensions = request.extensions();
+        let method = extensions.get::<GrpcMethod<'static>>();
+        let mut known = usize::from(method.is_some());
+        let mut options = None;
+        if extensions.len() > known {
+            options = extensions.get::<CallOptions>();
+            known += usize::from(options.is_some());
+        }
+        let (mut timeout, mut headers) = (None, Vec::new());
+        let (mut te, mut content_type) = (false, false);
+        for (name, value) in request.headers() {
+            if *name == TE && *value == TRAILERS {
+                te = true;
+            } else if *name == CONTENT_TYPE && *value == GRPC {
+                content_type = true;
+            } else if *name == GRPC_TIMEOUT {
+                timeout = timeout.or_else(|| deadline::parse(value.as_bytes()));
+            } else {
+                headers.push((name.clone(), value.clone()));
+            }
+        }
+        let is_usual = te
+            && content_type
+            && extensions.len() == known
+            && request.method() == Method::POST
+            && request.version() == Version::HTTP_2;
+        Self { options, timeout, usual: is_usual.then(|| Usual { method: method.cloned(), headers }) }
+    }
 }
 
 impl Stock {
     /// Keeps of a request, whose body has been read, what it takes to send it again, if it may be.
     #[inline]
-    pub(crate) fn new(plan: Arc<MethodPlan>, request: &http::Request<Body>, message: Bytes) -> Self {
-        let is_replayable = message.len() <= plan.limits.max_replay_bytes;
-        let kept = if is_replayable { Kept::of(request) } else { Kept::name(request) };
+    pub(crate) fn new(
+        plan: Arc<MethodPlan>,
+        request: &http::Request<Body>,
+        usual: Option<Usual>,
+        message: Bytes,
+    ) -> Self {
+        let kept = match usual {
+            Some(usual) => Kept::Usual { uri: request.uri().clone(), usual },
+            None => Kept::whole(request),
+        };
         Self { plan, message, kept }
     }
 
@@ -79,7 +137,7 @@ impl Outgoing for Stock {
         let body = body(&self.message);
         let mut request = match &self.kept {
             Kept::Whole(parts) => http::Request::from_parts((**parts).clone(), body),
-            Kept::Usual { uri, method, headers } => {
+            Kept::Usual { uri, usual: Usual { method, headers } } => {
                 let mut request = http::Request::new(body);
                 *request.method_mut() = Method::POST;
                 *request.uri_mut() = uri.clone();
@@ -105,18 +163,6 @@ fn set_timeout(headers: &mut HeaderMap, timeout: Option<HeaderValue>) {
 }
 
 impl Kept {
-    #[inline]
-    fn of(request: &http::Request<Body>) -> Self {
-        let method = request.extensions().get::<GrpcMethod<'static>>();
-        let is_usual = request.method() == Method::POST
-            && request.version() == Version::HTTP_2
-            && request.extensions().len() == usize::from(method.is_some());
-        match others(request.headers()).filter(|_| is_usual) {
-            Some(headers) => Kept::Usual { uri: request.uri().clone(), method: method.cloned(), headers },
-            None => Kept::whole(request),
-        }
-    }
-
     #[cold]
     fn whole(request: &http::Request<Body>) -> Self {
         let mut whole = http::Request::new(());
@@ -127,28 +173,6 @@ impl Kept {
         whole.extensions_mut().clone_from(request.extensions());
         Kept::Whole(Box::new(whole.into_parts().0))
     }
-
-    /// No more than what the request is called by.
-    fn name(request: &http::Request<Body>) -> Self {
-        Kept::Usual { uri: request.uri().clone(), method: None, headers: Vec::new() }
-    }
-}
-
-/// The headers of a gRPC request but for the two that all of them have, and the timeout, which is each
-/// attempt's own. `None` if it lacks one of the two.
-#[inline]
-fn others(headers: &HeaderMap) -> Option<Vec<(HeaderName, HeaderValue)>> {
-    let mut others = Vec::new();
-    let (mut te, mut content_type) = (false, false);
-    for (name, value) in headers {
-        match name {
-            name if name == TE && value == TRAILERS => te = true,
-            name if name == CONTENT_TYPE && value == GRPC => content_type = true,
-            name if name == GRPC_TIMEOUT => {}
-            name => others.push((name.clone(), value.clone())),
-        }
-    }
-    (te && content_type).then_some(others)
 }
 
 #[cfg(test)]
@@ -157,7 +181,6 @@ mod tests {
     use crate::operation::JitterSeeds;
     use crate::settings::{CallSettings, Limits};
     use gax_retry::{Compatibility, RetrySettings};
-    use std::time::Duration;
 
     fn request() -> http::Request<Body> {
         let request = http::Request::post("http://host/pkg.Service/Method")
@@ -176,7 +199,7 @@ mod tests {
         let settings = CallSettings::new(RetrySettings::no_retry(Duration::from_secs(5)), []);
         let (limits, jitter) = (Limits::default().with_max_replay_bytes(100), JitterSeeds::default());
         let plan = MethodPlan::new(&settings, Compatibility::Documented, limits, &jitter);
-        Stock::new(Arc::new(plan), request, Bytes::from_static(b"body"))
+        Stock::new(Arc::new(plan), request, Look::at(request).usual, Bytes::from_static(b"body"))
     }
 
     fn sorted(headers: &HeaderMap) -> Vec<(String, String)> {
