@@ -173,9 +173,12 @@ fn frame<E>(length: usize, write: impl FnOnce(&mut BytesMut) -> Result<(), E>) -
     written.map(|()| frame)
 }
 
-/// The metadata of a response: its headers, and its trailers on top.
+/// The metadata of a response: its headers, and its trailers on top but for the status, which is OK.
 pub(crate) fn metadata(mut headers: http::HeaderMap, tail: Tail) -> MetadataMap {
-    if let Tail::Trailers(trailers) = tail {
+    if let Tail::Trailers(mut trailers) = tail
+        && trailers.len() > 1
+    {
+        trailers.remove(Status::GRPC_STATUS);
         headers.extend(trailers);
     }
     MetadataMap::from_headers(headers)

@@ -1,7 +1,7 @@
 //! A generated client's inside: a channel, and what all its calls share.
 
 use super::codec::Codec;
-use super::encoded::{Encoded, is_channel};
+use super::encoded::Encoded;
 use super::method::Method;
 use super::streaming::{MessageCall, StreamingCall, Timed};
 use super::unary::UnaryCall;
@@ -26,13 +26,13 @@ impl<T> Client<T> {
     /// A client over a channel.
     #[must_use]
     pub fn new(channel: T, settings: ClientSettings) -> Self {
-        let ClientSettings { stub, compatibility, limits, jitter } = settings;
+        let ClientSettings { stub, compatibility, limits, jitter, method_extension } = settings;
         let codec = Codec::default();
         let limits = limits.with_max_response_buffer(codec.longest_response());
         let methods = stub
             .into_calls()
             .map(|(info, call)| Method {
-                name: GrpcMethod::new(info.service(), info.name()),
+                name: method_extension.then(|| GrpcMethod::new(info.service(), info.name())),
                 uri: Uri::from(info.path_and_query()),
                 path: info.path_and_query(),
                 kind: info.kind(),
@@ -135,7 +135,7 @@ impl<T: Transport> Client<T> {
             None => Arc::clone(method),
             Some(plan) => Arc::new(Method { plan, ..(**method).clone() }),
         };
-        let is_named = !is_channel::<T>();
+        let is_named = method.is_named_over::<T>();
         Ok(Encoded::new(method, message, headers, extensions, inbound_deadline(), is_named))
     }
 
@@ -194,7 +194,7 @@ impl<T: Transport> Client<T> {
     ) -> Result<(tonic::client::Grpc<Timed<T>>, PathAndQuery, Request<M>), Status> {
         let method = self.methods.get(index).ok_or_else(unknown_method)?;
         let mut request = request;
-        request.extensions_mut().insert(method.name.clone());
+        method.name.clone().and_then(|name| request.extensions_mut().insert(name));
         let timed = Timed::new(self.channel.clone(), Arc::clone(method));
         Ok((method.codec.tonic(timed), method.path.clone(), request))
     }

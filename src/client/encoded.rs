@@ -94,8 +94,8 @@ impl Outgoing for Encoded {
         if let Some(added) = added {
             request.extensions_mut().clone_from(&added.extensions);
         }
-        if self.is_named {
-            request.extensions_mut().insert(self.method.name.clone());
+        if let Some(name) = self.method.name.clone().filter(|_| self.is_named) {
+            request.extensions_mut().insert(name);
         }
         request
     }
@@ -133,10 +133,4 @@ fn metadata(metadata: HeaderMap) -> Vec<(HeaderName, HeaderValue)> {
         }
     }
     others
-}
-
-/// Whether nothing lies between a client and the connection that could look for a `tonic::GrpcMethod`. To put one
-/// into a request takes three allocations.
-pub(super) fn is_channel<T: 'static>() -> bool {
-    std::any::TypeId::of::<T>() == std::any::TypeId::of::<tonic::transport::Channel>()
 }

@@ -11,6 +11,7 @@ pub struct ClientSettings {
     pub(crate) compatibility: Compatibility,
     pub(crate) limits: Limits,
     pub(crate) jitter: JitterSeeds,
+    pub(crate) method_extension: bool,
 }
 
 impl ClientSettings {
@@ -22,6 +23,7 @@ impl ClientSettings {
             compatibility: Compatibility::default(),
             limits: Limits::default(),
             jitter: JitterSeeds::default(),
+            method_extension: true,
         }
     }
 
@@ -43,6 +45,16 @@ impl ClientSettings {
     #[must_use]
     pub fn with_jitter_seed(mut self, seed: u64) -> Self {
         self.jitter = JitterSeeds::from(seed);
+        self
+    }
+
+    /// Whether tonic's [`GrpcMethod`](tonic::GrpcMethod) goes with every request, in its extensions, for
+    /// interceptors and layers between the client and the connection. True by default; directly over a
+    /// [`Channel`](tonic::transport::Channel), where nobody could look for it, it is left out in any case. It
+    /// takes three allocations a request.
+    #[must_use]
+    pub fn with_method_extension(mut self, is_sent: bool) -> Self {
+        self.method_extension = is_sent;
         self
     }
 

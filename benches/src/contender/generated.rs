@@ -21,6 +21,9 @@ static METHODS: [gax::MethodInfo; 1] = [gax::MethodInfo::new(
 )];
 
 /// The generated client.
+///
+/// It sends no `GrpcMethod` along: over a [`Channel`](tonic::transport::Channel) it never does, and the canned
+/// service stands in for one.
 #[derive(Debug, Clone)]
 pub struct Generated<S>(gax::Client<S>);
 
@@ -29,7 +32,7 @@ impl<S: Wire> Generated<S> {
     pub fn new(service: S, pace: Pace) -> Self {
         let mut stub = gax::StubSettings::new(&METHODS);
         stub.call_mut(0).set_retry_settings(pace.settings()).set_retryable_codes(Pace::codes());
-        Self(gax::Client::new(service, gax::ClientSettings::new(stub)))
+        Self(gax::Client::new(service, gax::ClientSettings::new(stub).with_method_extension(false)))
     }
 }
 

@@ -163,6 +163,14 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
                 Self { inner: self.inner.with_server_timeouts_as_ours(ours) }
             }
 
+            /// Whether tonic's `GrpcMethod` goes with every request, in its extensions, for interceptors and
+            /// layers below the client to see. Default: yes, but not directly over a `Channel`, where nobody
+            /// could look for it. It takes three allocations a request.
+            #[must_use]
+            pub fn with_method_extension(self, is_sent: bool) -> Self {
+                Self { inner: self.inner.with_method_extension(is_sent) }
+            }
+
             /// Draws the jitter of the client's n-th call from the sequence of this seed plus n, so that a
             /// run can be repeated. Default: no seed; every thread has a generator of its own.
             #[must_use]
