@@ -26,9 +26,40 @@ pub(crate) struct Stock {
 #[derive(Debug)]
 enum Kept {
     /// Of a stock tonic client's request: in most cases without an allocation.
-    Usual { uri: Uri, usual: Usual },
+    Usual { place: Place, usual: Usual },
     /// Any other request.
     Whole(Box<Parts>),
+}
+
+/// Where a request goes: over a channel that adds the origin itself, nothing but a path.
+#[derive(Debug)]
+enum Place {
+    Path(PathAndQuery),
+    Uri(Box<Uri>),
+}
+
+impl Place {
+    #[inline]
+    fn of(uri: &Uri) -> Self {
+        match uri.path_and_query() {
+            Some(path) if uri.scheme().is_none() && uri.authority().is_none() => Place::Path(path.clone()),
+            _ => Place::Uri(Box::new(uri.clone())),
+        }
+    }
+
+    fn path(&self) -> PathAndQuery {
+        match self {
+            Place::Path(path) => path.clone(),
+            Place::Uri(uri) => path_of(uri),
+        }
+    }
+
+    fn uri(&self) -> Uri {
+        match self {
+            Place::Path(path) => Uri::from(path.clone()),
+            Place::Uri(uri) => (**uri).clone(),
+        }
+    }
 }
 
 /// What one look at a request shows.
@@ -90,7 +121,7 @@ impl Stock {
         message: Bytes,
     ) -> Self {
         let kept = match usual {
-            Some(usual) => Kept::Usual { uri: request.uri().clone(), usual },
+            Some(usual) => Kept::Usual { place: Place::of(request.uri()), usual },
             None => Kept::whole(request),
         };
         Self { plan, message, kept }
@@ -119,7 +150,7 @@ impl Outgoing for Stock {
 
     fn path(&self) -> PathAndQuery {
         match &self.kept {
-            Kept::Usual { uri, .. } => path_of(uri),
+            Kept::Usual { place, .. } => place.path(),
             Kept::Whole(parts) => path_of(&parts.uri),
         }
     }
@@ -137,10 +168,10 @@ impl Outgoing for Stock {
         let body = body(&self.message);
         let mut request = match &self.kept {
             Kept::Whole(parts) => http::Request::from_parts((**parts).clone(), body),
-            Kept::Usual { uri, usual: Usual { method, headers } } => {
+            Kept::Usual { place, usual: Usual { method, headers } } => {
                 let mut request = http::Request::new(body);
                 *request.method_mut() = Method::POST;
-                *request.uri_mut() = uri.clone();
+                *request.uri_mut() = place.uri();
                 *request.version_mut() = Version::HTTP_2;
                 *request.headers_mut() = grpc_headers(headers);
                 if let Some(method) = method {
@@ -213,7 +244,14 @@ mod tests {
 
     #[test]
     fn every_attempt_is_written_alike_but_for_its_timeout() {
-        let mut first = request();
+        for uri in ["http://host/pkg.Service/Method", "/pkg.Service/Method", "host:1"] {
+            let mut first = request();
+            *first.uri_mut() = Uri::from_static(uri);
+            written_alike(first);
+        }
+    }
+
+    fn written_alike(mut first: http::Request<Body>) {
         let mut stock = stock(&first);
         assert!(matches!(stock.kept, Kept::Usual { .. }));
         stock.complete(&mut first);
