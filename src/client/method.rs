@@ -1,11 +1,10 @@
 //! A method of a generated client.
 
 use super::codec::Codec;
-use crate::grpc::MethodPlan;
+use crate::grpc::{MethodPlan, is_bare_channel};
 use gax_retry::MethodKind;
 use http::Uri;
 use http::uri::PathAndQuery;
-use std::any::TypeId;
 use std::sync::Arc;
 use tonic::GrpcMethod;
 
@@ -22,11 +21,10 @@ pub(super) struct Method {
 }
 
 impl Method {
-    /// Whether the name goes with each request over a channel of that type. Nothing lies between a client and
-    /// a bare [`Channel`](tonic::transport::Channel) that could look for it, and it takes three allocations.
+    /// Whether the name goes with each request over a channel of that type.
     #[inline]
     pub(super) fn is_named_over<T: 'static>(&self) -> bool {
-        self.name.is_some() && TypeId::of::<T>() != TypeId::of::<tonic::transport::Channel>()
+        self.name.is_some() && !is_bare_channel::<T>()
     }
 
     /// The same method at an origin.

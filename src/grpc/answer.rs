@@ -28,13 +28,13 @@ pub(crate) fn value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a
 
 /// The code in `grpc-status`, if there is one; what is no number of a code is UNKNOWN.
 pub(crate) fn code(headers: &HeaderMap) -> Option<Code> {
-    Some(match value(headers, &Status::GRPC_STATUS)?.as_bytes() {
-        b"0" => Code::Ok,
-        text => std::str::from_utf8(text)
-            .ok()
-            .and_then(|text| text.parse().ok())
-            .map_or(Code::Unknown, Code::from_wire),
-    })
+    let number = match value(headers, &Status::GRPC_STATUS)?.as_bytes() {
+        b"0" => return Some(Code::Ok),
+        [digit @ b'0'..=b'9'] => i32::from(digit - b'0'),
+        [tens @ b'1'..=b'9', digit @ b'0'..=b'9'] => i32::from((tens - b'0') * 10 + (digit - b'0')),
+        _ => return Some(Code::Unknown),
+    };
+    Some(Code::from_wire(number))
 }
 
 /// Drops status details that are not valid base64, which tonic 0.14 would panic on. Returns whether it
@@ -102,12 +102,12 @@ pub(crate) fn tonic_code(code: Code) -> tonic::Code {
     tonic::Code::from_i32(code.number())
 }
 
-/// Whether a status is what a tonic server answers when the `grpc-timeout` that it was sent has passed.
+/// Whether a status CANCELLED is what a tonic server answers when the `grpc-timeout` that it was sent has
+/// passed.
 pub(crate) fn is_timeout_expired(trailers: &HeaderMap) -> bool {
-    code(trailers) == Some(Code::Cancelled)
-        && trailers
-            .get(Status::GRPC_MESSAGE)
-            .is_some_and(|message| matches!(message.as_bytes(), b"Timeout%20expired" | b"Timeout expired"))
+    trailers
+        .get(Status::GRPC_MESSAGE)
+        .is_some_and(|message| matches!(message.as_bytes(), b"Timeout%20expired" | b"Timeout expired"))
 }
 
 #[cfg(test)]
@@ -127,7 +127,11 @@ mod tests {
         for (text, expected) in [
             ("0", Code::Ok),
             ("14", Code::Unavailable),
+            ("5", Code::NotFound),
+            ("16", Code::Unauthenticated),
             ("17", Code::Unknown),
+            ("014", Code::Unknown),
+            ("-1", Code::Unknown),
             ("x", Code::Unknown),
             ("", Code::Unknown),
         ] {

@@ -66,6 +66,8 @@ struct Past {
     current: Option<Current>,
     /// What the attempt before ended with.
     before: Option<Failure>,
+    /// When it ended, if another attempt follows at once: that begins then.
+    ended: Option<Duration>,
     refused: bool,
     burst: u8,
     jitter: Jitter,
@@ -98,6 +100,7 @@ impl Past {
             state,
             current: Current::first(plan),
             before: None,
+            ended: None,
             refused: false,
             burst: 0,
             jitter: plan.jitter.next(),
@@ -181,7 +184,10 @@ impl<O: Outgoing> Course<O> {
     pub(crate) fn begin(&mut self) -> Result<(), Status> {
         match self.clock {
             None => self.begin_first(),
-            Some(clock) => self.begin_another(clock.elapsed()),
+            Some(clock) => {
+                let ended = self.past.as_mut().and_then(|past| past.ended.take());
+                self.begin_another(ended.unwrap_or_else(|| clock.elapsed()))
+            }
         }
     }
 
@@ -352,6 +358,7 @@ impl<O: Outgoing> Course<O> {
         if wait.is_zero() {
             past.burst += 1;
             if past.burst < BURST {
+                past.ended = Some(now);
                 return Next::Attempt;
             }
             past.burst = 0;

@@ -6,31 +6,71 @@ use std::time::Duration;
 
 pub(crate) const GRPC_TIMEOUT: HeaderName = HeaderName::from_static("grpc-timeout");
 
-const NANOS_PER_UNIT: [(u8, u128); 6] = [
-    (b'n', 1),
-    (b'u', 1_000),
-    (b'm', 1_000_000),
-    (b'S', 1_000_000_000),
-    (b'M', 60 * 1_000_000_000),
-    (b'H', 3600 * 1_000_000_000),
-];
+/// The units, from the finest to the coarsest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Nanosecond,
+    Microsecond,
+    Millisecond,
+    Second,
+    Minute,
+    Hour,
+}
+
+impl Unit {
+    fn letter(self) -> u8 {
+        match self {
+            Unit::Nanosecond => b'n',
+            Unit::Microsecond => b'u',
+            Unit::Millisecond => b'm',
+            Unit::Second => b'S',
+            Unit::Minute => b'M',
+            Unit::Hour => b'H',
+        }
+    }
+
+    fn of(letter: u8) -> Option<Self> {
+        Some(match letter {
+            b'n' => Unit::Nanosecond,
+            b'u' => Unit::Microsecond,
+            b'm' => Unit::Millisecond,
+            b'S' => Unit::Second,
+            b'M' => Unit::Minute,
+            b'H' => Unit::Hour,
+            _ => return None,
+        })
+    }
+
+    /// So many of them; eight digits of any unit are a duration.
+    fn times(self, number: u32) -> Duration {
+        let number = u64::from(number);
+        match self {
+            Unit::Nanosecond => Duration::from_nanos(number),
+            Unit::Microsecond => Duration::from_micros(number),
+            Unit::Millisecond => Duration::from_millis(number),
+            Unit::Second => Duration::from_secs(number),
+            Unit::Minute => Duration::from_secs(number * 60),
+            Unit::Hour => Duration::from_secs(number * 3600),
+        }
+    }
+}
 
 /// The greatest number that eight digits hold.
-const MAX_VALUE: u128 = 99_999_999;
+const MAX_VALUE: u32 = 99_999_999;
 
 /// The header's value for a timeout: the finest unit that eight digits suffice for, cut towards zero as
 /// tonic cuts it. More than 99,999,999 hours are written as that many.
 pub(crate) fn header_value(timeout: Duration) -> HeaderValue {
-    let (unit, _, value) = units(timeout);
-    // Written from the right: at most eight digits, then the unit.
+    let (number, unit) = units(timeout);
+    // Written from the right: the unit, and at most eight digits before it.
     let mut text = [0_u8; 9];
-    let mut rest = value;
+    let mut rest = number;
     let mut start = text.len();
-    let mut byte = unit;
+    let mut byte = unit.letter();
     for slot in text.iter_mut().rev() {
         *slot = byte;
         start -= 1;
-        if rest == 0 && byte != unit {
+        if rest == 0 && byte.is_ascii_digit() {
             break;
         }
         byte = b'0' + u8::try_from(rest % 10).unwrap_or_default();
@@ -42,24 +82,28 @@ pub(crate) fn header_value(timeout: Duration) -> HeaderValue {
 
 /// The timeout as its header tells it, which may be a fraction less.
 pub(crate) fn written(timeout: Duration) -> Duration {
-    let (_, size, value) = units(timeout);
-    duration(value * size).unwrap_or(timeout)
+    let (number, unit) = units(timeout);
+    unit.times(number)
 }
 
-/// The unit that a timeout is written in, its length, and how many of them.
-fn units(timeout: Duration) -> (u8, u128, u128) {
-    let nanos = timeout.as_nanos();
-    NANOS_PER_UNIT
-        .into_iter()
-        .map(|(unit, size)| (unit, size, nanos / size))
-        .find(|(_, _, value)| *value <= MAX_VALUE)
-        .unwrap_or((b'H', 3600 * 1_000_000_000, MAX_VALUE))
-}
-
-fn duration(nanos: u128) -> Option<Duration> {
-    let seconds = u64::try_from(nanos / 1_000_000_000).ok()?;
-    let subsecond = u32::try_from(nanos % 1_000_000_000).ok()?;
-    Some(Duration::new(seconds, subsecond))
+/// The number and the unit that a timeout is written in.
+fn units(timeout: Duration) -> (u32, Unit) {
+    let (seconds, nanos) = (timeout.as_secs(), timeout.subsec_nanos());
+    // Where a unit is too fine, the number is too large or does not even fit.
+    let of = |unit, per_second: u64, below: u32| {
+        let number = seconds.checked_mul(per_second)?.checked_add(u64::from(below))?;
+        let number = u32::try_from(number).ok().filter(|number| *number <= MAX_VALUE)?;
+        Some((number, unit))
+    };
+    let coarse =
+        |unit, size| Some((u32::try_from(seconds / size).ok()?, unit)).filter(|(n, _)| *n <= MAX_VALUE);
+    of(Unit::Nanosecond, 1_000_000_000, nanos)
+        .or_else(|| of(Unit::Microsecond, 1_000_000, nanos / 1_000))
+        .or_else(|| of(Unit::Millisecond, 1_000, nanos / 1_000_000))
+        .or_else(|| of(Unit::Second, 1, 0))
+        .or_else(|| coarse(Unit::Minute, 60))
+        .or_else(|| coarse(Unit::Hour, 3600))
+        .unwrap_or((MAX_VALUE, Unit::Hour))
 }
 
 /// The shorter of two times, where one that is not there is no limit.
@@ -81,9 +125,8 @@ pub(crate) fn parse(value: &[u8]) -> Option<Duration> {
     if digits.is_empty() || digits.len() > 8 || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }
-    let number: u64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
-    let (_, size) = NANOS_PER_UNIT.into_iter().find(|(known, _)| known == unit)?;
-    duration(u128::from(number) * size)
+    let number = digits.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'));
+    Some(Unit::of(*unit)?.times(number))
 }
 
 #[cfg(test)]

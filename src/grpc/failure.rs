@@ -89,7 +89,9 @@ impl Failure {
     /// Whether the server's own clock for the call may have ended it.
     pub(crate) fn is_server_timeout(&self) -> bool {
         match &self.kind {
-            Kind::Answered { trailers: Headers::Map(trailers), .. } => answer::is_timeout_expired(trailers),
+            Kind::Answered { trailers: Headers::Map(trailers), .. } => {
+                self.code == Code::Cancelled && answer::is_timeout_expired(trailers)
+            }
             // hyper hides a reset of the body that gives no reason behind an early end.
             Kind::WithoutStatus { http, .. } => *http == StatusCode::OK,
             Kind::Answered { .. }

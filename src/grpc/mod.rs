@@ -43,3 +43,4 @@ pub use response_body::ResponseBody;
 pub(crate) use rest::Tail;
 pub use service::{ResponseFuture, RetryService};
 pub use transport::Transport;
+pub(crate) use transport::is_bare_channel;

@@ -15,7 +15,7 @@ use super::plan::MethodPlan;
 use super::response_body::ResponseBody;
 use super::rest::Tail;
 use super::stock::{Look, Stock, Usual};
-use super::transport::Transport;
+use super::transport::{Transport, is_bare_channel};
 use crate::operation::{Note, OperationReport};
 use crate::settings::CallOptions;
 use gax_retry::MethodKind;
@@ -71,7 +71,7 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
             let call = Passing::untouched(access, &mut self.inner, request);
             return ResponseFuture { state: State::Passing { call } };
         };
-        let Look { options, timeout, usual } = Look::at(&request);
+        let Look { options, timeout, usual } = Look::at(&request, !is_bare_channel::<S>());
         let own_plan = plan.of_call(options, shorter(timeout, inbound::time_left()));
         let wants_report = options.is_some_and(|options| options.report);
         if options.is_some() {

@@ -79,8 +79,9 @@ pub(crate) struct Usual {
 }
 
 impl<'a> Look<'a> {
+    /// `is_named` keeps tonic's description of the method, for others to see.
     #[inline]
-    pub(crate) fn at<B>(request: &'a http::Request<B>) -> Self {
+    pub(crate) fn at<B>(request: &'a http::Request<B>, is_named: bool) -> Self {
         let extensions = request.extensions();
         let method = extensions.get::<GrpcMethod<'static>>();
         let mut known = usize::from(method.is_some());
@@ -107,7 +108,8 @@ impl<'a> Look<'a> {
             && extensions.len() == known
             && request.method() == Method::POST
             && request.version() == Version::HTTP_2;
-        Self { options, timeout, usual: is_usual.then(|| Usual { method: method.cloned(), headers }) }
+        let usual = is_usual.then(|| Usual { method: method.filter(|_| is_named).cloned(), headers });
+        Self { options, timeout, usual }
     }
 }
 
@@ -230,7 +232,7 @@ mod tests {
         let settings = CallSettings::new(RetrySettings::no_retry(Duration::from_secs(5)), []);
         let (limits, jitter) = (Limits::default().with_max_replay_bytes(100), JitterSeeds::default());
         let plan = MethodPlan::new(&settings, Compatibility::Documented, limits, &jitter);
-        Stock::new(Arc::new(plan), request, Look::at(request).usual, Bytes::from_static(b"body"))
+        Stock::new(Arc::new(plan), request, Look::at(request, true).usual, Bytes::from_static(b"body"))
     }
 
     fn sorted(headers: &HeaderMap) -> Vec<(String, String)> {

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use http_body::Body as HttpBody;
+use std::any::TypeId;
 use tonic::body::Body;
 use tonic::client::GrpcService;
 use tonic::codegen::StdError;
@@ -32,4 +33,11 @@ impl<S> Transport for S where
         + Send
         + 'static
 {
+}
+
+/// Whether a service is tonic's bare channel. Nothing lies below it that could look for a
+/// [`GrpcMethod`](tonic::GrpcMethod) in a request's extensions, and to put one there takes three allocations.
+#[inline]
+pub(crate) fn is_bare_channel<S: 'static>() -> bool {
+    TypeId::of::<S>() == TypeId::of::<tonic::transport::Channel>()
 }
