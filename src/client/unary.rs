@@ -1,6 +1,6 @@
 //! A unary call of a generated client.
 
-use super::codec;
+use super::codec::{self, Codec};
 use super::encoded::Encoded;
 use crate::grpc::{
     Collected, Course, Incoming, Judge, Operation, Own, ResponseBody, Tail, Transport, header,
@@ -76,19 +76,20 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
                 Some(status) => Poll::Ready(Err(status)),
                 None => Poll::Pending,
             },
-            StateProj::Running { operation } => operation.poll(cx, decoded),
+            StateProj::Running { operation } => operation.poll(cx, |incoming, tail, report, encoded| {
+                decoded(&encoded.method().codec, incoming, tail, report)
+            }),
         }
     }
 }
 
 /// The message in a response, with the report beside it.
 fn decoded<M: Message + Default + Send + Sync + 'static>(
+    codec: &Codec,
     Incoming { mut parts, mut collected, .. }: Incoming,
     tail: Tail,
     report: Option<OperationReport>,
-    request: &Encoded,
 ) -> Result<Response<M>, Status> {
-    let codec = &request.method().codec;
     if !matches!(tail, Tail::Open(_)) && header(&parts.headers, &ENCODING).is_none() {
         let bytes = collected.into_bytes();
         match codec.decode(&bytes) {

@@ -18,12 +18,13 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// The first value of a header.
 ///
 /// Most gRPC messages have so few headers that to compare them all is faster than to hash a name.
+#[inline]
 pub(crate) fn value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
     const FEW: usize = 6;
     if headers.len() > FEW {
         return headers.get(name);
     }
-    headers.iter().find_map(|(other, value)| (other == name).then_some(value))
+    headers.iter().find(|(other, _)| *other == name).map(|(_, value)| value)
 }
 
 /// The code in `grpc-status`, if there is one; what is no number of a code is UNKNOWN.

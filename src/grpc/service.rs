@@ -156,7 +156,10 @@ impl<S: Transport> Future for ResponseFuture<S> {
                         None => return Poll::Pending,
                     }
                 }
-                StateProj::Operating { operation } => return operation.poll(cx, response),
+                StateProj::Operating { operation } => {
+                    return operation
+                        .poll(cx, |incoming, tail, report, _| Ok(response(incoming, tail, report)));
+                }
                 StateProj::Passing { call } => return call.poll(cx),
             };
             state.set(next);
@@ -169,12 +172,11 @@ fn response(
     Incoming { mut parts, collected, .. }: Incoming,
     tail: Tail,
     report: Option<OperationReport>,
-    _: &Stock,
-) -> Result<http::Response<ResponseBody>, Status> {
+) -> http::Response<ResponseBody> {
     if let Some(report) = report {
         parts.extensions.insert(report);
     }
-    Ok(http::Response::from_parts(parts, ResponseBody::new(collected, tail)))
+    http::Response::from_parts(parts, ResponseBody::new(collected, tail))
 }
 
 fn changes_settings<B>(request: &http::Request<B>) -> bool {
