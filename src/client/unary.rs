@@ -3,7 +3,7 @@
 use super::codec::{self, Codec};
 use super::encoded::Encoded;
 use crate::grpc::{
-    Collected, Course, Incoming, Judge, Operation, Own, ResponseBody, Tail, Transport, header,
+    Collected, Course, Incoming, Judge, Operation, Own, ResponseBody, Tail, Terms, Transport, header,
 };
 use crate::operation::{OperationError, OperationReport};
 use gax_retry::StopReason;
@@ -19,6 +19,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tonic::body::Body;
 use tonic::{Response, Status};
+
+/// The RPC is unary, and a generated client always reports.
+const TERMS: Terms = Terms { judge: Judge::Whole, wants_report: true };
 
 /// How a message is compressed.
 const ENCODING: HeaderName = HeaderName::from_static("grpc-encoding");
@@ -52,7 +55,7 @@ pin_project! {
 impl<T: Transport, M> UnaryCall<T, M> {
     #[inline]
     pub(super) fn new(channel: T, encoded: Encoded) -> Self {
-        let operation = Operation::new(Own(channel), Course::new(encoded, Judge::Whole, true));
+        let operation = Operation::new(Own(channel), Course::new(encoded, TERMS));
         Self { state: State::Running { operation }, message: PhantomData }
     }
 

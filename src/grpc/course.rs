@@ -1,16 +1,16 @@
-//! The course of one operation: what has happened, and what follows from it.
+//! The course of one operation: what follows from what has happened.
 //!
-//! The schedule decides; this reads the clock for it, keeps the ledger, and knows what gRPC adds to the
-//! schedule's rules: requests that never reached a server, and requests that can't be sent again.
+//! The schedule decides; this knows what gRPC adds to the schedule's rules: requests that never reached a
+//! server, and requests that can't be sent again.
 
 use super::answer;
 use super::cause::Reach;
 use super::deadline;
 use super::failure::Failure;
+use super::log::{Current, Log};
 use super::outgoing::Outgoing;
-use super::plan::MethodPlan;
-use crate::operation::{BURST, Clock, Jitter, Ledger, Note, OperationReport, until};
-use gax_retry::{Attempt, Code, Decision, Ending, OperationState, Started, Stop, StopReason};
+use crate::operation::{BURST, Note, OperationReport, until};
+use gax_retry::{Code, Decision, Ending, Stop, StopReason};
 use http::HeaderMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,79 +45,38 @@ pub(crate) enum Next {
 /// How often a request that never left may be sent again.
 const MOST_UNSENT: u32 = 100;
 
-/// Small, since it is moved about with the future of every call: what an operation without a retry has no
-/// use for is behind pointers, and made when it is needed.
+/// An operation's request, what is asked of it, and what has happened so far.
 #[derive(Debug)]
 pub(crate) struct Course<O> {
     outgoing: O,
-    clock: Option<Clock>,
-    ledger: Option<Arc<Ledger>>,
-    past: Option<Box<Past>>,
-    judge: Judge,
-    wants_report: bool,
-    /// Time has passed since the attempt began, so that less than its RPC timeout is left.
-    late: bool,
+    terms: Terms,
+    log: Log,
 }
 
-/// What is known once an attempt has failed.
-#[derive(Debug)]
-struct Past {
-    state: OperationState,
-    current: Option<Current>,
-    /// What the attempt before ended with.
-    before: Option<Failure>,
-    /// When it ended, if another attempt follows at once: that begins then.
-    ended: Option<Duration>,
-    refused: bool,
-    burst: u8,
-    jitter: Jitter,
-}
-
-/// The attempt that is running.
+/// What is asked of a call.
 #[derive(Debug, Clone, Copy)]
-struct Current {
-    started: Started,
-    delay: Duration,
-    start: Duration,
-}
-
-impl Current {
-    /// The first attempt, if there is time for it.
-    #[inline]
-    fn first(plan: &MethodPlan) -> Option<Self> {
-        let started = plan.first.ok()?;
-        Some(Self { started, delay: Duration::ZERO, start: Duration::ZERO })
-    }
-}
-
-impl Past {
-    /// The past of an operation whose first attempt has begun.
-    fn new(plan: &MethodPlan) -> Self {
-        let mut state = OperationState::default();
-        // What came of this is in the plan.
-        let _first = state.start(&plan.schedule, Duration::ZERO);
-        Self {
-            state,
-            current: Current::first(plan),
-            before: None,
-            ended: None,
-            refused: false,
-            burst: 0,
-            jitter: plan.jitter.next(),
-        }
-    }
+pub(crate) struct Terms {
+    pub(crate) judge: Judge,
+    /// Whether a report is made even of a plain success.
+    pub(crate) wants_report: bool,
 }
 
 impl<O: Outgoing> Course<O> {
-    /// A course that has not begun. `wants_report` asks for a report even of a plain success.
+    /// A course that has not begun.
     #[inline]
-    pub(crate) fn new(outgoing: O, judge: Judge, wants_report: bool) -> Self {
-        Self { outgoing, clock: None, ledger: None, past: None, judge, wants_report, late: false }
+    pub(crate) fn new(outgoing: O, terms: Terms) -> Self {
+        Self::begun(outgoing, terms, Log::default())
+    }
+
+    /// A course that is on its way.
+    #[inline]
+    pub(super) fn begun(outgoing: O, terms: Terms, log: Log) -> Self {
+        Self { outgoing, terms, log }
     }
 
     #[inline]
     pub(crate) fn judge(&self) -> Judge {
-        self.judge
+        self.terms.judge
     }
 
     #[inline]
@@ -126,50 +85,30 @@ impl<O: Outgoing> Course<O> {
     }
 
     #[inline]
-    pub(crate) fn outgoing_mut(&mut self) -> &mut O {
-        &mut self.outgoing
-    }
-
-    #[inline]
     pub(crate) fn max_response_buffer(&self) -> usize {
         self.outgoing.plan().limits.max_response_buffer
     }
 
-    #[inline]
     fn current(&self) -> Option<Current> {
-        match &self.past {
-            None => Current::first(self.outgoing.plan()),
-            Some(past) => past.current,
-        }
+        self.log.current(self.outgoing.plan())
     }
 
     /// When the attempt's time is up.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        let current = self.current()?;
-        self.clock?.at(current.start.saturating_add(current.started.deadline()?))
+        self.log.deadline(self.outgoing.plan())
     }
 
     /// The moment to wait for, now that the attempt has to wait.
     pub(crate) fn pending(&mut self) -> Option<Instant> {
-        self.late = true;
-        if let Some(past) = &mut self.past {
+        self.log.late = true;
+        if let Some(past) = self.log.past_so_far() {
             past.burst = 0;
         }
         self.deadline()
     }
 
-    fn ledger(&mut self) -> &mut Ledger {
-        let Self { ledger, outgoing, .. } = self;
-        Arc::make_mut(ledger.get_or_insert_with(|| Arc::new(Ledger::new(outgoing.path()))))
-    }
-
-    fn past(&mut self) -> &mut Past {
-        let Self { past, outgoing, .. } = self;
-        past.get_or_insert_with(|| Box::new(Past::new(outgoing.plan())))
-    }
-
     pub(crate) fn note(&mut self, note: Note) {
-        self.ledger().note(note);
+        self.log.ledger(&self.outgoing).note(note);
     }
 
     #[inline]
@@ -182,47 +121,23 @@ impl<O: Outgoing> Course<O> {
     /// Begins an attempt, if there is time for it. The operation starts with its first.
     #[inline]
     pub(crate) fn begin(&mut self) -> Result<(), Status> {
-        match self.clock {
-            None => self.begin_first(),
+        match self.log.clock {
+            None => self.log.begin(&mut self.outgoing),
             Some(clock) => {
-                let ended = self.past.as_mut().and_then(|past| past.ended.take());
+                let ended = self.log.past_so_far().and_then(|past| past.ended.take());
                 self.begin_another(ended.unwrap_or_else(|| clock.elapsed()))
             }
         }
     }
 
-    #[inline]
-    fn begin_first(&mut self) -> Result<(), Status> {
-        self.outgoing.start();
-        self.clock = Some(Clock::start());
-        let plan = self.outgoing.plan();
-        let (first, is_seeded, is_capped) =
-            (plan.first, plan.jitter.is_seeded(), plan.schedule.attempts_cap().is_some());
-        if is_capped {
-            self.note(Note::AttemptsCapped);
-        }
-        if !self.outgoing.is_replayable() {
-            self.note(Note::RequestTooLargeToReplay);
-        }
-        if is_seeded {
-            // The sequences of a seed belong to operations in the order in which they start.
-            self.past();
-        }
-        match first {
-            Ok(_) => Ok(()),
-            Err(stop) => Err(self.end(Failure::no_time(), stop.reason())),
-        }
-    }
-
     fn begin_another(&mut self, now: Duration) -> Result<(), Status> {
-        let Self { past, outgoing, .. } = self;
-        let plan = outgoing.plan();
-        let past = past.get_or_insert_with(|| Box::new(Past::new(plan)));
+        let plan = self.outgoing.plan();
+        let past = self.log.past(plan);
         match past.state.start(&plan.schedule, now) {
             Ok(started) => {
                 let delay = past.current.map_or(Duration::ZERO, |current| current.delay);
                 past.current = Some(Current { started, delay, start: now });
-                self.late = false;
+                self.log.late = false;
                 Ok(())
             }
             // There is no time for it: the operation ends with the error of the attempt before.
@@ -235,18 +150,22 @@ impl<O: Outgoing> Course<O> {
 
     /// The schedule has ended the operation.
     fn stop(&mut self, failure: Failure, stop: Stop) -> Status {
-        self.ledger().not_attempted = stop.not_attempted();
+        self.log.ledger(&self.outgoing).not_attempted = stop.not_attempted();
         if stop.is_at_deadline() && failure.code != Code::DeadlineExceeded {
             return self.end(Failure::at_deadline().after(Some(failure)), stop.reason());
         }
         self.end(failure, stop.reason())
     }
 
+    fn end(&mut self, failure: Failure, reason: StopReason) -> Status {
+        self.log.end(&self.outgoing, failure, reason)
+    }
+
     /// The request of the attempt that has begun.
     pub(crate) fn request(&mut self) -> http::Request<Body> {
         let started = self.current().map(|current| current.started);
         let timeout = match started {
-            Some(started) if self.late => {
+            Some(started) if self.log.late => {
                 started.rpc_timeout().and(self.deadline()).map(until).map(deadline::header_value)
             }
             Some(started) if started.number() == 1 => self.outgoing.plan().first_timeout.clone(),
@@ -283,17 +202,17 @@ impl<O: Outgoing> Course<O> {
             return self.timed_out();
         }
         let unsent = match verdict.reach {
-            Reach::NeverSent => self.ledger().transparent_retries < MOST_UNSENT,
-            Reach::Refused => !std::mem::replace(&mut self.past().refused, true),
+            Reach::NeverSent => self.log.ledger(&self.outgoing).transparent_retries < MOST_UNSENT,
+            Reach::Refused => !std::mem::replace(&mut self.log.past(self.outgoing.plan()).refused, true),
             Reach::MaybeSent => false,
             Reach::ChannelClosed => {
-                self.record(failure.code);
+                self.log.record(&self.outgoing, failure.code);
                 return Next::Stop(self.end(failure, StopReason::ChannelClosed));
             }
         };
         if unsent && self.outgoing.is_replayable() {
-            self.ledger().transparent_retries += 1;
-            self.late = true;
+            self.log.ledger(&self.outgoing).transparent_retries += 1;
+            self.log.late = true;
             return Next::Send;
         }
         self.ended(failure)
@@ -305,36 +224,18 @@ impl<O: Outgoing> Course<O> {
 
     /// Whether the attempt has used up its RPC timeout, or what the header said of it.
     fn time_is_up(&self) -> bool {
-        let (Some(clock), Some(current)) = (self.clock, self.current()) else {
+        let (Some(clock), Some(current)) = (self.log.clock, self.current()) else {
             return false;
         };
         let timeout = current.started.rpc_timeout().map(deadline::written);
         timeout.is_some_and(|timeout| clock.elapsed() >= current.start.saturating_add(timeout))
     }
 
-    /// The attempt that has begun, as it ends now.
-    #[inline]
-    fn attempt(&self, code: Code) -> Option<Attempt> {
-        let end = self.clock.map_or(Duration::ZERO, Clock::elapsed);
-        let Current { started, delay, start } = self.current()?;
-        Some(Attempt::new(started, delay, start, end, code))
-    }
-
-    /// Writes the attempt down; returns when it ended.
-    fn record(&mut self, code: Code) -> Duration {
-        let Some(attempt) = self.attempt(code) else {
-            return Duration::ZERO;
-        };
-        let end = attempt.end();
-        self.ledger().push(attempt);
-        end
-    }
-
     fn ended(&mut self, failure: Failure) -> Next {
-        let now = self.record(failure.code);
-        let Self { past, outgoing, .. } = self;
+        let now = self.log.record(&self.outgoing, failure.code);
+        let Self { log, outgoing, .. } = self;
         let plan = outgoing.plan();
-        let past = past.get_or_insert_with(|| Box::new(Past::new(plan)));
+        let past = log.past(plan);
         let ending = Ending::new(failure.code);
         let decision = past.state.ended(&plan.schedule, now, ending, &mut past.jitter);
         let failure = failure.after(past.before.take());
@@ -354,7 +255,7 @@ impl<O: Outgoing> Course<O> {
     }
 
     fn pause(&mut self, now: Duration, wait: Duration) -> Next {
-        let past = self.past();
+        let past = self.log.past(self.outgoing.plan());
         if wait.is_zero() {
             past.burst += 1;
             if past.burst < BURST {
@@ -368,25 +269,17 @@ impl<O: Outgoing> Course<O> {
             failure.pack();
         }
         self.outgoing.shrink();
-        Next::Wait(self.clock.and_then(|clock| clock.at(now.saturating_add(wait))))
-    }
-
-    fn end(&mut self, failure: Failure, reason: StopReason) -> Status {
-        let ledger = match self.ledger.take() {
-            Some(ledger) => Arc::unwrap_or_clone(ledger),
-            None => Ledger::new(self.outgoing.path()),
-        };
-        failure.into_status(ledger, reason)
+        Next::Wait(self.log.clock.and_then(|clock| clock.at(now.saturating_add(wait))))
     }
 
     /// The attempt succeeded; the report, where it is wanted or there was a retry to tell of.
     #[inline]
     pub(crate) fn succeeded(&mut self) -> Option<OperationReport> {
-        let has_retried = self.ledger.as_ref().is_some_and(|ledger| !ledger.attempts().is_empty());
-        if !self.wants_report && !has_retried {
+        let has_retried = self.log.ledger.as_ref().is_some_and(|ledger| !ledger.attempts().is_empty());
+        if !self.terms.wants_report && !has_retried {
             return None;
         }
-        match (self.ledger.take(), self.attempt(Code::Ok)) {
+        match (self.log.ledger.take(), self.log.attempt(self.outgoing.plan(), Code::Ok)) {
             (None, Some(attempt)) => Some(OperationReport::plain(self.outgoing.path(), attempt)),
             (None, None) => None,
             (Some(mut ledger), attempt) => {

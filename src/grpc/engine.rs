@@ -4,8 +4,9 @@
 //! everything at once.
 
 use super::access::Access;
-use super::course::{Course, Next};
+use super::course::{Course, Next, Terms};
 use super::incoming::{Incoming, Step};
+use super::log::Log;
 use super::outgoing::Outgoing;
 use super::rest::Tail;
 use super::stock::Stock;
@@ -17,6 +18,7 @@ use tokio::time::Instant;
 use tonic::Status;
 use tonic::body::Body;
 use tonic::client::GrpcService;
+use tonic::codegen::StdError;
 
 pin_project! {
     /// An operation: the way to its service, and its course.
@@ -42,6 +44,8 @@ pin_project! {
         Collecting { incoming: Option<Box<Incoming>> },
         // The delay before the next attempt.
         Waiting { until: Option<Instant> },
+        // The service takes no request any more.
+        Broken { error: Option<StdError> },
         // It failed.
         Failed { status: Option<Status> },
         // The result is out.
@@ -74,25 +78,27 @@ impl<A: Access> Operation<A, Stock> {
     pub(crate) fn start(
         access: A,
         service: &mut A::Service,
-        mut course: Course<Stock>,
+        mut outgoing: Stock,
         mut request: http::Request<Body>,
+        terms: Terms,
     ) -> Self {
-        let phase = match course.begin() {
+        let mut log = Log::default();
+        let phase = match log.begin(&mut outgoing) {
             Err(status) => Phase::Failed { status: Some(status) },
             // Whether it is ready is asked again when the operation is polled.
             Ok(()) => match service.poll_ready(&mut Context::from_waker(Waker::noop())) {
                 Poll::Ready(Ok(())) => {
-                    course.outgoing().complete(&mut request);
+                    outgoing.complete(&mut request);
                     Phase::Sent { future: service.call(request) }
                 }
-                Poll::Ready(Err(error)) => course.broken(error.into(), false).into(),
+                Poll::Ready(Err(error)) => Phase::Broken { error: Some(error.into()) },
                 Poll::Pending => {
-                    course.outgoing_mut().put_off(request);
+                    outgoing.put_off(request);
                     Phase::Ready
                 }
             },
         };
-        Self { access, course, timer: Timer::default(), phase }
+        Self { access, course: Course::begun(outgoing, terms, log), timer: Timer::default(), phase }
     }
 }
 
@@ -176,6 +182,10 @@ impl<A: Access, O: Outgoing> Operation<A, O> {
                     ready!(this.timer.poll_at(*until, cx));
                     Next::Attempt
                 }
+                PhaseProj::Broken { error } => match error.take() {
+                    Some(error) => course.broken(error, false),
+                    None => return Poll::Pending,
+                },
                 PhaseProj::Failed { status } => match status.take() {
                     Some(status) => return Poll::Ready(Err(status)),
                     None => return Poll::Pending,

@@ -1,7 +1,7 @@
 //! The service that the layer makes.
 
 use super::access::{Access as _, OnDemand, Spare};
-use super::course::{Course, Judge};
+use super::course::{Judge, Terms};
 use super::deadline::shorter;
 use super::engine::Operation;
 use super::failure::unsent;
@@ -93,8 +93,7 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
         match intake.poll(terms.judge, plan.limits, &mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Ok(Read::Whole)) => {
                 let outgoing = Stock::new(plan, &request, usual, intake.into_message());
-                let course = Course::new(outgoing, terms.judge, terms.wants_report);
-                let operation = Operation::start(access, &mut self.inner, course, request);
+                let operation = Operation::start(access, &mut self.inner, outgoing, request, terms);
                 ResponseFuture { state: State::Operating { operation } }
             }
             Poll::Pending => {
@@ -183,13 +182,6 @@ fn changes_settings<B>(request: &http::Request<B>) -> bool {
     request.extensions().get().is_some_and(CallOptions::changes_settings)
 }
 
-/// What is asked of a call.
-#[derive(Debug, Clone, Copy)]
-struct Terms {
-    judge: Judge,
-    wants_report: bool,
-}
-
 /// A request whose body is read before the first attempt.
 #[derive(Debug)]
 struct Reading<S> {
@@ -209,19 +201,18 @@ impl<S: Transport> Reading<S> {
     /// What follows, now that reading has ended.
     #[cold]
     fn ended(self, read: Result<Read, Status>) -> State<S> {
-        let Self { mut access, plan, mut request, usual, intake, terms: Terms { judge, wants_report } } =
-            self;
+        let Self { mut access, plan, mut request, usual, intake, terms } = self;
         let mut service = access.service().clone();
         match read {
             Ok(Read::Whole) => {
                 let outgoing = Stock::new(plan, &request, usual, intake.into_message());
-                let course = Course::new(outgoing, judge, wants_report);
-                let operation = Operation::start(access, &mut service, course, request);
+                let operation = Operation::start(access, &mut service, outgoing, request, terms);
                 State::Operating { operation }
             }
             Ok(Read::Stream(note)) => {
                 *request.body_mut() = intake.into_body();
-                let call = Passing::watched(access, &mut service, request, &plan, Some(note), wants_report);
+                let call =
+                    Passing::watched(access, &mut service, request, &plan, Some(note), terms.wants_report);
                 State::Passing { call }
             }
             Err(status) => State::Failed { status: Some(unsent(status, path_of(request.uri()))) },
