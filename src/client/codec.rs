@@ -173,13 +173,16 @@ fn frame<E>(length: usize, write: impl FnOnce(&mut BytesMut) -> Result<(), E>) -
     written.map(|()| frame)
 }
 
-/// The metadata of a response: its headers, and its trailers on top but for the status, which is OK.
+/// The metadata of a response: its headers, and its trailers on top, as tonic has it.
 pub(crate) fn metadata(mut headers: http::HeaderMap, tail: Tail) -> MetadataMap {
-    if let Tail::Trailers(mut trailers) = tail
-        && trailers.len() > 1
-    {
-        trailers.remove(Status::GRPC_STATUS);
-        headers.extend(trailers);
+    const OK: http::HeaderValue = http::HeaderValue::from_static("0");
+    match tail {
+        // The usual case, and quicker than to move one map into the other: nothing but the status, which is OK.
+        Tail::Trailers(trailers) if trailers.len() == 1 => {
+            headers.insert(Status::GRPC_STATUS, OK);
+        }
+        Tail::Trailers(trailers) => headers.extend(trailers),
+        Tail::End | Tail::Open(_) => {}
     }
     MetadataMap::from_headers(headers)
 }

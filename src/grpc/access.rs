@@ -2,6 +2,7 @@
 
 use super::transport::Transport;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
 
 /// The way to a service.
 pub(crate) trait Access {
@@ -59,6 +60,19 @@ impl<S: Transport> Access for OnDemand<S> {
     fn renew(&mut self) {
         self.own = None;
     }
+}
+
+/// Asks a service once whether it takes a request now.
+///
+/// One that does not is exchanged for a clone: it has taken a place in a queue, which would come up with nobody
+/// there to use it.
+#[inline]
+pub(crate) fn ready_now<S: Transport>(service: &mut S) -> Poll<Result<(), S::Error>> {
+    let ready = service.poll_ready(&mut Context::from_waker(Waker::noop()));
+    if ready.is_pending() {
+        *service = service.clone();
+    }
+    ready
 }
 
 /// A service that is never used itself, only cloned.

@@ -3,7 +3,7 @@
 //! The layer and the generated client both run this. It is polled by the caller's task: to drop it stops
 //! everything at once.
 
-use super::access::Access;
+use super::access::{Access, ready_now};
 use super::course::{Course, Next, Terms};
 use super::incoming::{Incoming, Step};
 use super::log::Log;
@@ -13,7 +13,7 @@ use super::stock::Stock;
 use crate::operation::{OperationReport, Timer};
 use pin_project_lite::pin_project;
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, ready};
 use tokio::time::Instant;
 use tonic::Status;
 use tonic::body::Body;
@@ -86,7 +86,7 @@ impl<A: Access> Operation<A, Stock> {
         let phase = match log.begin(&mut outgoing) {
             Err(status) => Phase::Failed { status: Some(status) },
             // Whether it is ready is asked again when the operation is polled.
-            Ok(()) => match service.poll_ready(&mut Context::from_waker(Waker::noop())) {
+            Ok(()) => match ready_now(service) {
                 Poll::Ready(Ok(())) => {
                     outgoing.complete(&mut request);
                     Phase::Sent { future: service.call(request) }
@@ -152,7 +152,7 @@ impl<A: Access, O: Outgoing> Operation<A, O> {
                                 course.timed_out()
                             }
                         },
-                        Err(failure) => course.failed(failure),
+                        Err(next) => next,
                     },
                     Poll::Ready(Err(error)) => course.broken(error.into(), false),
                     Poll::Pending => {

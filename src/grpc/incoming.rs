@@ -33,23 +33,23 @@ pub(crate) enum Step {
 }
 
 impl Incoming {
-    /// Looks at the head, which may be all there is.
+    /// Looks at the head, which may be all there is; an error leads on to what follows it.
     #[inline]
     pub(crate) fn judged<B>(
         response: http::Response<B>,
         course: &mut Course<impl Outgoing>,
-    ) -> Result<Self, Failure>
+    ) -> Result<Self, Next>
     where
         B: HttpBody<Data = Bytes, Error: Into<StdError>> + Send + 'static,
     {
         let (mut parts, body) = response.into_parts();
         match answer::code(&parts.headers) {
             None if parts.status == StatusCode::OK => {}
-            None => return Err(Failure::without_status(parts.status, parts.headers)),
+            None => return Err(course.failed(Failure::without_status(parts.status, parts.headers))),
             Some(Code::Ok) => course.sanitize(&mut parts.headers),
             Some(code) => {
                 course.sanitize(&mut parts.headers);
-                return Err(Failure::answered(code, None, parts.headers));
+                return Err(course.failed(Failure::answered(code, None, parts.headers)));
             }
         }
         Ok(Self { parts, body: Body::new(body), collected: Collected::default() })
@@ -93,13 +93,11 @@ impl Incoming {
 
     /// The body ended without trailers: fine only if the head had the status.
     fn ended(&mut self, course: &mut Course<impl Outgoing>) -> Step {
-        match answer::code(&self.parts.headers) {
-            Some(_) => Step::Good(Tail::End),
-            None => {
-                let headers = std::mem::take(&mut self.parts.headers);
-                Step::Bad(course.failed(Failure::without_status(self.parts.status, headers)))
-            }
+        if answer::code(&self.parts.headers).is_some() {
+            return Step::Good(Tail::End);
         }
+        let headers = std::mem::take(&mut self.parts.headers);
+        Step::Bad(course.failed(Failure::without_status(self.parts.status, headers)))
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! A call that can't be sent again: it is passed on, timed, and given a report if it fails.
 
-use super::access::Access;
+use super::access::{Access, ready_now};
 use super::answer;
 use super::deadline::{self, GRPC_TIMEOUT};
 use super::failure::Failure;
@@ -14,7 +14,7 @@ use http::uri::PathAndQuery;
 use pin_project_lite::pin_project;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::Instant;
 use tonic::Status;
@@ -106,7 +106,7 @@ impl<A: Access> Passing<A> {
         request: http::Request<Body>,
         watch: Option<Box<Watch>>,
     ) -> Self {
-        let sending = match service.poll_ready(&mut Context::from_waker(Waker::noop())) {
+        let sending = match ready_now(service) {
             Poll::Ready(Ok(())) => Sending::Sent { future: service.call(request) },
             Poll::Ready(Err(error)) => Sending::Failed { error: Some(error.into()) },
             Poll::Pending => Sending::Ready { request: Some(Box::new(request)) },

@@ -155,6 +155,20 @@ async fn metadata_and_extensions_reach_every_attempt() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_extension_that_names_the_method_can_be_left_out() {
+    let server = two_failures();
+    let tap = Tap::new(server.channel());
+    let settings = Setup::new(settings()).client().with_method_extension(false);
+    let client = AssetServiceClient::with_settings(tap.clone(), settings);
+    client.list_assets(request()).await.unwrap();
+    assert_eq!(tap.sent().len(), 3);
+    for attempt in tap.sent() {
+        assert!(attempt.extensions.get::<GrpcMethod<'static>>().is_none());
+        assert_eq!(attempt.extensions.get::<Tenant>(), Some(&Tenant("acme")));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_generated_client_sends_what_tonic_s_client_sends() {
     let server = VirtualServer::start(Script::always(Answer::Serve));
     Stock::new(server.channel()).list_assets(request()).await.unwrap();
@@ -222,23 +236,23 @@ async fn a_response_keeps_its_metadata_trailers_and_message() {
         ..Default::default()
     };
     let head = [("x-served-by", "7"), ("x-both", "head")];
-    let trailers = [("grpc-status", "0"), ("x-cost", "12"), ("x-both", "trailers")];
-    let answer = Answer::play_with(
-        &head,
-        [tonic_gax_tests::Beat::message(&page), tonic_gax_tests::Beat::trailers(&trailers)],
-    );
-    let server = VirtualServer::start(Script::always(answer.clone()));
-    let expected = Stock::new(server.channel()).list_assets(ListAssetsRequest::default()).await.unwrap();
-    let (metadata, _, no_extensions) = expected.into_parts();
-    assert_eq!(no_extensions.len(), 0);
-    for stack in Stack::ALL {
-        let script = Script::at_once([Answer::unavailable()]).then_always(ms(0), answer.clone());
-        let server = VirtualServer::start(script);
-        let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
-        let (got, message, extensions): (_, _, Extensions) =
-            caller.list(ListAssetsRequest::default()).await.unwrap().into_parts();
-        assert_eq!(message, page, "{stack:?}");
-        assert_eq!(got.clone().into_headers(), metadata.clone().into_headers(), "{stack:?}");
-        assert_eq!(extensions.len(), 1, "the report: {stack:?}");
+    let status = ("grpc-status", "0");
+    for trailers in [vec![status, ("x-cost", "12"), ("x-both", "trailers")], vec![status]] {
+        let beats = [tonic_gax_tests::Beat::message(&page), tonic_gax_tests::Beat::trailers(&trailers)];
+        let answer = Answer::play_with(&head, beats);
+        let server = VirtualServer::start(Script::always(answer.clone()));
+        let expected = Stock::new(server.channel()).list_assets(ListAssetsRequest::default()).await.unwrap();
+        let (metadata, _, no_extensions) = expected.into_parts();
+        assert_eq!(no_extensions.len(), 0);
+        for stack in Stack::ALL {
+            let script = Script::at_once([Answer::unavailable()]).then_always(ms(0), answer.clone());
+            let server = VirtualServer::start(script);
+            let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
+            let (got, message, extensions): (_, _, Extensions) =
+                caller.list(ListAssetsRequest::default()).await.unwrap().into_parts();
+            assert_eq!(message, page, "{stack:?}");
+            assert_eq!(got.clone().into_headers(), metadata.clone().into_headers(), "{stack:?}");
+            assert_eq!(extensions.len(), 1, "the report: {stack:?}");
+        }
     }
 }

@@ -98,6 +98,24 @@ async fn each_limit_has_its_reason() {
     }
 }
 
+/// A call that finds the service busy goes out as soon as it is not, though nobody else calls.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_waits_for_its_turn_gets_it() {
+    for stack in Stack::ALL {
+        let busy = (ms(500), Answer::Serve);
+        let server = VirtualServer::start(Script::of([busy.clone(), busy]));
+        let channel = ConcurrencyLimit::new(server.channel(), 1);
+        let patient = Setup::new(RetrySettings::builder().total_timeout(ms(9000)).build().unwrap());
+        let mut first = stack.caller(channel.clone(), &patient);
+        let mut second = stack.caller(channel, &patient);
+        let (first, second) =
+            tokio::join!(first.list(ListAssetsRequest::default()), second.list(ListAssetsRequest::default()));
+        first.unwrap();
+        second.unwrap();
+        assert_eq!((server.log().elapsed(), server.seen().len()), (ms(1000), 2), "{stack:?}");
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 struct NeverReady;
 
