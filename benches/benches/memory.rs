@@ -8,7 +8,9 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tonic_gax_benches::asset::ListAssetsRequest;
 use tonic_gax_benches::canned::Canned;
-use tonic_gax_benches::contender::{Backon, Contender, Generated, Layered, Raw, RawTimeout, TowerRetry};
+use tonic_gax_benches::contender::{
+    Backon, Bare, Contender, Generated, Layered, Raw, RawTimeout, TowerRetry,
+};
 use tonic_gax_benches::measure::{Cost, Stopwatch};
 use tonic_gax_benches::message;
 use tonic_gax_benches::pace::Pace;
@@ -52,6 +54,7 @@ impl Bench {
             row(RawTimeout::new(service.clone()), &small),
             row(TowerRetry::new(service.clone(), pace), &small),
             row(Backon::new(service.clone(), pace), &small),
+            row(Bare::new(service.clone()), &small),
             row(Layered::new(service.clone(), pace), &small),
             row(Generated::new(service.clone(), pace), &small),
         ];

@@ -8,7 +8,9 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tonic::transport::{Channel, Endpoint};
 use tonic_gax_benches::canned::Canned;
-use tonic_gax_benches::contender::{Backon, Contender, Generated, Layered, Raw, RawTimeout, TowerRetry};
+use tonic_gax_benches::contender::{
+    Backon, Bare, Contender, Generated, Layered, Raw, RawTimeout, TowerRetry,
+};
 use tonic_gax_benches::loopback::Server;
 use tonic_gax_benches::measure::{self, Cost, Counted, Lane, Plan, Stopwatch, Summary, by_turns};
 use tonic_gax_benches::message;
@@ -83,6 +85,7 @@ impl Bench {
             self.lane(RawTimeout::new(service.clone())),
             self.lane(TowerRetry::new(service.clone(), pace)),
             self.lane(Backon::new(service.clone(), pace)),
+            self.lane(Bare::new(service.clone())),
             self.lane(Layered::new(service.clone(), pace)),
             self.lane(Generated::new(service, pace)),
         ];
@@ -99,7 +102,8 @@ impl Bench {
             println!("  skipped: takes half a minute");
             return;
         }
-        let names = [Raw::<Canned>::NAME, Layered::<Canned>::NAME, Generated::<Canned>::NAME];
+        let names =
+            [Raw::<Canned>::NAME, Bare::<Canned>::NAME, Layered::<Canned>::NAME, Generated::<Canned>::NAME];
         let counts: Vec<Option<f64>> = (0..names.len()).map(measure::instructions).collect();
         let Some(counts) = counts.into_iter().collect::<Option<Vec<f64>>>() else {
             println!("  skipped: needs valgrind");
@@ -304,6 +308,7 @@ fn counted_calls(runtime: &Runtime, Counted { lane, calls }: Counted) {
     let request = message::request(message::SMALL);
     let lanes = vec![
         Lane::calls(runtime, Cost::Processor, Raw::new(Canned::new()), request.clone()),
+        Lane::calls(runtime, Cost::Processor, Bare::new(Canned::new()), request.clone()),
         Lane::calls(runtime, Cost::Processor, Layered::new(Canned::new(), pace), request.clone()),
         Lane::calls(runtime, Cost::Processor, Generated::new(Canned::new(), pace), request),
     ];

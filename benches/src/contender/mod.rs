@@ -1,12 +1,14 @@
 //! Who is measured.
 
 mod backon;
+mod bare;
 mod generated;
 mod layered;
 mod raw;
 mod tower_retry;
 
 pub use backon::Backon;
+pub use bare::Bare;
 pub use generated::Generated;
 pub use layered::Layered;
 pub use raw::{Raw, RawTimeout};

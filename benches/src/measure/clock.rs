@@ -41,3 +41,10 @@ impl Stopwatch {
 fn now(clock: ClockId) -> Duration {
     Duration::try_from(clock_gettime(clock)).unwrap_or_default()
 }
+
+/// A moment of tokio's clock, for contenders that read it.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "clocks are read here, and nowhere else")]
+pub fn moment() -> tokio::time::Instant {
+    tokio::time::Instant::now()
+}

@@ -3,7 +3,7 @@
 mod clock;
 mod instructions;
 
-pub use clock::{Cost, Stopwatch};
+pub use clock::{Cost, Stopwatch, moment};
 pub use instructions::{Counted, count as instructions};
 
 use crate::asset::ListAssetsRequest;

@@ -1,0 +1,143 @@
+//! The least that a layer can do.
+
+use super::{Contender, Outcome, Wire};
+use crate::asset::ListAssetsRequest;
+use crate::asset::asset_service_client::AssetServiceClient;
+use crate::measure::moment;
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use http_body::{Body as HttpBody, Frame};
+use pin_project_lite::pin_project;
+use std::convert::Infallible;
+use std::future::Future;
+use std::hint::black_box;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker, ready};
+use tokio::time::Instant;
+use tonic::Status;
+use tonic::body::Body;
+use tonic::codegen::StdError;
+use tower_service::Service;
+
+const GRPC_TIMEOUT: HeaderName = HeaderName::from_static("grpc-timeout");
+
+/// The stock client over a layer that makes one attempt and keeps what it would take to make another: the
+/// message, the URI, a service, the time of its start. It holds the response back until it has seen its status.
+///
+/// It looks up no settings, keeps no headers, arms no timer, and can't retry: a floor for layers that do.
+#[derive(Debug, Clone)]
+pub struct Bare<S>(AssetServiceClient<BareService<S>>);
+
+impl<S: Wire> Bare<S> {
+    /// Over a service.
+    pub fn new(service: S) -> Self {
+        Self(AssetServiceClient::new(BareService(service)))
+    }
+}
+
+impl<S: Wire> Contender for Bare<S> {
+    const NAME: &'static str = "bare layer: one attempt";
+
+    async fn call(&mut self, message: ListAssetsRequest) -> Outcome {
+        self.0.list_assets(message).await
+    }
+}
+
+#[derive(Debug, Clone)]
+struct BareService<S>(S);
+
+impl<S: Wire> Service<http::Request<Body>> for BareService<S> {
+    type Response = http::Response<Held>;
+    type Error = StdError;
+    type Future = Attempt<S>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), StdError>> {
+        self.0.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn call(&mut self, mut request: http::Request<Body>) -> Attempt<S> {
+        let mut body = std::mem::take(request.body_mut());
+        let mut message = Bytes::new();
+        let mut cx = Context::from_waker(Waker::noop());
+        while let Poll::Ready(Some(Ok(frame))) = Pin::new(&mut body).poll_frame(&mut cx) {
+            if let Ok(data) = frame.into_data() {
+                message = data;
+            }
+        }
+        *request.body_mut() = Body::new(Once(Some(message.clone())));
+        request.headers_mut().insert(GRPC_TIMEOUT, HeaderValue::from_static("30S"));
+        let kept = (message, request.uri().clone(), self.0.clone(), moment());
+        Attempt { sent: self.0.call(request), kept }
+    }
+}
+
+/// What another attempt would need: the message, the URI, a service, and when the first one started.
+type Kept<S> = (Bytes, Uri, S, Instant);
+
+pin_project! {
+    struct Attempt<S: Wire> {
+        #[pin]
+        sent: S::Future,
+        kept: Kept<S>,
+    }
+}
+
+impl<S: Wire> Future for Attempt<S> {
+    type Output = Result<http::Response<Held>, StdError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let (parts, mut body) = ready!(this.sent.poll(cx)).map_err(Into::into)?.into_parts();
+        black_box(&*this.kept);
+        let mut held = Held::default();
+        while let Poll::Ready(Some(frame)) = Pin::new(&mut body).poll_frame(cx) {
+            match frame?.into_data() {
+                Ok(data) => held.message = Some(data),
+                Err(frame) => held.trailers = frame.into_trailers().ok(),
+            }
+        }
+        let status = held.trailers.as_ref().and_then(|trailers| trailers.get(Status::GRPC_STATUS));
+        match status.map(HeaderValue::as_bytes) {
+            Some(b"0") => Poll::Ready(Ok(http::Response::from_parts(parts, held))),
+            _ => Poll::Ready(Err(Status::unknown("not a response of the canned service").into())),
+        }
+    }
+}
+
+/// A body of one frame.
+#[derive(Debug)]
+struct Once(Option<Bytes>);
+
+impl HttpBody for Once {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(self.0.take().map(|data| Ok(Frame::data(data))))
+    }
+}
+
+/// A response held back whole.
+#[derive(Debug, Default)]
+struct Held {
+    message: Option<Bytes>,
+    trailers: Option<HeaderMap>,
+}
+
+impl HttpBody for Held {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        if let Some(message) = self.message.take() {
+            return Poll::Ready(Some(Ok(Frame::data(message))));
+        }
+        Poll::Ready(self.trailers.take().map(|trailers| Ok(Frame::trailers(trailers))))
+    }
+}
