@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 use tonic::transport::{Channel, Endpoint};
 use tonic_gax_benches::canned::Canned;
 use tonic_gax_benches::contender::{
-    Backon, Bare, Contender, Generated, Layered, Raw, RawTimeout, TowerRetry,
+    Backon, Bare, Contender, Generated, Layered, Raw, RawTimeout, TowerRetry, Untimed,
 };
 use tonic_gax_benches::loopback::Server;
 use tonic_gax_benches::measure::{self, Cost, Counted, Lane, Plan, Stopwatch, Summary, by_turns};
@@ -220,7 +220,7 @@ impl Bench {
         let endpoint = Endpoint::from_shared(server.uri().to_owned())?.tcp_nodelay(true);
         // Each has a runtime and a connection of its own: timers of one would spare another's system calls.
         let mut runtimes = Vec::new();
-        for _ in 0..6 {
+        for _ in 0..7 {
             runtimes.push(tokio::runtime::Builder::new_current_thread().enable_all().build()?);
         }
         let channels: Vec<Channel> = (runtimes.iter())
@@ -251,13 +251,14 @@ fn over<'a>(
     lane: impl Fn(&'a Runtime, Box<dyn Boxed>) -> Lane<'a>,
 ) -> Vec<Lane<'a>> {
     const PACE: Pace = Pace::AT_ONCE;
-    let make: [fn(Channel) -> Box<dyn Boxed>; 6] = [
+    let make: [fn(Channel) -> Box<dyn Boxed>; 7] = [
         |channel| Box::new(Raw::new(channel)),
         |channel| Box::new(RawTimeout::new(channel)),
         |channel| Box::new(TowerRetry::new(channel, PACE)),
         |channel| Box::new(Backon::new(channel, PACE)),
         |channel| Box::new(Layered::new(channel, PACE)),
         |channel| Box::new(Generated::new(channel, PACE)),
+        |channel| Box::new(Untimed::new(channel, PACE)),
     ];
     let places = runtimes.iter().zip(channels);
     places.zip(make).map(|((runtime, channel), make)| lane(runtime, make(channel.clone()))).collect()

@@ -30,8 +30,12 @@ pub struct Generated<S>(gax::Client<S>);
 impl<S: Wire> Generated<S> {
     /// Over a service.
     pub fn new(service: S, pace: Pace) -> Self {
+        Self::with_settings(service, pace.settings())
+    }
+
+    fn with_settings(service: S, settings: RetrySettings) -> Self {
         let mut stub = gax::StubSettings::new(&METHODS);
-        stub.call_mut(0).set_retry_settings(pace.settings()).set_retryable_codes(Pace::codes());
+        stub.call_mut(0).set_retry_settings(settings).set_retryable_codes(Pace::codes());
         Self(gax::Client::new(service, gax::ClientSettings::new(stub).with_method_extension(false)))
     }
 }
@@ -45,5 +49,29 @@ impl<S: Wire> Contender for Generated<S> {
 
     fn start(&self, message: ListAssetsRequest) -> impl Future<Output = Outcome> + Send + 'static {
         self.0.unary(0, tonic::Request::new(message))
+    }
+}
+
+/// The same without any timeout, to see what the deadlines cost.
+#[derive(Debug, Clone)]
+pub struct Untimed<S>(Generated<S>);
+
+impl<S: Wire> Untimed<S> {
+    /// Over a service.
+    ///
+    /// # Panics
+    ///
+    /// Never: the settings are valid.
+    pub fn new(service: S, pace: Pace) -> Self {
+        let settings = RetrySettings::builder().max_attempts(pace.attempts).build().expect("they are valid");
+        Self(Generated::with_settings(service, settings))
+    }
+}
+
+impl<S: Wire> Contender for Untimed<S> {
+    const NAME: &'static str = "generated client, no timeout";
+
+    fn call(&mut self, message: ListAssetsRequest) -> impl Future<Output = Outcome> + Send {
+        self.0.call(message)
     }
 }

@@ -9,7 +9,7 @@ mod tower_retry;
 
 pub use backon::Backon;
 pub use bare::Bare;
-pub use generated::Generated;
+pub use generated::{Generated, Untimed};
 pub use layered::Layered;
 pub use raw::{Raw, RawTimeout};
 pub use tower_retry::TowerRetry;
