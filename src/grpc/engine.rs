@@ -94,6 +94,8 @@ impl<A: Access> Operation<A, Stock> {
                 Poll::Ready(Err(error)) => Phase::Broken { error: Some(error.into()) },
                 Poll::Pending => {
                     outgoing.put_off(request);
+                    // Nobody knows when it will be polled.
+                    log.late = true;
                     Phase::Ready
                 }
             },

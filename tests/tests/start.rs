@@ -1,0 +1,79 @@
+//! When an operation starts.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use bytes::Bytes;
+use gax_retry::RetrySettings;
+use http_body_util::Full;
+use tokio::time::sleep;
+use tonic::body::Body;
+use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
+use tonic_gax_tests::{Answer, Script, Setup, VirtualServer, ms};
+use tower::limit::ConcurrencyLimit;
+use tower_layer::Layer as _;
+use tower_service::Service as _;
+
+fn setup() -> Setup {
+    let settings = RetrySettings::builder().jittered(false).total_timeout(ms(1000));
+    Setup::new(settings.build().unwrap())
+}
+
+/// A request of a stock client, without the client: an empty message.
+fn request() -> http::Request<Body> {
+    http::Request::post("/google.cloud.asset.v1.AssetService/ListAssets")
+        .version(http::Version::HTTP_2)
+        .header("te", "trailers")
+        .header("content-type", "application/grpc")
+        .body(Body::new(Full::new(Bytes::from_static(&[0; 5]))))
+        .unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn under_the_layer_it_starts_with_the_call() {
+    for layer in [setup().layer(), setup().layer_with_descriptors()] {
+        let server = VirtualServer::start(Script::of([(ms(900), Answer::Serve)]));
+        let mut service = layer.layer(server.channel());
+        let call = service.call(request());
+        sleep(ms(300)).await;
+        assert_eq!(server.seen(), [(0, Some(1000))]);
+        let response = call.await.unwrap();
+        assert_eq!((response.status(), server.log().elapsed()), (http::StatusCode::OK, ms(900)));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn its_clock_runs_before_it_is_polled() {
+    for layer in [setup().layer(), setup().layer_with_descriptors()] {
+        let server = VirtualServer::start(Script::always(Answer::Hang));
+        let mut service = layer.layer(server.channel());
+        let call = service.call(request());
+        sleep(ms(1200)).await;
+        let status = call.await.unwrap_err();
+        assert_eq!((status.code(), server.log().elapsed()), (tonic::Code::DeadlineExceeded, ms(1200)));
+        assert_eq!(server.seen(), [(0, Some(1000))]);
+    }
+}
+
+/// A call that has to wait for its turn is sent when it is polled, and tells the server what time is left.
+#[tokio::test(start_paused = true)]
+async fn a_busy_service_is_asked_again_when_the_call_is_polled() {
+    for layer in [setup().layer(), setup().layer_with_descriptors()] {
+        let server = VirtualServer::start(Script::of([(ms(200), Answer::Serve)]));
+        let mut service = layer.layer(ConcurrencyLimit::new(server.channel(), 1));
+        let first = service.call(request());
+        let second = service.call(request());
+        drop(first.await.unwrap());
+        sleep(ms(100)).await;
+        drop(second.await.unwrap());
+        assert_eq!(server.seen(), [(0, Some(1000)), (300, Some(700))]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn in_a_generated_client_it_starts_when_it_is_polled() {
+    let server = VirtualServer::start(Script::always(Answer::Serve));
+    let client = AssetServiceClient::with_settings(server.channel(), setup().client());
+    let call = client.list_assets(ListAssetsRequest::default());
+    sleep(ms(300)).await;
+    call.await.unwrap();
+    assert_eq!(server.seen(), [(300, Some(1000))]);
+}
