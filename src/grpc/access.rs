@@ -64,12 +64,12 @@ impl<S: Transport> Access for OnDemand<S> {
 
 /// Asks a service once whether it takes a request now.
 ///
-/// One that does not is exchanged for a clone: it has taken a place in a queue, which would come up with nobody
-/// there to use it.
+/// One that does not is exchanged for a clone. It has taken a place in a queue, which would come up with nobody
+/// there to use it; or it has failed, and may not be asked again.
 #[inline]
 pub(crate) fn ready_now<S: Transport>(service: &mut S) -> Poll<Result<(), S::Error>> {
     let ready = service.poll_ready(&mut Context::from_waker(Waker::noop()));
-    if ready.is_pending() {
+    if !matches!(ready, Poll::Ready(Ok(()))) {
         *service = service.clone();
     }
     ready

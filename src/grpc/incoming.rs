@@ -55,6 +55,7 @@ impl Incoming {
         Ok(Self { parts, body: Body::new(body), collected: Collected::default() })
     }
 
+    /// Reads on until the response can be judged.
     #[inline]
     pub(crate) fn poll(&mut self, course: &mut Course<impl Outgoing>, cx: &mut Context<'_>) -> Poll<Step> {
         loop {
