@@ -16,7 +16,7 @@ use super::response_body::ResponseBody;
 use super::rest::Tail;
 use super::stock::{Look, Stock, Usual};
 use super::transport::{Transport, is_bare_channel};
-use crate::operation::{Note, OperationReport};
+use crate::operation::{Clock, Note, OperationReport, Timer};
 use crate::settings::CallOptions;
 use gax_retry::MethodKind;
 use pin_project_lite::pin_project;
@@ -97,11 +97,11 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
                 ResponseFuture { state: State::Operating { operation } }
             }
             Poll::Pending => {
-                let reading = Some(Box::new(Reading { access, plan, request, usual, intake, terms }));
-                ResponseFuture { state: State::Reading { reading } }
+                let reading = Reading::of(access, plan, request, usual, intake, terms);
+                ResponseFuture { state: State::Reading { reading: Some(Box::new(reading)) } }
             }
             Poll::Ready(read) => {
-                let reading = Reading { access, plan, request, usual, intake, terms };
+                let reading = Reading::of(access, plan, request, usual, intake, terms);
                 ResponseFuture { state: reading.ended(read) }
             }
         }
@@ -151,7 +151,7 @@ impl<S: Transport> Future for ResponseFuture<S> {
                         None => return Poll::Pending,
                     };
                     match place.take() {
-                        Some(reading) => reading.ended(read),
+                        Some(reading) => reading.late().ended(read),
                         None => return Poll::Pending,
                     }
                 }
@@ -182,7 +182,7 @@ fn changes_settings<B>(request: &http::Request<B>) -> bool {
     request.extensions().get().is_some_and(CallOptions::changes_settings)
 }
 
-/// A request whose body is read before the first attempt.
+/// A request whose body is read before the first attempt, on the operation's time.
 #[derive(Debug)]
 struct Reading<S> {
     access: OnDemand<S>,
@@ -191,17 +191,46 @@ struct Reading<S> {
     usual: Option<Usual>,
     intake: Intake,
     terms: Terms,
+    clock: Clock,
+    timer: Timer,
 }
 
 impl<S: Transport> Reading<S> {
+    fn of(
+        access: OnDemand<S>,
+        plan: Arc<MethodPlan>,
+        request: http::Request<Body>,
+        usual: Option<Usual>,
+        intake: Intake,
+        terms: Terms,
+    ) -> Self {
+        let (clock, timer) = (Clock::start(), Timer::default());
+        Self { access, plan, request, usual, intake, terms, clock, timer }
+    }
+
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Read, Status>> {
-        self.intake.poll(self.terms.judge, self.plan.limits, cx)
+        let read = self.intake.poll(self.terms.judge, self.plan.limits, cx);
+        if read.is_pending() {
+            let deadline = self.plan.total.and_then(|total| self.clock.at(total));
+            ready!(self.timer.poll_at(deadline, cx));
+            return Poll::Ready(Err(Status::deadline_exceeded("the request's body did not end in time")));
+        }
+        read
+    }
+
+    /// The same with a plan for the time that is left, now that some has passed.
+    fn late(mut self) -> Self {
+        let left = self.plan.total.map(|total| total.saturating_sub(self.clock.elapsed()));
+        if let Some(plan) = self.plan.of_call(None, left) {
+            self.plan = plan;
+        }
+        self
     }
 
     /// What follows, now that reading has ended.
     #[cold]
     fn ended(self, read: Result<Read, Status>) -> State<S> {
-        let Self { mut access, plan, mut request, usual, intake, terms } = self;
+        let Self { mut access, plan, mut request, usual, intake, terms, .. } = self;
         let mut service = access.service().clone();
         match read {
             Ok(Read::Whole) => {

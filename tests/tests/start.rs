@@ -3,11 +3,16 @@
 
 use bytes::Bytes;
 use gax_retry::RetrySettings;
-use http_body_util::Full;
+use http_body::Frame;
+use http_body_util::{Full, StreamBody};
+use std::time::Duration;
+use tokio::sync::mpsc;
 use tokio::time::sleep;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::Status;
 use tonic::body::Body;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
-use tonic_gax_tests::{Answer, Script, Setup, VirtualServer, ms};
+use tonic_gax_tests::{Answer, Script, Setup, VirtualServer, error_report, ms};
 use tower::limit::ConcurrencyLimit;
 use tower_layer::Layer as _;
 use tower_service::Service as _;
@@ -19,11 +24,15 @@ fn setup() -> Setup {
 
 /// A request of a stock client, without the client: an empty message.
 fn request() -> http::Request<Body> {
+    with_body(Body::new(Full::new(Bytes::from_static(&[0; 5]))))
+}
+
+fn with_body(body: Body) -> http::Request<Body> {
     http::Request::post("/google.cloud.asset.v1.AssetService/ListAssets")
         .version(http::Version::HTTP_2)
         .header("te", "trailers")
         .header("content-type", "application/grpc")
-        .body(Body::new(Full::new(Bytes::from_static(&[0; 5]))))
+        .body(body)
         .unwrap()
 }
 
@@ -66,6 +75,30 @@ async fn a_busy_service_is_asked_again_when_the_call_is_polled() {
         drop(second.await.unwrap());
         assert_eq!(server.seen(), [(0, Some(1000)), (300, Some(700))]);
     }
+}
+
+/// A body that sends an empty message after 300 ms, and ends after so much more.
+fn slow_body(end: Duration) -> Body {
+    let (sender, receiver) = mpsc::channel(1);
+    tokio::spawn(async move {
+        sleep(ms(300)).await;
+        let _gone = sender.send(Ok::<_, Status>(Frame::data(Bytes::from_static(&[0; 5])))).await;
+        sleep(end).await;
+    });
+    Body::new(StreamBody::new(ReceiverStream::new(receiver)))
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_that_a_unary_request_s_body_takes_is_the_operation_s() {
+    let server = VirtualServer::start(Script::always(Answer::Serve));
+    let mut service = setup().layer_with_descriptors().layer(server.channel());
+    drop(service.call(with_body(slow_body(ms(200)))).await.unwrap());
+    assert_eq!(server.seen(), [(500, Some(500))]);
+
+    let status = service.call(with_body(slow_body(ms(60_000)))).await.unwrap_err();
+    assert_eq!((status.code(), server.log().elapsed()), (tonic::Code::DeadlineExceeded, ms(1500)));
+    assert_eq!(error_report(&status).attempts(), []);
+    assert_eq!(server.seen().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
