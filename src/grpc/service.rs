@@ -1,30 +1,22 @@
 //! The service that the layer makes.
 
-use super::access::{Access as _, OnDemand, Spare};
+use super::access::{OnDemand, Spare};
 use super::course::{Judge, Terms};
 use super::deadline::shorter;
 use super::engine::Operation;
-use super::failure::unsent;
 use super::inbound;
-use super::incoming::Incoming;
 use super::intake::{Intake, Read};
 use super::methods::{Found, Methods};
-use super::outgoing::path_of;
 use super::passing::Passing;
-use super::plan::MethodPlan;
 use super::response_body::ResponseBody;
-use super::rest::Tail;
-use super::stock::{Look, Stock, Usual};
+use super::response_future::{Reading, ResponseFuture, State};
+use super::stock::{Look, Stock};
 use super::transport::{Transport, is_bare_channel};
-use crate::operation::{Clock, Note, OperationReport, Timer};
+use crate::operation::Note;
 use crate::settings::CallOptions;
 use gax_retry::MethodKind;
-use pin_project_lite::pin_project;
-use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, Waker};
 use tonic::Status;
 use tonic::body::Body;
 use tower_service::Service;
@@ -69,7 +61,7 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
         };
         let Some(Found { plan, kind }) = found else {
             let call = Passing::untouched(access, &mut self.inner, request);
-            return ResponseFuture { state: State::Passing { call } };
+            return State::Passing { call }.into();
         };
         let Look { options, timeout, usual } = Look::at(&request, !is_bare_channel::<S>());
         let own_plan = plan.of_call(options, shorter(timeout, inbound::time_left()));
@@ -82,7 +74,7 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
         if kind.is_some_and(|kind| !kind.is_unary()) {
             let note = kind.is_some_and(MethodKind::streams_requests).then_some(Note::RequestIsAStream);
             let call = Passing::watched(access, &mut self.inner, request, &plan, note, wants_report);
-            return ResponseFuture { state: State::Passing { call } };
+            return State::Passing { call }.into();
         }
         let terms =
             Terms { judge: if kind.is_some() { Judge::Whole } else { Judge::FirstMessage }, wants_report };
@@ -94,157 +86,20 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
             Poll::Ready(Ok(Read::Whole)) => {
                 let outgoing = Stock::new(plan, &request, usual, intake.into_message());
                 let operation = Operation::start(access, &mut self.inner, outgoing, request, terms);
-                ResponseFuture { state: State::Operating { operation } }
+                State::Operating { operation }.into()
             }
             Poll::Pending => {
                 let reading = Reading::of(access, plan, request, usual, intake, terms);
-                ResponseFuture { state: State::Reading { reading: Some(Box::new(reading)) } }
+                State::Reading { reading: Some(Box::new(reading)) }.into()
             }
             Poll::Ready(read) => {
                 let reading = Reading::of(access, plan, request, usual, intake, terms);
-                ResponseFuture { state: reading.ended(read) }
+                reading.ended(read).into()
             }
         }
     }
-}
-
-pin_project! {
-    /// The future of [`RetryService`].
-    #[must_use = "futures do nothing unless polled"]
-    pub struct ResponseFuture<S: Transport> {
-        #[pin]
-        state: State<S>,
-    }
-}
-
-pin_project! {
-    #[project = StateProj]
-    enum State<S: Transport> {
-        // The request could not be read.
-        Failed { status: Option<Status> },
-        // The request is read, to be sent as often as needed.
-        Reading { reading: Option<Box<Reading<S>>> },
-        Operating { #[pin] operation: Operation<OnDemand<S>, Stock> },
-        Passing { #[pin] call: Passing<OnDemand<S>> },
-    }
-}
-
-impl<S: Transport> fmt::Debug for ResponseFuture<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ResponseFuture").finish_non_exhaustive()
-    }
-}
-
-impl<S: Transport> Future for ResponseFuture<S> {
-    type Output = Result<http::Response<ResponseBody>, Status>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut state = self.project().state;
-        loop {
-            let next = match state.as_mut().project() {
-                StateProj::Failed { status } => {
-                    return status.take().map_or(Poll::Pending, |status| Poll::Ready(Err(status)));
-                }
-                StateProj::Reading { reading: place } => {
-                    let read = match place.as_mut() {
-                        Some(reading) => ready!(reading.poll(cx)),
-                        None => return Poll::Pending,
-                    };
-                    match place.take() {
-                        Some(reading) => reading.late().ended(read),
-                        None => return Poll::Pending,
-                    }
-                }
-                StateProj::Operating { operation } => {
-                    return operation
-                        .poll(cx, |incoming, tail, report, _| Ok(response(incoming, tail, report)));
-                }
-                StateProj::Passing { call } => return call.poll(cx),
-            };
-            state.set(next);
-        }
-    }
-}
-
-#[inline]
-fn response(
-    Incoming { mut parts, collected, .. }: Incoming,
-    tail: Tail,
-    report: Option<OperationReport>,
-) -> http::Response<ResponseBody> {
-    if let Some(report) = report {
-        parts.extensions.insert(report);
-    }
-    http::Response::from_parts(parts, ResponseBody::new(collected, tail))
 }
 
 fn changes_settings<B>(request: &http::Request<B>) -> bool {
     request.extensions().get().is_some_and(CallOptions::changes_settings)
-}
-
-/// A request whose body is read before the first attempt, on the operation's time.
-#[derive(Debug)]
-struct Reading<S> {
-    access: OnDemand<S>,
-    plan: Arc<MethodPlan>,
-    request: http::Request<Body>,
-    usual: Option<Usual>,
-    intake: Intake,
-    terms: Terms,
-    clock: Clock,
-    timer: Timer,
-}
-
-impl<S: Transport> Reading<S> {
-    fn of(
-        access: OnDemand<S>,
-        plan: Arc<MethodPlan>,
-        request: http::Request<Body>,
-        usual: Option<Usual>,
-        intake: Intake,
-        terms: Terms,
-    ) -> Self {
-        let (clock, timer) = (Clock::start(), Timer::default());
-        Self { access, plan, request, usual, intake, terms, clock, timer }
-    }
-
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Read, Status>> {
-        let read = self.intake.poll(self.terms.judge, self.plan.limits, cx);
-        if read.is_pending() {
-            let deadline = self.plan.total.and_then(|total| self.clock.at(total));
-            ready!(self.timer.poll_at(deadline, cx));
-            return Poll::Ready(Err(Status::deadline_exceeded("the request's body did not end in time")));
-        }
-        read
-    }
-
-    /// The same with a plan for the time that is left, now that some has passed.
-    fn late(mut self) -> Self {
-        let left = self.plan.total.map(|total| total.saturating_sub(self.clock.elapsed()));
-        if let Some(plan) = self.plan.of_call(None, left) {
-            self.plan = plan;
-        }
-        self
-    }
-
-    /// What follows, now that reading has ended.
-    #[cold]
-    fn ended(self, read: Result<Read, Status>) -> State<S> {
-        let Self { mut access, plan, mut request, usual, intake, terms, .. } = self;
-        let mut service = access.service().clone();
-        match read {
-            Ok(Read::Whole) => {
-                let outgoing = Stock::new(plan, &request, usual, intake.into_message());
-                let operation = Operation::start(access, &mut service, outgoing, request, terms);
-                State::Operating { operation }
-            }
-            Ok(Read::Stream(note)) => {
-                *request.body_mut() = intake.into_body();
-                let call =
-                    Passing::watched(access, &mut service, request, &plan, Some(note), terms.wants_report);
-                State::Passing { call }
-            }
-            Err(status) => State::Failed { status: Some(unsent(status, path_of(request.uri()))) },
-        }
-    }
 }
