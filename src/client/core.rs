@@ -5,7 +5,7 @@ use super::encoded::Encoded;
 use super::method::Method;
 use super::streaming::{MessageCall, StreamingCall, Timed};
 use super::unary::UnaryCall;
-use crate::grpc::{MethodPlan, Transport, inbound_deadline, timeout_in, unsent};
+use crate::grpc::{MethodPlan, Transport, inbound_deadline, path_of, timeout_in, unsent};
 use crate::settings::{CallOptions, ClientSettings};
 use http::Uri;
 use http::uri::PathAndQuery;
@@ -104,7 +104,7 @@ impl<T: Transport> Client<T> {
         match self.encoded(index, request) {
             Ok(encoded) => UnaryCall::new(self.channel.clone(), encoded),
             Err(status) => {
-                let path = self.methods.get(index).map(|method| method.path.clone());
+                let path = self.methods.get(index).map(|method| path_of(&method.uri));
                 let path = path.unwrap_or_else(|| PathAndQuery::from_static("/"));
                 UnaryCall::failed(unsent(status, path))
             }

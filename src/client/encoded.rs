@@ -1,7 +1,7 @@
 //! The request of a generated client, encoded once for all attempts.
 
 use super::method::Method;
-use crate::grpc::{GRPC_TIMEOUT, MethodPlan, Outgoing, body, grpc_headers};
+use crate::grpc::{GRPC_TIMEOUT, MethodPlan, Outgoing, body, grpc_headers, path_of};
 use crate::operation::until;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, TE};
@@ -58,7 +58,7 @@ impl Outgoing for Encoded {
     }
 
     fn path(&self) -> PathAndQuery {
-        self.method.path.clone()
+        path_of(&self.method.uri)
     }
 
     #[inline]

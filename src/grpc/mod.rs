@@ -38,7 +38,7 @@ pub use inbound::{DeadlineFuture, DeadlineLayer, DeadlineService};
 pub(crate) use inbound::{inbound_deadline, time_left};
 pub(crate) use incoming::Incoming;
 pub use layer::RetryLayer;
-pub(crate) use outgoing::{Outgoing, body, grpc_headers};
+pub(crate) use outgoing::{Outgoing, body, grpc_headers, path_of};
 pub(crate) use passing::Passing;
 pub(crate) use plan::MethodPlan;
 pub use response_body::ResponseBody;

@@ -197,7 +197,9 @@ async fn an_origin_stands_before_the_method_s_path() {
     let setup = Setup::new(settings()).retrying([Code::Unimplemented]);
     let client = AssetServiceClient::with_settings(tap.clone(), setup.client())
         .with_origin(&"https://example.test:8443/prefix".parse().unwrap());
-    client.list_assets(ListAssetsRequest::default()).await.unwrap_err();
+    let status = client.list_assets(ListAssetsRequest::default()).await.unwrap_err();
+    let method = "/prefix/google.cloud.asset.v1.AssetService/ListAssets";
+    assert_eq!(error_report(&status).method(), method);
     assert!(tap.sent().len() > 2);
     for attempt in tap.sent() {
         let expected = "https://example.test:8443/prefix/google.cloud.asset.v1.AssetService/ListAssets";
