@@ -73,7 +73,7 @@ impl<S: Transport> Future for ResponseFuture<S> {
                         None => return Poll::Pending,
                     };
                     match place.take() {
-                        Some(reading) => reading.late().ended(read),
+                        Some(reading) => reading.ended(read),
                         None => return Poll::Pending,
                     }
                 }
@@ -100,55 +100,22 @@ fn response(
     http::Response::from_parts(parts, ResponseBody::new(collected, tail))
 }
 
-/// A request whose body is read before the first attempt, on the operation's time.
+/// A call whose request has yet to be sent.
 #[derive(Debug)]
-pub(super) struct Reading<S> {
-    access: OnDemand<S>,
-    plan: Arc<MethodPlan>,
-    request: http::Request<Body>,
-    usual: Option<Usual>,
-    intake: Intake,
-    terms: Terms,
-    clock: Clock,
-    timer: Timer,
+pub(super) struct Taken<S> {
+    pub(super) access: OnDemand<S>,
+    pub(super) plan: Arc<MethodPlan>,
+    pub(super) request: http::Request<Body>,
+    pub(super) usual: Option<Usual>,
+    pub(super) intake: Intake,
+    pub(super) terms: Terms,
 }
 
-impl<S: Transport> Reading<S> {
-    pub(super) fn of(
-        access: OnDemand<S>,
-        plan: Arc<MethodPlan>,
-        request: http::Request<Body>,
-        usual: Option<Usual>,
-        intake: Intake,
-        terms: Terms,
-    ) -> Self {
-        let (clock, timer) = (Clock::start(), Timer::default());
-        Self { access, plan, request, usual, intake, terms, clock, timer }
-    }
-
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Read, Status>> {
-        let read = self.intake.poll(self.terms.judge, self.plan.limits, cx);
-        if read.is_pending() {
-            let deadline = self.plan.total.and_then(|total| self.clock.at(total));
-            ready!(self.timer.poll_at(deadline, cx));
-            return Poll::Ready(Err(Status::deadline_exceeded("the request's body did not end in time")));
-        }
-        read
-    }
-
-    /// The same with a plan for the time that is left, now that some has passed.
-    fn late(mut self) -> Self {
-        let left = self.plan.total.map(|total| total.saturating_sub(self.clock.elapsed()));
-        if let Some(plan) = self.plan.of_call(None, left) {
-            self.plan = plan;
-        }
-        self
-    }
-
-    /// What follows, now that reading has ended.
+impl<S: Transport> Taken<S> {
+    /// What follows, now that the request's body has been read.
     #[cold]
     pub(super) fn ended(self, read: Result<Read, Status>) -> State<S> {
-        let Self { mut access, plan, mut request, usual, intake, terms, .. } = self;
+        let Self { mut access, plan, mut request, usual, intake, terms } = self;
         let mut service = access.service().clone();
         match read {
             Ok(Read::Whole) => {
@@ -164,5 +131,40 @@ impl<S: Transport> Reading<S> {
             }
             Err(status) => State::Failed { status: Some(unsent(status, path_of(request.uri()))) },
         }
+    }
+}
+
+/// A call whose request's body is read before the first attempt, on the operation's time.
+#[derive(Debug)]
+pub(super) struct Reading<S> {
+    call: Taken<S>,
+    clock: Clock,
+    timer: Timer,
+}
+
+impl<S: Transport> Reading<S> {
+    pub(super) fn of(call: Taken<S>) -> Self {
+        Self { call, clock: Clock::start(), timer: Timer::default() }
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Read, Status>> {
+        let Taken { plan, intake, terms, .. } = &mut self.call;
+        let read = intake.poll(terms.judge, plan.limits, cx);
+        if read.is_pending() {
+            let deadline = plan.total.and_then(|total| self.clock.at(total));
+            ready!(self.timer.poll_at(deadline, cx));
+            return Poll::Ready(Err(Status::deadline_exceeded("the request's body did not end in time")));
+        }
+        read
+    }
+
+    /// What follows, in the time that is left.
+    fn ended(self, read: Result<Read, Status>) -> State<S> {
+        let Self { mut call, clock, .. } = self;
+        let left = call.plan.total.map(|total| total.saturating_sub(clock.elapsed()));
+        if let Some(plan) = call.plan.of_call(None, left) {
+            call.plan = plan;
+        }
+        call.ended(read)
     }
 }

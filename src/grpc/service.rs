@@ -9,7 +9,7 @@ use super::intake::{Intake, Read};
 use super::methods::{Found, Methods};
 use super::passing::Passing;
 use super::response_body::ResponseBody;
-use super::response_future::{Reading, ResponseFuture, State};
+use super::response_future::{Reading, ResponseFuture, State, Taken};
 use super::stock::{Look, Stock};
 use super::transport::{Transport, is_bare_channel};
 use crate::operation::Note;
@@ -88,13 +88,13 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
                 let operation = Operation::start(access, &mut self.inner, outgoing, request, terms);
                 State::Operating { operation }.into()
             }
-            Poll::Pending => {
-                let reading = Reading::of(access, plan, request, usual, intake, terms);
-                State::Reading { reading: Some(Box::new(reading)) }.into()
-            }
-            Poll::Ready(read) => {
-                let reading = Reading::of(access, plan, request, usual, intake, terms);
-                reading.ended(read).into()
+            read => {
+                let call = Taken { access, plan, request, usual, intake, terms };
+                match read {
+                    Poll::Pending => State::Reading { reading: Some(Box::new(Reading::of(call))) },
+                    Poll::Ready(read) => call.ended(read),
+                }
+                .into()
             }
         }
     }
