@@ -120,24 +120,19 @@ impl<A: Access, O: Outgoing> Operation<A, O> {
         let mut this = self.project();
         let course = this.course;
         loop {
-            let next = match this.phase.as_mut().project() {
-                PhaseProj::Idle => match course.begin() {
+            let polled = match this.phase.as_mut().project() {
+                PhaseProj::Idle => Poll::Ready(match course.begin() {
                     Ok(()) => Next::Send,
                     Err(status) => Next::Stop(status),
-                },
+                }),
                 PhaseProj::Ready => match this.access.service().poll_ready(cx) {
                     Poll::Ready(Ok(())) => {
                         let future = this.access.service().call(course.request());
                         this.phase.set(Phase::Sent { future });
                         continue;
                     }
-                    Poll::Ready(Err(error)) => course.broken(error.into(), false),
-                    Poll::Pending => {
-                        ready!(this.timer.poll_at(course.pending(), cx));
-                        // A place in the service's queue must not be held through a delay.
-                        this.access.renew();
-                        course.timed_out()
-                    }
+                    Poll::Ready(Err(error)) => Poll::Ready(course.broken(error.into(), false)),
+                    Poll::Pending => Poll::Pending,
                 },
                 PhaseProj::Sent { future } => match future.poll(cx) {
                     Poll::Ready(Ok(response)) => match Incoming::judged(response, course) {
@@ -147,20 +142,16 @@ impl<A: Access, O: Outgoing> Operation<A, O> {
                                 let report = course.succeeded();
                                 return Poll::Ready(deliver(incoming, tail, report, course.outgoing()));
                             }
-                            Poll::Ready(Step::Bad(next)) => next,
+                            Poll::Ready(Step::Bad(next)) => Poll::Ready(next),
                             Poll::Pending => {
                                 this.phase.set(Phase::Collecting { incoming: Some(Box::new(incoming)) });
-                                ready!(this.timer.poll_at(course.pending(), cx));
-                                course.timed_out()
+                                Poll::Pending
                             }
                         },
-                        Err(next) => next,
+                        Err(next) => Poll::Ready(next),
                     },
-                    Poll::Ready(Err(error)) => course.broken(error.into(), false),
-                    Poll::Pending => {
-                        ready!(this.timer.poll_at(course.pending(), cx));
-                        course.timed_out()
-                    }
+                    Poll::Ready(Err(error)) => Poll::Ready(course.broken(error.into(), false)),
+                    Poll::Pending => Poll::Pending,
                 },
                 PhaseProj::Collecting { incoming: place } => match place.as_mut() {
                     Some(incoming) => match incoming.poll(course, cx) {
@@ -172,20 +163,17 @@ impl<A: Access, O: Outgoing> Operation<A, O> {
                             let report = course.succeeded();
                             return Poll::Ready(deliver(*incoming, tail, report, course.outgoing()));
                         }
-                        Poll::Ready(Step::Bad(next)) => next,
-                        Poll::Pending => {
-                            ready!(this.timer.poll_at(course.pending(), cx));
-                            course.timed_out()
-                        }
+                        Poll::Ready(Step::Bad(next)) => Poll::Ready(next),
+                        Poll::Pending => Poll::Pending,
                     },
                     None => return Poll::Pending,
                 },
                 PhaseProj::Waiting { until } => {
                     ready!(this.timer.poll_at(*until, cx));
-                    Next::Attempt
+                    Poll::Ready(Next::Attempt)
                 }
                 PhaseProj::Broken { error } => match error.take() {
-                    Some(error) => course.broken(error, false),
+                    Some(error) => Poll::Ready(course.broken(error, false)),
                     None => return Poll::Pending,
                 },
                 PhaseProj::Failed { status } => match status.take() {
@@ -193,6 +181,17 @@ impl<A: Access, O: Outgoing> Operation<A, O> {
                     None => return Poll::Pending,
                 },
                 PhaseProj::Done => return Poll::Pending,
+            };
+            let next = match polled {
+                Poll::Ready(next) => next,
+                Poll::Pending => {
+                    ready!(this.timer.poll_at(course.pending(), cx));
+                    if let PhaseProj::Ready = this.phase.as_mut().project() {
+                        // A place in the service's queue must not be held through a delay.
+                        this.access.renew();
+                    }
+                    course.timed_out()
+                }
             };
             let yields = matches!(next, Next::Yield);
             this.phase.set(next.into());
