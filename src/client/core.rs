@@ -6,7 +6,7 @@ use super::method::Method;
 use super::streaming::{MessageCall, StreamingCall, Timed};
 use super::unary::UnaryCall;
 use crate::grpc::{MethodPlan, Transport, inbound_deadline, path_of, timeout_in, unsent};
-use crate::settings::{CallOptions, ClientSettings};
+use crate::settings::{CallOptions, ClientSettings, Limits};
 use http::Uri;
 use http::uri::PathAndQuery;
 use prost::Message;
@@ -28,7 +28,7 @@ impl<T> Client<T> {
     pub fn new(channel: T, settings: ClientSettings) -> Self {
         let ClientSettings { stub, compatibility, limits, jitter, method_extension } = settings;
         let codec = Codec::default();
-        let limits = limits.with_max_response_buffer(codec.longest_response());
+        let limits = Limits { max_response_buffer: codec.longest_response(), ..limits };
         let methods = stub
             .into_calls()
             .map(|(info, call)| Method {
@@ -133,7 +133,7 @@ impl<T: Transport> Client<T> {
         };
         let method = match plan {
             None => Arc::clone(method),
-            Some(plan) => Arc::new(Method { plan, ..(**method).clone() }),
+            Some(plan) => method.with_plan(plan),
         };
         let is_named = method.is_named_over::<T>();
         Ok(Encoded::new(method, message, headers, extensions, inbound_deadline(), is_named))

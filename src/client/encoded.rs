@@ -1,12 +1,12 @@
 //! The request of a generated client, encoded once for all attempts.
 
 use super::method::Method;
-use crate::grpc::{GRPC_TIMEOUT, MethodPlan, Outgoing, body, grpc_headers, path_of};
+use crate::grpc::{GRPC_TIMEOUT, MethodPlan, Outgoing, grpc_request, path_of, set_timeout};
 use crate::operation::until;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, TE};
 use http::uri::PathAndQuery;
-use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Version};
+use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
 use std::sync::Arc;
 use tokio::time::Instant;
 use tonic::Status;
@@ -76,21 +76,16 @@ impl Outgoing for Encoded {
             return;
         };
         if let Some(plan) = self.method.plan.of_call(None, Some(until(deadline))) {
-            self.method = Arc::new(Method { plan, ..(*self.method).clone() });
+            self.method = self.method.with_plan(plan);
         }
     }
 
     #[inline]
     fn write(&mut self, timeout: Option<HeaderValue>) -> http::Request<Body> {
-        let mut request = http::Request::new(body(&self.message));
-        *request.method_mut() = http::Method::POST;
-        *request.uri_mut() = self.method.uri.clone();
-        *request.version_mut() = Version::HTTP_2;
         let added = self.added.as_deref();
-        *request.headers_mut() = grpc_headers(added.map_or(&[], |added| &added.headers));
-        if let Some(timeout) = timeout {
-            request.headers_mut().insert(GRPC_TIMEOUT, timeout);
-        }
+        let headers: &[_] = added.map_or(&[], |added| &added.headers);
+        let mut request = grpc_request(self.method.uri.clone(), headers, &self.message);
+        set_timeout(request.headers_mut(), timeout);
         if let Some(added) = added {
             request.extensions_mut().clone_from(&added.extensions);
         }

@@ -27,6 +27,11 @@ impl Method {
         self.name.is_some() && !is_bare_channel::<T>()
     }
 
+    /// The same method for a call with a plan of its own.
+    pub(super) fn with_plan(&self, plan: Arc<MethodPlan>) -> Arc<Self> {
+        Arc::new(Self { plan, ..self.clone() })
+    }
+
     /// The same method at an origin.
     pub(super) fn set_origin(&mut self, origin: &Uri) {
         let mut parts = origin.clone().into_parts();

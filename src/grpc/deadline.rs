@@ -7,7 +7,7 @@ use std::time::Duration;
 pub(crate) const GRPC_TIMEOUT: HeaderName = HeaderName::from_static("grpc-timeout");
 
 /// The units, from the finest to the coarsest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 enum Unit {
     Nanosecond,
     Microsecond,
@@ -18,6 +18,9 @@ enum Unit {
 }
 
 impl Unit {
+    const ALL: [Self; 6] =
+        [Self::Nanosecond, Self::Microsecond, Self::Millisecond, Self::Second, Self::Minute, Self::Hour];
+
     fn letter(self) -> u8 {
         match self {
             Unit::Nanosecond => b'n',
@@ -30,15 +33,7 @@ impl Unit {
     }
 
     fn of(letter: u8) -> Option<Self> {
-        Some(match letter {
-            b'n' => Unit::Nanosecond,
-            b'u' => Unit::Microsecond,
-            b'm' => Unit::Millisecond,
-            b'S' => Unit::Second,
-            b'M' => Unit::Minute,
-            b'H' => Unit::Hour,
-            _ => return None,
-        })
+        Self::ALL.into_iter().find(|unit| unit.letter() == letter)
     }
 
     /// So many of them; eight digits of any unit are a duration.
@@ -104,6 +99,15 @@ fn units(timeout: Duration) -> (u32, Unit) {
         .or_else(|| coarse(Unit::Minute, 60))
         .or_else(|| coarse(Unit::Hour, 3600))
         .unwrap_or((MAX_VALUE, Unit::Hour))
+}
+
+/// Writes the header of a request, or takes it away.
+#[inline]
+pub(crate) fn set_header(headers: &mut HeaderMap, timeout: Option<HeaderValue>) {
+    match timeout {
+        Some(timeout) => drop(headers.insert(GRPC_TIMEOUT, timeout)),
+        None => drop(headers.remove(GRPC_TIMEOUT)),
+    }
 }
 
 /// The shorter of two times, where one that is not there is no limit.

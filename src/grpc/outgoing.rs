@@ -4,7 +4,7 @@ use super::plan::MethodPlan;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, TE};
 use http::uri::PathAndQuery;
-use http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, Version};
 use http_body::Frame;
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -63,9 +63,24 @@ pub(crate) fn body(message: &Bytes) -> Body {
     Body::new(OneFrame((!message.is_empty()).then(|| message.clone())))
 }
 
+/// A gRPC request, but for its timeout and its extensions.
+#[inline]
+pub(crate) fn grpc_request(
+    uri: Uri,
+    headers: &[(HeaderName, HeaderValue)],
+    message: &Bytes,
+) -> http::Request<Body> {
+    let mut request = http::Request::new(body(message));
+    *request.method_mut() = Method::POST;
+    *request.uri_mut() = uri;
+    *request.version_mut() = Version::HTTP_2;
+    *request.headers_mut() = grpc_headers(headers);
+    request
+}
+
 /// The headers of a gRPC request, and room for those that the transport adds.
 #[inline]
-pub(crate) fn grpc_headers(others: &[(HeaderName, HeaderValue)]) -> HeaderMap {
+fn grpc_headers(others: &[(HeaderName, HeaderValue)]) -> HeaderMap {
     const OUR_OWN_AND_USER_AGENT: usize = 4;
     let mut headers = HeaderMap::with_capacity(others.len() + OUR_OWN_AND_USER_AGENT);
     headers.insert(TE, TRAILERS);

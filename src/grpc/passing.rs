@@ -2,7 +2,7 @@
 
 use super::access::{Access, ready_now};
 use super::answer;
-use super::deadline::{self, GRPC_TIMEOUT};
+use super::deadline;
 use super::failure::Failure;
 use super::outgoing::path_of;
 use super::plan::MethodPlan;
@@ -78,10 +78,7 @@ impl<A: Access> Passing<A> {
     ) -> Self {
         let clock = Clock::start();
         let total = plan.total;
-        match total.map(deadline::header_value) {
-            Some(timeout) => drop(request.headers_mut().insert(GRPC_TIMEOUT, timeout)),
-            None => drop(request.headers_mut().remove(GRPC_TIMEOUT)),
-        }
+        deadline::set_header(request.headers_mut(), total.map(deadline::header_value));
         let first = plan.first.ok();
         let watch = Box::new(Watch {
             codes: plan.schedule.retryable_codes(),

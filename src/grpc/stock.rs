@@ -1,14 +1,14 @@
 //! The request of a stock client, kept so that it can be sent again.
 
 use super::deadline::{self, GRPC_TIMEOUT};
-use super::outgoing::{GRPC, Outgoing, TRAILERS, body, grpc_headers, path_of};
+use super::outgoing::{GRPC, Outgoing, TRAILERS, body, grpc_request, path_of};
 use super::plan::MethodPlan;
 use crate::settings::CallOptions;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, TE};
 use http::request::Parts;
 use http::uri::PathAndQuery;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, Version};
+use http::{HeaderName, HeaderValue, Method, Uri, Version};
 use std::sync::Arc;
 use std::time::Duration;
 use tonic::GrpcMethod;
@@ -133,7 +133,7 @@ impl Stock {
     #[inline]
     pub(crate) fn complete(&self, request: &mut http::Request<Body>) {
         *request.body_mut() = body(&self.message);
-        set_timeout(request.headers_mut(), self.plan.first_timeout.clone());
+        deadline::set_header(request.headers_mut(), self.plan.first_timeout.clone());
     }
 
     /// The caller's own request is to wait.
@@ -167,31 +167,18 @@ impl Outgoing for Stock {
     }
 
     fn write(&mut self, timeout: Option<HeaderValue>) -> http::Request<Body> {
-        let body = body(&self.message);
         let mut request = match &self.kept {
-            Kept::Whole(parts) => http::Request::from_parts((**parts).clone(), body),
+            Kept::Whole(parts) => http::Request::from_parts((**parts).clone(), body(&self.message)),
             Kept::Usual { place, usual: Usual { method, headers } } => {
-                let mut request = http::Request::new(body);
-                *request.method_mut() = Method::POST;
-                *request.uri_mut() = place.uri();
-                *request.version_mut() = Version::HTTP_2;
-                *request.headers_mut() = grpc_headers(headers);
+                let mut request = grpc_request(place.uri(), headers, &self.message);
                 if let Some(method) = method {
                     request.extensions_mut().insert(method.clone());
                 }
                 request
             }
         };
-        set_timeout(request.headers_mut(), timeout);
+        deadline::set_header(request.headers_mut(), timeout);
         request
-    }
-}
-
-#[inline]
-fn set_timeout(headers: &mut HeaderMap, timeout: Option<HeaderValue>) {
-    match timeout {
-        Some(timeout) => drop(headers.insert(GRPC_TIMEOUT, timeout)),
-        None => drop(headers.remove(GRPC_TIMEOUT)),
     }
 }
 
@@ -214,6 +201,7 @@ mod tests {
     use crate::operation::JitterSeeds;
     use crate::settings::{CallSettings, Limits};
     use gax_retry::{Compatibility, RetrySettings};
+    use http::HeaderMap;
 
     fn request() -> http::Request<Body> {
         let request = http::Request::post("http://host/pkg.Service/Method")

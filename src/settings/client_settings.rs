@@ -83,10 +83,6 @@ impl Limits {
         self.max_replay_bytes = if bytes == 0 { usize::MAX } else { bytes };
         self
     }
-
-    pub(crate) fn with_max_response_buffer(self, bytes: usize) -> Self {
-        Self { max_response_buffer: bytes, ..self }
-    }
 }
 
 impl Default for Limits {
