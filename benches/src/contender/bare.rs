@@ -7,8 +7,8 @@ use crate::measure::moment;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use http_body::{Body as HttpBody, Frame};
+use http_body_util::Full;
 use pin_project_lite::pin_project;
-use std::convert::Infallible;
 use std::future::Future;
 use std::hint::black_box;
 use std::pin::Pin;
@@ -64,7 +64,7 @@ impl<S: Wire> Service<http::Request<Body>> for BareService<S> {
                 message = data;
             }
         }
-        *request.body_mut() = Body::new(Once(Some(message.clone())));
+        *request.body_mut() = Body::new(Full::new(message.clone()));
         request.headers_mut().insert(GRPC_TIMEOUT, HeaderValue::from_static("30S"));
         let kept = (message, request.uri().clone(), self.0.clone(), moment());
         Attempt { sent: self.0.call(request), kept }
@@ -101,22 +101,6 @@ impl<S: Wire> Future for Attempt<S> {
             Some(b"0") => Poll::Ready(Ok(http::Response::from_parts(parts, held))),
             _ => Poll::Ready(Err(Status::unknown("not a response of the canned service").into())),
         }
-    }
-}
-
-/// A body of one frame.
-#[derive(Debug)]
-struct Once(Option<Bytes>);
-
-impl HttpBody for Once {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Poll::Ready(self.0.take().map(|data| Ok(Frame::data(data))))
     }
 }
 
