@@ -66,10 +66,12 @@ fn from_chain(error: &(dyn Error + 'static)) -> Verdict {
             return from_h2(h2);
         }
         if let Some(hyper) = current.downcast_ref::<hyper::Error>() {
-            if hyper.is_canceled() {
+            if hyper.is_canceled() || hyper.is_closed() {
                 return Verdict::new(Code::Unavailable, Reach::NeverSent);
             }
-            connection_broke |= !hyper.is_user();
+            // The end of the task that drives a connection counts as a mistake of the user's, too: hyper says it
+            // to calls that wait for a free stream, and then names a reason. Real mistakes come without one.
+            connection_broke |= !hyper.is_user() || hyper.source().is_some();
         }
         if current.is::<io::Error>() {
             connection_broke = true;

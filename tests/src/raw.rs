@@ -46,6 +46,8 @@ pub struct RawServer {
 
 #[derive(Debug)]
 struct State {
+    /// What the server's first SETTINGS say.
+    settings: Vec<u8>,
     plays: Mutex<VecDeque<Vec<RawFrame>>>,
     /// The number of the connection of each request.
     requests: Mutex<Vec<u32>>,
@@ -54,8 +56,18 @@ struct State {
 impl RawServer {
     /// A server of these lists.
     pub fn start(plays: impl IntoIterator<Item = Vec<RawFrame>>) -> Self {
+        Self::with_settings(Vec::new(), plays)
+    }
+
+    /// The same, and no connection may have more than so many streams at a time.
+    pub fn with_stream_limit(streams: u32, plays: impl IntoIterator<Item = Vec<RawFrame>>) -> Self {
+        let settings = [MAX_CONCURRENT_STREAMS.to_be_bytes().as_slice(), &streams.to_be_bytes()].concat();
+        Self::with_settings(settings, plays)
+    }
+
+    fn with_settings(settings: Vec<u8>, plays: impl IntoIterator<Item = Vec<RawFrame>>) -> Self {
         let plays = Mutex::new(plays.into_iter().collect());
-        let state = Arc::new(State { plays, requests: Mutex::default() });
+        let state = Arc::new(State { settings, plays, requests: Mutex::default() });
         let (sender, mut accepted) = mpsc::unbounded_channel();
         let accepting = Arc::clone(&state);
         tokio::spawn(async move {
@@ -106,6 +118,7 @@ const GOAWAY: u8 = 7;
 const ACK: u8 = 1;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
+const MAX_CONCURRENT_STREAMS: u16 = 3;
 
 /// `:status: 200` from HPACK's static table, and `content-type: application/grpc` written out.
 const RESPONSE: &[u8] = b"\x88\x00\x0ccontent-type\x10application/grpc";
@@ -116,7 +129,8 @@ impl Connection {
     async fn run(mut self) -> io::Result<()> {
         let mut preface = [0; 24];
         self.io.read_exact(&mut preface).await?;
-        self.frame(SETTINGS, 0, 0, &[]).await?;
+        let settings = self.state.settings.clone();
+        self.frame(SETTINGS, 0, 0, &settings).await?;
         loop {
             let mut head = [0; 9];
             self.io.read_exact(&mut head).await?;

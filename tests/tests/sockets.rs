@@ -39,11 +39,20 @@ struct Assets {
     hang: Arc<Mutex<Option<Arc<Notify>>>>,
     /// Told whenever a call comes that was not seen before.
     new_call: Arc<Notify>,
+    /// How long a call takes.
+    pace: Duration,
 }
 
 impl Assets {
     fn count(&self, parent: &str) -> Count {
         self.counts.lock().unwrap().get(parent).copied().unwrap_or_default()
+    }
+
+    /// Waits for so many different calls.
+    async fn have_seen(&self, calls: usize) {
+        while self.counts.lock().unwrap().len() < calls {
+            self.new_call.notified().await;
+        }
     }
 }
 
@@ -68,6 +77,9 @@ impl AssetService for Assets {
             arrived.notify_one();
             std::future::pending::<()>().await;
         }
+        if !self.pace.is_zero() {
+            tokio::time::sleep(self.pace).await;
+        }
         if self.out_of_order.load(Ordering::Relaxed) {
             return Err(Status::unavailable("out of order"));
         }
@@ -80,6 +92,8 @@ impl AssetService for Assets {
 struct Running {
     runtime: Option<Runtime>,
     address: SocketAddr,
+    goodbye: Arc<Notify>,
+    gone: Arc<Notify>,
 }
 
 impl Running {
@@ -96,8 +110,22 @@ impl Running {
         };
         let address = incoming.local_addr().unwrap();
         let service = AssetServiceServer::new(assets.clone());
-        runtime.spawn(async move { server.add_service(service).serve_with_incoming(incoming).await });
-        Self { runtime: Some(runtime), address }
+        let (goodbye, gone) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        runtime.spawn({
+            let (goodbye, gone) = (Arc::clone(&goodbye), Arc::clone(&gone));
+            async move {
+                let said = goodbye.notified();
+                server.add_service(service).serve_with_incoming_shutdown(incoming, said).await.unwrap();
+                gone.notify_one();
+            }
+        });
+        Self { runtime: Some(runtime), address, goodbye, gone }
+    }
+
+    /// Says goodbye, and returns when every call that had begun is answered and the port is free again.
+    async fn leave(self) {
+        self.goodbye.notify_one();
+        self.gone.notified().await;
     }
 
     /// Closes every socket at once, and returns when that is done, so that the port is free again.
@@ -268,9 +296,7 @@ async fn ten_thousand_operations_ride_out_an_outage_of_two_seconds() {
     let outage = tokio::spawn({
         let assets = assets.clone();
         async move {
-            while assets.counts.lock().unwrap().len() < OPERATIONS {
-                assets.new_call.notified().await;
-            }
+            assets.have_seen(OPERATIONS).await;
             tokio::time::sleep(Duration::from_secs(1)).await;
             running.kill();
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -297,4 +323,43 @@ async fn ten_thousand_operations_ride_out_an_outage_of_two_seconds() {
     assert_eq!(finished, OPERATIONS);
     assert_eq!(retried, OPERATIONS, "every call met the outage");
     drop(outage.await.unwrap());
+}
+
+/// Most of the calls wait for a free stream whenever the server goes away, killed or with a goodbye.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_thousand_operations_at_a_limit_of_streams_outlive_three_restarts() {
+    const OPERATIONS: usize = 2_000;
+    let assets = Assets { pace: Duration::from_millis(2), ..Assets::default() };
+    let limited = || Server::builder().max_concurrent_streams(100);
+    let mut running = Running::with(ANY_PORT, &assets, limited());
+    let address = running.address;
+    let client = client(address, patient());
+
+    let mut calls = JoinSet::new();
+    for number in 0..OPERATIONS {
+        let client = client.clone();
+        calls.spawn(async move {
+            let parent = format!("operation {number}");
+            (parent.clone(), client.list_assets(named(parent)).await)
+        });
+    }
+    for restart in 1..=3 {
+        assets.have_seen(restart * OPERATIONS / 4).await;
+        if restart == 2 {
+            running.leave().await;
+        } else {
+            running.kill();
+        }
+        running = Running::with(address, &assets, limited());
+    }
+    while let Some(call) = calls.join_next().await {
+        let (parent, result) = call.unwrap();
+        let response = result.unwrap_or_else(|status| panic!("{parent}: {status:?}"));
+        let report = report(&response);
+        let sent = report.attempts().len() + usize::try_from(report.transparent_retries()).unwrap();
+        let seen = usize::try_from(assets.count(&parent).seen).unwrap();
+        assert!((1..=sent).contains(&seen), "{parent} was seen {seen} times:\n{report}");
+        assert!(codes(report).iter().rev().skip(1).all(|code| *code == Code::Unavailable), "{report}");
+    }
+    drop(running);
 }
