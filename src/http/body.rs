@@ -11,10 +11,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// The body of a response: what the layer has read of it, and what is still to come, if it was too long to
-/// be held back or broke off.
+/// The body of a response: what the layer has read of it, and what is still to come.
 ///
-/// What is still to come is bounded by the attempt's time as well.
+/// The body of a success is read to its end first, unless it is longer than the response buffer; that of
+/// an error is handed on as it comes. What is still to come has to come within the attempt's time.
 pub struct HttpResponseBody<B> {
     held: Collected,
     tail: Tail<B>,
@@ -38,10 +38,6 @@ pub(super) enum Tail<B> {
 impl<B> Tail<B> {
     pub(super) fn open(body: Pin<Box<B>>, deadline: Option<Instant>) -> Self {
         Tail::Open { body, deadline, timer: None }
-    }
-
-    pub(super) fn timed_out() -> Self {
-        Tail::Broken(Box::new(EndedEarly::TimedOut))
     }
 }
 
@@ -153,7 +149,9 @@ impl fmt::Display for EndedEarly {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             EndedEarly::TimedOut => "the response did not end before its attempt's time was up",
-            EndedEarly::Cut => "the response was longer than the response buffer, and its rest was let go",
+            EndedEarly::Cut => {
+                "the rest of the response was let go before another attempt that could not be made"
+            }
         })
     }
 }

@@ -4,6 +4,7 @@ use super::BoxError;
 use super::body::HttpResponseBody;
 use super::error::{Broken, HttpError};
 use super::failure::{Part, classify};
+use super::incoming::{DRAIN_TIME, Extent};
 use super::outgoing::Outgoing;
 use super::policy::Policy;
 use super::replay::Replay;
@@ -14,8 +15,8 @@ use crate::operation::{BURST, Clock, Jitter, Ledger, Note, OperationReport, time
 use gax_retry::{
     Attempt, Code, Decision, Ending, HttpFailure, OperationState, Schedule, Started, StopReason, retry_after,
 };
-use http::HeaderMap;
 use http::header::{DATE, RETRY_AFTER};
+use http::{HeaderMap, StatusCode};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -63,6 +64,8 @@ struct Current {
     started: Option<Started>,
     delay: Duration,
     start: Duration,
+    /// Its end, where that came before the end of its body.
+    end: Option<Duration>,
     deadline: Option<Instant>,
 }
 
@@ -96,10 +99,6 @@ impl<B: Replay, R> Course<B, R> {
         }
     }
 
-    pub(super) fn max_response_buffer(&self) -> usize {
-        self.limits.max_response_buffer
-    }
-
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.current.deadline
     }
@@ -123,10 +122,13 @@ impl<B: Replay, R> Course<B, R> {
         let schedule = self.schedule.as_ref().unwrap_or(&self.policy.schedule);
         match self.state.start(schedule, now) {
             Ok(started) => {
+                // Its connection goes to the next one.
+                self.before = None;
                 self.current = Current {
                     started: Some(started),
                     delay: self.current.delay,
                     start: now,
+                    end: None,
                     deadline: started.deadline().and_then(|timeout| clock.at(now.saturating_add(timeout))),
                 };
                 Next::Send
@@ -141,6 +143,23 @@ impl<B: Replay, R> Course<B, R> {
     /// The request of the attempt that has begun.
     pub(super) fn request(&mut self) -> Option<http::Request<B>> {
         self.outgoing.write()
+    }
+
+    /// The head of a response has come: how far its body is read before anything follows from it. `None`: not
+    /// at all, since its status is final.
+    pub(super) fn head(&mut self, status: StatusCode) -> Option<Extent> {
+        if status.is_success() {
+            return Some(Extent::to_end(self.limits.max_response_buffer, self.current.deadline));
+        }
+        // Whatever its body does, the attempt has ended.
+        let end = self.elapsed();
+        self.current.end = Some(end);
+        let (_, ending) = self.ending(Some(HttpFailure::Status(status.as_u16())));
+        if !self.outgoing.is_replayable() || !self.schedule().permits(ending) {
+            return None;
+        }
+        let drained = self.clock.and_then(|clock| clock.at(end.saturating_add(DRAIN_TIME)));
+        Some(Extent::drain([drained, self.current.deadline].into_iter().flatten().min()))
     }
 
     /// A good answer.
@@ -180,33 +199,21 @@ impl<B: Replay, R> Course<B, R> {
 
     fn ended(&mut self, ended: Ended<R>, failure: Option<HttpFailure>, asked: Option<Duration>) -> Next<R> {
         self.http.failures.extend(failure);
-        let (code, listed) = match failure {
-            Some(failure) => self.policy.judge(failure),
-            // Its own fault.
-            None => (Code::Unknown, Some(false)),
-        };
+        let (code, mut ending) = self.ending(failure);
         let now = self.record(code);
-        let mut ending = Ending::new(code);
-        if let Some(listed) = listed {
-            ending = ending.retryable(listed);
-        }
-        if !self.repeatable {
-            ending = ending.retryable(false);
-        }
         if let Some(asked) = asked {
             ending = ending.after_at_least(asked);
         }
         let schedule = self.schedule.as_ref().unwrap_or(&self.policy.schedule);
-        self.before = None;
         match self.state.ended(schedule, now, ending, &mut self.jitter) {
             Decision::Retry(_) if !self.outgoing.is_replayable() => {
                 self.ledger.note(self.outgoing.note());
                 self.stop(ended, StopReason::NotReplayable)
             }
             Decision::Retry(retry) => {
-                self.before = Some(Box::new(ended.without_connection()));
                 self.current.delay = retry.wait();
-                self.pause(now, retry.wait())
+                // From the attempt's end on: to read its body is part of the wait.
+                self.pause(ended, now.saturating_add(retry.wait()))
             }
             Decision::Stop(stop) => {
                 self.ledger.not_attempted = stop.not_attempted();
@@ -217,8 +224,27 @@ impl<B: Replay, R> Course<B, R> {
         }
     }
 
-    fn pause(&mut self, now: Duration, wait: Duration) -> Next<R> {
-        if wait.is_zero() {
+    /// The code that a failure counts as, and all that is known of it for the schedule.
+    fn ending(&self, failure: Option<HttpFailure>) -> (Code, Ending) {
+        let (code, listed) = match failure {
+            Some(failure) => self.policy.judge(failure),
+            // Its own fault.
+            None => (Code::Unknown, Some(false)),
+        };
+        let mut ending = Ending::new(code);
+        if let Some(listed) = listed {
+            ending = ending.retryable(listed);
+        }
+        if !self.repeatable {
+            ending = ending.retryable(false);
+        }
+        (code, ending)
+    }
+
+    /// Goes on with the next attempt at that time of the operation.
+    fn pause(&mut self, ended: Ended<R>, until: Duration) -> Next<R> {
+        if until <= self.elapsed() {
+            self.before = Some(Box::new(ended));
             self.burst += 1;
             if self.burst < BURST {
                 return Next::Attempt;
@@ -226,16 +252,26 @@ impl<B: Replay, R> Course<B, R> {
             self.burst = 0;
             return Next::Yield;
         }
-        Next::Wait(self.clock.and_then(|clock| clock.at(now.saturating_add(wait))))
+        self.before = Some(Box::new(ended.without_connection()));
+        Next::Wait(self.clock.and_then(|clock| clock.at(until)))
     }
 
     /// Writes the attempt down; returns when it ended.
     fn record(&mut self, code: Code) -> Duration {
-        let end = self.clock.map_or(Duration::ZERO, Clock::elapsed);
+        let end = self.current.end.unwrap_or_else(|| self.elapsed());
         if let Some(started) = self.current.started {
             self.ledger.push(Attempt::new(started, self.current.delay, self.current.start, end, code));
         }
         end
+    }
+
+    /// The time since the operation's start.
+    fn elapsed(&self) -> Duration {
+        self.clock.map_or(Duration::ZERO, Clock::elapsed)
+    }
+
+    fn schedule(&self) -> &Schedule {
+        self.schedule.as_ref().unwrap_or(&self.policy.schedule)
     }
 
     fn stop(&mut self, ended: Ended<R>, reason: StopReason) -> Next<R> {

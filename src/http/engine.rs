@@ -5,7 +5,7 @@ use super::body::HttpResponseBody;
 use super::course::{Course, Next};
 use super::error::HttpError;
 use super::failure::Part;
-use super::incoming::{Incoming, Read};
+use super::incoming::{Extent, Incoming, Read};
 use super::replay::Replay;
 use crate::operation::Timer;
 use http_body::Body;
@@ -47,8 +47,8 @@ pin_project! {
         Ready,
         // The request is out, and the head of the response is awaited.
         Sent { #[pin] future: F },
-        // The response comes in.
-        Collecting { incoming: Incoming<R> },
+        // The body of the response comes in.
+        Collecting { incoming: Incoming<R>, extent: Extent },
         // The delay before the next attempt.
         Waiting { until: Option<Instant> },
         // The result is out.
@@ -101,8 +101,11 @@ where
                 PhaseProj::Sent { future } => match future.poll(cx) {
                     Poll::Ready(Ok(response)) => {
                         let incoming = Incoming::new(response);
-                        this.phase.set(Phase::Collecting { incoming });
-                        continue;
+                        if let Some(extent) = course.head(incoming.status()) {
+                            this.phase.set(Phase::Collecting { incoming, extent });
+                            continue;
+                        }
+                        course.answered(incoming.into_response(Read::NotYet, course.deadline()))
                     }
                     Poll::Ready(Err(error)) => course.broken(error.into(), Part::Head),
                     Poll::Pending => {
@@ -110,16 +113,13 @@ where
                         course.timed_out()
                     }
                 },
-                PhaseProj::Collecting { incoming } => {
-                    let read = match incoming.poll(course.max_response_buffer(), cx) {
-                        Poll::Ready(read) => Some(read),
-                        Poll::Pending => {
-                            ready!(this.timer.as_mut().poll_at(course.pending(), cx));
-                            None
-                        }
+                PhaseProj::Collecting { incoming, extent } => {
+                    let Poll::Ready(read) = incoming.poll(*extent, &mut this.timer, cx) else {
+                        course.pending();
+                        return Poll::Pending;
                     };
                     match this.phase.as_mut().project_replace(Phase::Idle) {
-                        PhaseOwned::Collecting { incoming } => judged(course, incoming, read),
+                        PhaseOwned::Collecting { incoming, .. } => classified(course, incoming, read),
                         _ => Next::Attempt,
                     }
                 }
@@ -147,25 +147,25 @@ where
     }
 }
 
-/// What follows from a response that was read so far; `None`: its time was up. A status that is no success
-/// stands, however its body ended.
-fn judged<B, R>(course: &mut Course<B, R>, incoming: Incoming<R>, read: Option<Read>) -> Next<R>
+/// What follows from a response that was read so far. A status that is no success stands, however its body
+/// ends.
+fn classified<B, R>(course: &mut Course<B, R>, incoming: Incoming<R>, read: Read) -> Next<R>
 where
     B: Replay,
     R: Body,
     R::Error: Into<BoxError>,
 {
     let deadline = course.deadline();
-    let is_success = incoming.status().is_success();
+    if !incoming.status().is_success() {
+        return course.answered(incoming.into_response(read, deadline));
+    }
     match read {
-        Some(Read::Broke(error)) if is_success => course.broken(error, Part::Body),
-        Some(read) if is_success => {
+        Read::Broke(error) => course.broken(error, Part::Body),
+        Read::Stalled => course.timed_out(),
+        Read::NotYet | Read::Whole | Read::TooLong => {
             let is_whole = matches!(read, Read::Whole);
             course.succeeded(incoming.into_response(read, deadline), is_whole)
         }
-        Some(read) => course.answered(incoming.into_response(read, deadline)),
-        None if is_success => course.timed_out(),
-        None => course.answered(incoming.timed_out()),
     }
 }
 

@@ -3,12 +3,38 @@
 use super::BoxError;
 use super::body::{HttpResponseBody, Tail, in_bytes};
 use crate::grpc::Collected;
+use crate::operation::Timer;
 use http::response::Parts;
 use http::{HeaderMap, StatusCode};
 use http_body::Body;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 use tokio::time::Instant;
+
+/// The most that is read of the body of a response that is retried, so that its connection can be used again.
+const DRAIN_BYTES: usize = 16 * 1024;
+/// The longest that this may take.
+pub(super) const DRAIN_TIME: Duration = Duration::from_millis(100);
+
+/// How far a body is read before the attempt is classified.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extent {
+    most: usize,
+    until: Option<Instant>,
+}
+
+impl Extent {
+    /// To its end, if that comes in time and before so many bytes.
+    pub(super) fn to_end(most: usize, until: Option<Instant>) -> Self {
+        Self { most, until }
+    }
+
+    /// As far as is cheap: the response is about to be let go.
+    pub(super) fn drain(until: Option<Instant>) -> Self {
+        Self { most: DRAIN_BYTES, until }
+    }
+}
 
 /// The head, what is there of the body, and the rest of it.
 pub(super) struct Incoming<B> {
@@ -18,14 +44,18 @@ pub(super) struct Incoming<B> {
     body: Pin<Box<B>>,
 }
 
-/// Why reading ended.
+/// How reading ended.
 pub(super) enum Read {
+    /// It was not begun.
+    NotYet,
     /// The body ended.
     Whole,
     /// It is longer than what is held back.
     TooLong,
     /// It broke off.
     Broke(BoxError),
+    /// It did not end in time.
+    Stalled,
 }
 
 impl<B> Incoming<B>
@@ -42,18 +72,20 @@ where
         self.parts.status
     }
 
-    pub(super) fn poll(&mut self, most: usize, cx: &mut Context<'_>) -> Poll<Read> {
-        while let Some(frame) = ready!(self.body.as_mut().poll_frame(cx)) {
+    /// Reads on, as far as that.
+    pub(super) fn poll(&mut self, extent: Extent, timer: &mut Timer, cx: &mut Context<'_>) -> Poll<Read> {
+        while let Poll::Ready(frame) = self.body.as_mut().poll_frame(cx) {
             let frame = match frame {
-                Ok(frame) => in_bytes(frame),
-                Err(error) => return Poll::Ready(Read::Broke(error.into())),
+                Some(Ok(frame)) => in_bytes(frame),
+                Some(Err(error)) => return Poll::Ready(Read::Broke(error.into())),
+                None => return Poll::Ready(Read::Whole),
             };
             match frame.into_data() {
                 Ok(data) => {
                     if !data.is_empty() {
                         self.held.push(data);
                     }
-                    if self.held.len() > most {
+                    if self.held.len() > extent.most {
                         return Poll::Ready(Read::TooLong);
                     }
                 }
@@ -64,10 +96,11 @@ where
                 }
             }
         }
-        Poll::Ready(Read::Whole)
+        ready!(timer.poll_at(extent.until, cx));
+        Poll::Ready(Read::Stalled)
     }
 
-    /// The response, ended as it was read.
+    /// The response, read so far. What is still to come of it has to come before the deadline.
     pub(super) fn into_response(
         self,
         read: Read,
@@ -75,14 +108,9 @@ where
     ) -> http::Response<HttpResponseBody<B>> {
         let tail = match read {
             Read::Whole => self.trailers.map_or(Tail::End, Tail::Trailers),
-            Read::TooLong => Tail::open(self.body, deadline),
+            Read::NotYet | Read::TooLong | Read::Stalled => Tail::open(self.body, deadline),
             Read::Broke(error) => Tail::Broken(error),
         };
         http::Response::from_parts(self.parts, HttpResponseBody::new(self.held, tail))
-    }
-
-    /// The response, whose body did not end in time.
-    pub(super) fn timed_out(self) -> http::Response<HttpResponseBody<B>> {
-        http::Response::from_parts(self.parts, HttpResponseBody::new(self.held, Tail::timed_out()))
     }
 }

@@ -15,7 +15,7 @@ use tower_layer::Layer;
 /// The client is any tower service of [`http::Request`]s, such as hyper-util's, or with the feature
 /// `reqwest` a `ReqwestService`. The layer decides in this order:
 ///
-/// * An answer 2xx whose body came whole is success. Any other status counts as a code, by
+/// * An answer 2xx whose body came whole is success. Any other status, whatever its body does, counts as a code, by
 ///   [`Code::from_http_status`](gax_retry::Code::from_http_status); a broken connection or body counts as
 ///   `UNAVAILABLE` ([`Compatibility::GaxJava`]: `UNKNOWN`, and final), an attempt whose time is up as
 ///   `DEADLINE_EXCEEDED`.

@@ -200,20 +200,6 @@ async fn an_error_tells_the_last_answer_that_came() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_status_stands_however_its_body_ends() {
-    for act in [HttpAct::StallInBody(404), HttpAct::StallInBody(400)] {
-        let seen = sent(&layer(), [act], get()).await;
-        assert_eq!(seen.report.stop_reason(), Some(StopReason::NonRetryable));
-        assert_eq!(times(&seen.report), [(0, 1000)]);
-        let error = "the response did not end before its attempt's time was up";
-        assert_eq!(seen.body.unwrap_err(), error);
-    }
-    let seen = sent(&layer(), [HttpAct::StallInBody(503)], get()).await;
-    assert_eq!(times(&seen.report), [(0, 1000), (1100, 1100)]);
-    assert_eq!(codes(&seen.report), [Code::Unavailable, Code::Ok]);
-}
-
-#[tokio::test(start_paused = true)]
 async fn retry_after_lengthens_a_wait_and_never_shortens_it() {
     let asking = |value: &str| HttpAct::status(429).with_header("retry-after", value);
     let dated = |value: &str| asking(value).with_header("date", "Sat, 21 Nov 2026 09:00:00 GMT");

@@ -116,6 +116,12 @@ impl Schedule {
         }
     }
 
+    /// Whether an attempt that ended so may be followed by another, limits and time aside.
+    #[must_use]
+    pub fn permits(&self, ending: Ending) -> bool {
+        ending.is_retryable().unwrap_or(self.codes.contains(ending.code()))
+    }
+
     /// The codes that are retried.
     #[must_use]
     pub fn retryable_codes(&self) -> CodeSet {

@@ -48,7 +48,7 @@ impl OperationState {
         if ending.code() == Code::Ok {
             return Decision::Done;
         }
-        if !ending.is_retryable().unwrap_or(schedule.codes.contains(ending.code())) {
+        if !schedule.permits(ending) {
             return Decision::Stop(Stop::new(StopReason::NonRetryable));
         }
         if ending.is_committed() {

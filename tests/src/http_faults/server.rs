@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -18,11 +19,18 @@ pub struct FaultServer {
     clock: VirtualClock,
     arrivals: Arc<Mutex<Vec<HttpArrival>>>,
     open: Arc<()>,
+    accepted: Arc<AtomicUsize>,
 }
 
 impl FaultServer {
     fn new(script: HttpScript) -> Self {
-        Self { script, clock: VirtualClock::start(), arrivals: Arc::default(), open: Arc::default() }
+        Self {
+            script,
+            clock: VirtualClock::start(),
+            arrivals: Arc::default(),
+            open: Arc::default(),
+            accepted: Arc::default(),
+        }
     }
 
     /// A server behind pipes, and what connects to it.
@@ -33,6 +41,7 @@ impl FaultServer {
         let this = server.clone();
         tokio::spawn(async move {
             while let Some(mut io) = accepted.recv().await {
+                this.accepted.fetch_add(1, Ordering::SeqCst);
                 let this = this.clone();
                 tokio::spawn(async move {
                     let _open = Arc::clone(&this.open);
@@ -52,6 +61,7 @@ impl FaultServer {
         let this = server.clone();
         tokio::spawn(async move {
             while let Ok((mut io, _)) = listener.accept().await {
+                this.accepted.fetch_add(1, Ordering::SeqCst);
                 let this = this.clone();
                 tokio::spawn(async move {
                     let _open = Arc::clone(&this.open);
@@ -98,6 +108,12 @@ impl FaultServer {
     #[must_use]
     pub fn times(&self) -> Vec<u128> {
         self.arrivals().iter().map(|arrival| arrival.at.as_millis()).collect()
+    }
+
+    /// How many connections were made.
+    #[must_use]
+    pub fn accepted(&self) -> usize {
+        self.accepted.load(Ordering::SeqCst)
     }
 
     /// How many connections are open.
