@@ -11,7 +11,7 @@ pub(crate) trait Access {
     /// The operation's own service.
     fn service(&mut self) -> &mut Self::Service;
 
-    /// Gives back what the service may hold, a place in a queue above all.
+    /// Puts another service in its place: of one that holds a place in a queue, or has failed.
     fn renew(&mut self);
 }
 

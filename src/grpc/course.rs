@@ -32,6 +32,8 @@ pub(crate) enum Judge {
 pub(crate) enum Next {
     /// Send the request of the attempt that has begun.
     Send,
+    /// Send it again, but let other tasks run before.
+    Resend,
     /// Begin another attempt.
     Attempt,
     /// The same, but let other tasks run before.
@@ -42,8 +44,16 @@ pub(crate) enum Next {
     Stop(Status),
 }
 
-/// How often a request that never left may be sent again.
-const MOST_UNSENT: u32 = 100;
+impl Next {
+    /// Whether other tasks run before.
+    #[inline]
+    pub(crate) fn yields(&self) -> bool {
+        matches!(self, Next::Resend | Next::Yield)
+    }
+}
+
+/// How often a request that never left is sent again before its attempt counts as failed.
+const MOST_RESENDS: u8 = 3;
 
 /// An operation's request, what is asked of it, and what has happened so far.
 #[derive(Debug)]
@@ -137,6 +147,7 @@ impl<O: Outgoing> Course<O> {
             Ok(started) => {
                 let delay = past.current.map_or(Duration::ZERO, |current| current.delay);
                 past.current = Some(Current { started, delay, start: now });
+                past.resends = 0;
                 self.log.late = false;
                 Ok(())
             }
@@ -201,9 +212,14 @@ impl<O: Outgoing> Course<O> {
             self.note(Note::CountedAsDeadlineExceeded);
             return self.timed_out();
         }
+        let past = self.log.past(self.outgoing.plan());
         let unsent = match verdict.reach {
-            Reach::NeverSent => self.log.ledger(&self.outgoing).transparent_retries < MOST_UNSENT,
-            Reach::Refused => !std::mem::replace(&mut self.log.past(self.outgoing.plan()).refused, true),
+            Reach::NeverSent => {
+                let may_be_resent = past.resends < MOST_RESENDS;
+                past.resends += u8::from(may_be_resent);
+                may_be_resent
+            }
+            Reach::Refused => !std::mem::replace(&mut past.refused, true),
             Reach::MaybeSent => false,
             Reach::ChannelClosed => {
                 self.log.record(&self.outgoing, failure.code);
@@ -213,7 +229,7 @@ impl<O: Outgoing> Course<O> {
         if unsent && self.outgoing.is_replayable() {
             self.log.ledger(&self.outgoing).transparent_retries += 1;
             self.log.late = true;
-            return Next::Send;
+            return Next::Resend;
         }
         self.ended(failure)
     }

@@ -56,7 +56,7 @@ pin_project! {
 impl<F> From<Next> for Phase<F> {
     fn from(next: Next) -> Self {
         match next {
-            Next::Send => Phase::Ready,
+            Next::Send | Next::Resend => Phase::Ready,
             Next::Attempt | Next::Yield => Phase::Idle,
             Next::Wait(until) => Phase::Waiting { until },
             Next::Stop(status) => Phase::Failed { status: Some(status) },
@@ -131,7 +131,11 @@ impl<A: Access, O: Outgoing> Operation<A, O> {
                         this.phase.set(Phase::Sent { future });
                         continue;
                     }
-                    Poll::Ready(Err(error)) => Poll::Ready(course.broken(error.into(), false)),
+                    Poll::Ready(Err(error)) => {
+                        // A service that has failed is not asked again.
+                        this.access.renew();
+                        Poll::Ready(course.broken(error.into(), false))
+                    }
                     Poll::Pending => Poll::Pending,
                 },
                 PhaseProj::Sent { future } => match future.poll(cx) {
@@ -193,7 +197,7 @@ impl<A: Access, O: Outgoing> Operation<A, O> {
                     course.timed_out()
                 }
             };
-            let yields = matches!(next, Next::Yield);
+            let yields = next.yields();
             this.phase.set(next.into());
             if yields {
                 cx.waker().wake_by_ref();

@@ -31,6 +31,9 @@ pub(super) struct Past {
     pub(super) before: Option<Failure>,
     /// When it ended, if another attempt follows at once: that begins then.
     pub(super) ended: Option<Duration>,
+    /// How often the attempt's request never left and was sent again.
+    pub(super) resends: u8,
+    /// Whether a server has refused to look at the request, in any attempt.
     pub(super) refused: bool,
     pub(super) burst: u8,
     pub(super) jitter: Jitter,
@@ -64,6 +67,7 @@ impl Past {
             current: Current::first(plan),
             before: None,
             ended: None,
+            resends: 0,
             refused: false,
             burst: 0,
             jitter: plan.jitter.next(),

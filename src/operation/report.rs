@@ -105,8 +105,9 @@ impl OperationReport {
         self.attempts().last().map_or(Duration::ZERO, Attempt::end)
     }
 
-    /// How often a request that never reached a server was sent again at once. That is no attempt: it
-    /// costs no delay and counts against no limit (gRFC A6, "transparent retries").
+    /// How often a request that never reached a server was sent again at once. That is no attempt, and costs no
+    /// delay (gRFC A6, "transparent retries"). Over gRPC there are at most three between two attempts, and one more
+    /// in an operation for a request that a server refused to look at.
     #[must_use]
     pub fn transparent_retries(&self) -> u32 {
         self.ledger().map_or(0, |ledger| ledger.transparent_retries)

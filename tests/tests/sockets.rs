@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -362,4 +362,28 @@ async fn two_thousand_operations_at_a_limit_of_streams_outlive_three_restarts() 
         assert!(codes(report).iter().rev().skip(1).all(|code| *code == Code::Unavailable), "{report}");
     }
     drop(running);
+}
+
+/// A balancer without backends: it takes every connection and closes it.
+#[tokio::test]
+async fn a_listener_that_only_closes_costs_four_connections_an_attempt() {
+    let listener = tokio::net::TcpListener::bind(ANY_PORT).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let taken = Arc::new(AtomicUsize::new(0));
+    let counting = Arc::clone(&taken);
+    let listening = tokio::spawn(async move {
+        loop {
+            drop(listener.accept().await);
+            counting.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    let few = patient().to_builder().max_attempts(4).build().unwrap();
+    let status = client(address, few).list_assets(named("nobody")).await.unwrap_err();
+    assert_eq!(status.code(), tonic::Code::Unavailable);
+    let report = OperationError::of(&status).unwrap().report();
+    assert_eq!(codes(report), [Code::Unavailable; 4]);
+    assert!(report.transparent_retries() <= 3 * 4, "{report}");
+    // A connection may be made ahead, once the last request has been lost.
+    assert!(taken.load(Ordering::Relaxed) <= 4 * 4 + 1, "{report}");
+    listening.abort();
 }

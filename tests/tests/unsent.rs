@@ -5,8 +5,8 @@ use gax_retry::{Code, RetrySettings, StopReason};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tonic::body::Body;
@@ -32,13 +32,20 @@ fn settings() -> RetrySettings {
 #[derive(Debug, Clone)]
 struct Stale {
     channel: Channel,
-    left: Arc<AtomicU32>,
+    losses: Arc<Mutex<Vec<hyper::Error>>>,
     after: Duration,
+    /// How many turns other tasks had had when each request came.
+    turns: Turns,
 }
 
 impl Stale {
-    fn new(times: u32, server: &VirtualServer) -> Self {
-        Self { channel: server.channel(), left: Arc::new(AtomicU32::new(times)), after: Duration::ZERO }
+    async fn new(times: usize, server: &VirtualServer) -> Self {
+        let mut losses = Vec::new();
+        for _ in 0..times {
+            losses.push(lost().await);
+        }
+        let losses = Arc::new(Mutex::new(losses));
+        Self { channel: server.channel(), losses, after: Duration::ZERO, turns: Turns::default() }
     }
 
     fn after(self, after: Duration) -> Self {
@@ -56,14 +63,14 @@ impl Service<http::Request<Body>> for Stale {
     }
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
-        let take = |left: u32| left.checked_sub(1);
-        if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok() {
+        self.turns.note();
+        if let Some(error) = self.losses.lock().unwrap().pop() {
             let after = self.after;
             return Box::pin(async move {
                 if !after.is_zero() {
                     tokio::time::sleep(after).await;
                 }
-                Err(lost(request).await.into())
+                Err(error.into())
             });
         }
         let answered = self.channel.call(request);
@@ -71,13 +78,37 @@ impl Service<http::Request<Body>> for Stale {
     }
 }
 
+/// Counts the turns that tasks get beside an operation.
+#[derive(Debug, Clone, Default)]
+struct Turns {
+    so_far: Arc<AtomicU32>,
+    noted: Arc<Mutex<Vec<u32>>>,
+}
+
+impl Turns {
+    fn note(&self) {
+        self.noted.lock().unwrap().push(self.so_far.load(Ordering::Relaxed));
+    }
+
+    /// A task that takes every turn it gets.
+    fn take(&self) {
+        let so_far = Arc::clone(&self.so_far);
+        tokio::spawn(async move {
+            loop {
+                so_far.fetch_add(1, Ordering::Relaxed);
+                tokio::task::yield_now().await;
+            }
+        });
+    }
+}
+
 /// hyper's own error for a request that a connection did not take any more.
-async fn lost(request: http::Request<Body>) -> hyper::Error {
+async fn lost() -> hyper::Error {
     let (near, far) = tokio::io::duplex(1024);
     let handshake = hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(near)).await;
     let (mut sender, connection) = handshake.unwrap();
     drop((connection, far));
-    let error = sender.send_request(request).await.unwrap_err();
+    let error = sender.send_request(http::Request::new(Body::empty())).await.unwrap_err();
     assert!(error.is_canceled(), "{error:?}");
     error
 }
@@ -85,25 +116,24 @@ async fn lost(request: http::Request<Body>) -> hyper::Error {
 #[tokio::test(start_paused = true)]
 async fn a_lost_request_costs_no_attempt_and_no_delay() {
     for stack in Stack::ALL {
-        for lost in [1, 2, 100] {
+        for lost in 1..=3 {
             let server = VirtualServer::start(Script::always(Answer::Serve));
             let setup = Setup::new(settings()).retrying([]);
-            let mut caller = stack.caller(Stale::new(lost, &server), &setup);
+            let mut caller = stack.caller(Stale::new(lost, &server).await, &setup);
             let result = caller.list(reported(ListAssetsRequest::default())).await;
             assert_eq!(rows(&report_of(&result)), [row(1, 1000, 0, 0, 0, Code::Ok)], "{stack:?}");
-            assert_eq!(report_of(&result).transparent_retries(), lost, "{stack:?}");
+            assert_eq!(report_of(&result).transparent_retries(), u32::try_from(lost).unwrap(), "{stack:?}");
             assert_eq!(server.seen(), [(0, Some(1000))], "{stack:?}");
         }
     }
 }
 
-/// It is still the same attempt: its time goes on, and the server is told what is left.
 #[tokio::test(start_paused = true)]
 async fn a_lost_request_uses_up_its_attempt_s_time() {
     for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(Answer::Hang));
         let setup = Setup::new(settings()).retrying([]);
-        let mut caller = stack.caller(Stale::new(3, &server).after(ms(100)), &setup);
+        let mut caller = stack.caller(Stale::new(3, &server).await.after(ms(100)), &setup);
         let report = error_report(&caller.list(ListAssetsRequest::default()).await.unwrap_err());
         assert_eq!(rows(&report), [row(1, 1000, 0, 0, 1000, Code::DeadlineExceeded)], "{stack:?}");
         assert_eq!(server.seen(), [(300, Some(700))], "{stack:?}");
@@ -111,10 +141,10 @@ async fn a_lost_request_uses_up_its_attempt_s_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hundred_times_an_operation_and_no_more() {
+async fn three_times_between_two_attempts_and_no_more() {
     for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(Answer::Serve));
-        let mut caller = stack.caller(Stale::new(102, &server), &Setup::new(settings()));
+        let mut caller = stack.caller(Stale::new(4 + 4 + 2, &server).await, &Setup::new(settings()));
         let result = caller.list(ListAssetsRequest::default()).await;
         let table = [
             row(1, 1000, 0, 0, 0, Code::Unavailable),
@@ -122,7 +152,38 @@ async fn a_hundred_times_an_operation_and_no_more() {
             row(3, 1000, 200, 400, 400, Code::Ok),
         ];
         assert_eq!(rows(&report_of(&result)), table, "{stack:?}");
-        assert_eq!(report_of(&result).transparent_retries(), 100, "{stack:?}");
+        assert_eq!(report_of(&result).transparent_retries(), 3 + 3 + 2, "{stack:?}");
+    }
+}
+
+/// A balancer without backends takes every connection and closes it.
+#[tokio::test(start_paused = true)]
+async fn a_request_that_is_always_lost_ends_with_its_attempts() {
+    for stack in Stack::ALL {
+        let server = VirtualServer::start(Script::always(Answer::Serve));
+        let settings = settings().to_builder().max_attempts(5).build().unwrap();
+        let stale = Stale::new(1000, &server).await;
+        let mut caller = stack.caller(stale.clone(), &Setup::new(settings));
+        let report = error_report(&caller.list(ListAssetsRequest::default()).await.unwrap_err());
+        assert_eq!(report.attempts().len(), 5, "{stack:?}");
+        assert_eq!(report.stop_reason(), Some(StopReason::MaxAttempts), "{stack:?}");
+        assert_eq!(report.transparent_retries(), 15, "{stack:?}");
+        assert_eq!(stale.turns.noted.lock().unwrap().len(), 20, "{stack:?}");
+        assert_eq!(server.seen(), [], "{stack:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn other_tasks_get_a_turn_before_each_transparent_retry() {
+    for stack in Stack::ALL {
+        let server = VirtualServer::start(Script::always(Answer::Serve));
+        let stale = Stale::new(3, &server).await;
+        let mut caller = stack.caller(stale.clone(), &Setup::new(settings()));
+        stale.turns.take();
+        caller.list(ListAssetsRequest::default()).await.unwrap();
+        let noted = stale.turns.noted.lock().unwrap();
+        assert_eq!(noted.len(), 4, "{stack:?}");
+        assert!(noted.is_sorted_by(|earlier, later| earlier < later), "{stack:?}: {noted:?}");
     }
 }
 
@@ -131,7 +192,7 @@ async fn a_request_that_can_t_be_replayed_is_not() {
     for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(Answer::Serve));
         let setup = Setup::new(settings()).replaying(1);
-        let mut caller = stack.caller(Stale::new(1, &server), &setup);
+        let mut caller = stack.caller(Stale::new(1, &server).await, &setup);
         let request = ListAssetsRequest { page_size: 1, ..ListAssetsRequest::default() };
         let report = error_report(&caller.list(request).await.unwrap_err());
         assert_eq!(rows(&report), [row(1, 1000, 0, 0, 0, Code::Unavailable)], "{stack:?}");
