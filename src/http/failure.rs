@@ -19,14 +19,16 @@ pub(super) fn classify(error: &(dyn Error + 'static), part: Part) -> Option<Tran
         Part::Head => TransportFailure::Reset,
         Part::Body => TransportFailure::Truncated,
     };
+    let mut otherwise = broken;
     let mut link = Some(error);
     while let Some(current) = link {
         if let Some(error) = current.downcast_ref::<hyper_util::client::legacy::Error>() {
             if error.is_connect() {
                 return Some(TransportFailure::Connect);
             }
-            // Faults of requests that the client does not take have no cause.
-            error.source()?;
+            if is_refused_by_client(error) {
+                return None;
+            }
         }
         #[cfg(feature = "reqwest")]
         if let Some(error) = current.downcast_ref::<reqwest::Error>() {
@@ -37,16 +39,23 @@ pub(super) fn classify(error: &(dyn Error + 'static), part: Part) -> Option<Tran
                 return Some(TransportFailure::Connect);
             }
             if error.is_timeout() {
-                return Some(TransportFailure::Timeout);
+                // Its own clock, unless a connection is found below that timed out, which is a broken one.
+                otherwise = TransportFailure::Timeout;
             }
         }
         if let Some(error) = current.downcast_ref::<hyper::Error>() {
-            if error.is_user() {
+            if error.is_user() && !is_lost_with_connection(error) {
                 return None;
             }
             if error.is_timeout() {
-                return Some(TransportFailure::Timeout);
+                // The pings of HTTP/2 that keep a connection alive got no response.
+                return Some(broken);
             }
+        }
+        if let Some(error) = current.downcast_ref::<h2::Error>()
+            && is_refused_by_h2(error)
+        {
+            return None;
         }
         if current.is::<http::Error>() || current.is::<http::uri::InvalidUri>() {
             return None;
@@ -59,7 +68,27 @@ pub(super) fn classify(error: &(dyn Error + 'static), part: Part) -> Option<Tran
         }
         link = current.source();
     }
-    Some(broken)
+    Some(otherwise)
+}
+
+/// Whether hyper-util's client takes no such request: no absolute URI, or an HTTP version or method that it
+/// doesn't speak. Nothing but its text tells these from a request that lost its place in the pool, which has no
+/// source either.
+fn is_refused_by_client(error: &hyper_util::client::legacy::Error) -> bool {
+    error.source().is_none() && error.to_string().starts_with("client error (User")
+}
+
+/// Whether the task that drives the connection was gone before it had a response for the request. That is what
+/// a request hears that waits for a free stream (the server's `MAX_CONCURRENT_STREAMS`) when its connection ends.
+/// hyper counts it among the mistakes of its users, and nothing but the text tells it from theirs.
+fn is_lost_with_connection(error: &hyper::Error) -> bool {
+    error.to_string().starts_with("dispatch task is gone")
+}
+
+/// Whether HTTP/2 can't express the request, or its body failed, at which the client itself reset the stream.
+fn is_refused_by_h2(error: &h2::Error) -> bool {
+    let is_ours = !error.is_remote() && !error.is_library();
+    is_ours && (error.is_reset() || (error.reason().is_none() && !error.is_io()))
 }
 
 fn of_io(kind: io::ErrorKind) -> Option<TransportFailure> {
@@ -69,7 +98,6 @@ fn of_io(kind: io::ErrorKind) -> Option<TransportFailure> {
         | io::ErrorKind::NetworkUnreachable
         | io::ErrorKind::NetworkDown
         | io::ErrorKind::AddrNotAvailable => Some(TransportFailure::Connect),
-        io::ErrorKind::TimedOut => Some(TransportFailure::Timeout),
         io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted | io::ErrorKind::BrokenPipe => {
             Some(TransportFailure::Reset)
         }
@@ -86,7 +114,7 @@ mod tests {
         use io::ErrorKind as Kind;
         for (kind, in_head, in_body) in [
             (Kind::ConnectionRefused, TransportFailure::Connect, TransportFailure::Connect),
-            (Kind::TimedOut, TransportFailure::Timeout, TransportFailure::Timeout),
+            (Kind::TimedOut, TransportFailure::Reset, TransportFailure::Truncated),
             (Kind::ConnectionReset, TransportFailure::Reset, TransportFailure::Reset),
             (Kind::UnexpectedEof, TransportFailure::Reset, TransportFailure::Truncated),
         ] {

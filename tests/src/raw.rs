@@ -1,7 +1,9 @@
 //! An HTTP/2 server written frame by frame, which does to a connection what no library would.
 
+use crate::MemoryConnector;
 use crate::wire::Connect;
-use hyper_util::rt::TokioIo;
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -88,6 +90,20 @@ impl RawServer {
     #[must_use]
     pub fn channel(&self) -> Channel {
         self.connect.channel()
+    }
+
+    /// An HTTP client of it that speaks HTTP/2 only, and asks every five seconds whether the server is there.
+    #[must_use]
+    pub fn http_client<B>(&self) -> Client<MemoryConnector, B>
+    where
+        B: http_body::Body + Send,
+        B::Data: Send,
+    {
+        let connector = MemoryConnector::to(self.connect.accept());
+        let mut builder = Client::builder(TokioExecutor::new());
+        builder.http2_only(true).timer(TokioTimer::new());
+        builder.http2_keep_alive_interval(Duration::from_secs(5));
+        builder.http2_keep_alive_timeout(Duration::from_secs(1)).build(connector)
     }
 
     /// Makes connections to it, for channels of other kinds.

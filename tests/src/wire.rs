@@ -66,6 +66,11 @@ impl Connect {
         Self { accept }
     }
 
+    /// Where whoever accepts gets its ends of the pipes.
+    pub(crate) fn accept(&self) -> mpsc::UnboundedSender<DuplexStream> {
+        self.accept.clone()
+    }
+
     pub(crate) fn connect(&self) -> io::Result<TokioIo<DuplexStream>> {
         const PIPE: usize = 64 * 1024;
         let (near, far) = tokio::io::duplex(PIPE);

@@ -20,7 +20,7 @@ pub struct MemoryConnector {
 }
 
 impl MemoryConnector {
-    pub(super) fn to(accept: mpsc::UnboundedSender<DuplexStream>) -> Self {
+    pub(crate) fn to(accept: mpsc::UnboundedSender<DuplexStream>) -> Self {
         Self { accept, refusals: Arc::default() }
     }
 
