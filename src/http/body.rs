@@ -1,20 +1,23 @@
 //! The body of a response that has come through the layer.
 
 use super::BoxError;
+use super::open_body::{EndedEarly, OpenBody};
 use crate::grpc::Collected;
-use bytes::{Buf, Bytes};
+use crate::operation::Timer;
+use bytes::Bytes;
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 use std::fmt;
-use std::future::Future as _;
 use std::pin::Pin;
-use std::task::{Context, Poll};
-use tokio::time::{Instant, Sleep, sleep_until};
+use std::task::{Context, Poll, ready};
+use tokio::time::Instant;
 
 /// The body of a response: what the layer has read of it, and what is still to come.
 ///
-/// The body of a success is read to its end first, unless it is longer than the response buffer; that of
-/// an error is handed on as it comes. What is still to come has to come within the attempt's time.
+/// The body of a success is read to its end first, unless it is longer than the response buffer. What is still
+/// to come of it has no deadline: the operation has ended. The body of an error is handed on as it comes, and
+/// has to end within the attempt's time. Either may take no longer over the next bytes than the
+/// [idle timeout](crate::HttpRetryLayer::body_idle_timeout), if there is one.
 pub struct HttpResponseBody<B> {
     held: Collected,
     tail: Tail<B>,
@@ -25,19 +28,19 @@ pub(super) enum Tail<B> {
     /// Nothing.
     End,
     Trailers(HeaderMap),
-    /// More, until the attempt's time is up.
+    /// More, until the deadline.
     Open {
-        body: Pin<Box<B>>,
+        body: OpenBody<B>,
         deadline: Option<Instant>,
-        timer: Option<Pin<Box<Sleep>>>,
+        timer: Timer,
     },
-    /// The body broke off there.
-    Broken(BoxError),
+    /// The body ends there, before its time.
+    Broken(EndedEarly),
 }
 
 impl<B> Tail<B> {
-    pub(super) fn open(body: Pin<Box<B>>, deadline: Option<Instant>) -> Self {
-        Tail::Open { body, deadline, timer: None }
+    pub(super) fn open(body: OpenBody<B>, deadline: Option<Instant>) -> Self {
+        Tail::Open { body, deadline, timer: Timer::default() }
     }
 }
 
@@ -49,14 +52,9 @@ impl<B> HttpResponseBody<B> {
     /// Lets go of the connection; what has not come in by now never will.
     pub(super) fn cut(&mut self) {
         if matches!(self.tail, Tail::Open { .. }) {
-            self.tail = Tail::Broken(Box::new(EndedEarly::Cut));
+            self.tail = Tail::Broken(EndedEarly::Cut);
         }
     }
-}
-
-/// A frame with its data in one piece.
-pub(super) fn in_bytes<D: Buf>(frame: Frame<D>) -> Frame<Bytes> {
-    frame.map_data(|mut data| data.copy_to_bytes(data.remaining()))
 }
 
 impl<B> Body for HttpResponseBody<B>
@@ -79,29 +77,16 @@ where
             Tail::End => Poll::Ready(None),
             Tail::Trailers(_) | Tail::Broken(_) => match std::mem::replace(&mut this.tail, Tail::End) {
                 Tail::Trailers(trailers) => Poll::Ready(Some(Ok(Frame::trailers(trailers)))),
-                Tail::Broken(error) => Poll::Ready(Some(Err(error))),
+                Tail::Broken(why) => Poll::Ready(Some(Err(why.into_error()))),
                 Tail::End | Tail::Open { .. } => Poll::Ready(None),
             },
-            Tail::Open { body, deadline, timer } => match body.as_mut().poll_frame(cx) {
-                Poll::Ready(Some(Ok(frame))) => Poll::Ready(Some(Ok(in_bytes(frame)))),
-                Poll::Ready(Some(Err(error))) => {
+            Tail::Open { body, deadline, timer } => {
+                let frame = ready!(body.poll_frame(*deadline, timer, cx));
+                if !matches!(frame, Some(Ok(_))) {
                     this.tail = Tail::End;
-                    Poll::Ready(Some(Err(error.into())))
                 }
-                Poll::Ready(None) => {
-                    this.tail = Tail::End;
-                    Poll::Ready(None)
-                }
-                Poll::Pending => {
-                    let Some(deadline) = *deadline else { return Poll::Pending };
-                    let timer = timer.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
-                    if timer.as_mut().poll(cx).is_pending() {
-                        return Poll::Pending;
-                    }
-                    this.tail = Tail::End;
-                    Poll::Ready(Some(Err(Box::new(EndedEarly::TimedOut))))
-                }
-            },
+                Poll::Ready(frame.map(|frame| frame.map_err(EndedEarly::into_error)))
+            }
         }
     }
 
@@ -137,23 +122,3 @@ impl<B> fmt::Debug for HttpResponseBody<B> {
         f.debug_struct("HttpResponseBody").field("held", &self.held.len()).finish_non_exhaustive()
     }
 }
-
-/// Why a body ends early.
-#[derive(Debug)]
-enum EndedEarly {
-    TimedOut,
-    Cut,
-}
-
-impl fmt::Display for EndedEarly {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            EndedEarly::TimedOut => "the response did not end before its attempt's time was up",
-            EndedEarly::Cut => {
-                "the rest of the response was let go before another attempt that could not be made"
-            }
-        })
-    }
-}
-
-impl std::error::Error for EndedEarly {}

@@ -13,7 +13,8 @@ use super::service::Limits;
 use crate::grpc::inbound_deadline;
 use crate::operation::{BURST, Clock, Jitter, Ledger, Note, OperationReport, time_of_day, until};
 use gax_retry::{
-    Attempt, Code, Decision, Ending, HttpFailure, OperationState, Schedule, Started, StopReason, retry_after,
+    Attempt, Code, Decision, Ending, HttpFailure, OperationState, Schedule, Started, StopReason,
+    TransportFailure, retry_after,
 };
 use http::header::{DATE, RETRY_AFTER};
 use http::{HeaderMap, StatusCode};
@@ -97,6 +98,10 @@ impl<B: Replay, R> Course<B, R> {
             jitter,
             policy,
         }
+    }
+
+    pub(super) fn body_idle_timeout(&self) -> Option<Duration> {
+        self.limits.body_idle_timeout
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {
@@ -185,7 +190,16 @@ impl<B: Replay, R> Course<B, R> {
     /// The request or its answer broke.
     pub(super) fn broken(&mut self, error: BoxError, part: Part) -> Next<R> {
         let failure = classify(&*error, part);
-        let broken = Broken::Failed { failure, source: error };
+        self.failed(failure, error)
+    }
+
+    /// The body of the answer stopped coming.
+    pub(super) fn stalled(&mut self, error: BoxError) -> Next<R> {
+        self.failed(Some(TransportFailure::Timeout), error)
+    }
+
+    fn failed(&mut self, failure: Option<TransportFailure>, source: BoxError) -> Next<R> {
+        let broken = Broken::Failed { failure, source };
         self.ended(Ended::Broken(broken), failure.map(HttpFailure::Transport), None)
     }
 

@@ -6,6 +6,7 @@ use super::course::{Course, Next};
 use super::error::HttpError;
 use super::failure::Part;
 use super::incoming::{Extent, Incoming, Read};
+use super::open_body::EndedEarly;
 use super::replay::Replay;
 use crate::operation::Timer;
 use http_body::Body;
@@ -100,7 +101,7 @@ where
                 },
                 PhaseProj::Sent { future } => match future.poll(cx) {
                     Poll::Ready(Ok(response)) => {
-                        let incoming = Incoming::new(response);
+                        let incoming = Incoming::new(response, course.body_idle_timeout());
                         if let Some(extent) = course.head(incoming.status()) {
                             this.phase.set(Phase::Collecting { incoming, extent });
                             continue;
@@ -155,16 +156,17 @@ where
     R: Body,
     R::Error: Into<BoxError>,
 {
-    let deadline = course.deadline();
     if !incoming.status().is_success() {
-        return course.answered(incoming.into_response(read, deadline));
+        return course.answered(incoming.into_response(read, course.deadline()));
     }
     match read {
-        Read::Broke(error) => course.broken(error, Part::Body),
-        Read::Stalled => course.timed_out(),
+        Read::Early(EndedEarly::TimedOut) => course.timed_out(),
+        Read::Early(why @ EndedEarly::Idle(_)) => course.stalled(why.into_error()),
+        Read::Early(why) => course.broken(why.into_error(), Part::Body),
+        // The operation's clock stops: what is still to come may take as long as it likes.
         Read::NotYet | Read::Whole | Read::TooLong => {
             let is_whole = matches!(read, Read::Whole);
-            course.succeeded(incoming.into_response(read, deadline), is_whole)
+            course.succeeded(incoming.into_response(read, None), is_whole)
         }
     }
 }

@@ -1,13 +1,13 @@
 //! A response that comes in.
 
 use super::BoxError;
-use super::body::{HttpResponseBody, Tail, in_bytes};
+use super::body::{HttpResponseBody, Tail};
+use super::open_body::{EndedEarly, OpenBody};
 use crate::grpc::Collected;
 use crate::operation::Timer;
 use http::response::Parts;
 use http::{HeaderMap, StatusCode};
 use http_body::Body;
-use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -41,7 +41,7 @@ pub(super) struct Incoming<B> {
     parts: Parts,
     held: Collected,
     trailers: Option<HeaderMap>,
-    body: Pin<Box<B>>,
+    body: OpenBody<B>,
 }
 
 /// How reading ended.
@@ -52,10 +52,8 @@ pub(super) enum Read {
     Whole,
     /// It is longer than what is held back.
     TooLong,
-    /// It broke off.
-    Broke(BoxError),
-    /// It did not end in time.
-    Stalled,
+    /// It ended early, or took too long.
+    Early(EndedEarly),
 }
 
 impl<B> Incoming<B>
@@ -63,9 +61,10 @@ where
     B: Body,
     B::Error: Into<BoxError>,
 {
-    pub(super) fn new(response: http::Response<B>) -> Self {
+    pub(super) fn new(response: http::Response<B>, idle_timeout: Option<Duration>) -> Self {
         let (parts, body) = response.into_parts();
-        Self { parts, held: Collected::default(), trailers: None, body: Box::pin(body) }
+        let body = OpenBody::new(body, idle_timeout);
+        Self { parts, held: Collected::default(), trailers: None, body }
     }
 
     pub(super) fn status(&self) -> StatusCode {
@@ -74,11 +73,10 @@ where
 
     /// Reads on, as far as that.
     pub(super) fn poll(&mut self, extent: Extent, timer: &mut Timer, cx: &mut Context<'_>) -> Poll<Read> {
-        while let Poll::Ready(frame) = self.body.as_mut().poll_frame(cx) {
+        while let Some(frame) = ready!(self.body.poll_frame(extent.until, timer, cx)) {
             let frame = match frame {
-                Some(Ok(frame)) => in_bytes(frame),
-                Some(Err(error)) => return Poll::Ready(Read::Broke(error.into())),
-                None => return Poll::Ready(Read::Whole),
+                Ok(frame) => frame,
+                Err(why) => return Poll::Ready(Read::Early(why)),
             };
             match frame.into_data() {
                 Ok(data) => {
@@ -96,8 +94,7 @@ where
                 }
             }
         }
-        ready!(timer.poll_at(extent.until, cx));
-        Poll::Ready(Read::Stalled)
+        Poll::Ready(Read::Whole)
     }
 
     /// The response, read so far. What is still to come of it has to come before the deadline.
@@ -108,8 +105,10 @@ where
     ) -> http::Response<HttpResponseBody<B>> {
         let tail = match read {
             Read::Whole => self.trailers.map_or(Tail::End, Tail::Trailers),
-            Read::NotYet | Read::TooLong | Read::Stalled => Tail::open(self.body, deadline),
-            Read::Broke(error) => Tail::Broken(error),
+            Read::NotYet | Read::TooLong | Read::Early(EndedEarly::TimedOut | EndedEarly::Idle(_)) => {
+                Tail::open(self.body, deadline)
+            }
+            Read::Early(why) => Tail::Broken(why),
         };
         http::Response::from_parts(self.parts, HttpResponseBody::new(self.held, tail))
     }

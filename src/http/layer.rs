@@ -44,6 +44,7 @@ use tower_layer::Layer;
 /// | [`retry_after`](Self::retry_after) | heeded | heeded |
 /// | [`max_replay_bytes`](Self::max_replay_bytes) | no limit | no limit |
 /// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB | 4 MiB |
+/// | [`body_idle_timeout`](Self::body_idle_timeout) | none | none |
 ///
 /// # Examples
 ///
@@ -111,6 +112,7 @@ impl HttpRetryLayer {
             limits: Limits {
                 max_replay_bytes: usize::MAX,
                 max_response_buffer: 4 * 1024 * 1024,
+                body_idle_timeout: None,
                 retry_after: true,
             },
             jitter: JitterSeeds::default(),
@@ -163,11 +165,36 @@ impl HttpRetryLayer {
         self.changed()
     }
 
-    /// The most bytes of a response that are held back until it has ended. A longer response is passed on:
-    /// its rest is still under the attempt's clock, but no longer retried, and the report says so.
+    /// The most bytes of a success that are held back until it has ended, so that one that breaks off can
+    /// be retried. A longer one is handed on: the operation ends there as a success, its clock stops, and the
+    /// report says so. What is still to come is no longer retried, and bounded only by the
+    /// [idle timeout](Self::body_idle_timeout).
     #[must_use]
     pub fn max_response_buffer(mut self, bytes: usize) -> Self {
         self.limits.max_response_buffer = bytes;
+        self.changed()
+    }
+
+    /// The longest time that a response's body may bring nothing while somebody waits for it. A success that
+    /// is still held back then counts as an attempt that timed out, and is retried by that; a body that
+    /// has been handed on ends with an error.
+    ///
+    /// This is the tool for large transfers, which take as long as they take while they move: a response that
+    /// has been handed on has no other clock. Time in which the caller does not read doesn't count. Zero is no
+    /// time at all.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tonic_gax::{HttpRetryLayer, presets};
+    ///
+    /// let layer = HttpRetryLayer::preset(&presets::storage()).body_idle_timeout(Duration::from_secs(30));
+    /// # drop(layer);
+    /// ```
+    #[must_use]
+    pub fn body_idle_timeout(mut self, timeout: Duration) -> Self {
+        self.limits.body_idle_timeout = Some(timeout);
         self.changed()
     }
 

@@ -7,6 +7,7 @@ mod error;
 mod failure;
 mod incoming;
 mod layer;
+mod open_body;
 mod outgoing;
 mod policy;
 mod replay;

@@ -15,6 +15,7 @@ use http::Extensions;
 use http_body::Body;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tower_service::Service;
 
 /// Runs every request as an operation; made by [`HttpRetryLayer`](crate::HttpRetryLayer).
@@ -45,6 +46,7 @@ pub(super) struct Config {
 pub(super) struct Limits {
     pub(super) max_replay_bytes: usize,
     pub(super) max_response_buffer: usize,
+    pub(super) body_idle_timeout: Option<Duration>,
     /// Whether `Retry-After` is heeded.
     pub(super) retry_after: bool,
 }

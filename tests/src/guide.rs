@@ -33,6 +33,9 @@ mod closures {}
 #[doc = include_str!("../../docs/src/http.md")]
 mod http {}
 
+#[doc = include_str!("../../docs/src/transfers.md")]
+mod transfers {}
+
 #[doc = include_str!("../../docs/src/presets.md")]
 mod presets {}
 

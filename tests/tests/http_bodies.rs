@@ -6,7 +6,8 @@ use gax_retry::Attempt;
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
 use tonic_gax::{
-    Code, HttpResponseBody, HttpRetryLayer, HttpRetryService, OperationReport, RetrySettings, StopReason,
+    CallOptions, Code, HttpResponseBody, HttpRetryLayer, HttpRetryService, Note, OperationReport,
+    RetrySettings, StopReason, TransportFailure, presets,
 };
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, MemoryConnector, ms};
 use tower_layer::Layer as _;
@@ -138,4 +139,104 @@ async fn the_connection_of_a_short_error_is_used_again_and_that_of_a_long_one_is
         assert_eq!(client.call(request("GET")).await.unwrap().status(), 200);
         assert_eq!(server.accepted(), connections);
     }
+}
+
+/// A body of three pieces of five bytes, each eight seconds after the one before.
+fn eight_seconds_apart() -> HttpAct {
+    HttpAct::Slow(vec![(ms(8000), "first"), (ms(8000), "secon"), (ms(8000), "third")])
+}
+
+/// Hands on a success as soon as a byte of its body is there.
+fn streaming(settings: &RetrySettings) -> HttpRetryLayer {
+    layer(settings).max_response_buffer(0)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_transfer_that_was_handed_on_may_outlast_every_timeout() {
+    let presets = HttpRetryLayer::preset(&presets::storage().with_deadline(ms(10_000)));
+    let settings = settings().to_builder().initial_rpc_timeout(ms(9000)).build().unwrap();
+    for layer in [streaming(&settings), presets.max_response_buffer(0)] {
+        let (mut client, server) = client(&layer, [eight_seconds_apart()]);
+        let response = client.call(request("GET")).await.unwrap();
+        assert_eq!((rows(report(&response)), server.elapsed()), (vec![(0, 8000, Code::Ok)], ms(8000)));
+        assert_eq!(report(&response).notes(), [Note::ResponseTooLargeToJudge]);
+        assert_eq!(read(response).await, (b"firstseconthird".to_vec(), None));
+        assert_eq!(server.elapsed(), ms(24_000));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_deadline_of_the_request_being_served_does_not_cut_a_body_that_was_handed_on() {
+    let (client, server) = client(&streaming(&settings()), [eight_seconds_apart()]);
+    let handler = tower::service_fn(move |_: http::Request<Full<Bytes>>| {
+        let mut client = client.clone();
+        async move {
+            let mut request = request("GET");
+            request.extensions_mut().insert(CallOptions::new().attempt_timeout(ms(9000)));
+            let response = client.call(request).await.unwrap();
+            assert_eq!(read(response).await, (b"firstseconthird".to_vec(), None));
+            Ok::<_, std::convert::Infallible>(http::Response::new(Full::<Bytes>::default()))
+        }
+    });
+    let mut inbound = request("GET");
+    inbound.headers_mut().insert("grpc-timeout", http::HeaderValue::from_static("9S"));
+    tonic_gax::DeadlineLayer::new().layer(handler).call(inbound).await.unwrap();
+    assert_eq!(server.elapsed(), ms(24_000));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_timeout_ends_a_body_that_has_stopped_and_no_other() {
+    let settings = settings().to_builder().initial_rpc_timeout(ms(9000)).build().unwrap();
+    let layer = streaming(&settings).body_idle_timeout(ms(8500));
+    let (mut moving, server) = client(&layer, [eight_seconds_apart()]);
+    let response = moving.call(request("GET")).await.unwrap();
+    assert_eq!(read(response).await, (b"firstseconthird".to_vec(), None));
+    assert_eq!(server.elapsed(), ms(24_000));
+
+    let (mut stopped, server) = client(&layer, [HttpAct::StallInBody(200)]);
+    let response = stopped.call(request("GET")).await.unwrap();
+    let idle = "the response sent nothing more for 8.5s".to_owned();
+    assert_eq!(read(response).await, (b"hello".to_vec(), Some(idle)));
+    assert_eq!(server.elapsed(), ms(8500));
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_in_which_nobody_reads_is_not_idle() {
+    let act = HttpAct::Slow(vec![(ms(0), "first"), (ms(1000), "secon"), (ms(62_000), "third")]);
+    let (mut client, server) = client(&streaming(&settings()).body_idle_timeout(ms(5000)), [act]);
+    let mut body = client.call(request("GET")).await.unwrap().into_body();
+    assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), "first");
+    tokio::time::timeout(ms(60_000), std::future::pending::<()>()).await.unwrap_err();
+    assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), "secon");
+    assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), "third");
+    assert_eq!(server.elapsed(), ms(63_000), "three seconds of waiting");
+    assert!(body.frame().await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_timeout_ends_an_attempt_whose_body_is_still_read() {
+    let storage = HttpRetryLayer::preset(&presets::storage()).body_idle_timeout(ms(5000)).jitter_seed(1);
+    let get = || http::Request::get("http://server/storage/v1/b").body(Full::default()).unwrap();
+    let (mut again, _) = client(&storage, [HttpAct::StallInBody(200)]);
+    let response = again.call(get()).await.unwrap();
+    let rows = rows(report(&response));
+    assert_eq!(rows.first(), Some(&(0, 5000, Code::DeadlineExceeded)));
+    assert_eq!(rows.last().map(|row| row.2), Some(Code::Ok));
+
+    let once = settings().to_builder().max_attempts(1).initial_rpc_timeout(ms(9000)).build().unwrap();
+    let (mut last, _) = client(&layer(&once).body_idle_timeout(ms(5000)), [HttpAct::StallInBody(200)]);
+    let error = last.call(request("GET")).await.unwrap_err();
+    assert_eq!((error.failure(), error.code()), (Some(TransportFailure::Timeout), Code::DeadlineExceeded));
+    let cause = std::error::Error::source(&error).unwrap().to_string();
+    assert_eq!(cause, "the response sent nothing more for 5s");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_timeout_watches_the_body_of_an_error_too() {
+    let (mut client, server) =
+        client(&layer(&settings()).body_idle_timeout(ms(300)), [HttpAct::StallInBody(404)]);
+    let response = client.call(request("GET")).await.unwrap();
+    let idle = "the response sent nothing more for 300ms".to_owned();
+    assert_eq!(read(response).await, (b"hello".to_vec(), Some(idle)));
+    assert_eq!(server.elapsed(), ms(300));
 }

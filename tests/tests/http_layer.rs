@@ -321,7 +321,7 @@ async fn a_preset_takes_a_timeout_for_its_attempts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_response_longer_than_the_buffer_is_passed_on_under_the_clock() {
+async fn a_response_longer_than_the_buffer_is_handed_on() {
     let long = HttpAct::status(200).with_body("a".repeat(100_000));
     let narrow = layer().max_response_buffer(1000);
     let seen = sent(&narrow, [long.clone()], get()).await;
@@ -330,10 +330,6 @@ async fn a_response_longer_than_the_buffer_is_passed_on_under_the_clock() {
     let whole = sent(&layer(), [long], get()).await;
     assert_eq!((whole.body.unwrap().len(), whole.report.notes()), (100_000, &[][..]));
 
-    let stalled = sent(&layer().max_response_buffer(3), [HttpAct::StallInBody(200)], get()).await;
-    assert_eq!(codes(&stalled.report), [Code::Ok]);
-    assert!(stalled.body.unwrap_err().contains("did not end before"));
-    assert_eq!(stalled.server.elapsed(), ms(1000));
     let cut = sent(&layer().max_response_buffer(3), [HttpAct::Truncate], get()).await;
     assert!(cut.body.is_err());
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// The header that names the script of a request.
 pub const TEST_ID: &str = "x-retry-test-id";
@@ -25,6 +26,8 @@ pub enum HttpAct {
     Truncate,
     /// It answers with that status, promises 100 bytes, sends five and nothing more.
     StallInBody(u16),
+    /// It answers 200 with a body in pieces, each after a pause.
+    Slow(Vec<(Duration, &'static str)>),
     /// It never answers.
     Stall,
 }

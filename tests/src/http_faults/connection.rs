@@ -51,6 +51,17 @@ pub(super) async fn serve<T: AsyncRead + AsyncWrite + Unpin>(
                 until_closed(&mut io).await?;
                 return Ok(End::Closed);
             }
+            HttpAct::Slow(pieces) => {
+                let length: usize = pieces.iter().map(|(_, piece)| piece.len()).sum();
+                let head = format!("HTTP/1.1 200 -\r\ncontent-length: {length}\r\n\r\n");
+                io.write_all(head.as_bytes()).await?;
+                io.flush().await?;
+                for (pause, piece) in pieces {
+                    tokio::time::sleep(pause).await;
+                    io.write_all(piece.as_bytes()).await?;
+                    io.flush().await?;
+                }
+            }
             HttpAct::Stall => {
                 until_closed(&mut io).await?;
                 return Ok(End::Closed);
