@@ -26,13 +26,26 @@ pub(crate) enum Reach {
 pub(crate) struct Verdict {
     pub(crate) code: Code,
     pub(crate) reach: Reach,
+    pub(crate) nature: Nature,
+}
+
+/// What the code does not say of an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nature {
+    /// Nothing: the code says it all.
+    Plain,
     /// The server reset the stream with CANCEL, as it does when its own deadline for the call passes.
-    pub(crate) cancelled_by_server: bool,
+    CancelledByServer,
+    /// Our own HTTP/2 stack has reset the stream: the response, or the request, breaks the rules.
+    Unreadable,
+    /// Our own HTTP/2 stack has closed the connection, for this response or for another one on it. If it was for
+    /// this one, that code is the error's.
+    Suspect(Code),
 }
 
 impl Verdict {
     fn new(code: Code, reach: Reach) -> Self {
-        Self { code, reach, cancelled_by_server: false }
+        Self { code, reach, nature: Nature::Plain }
     }
 }
 
@@ -92,34 +105,53 @@ fn from_chain(error: &(dyn Error + 'static)) -> Verdict {
     }
 }
 
-/// The code of an HTTP/2 error, by the table of the gRPC protocol's "Errors" section; what that table calls
-/// cancelled or leaves open is a connection or stream that broke.
+/// The code of an HTTP/2 error, by its reason and by who raised it.
 fn from_h2(error: &h2::Error) -> Verdict {
     let Some(reason) = error.reason() else {
         return Verdict::new(Code::Unavailable, Reach::MaybeSent);
     };
-    if error.is_go_away() {
+    // h2 says of no error that the program itself has raised it, but by leaving out the two others.
+    let is_local = !error.is_remote() && (error.is_reset() || error.is_go_away());
+    match (is_local, error.is_go_away()) {
         // h2 hands a GOAWAY to those streams only that lie above the last one that the server took.
-        let reach = if error.is_remote() { Reach::Refused } else { Reach::MaybeSent };
-        return Verdict::new(Code::Unavailable, reach);
-    }
-    match reason {
-        h2::Reason::REFUSED_STREAM => Verdict::new(Code::Unavailable, Reach::Refused),
-        h2::Reason::CANCEL => Verdict {
-            cancelled_by_server: error.is_remote(),
+        (false, true) => Verdict::new(Code::Unavailable, Reach::Refused),
+        (true, true) => Verdict {
+            nature: Nature::Suspect(code_of(reason)),
             ..Verdict::new(Code::Unavailable, Reach::MaybeSent)
         },
-        h2::Reason::ENHANCE_YOUR_CALM => Verdict::new(Code::ResourceExhausted, Reach::MaybeSent),
-        h2::Reason::INADEQUATE_SECURITY => Verdict::new(Code::PermissionDenied, Reach::MaybeSent),
+        (true, false) => {
+            Verdict { nature: Nature::Unreadable, ..Verdict::new(code_of(reason), Reach::MaybeSent) }
+        }
+        (false, false) => match reason {
+            h2::Reason::REFUSED_STREAM => Verdict::new(Code::Unavailable, Reach::Refused),
+            h2::Reason::CANCEL => Verdict {
+                nature: Nature::CancelledByServer,
+                ..Verdict::new(Code::Cancelled, Reach::MaybeSent)
+            },
+            _ => Verdict::new(code_of(reason), Reach::MaybeSent),
+        },
+    }
+}
+
+/// The code of a reason, by the table in the "Errors" section of the gRPC protocol. The reasons that it leaves out
+/// are INTERNAL too, where HTTP/2 knows them.
+fn code_of(reason: h2::Reason) -> Code {
+    match reason {
+        h2::Reason::REFUSED_STREAM => Code::Unavailable,
+        h2::Reason::CANCEL => Code::Cancelled,
+        h2::Reason::ENHANCE_YOUR_CALM => Code::ResourceExhausted,
+        h2::Reason::INADEQUATE_SECURITY => Code::PermissionDenied,
         h2::Reason::NO_ERROR
         | h2::Reason::PROTOCOL_ERROR
         | h2::Reason::INTERNAL_ERROR
         | h2::Reason::FLOW_CONTROL_ERROR
         | h2::Reason::SETTINGS_TIMEOUT
+        | h2::Reason::STREAM_CLOSED
         | h2::Reason::FRAME_SIZE_ERROR
         | h2::Reason::COMPRESSION_ERROR
-        | h2::Reason::CONNECT_ERROR => Verdict::new(Code::Internal, Reach::MaybeSent),
-        _ => Verdict::new(Code::Unavailable, Reach::MaybeSent),
+        | h2::Reason::CONNECT_ERROR
+        | h2::Reason::HTTP_1_1_REQUIRED => Code::Internal,
+        _ => Code::Unknown,
     }
 }
 
@@ -156,12 +188,13 @@ mod tests {
         use h2::Reason;
         for (reason, code, reach) in [
             (Reason::REFUSED_STREAM, Code::Unavailable, Reach::Refused),
-            (Reason::CANCEL, Code::Unavailable, Reach::MaybeSent),
+            (Reason::CANCEL, Code::Cancelled, Reach::MaybeSent),
             (Reason::INTERNAL_ERROR, Code::Internal, Reach::MaybeSent),
             (Reason::ENHANCE_YOUR_CALM, Code::ResourceExhausted, Reach::MaybeSent),
             (Reason::INADEQUATE_SECURITY, Code::PermissionDenied, Reach::MaybeSent),
-            (Reason::STREAM_CLOSED, Code::Unavailable, Reach::MaybeSent),
-            (Reason::HTTP_1_1_REQUIRED, Code::Unavailable, Reach::MaybeSent),
+            (Reason::STREAM_CLOSED, Code::Internal, Reach::MaybeSent),
+            (Reason::HTTP_1_1_REQUIRED, Code::Internal, Reach::MaybeSent),
+            (Reason::from(0x1234), Code::Unknown, Reach::MaybeSent),
         ] {
             let verdict = classified(h2::Error::from(reason));
             assert_eq!((verdict.code, verdict.reach), (code, reach), "{reason:?}");

@@ -4,10 +4,11 @@
 //! server, and requests that can't be sent again.
 
 use super::answer;
-use super::cause::Reach;
+use super::blame;
+use super::cause::{Nature, Reach};
 use super::deadline;
 use super::failure::Failure;
-use super::log::{Current, Log};
+use super::log::{Current, Log, Suspect};
 use super::outgoing::Outgoing;
 use crate::operation::{BURST, Note, OperationReport, until};
 use gax_retry::{Code, Decision, Ending, Stop, StopReason};
@@ -130,14 +131,20 @@ impl<O: Outgoing> Course<O> {
 
     /// Begins an attempt, if there is time for it. The operation starts with its first.
     #[inline]
-    pub(crate) fn begin(&mut self) -> Result<(), Status> {
-        match self.log.clock {
+    pub(crate) fn begin(&mut self) -> Next {
+        let begun = match self.log.clock {
             None => self.log.begin(&mut self.outgoing),
             Some(clock) => {
-                let ended = self.log.past_so_far().and_then(|past| past.ended.take());
+                let past = self.log.past_so_far();
+                let (ended, suspect) =
+                    past.map_or((None, None), |past| (past.ended.take(), past.suspect.take()));
+                if let Some(suspect) = suspect {
+                    return self.cleared(*suspect);
+                }
                 self.begin_another(ended.unwrap_or_else(|| clock.elapsed()))
             }
-        }
+        };
+        begun.map_or_else(Next::Stop, |()| Next::Send)
     }
 
     fn begin_another(&mut self, now: Duration) -> Result<(), Status> {
@@ -208,9 +215,14 @@ impl<O: Outgoing> Course<O> {
             // tonic's own timer, which the header of the attempt has set.
             return self.timed_out();
         }
-        if verdict.cancelled_by_server && self.time_is_up() {
-            self.note(Note::CountedAsDeadlineExceeded);
-            return self.timed_out();
+        match verdict.nature {
+            Nature::CancelledByServer if self.time_is_up() => {
+                self.note(Note::CountedAsDeadlineExceeded);
+                return self.timed_out();
+            }
+            Nature::Plain | Nature::CancelledByServer => {}
+            Nature::Unreadable => return self.unreadable(failure),
+            Nature::Suspect(code) => return self.suspected(failure, code),
         }
         let past = self.log.past(self.outgoing.plan());
         let unsent = match verdict.reach {
@@ -230,6 +242,36 @@ impl<O: Outgoing> Course<O> {
             self.log.ledger(&self.outgoing).transparent_retries += 1;
             self.log.late = true;
             return Next::Resend;
+        }
+        self.ended(failure)
+    }
+
+    /// The response can't be read, and no other attempt would read it better.
+    pub(crate) fn unreadable(&mut self, failure: Failure) -> Next {
+        self.note(Note::UnreadableResponse);
+        self.log.record(&self.outgoing, failure.code);
+        Next::Stop(self.end(failure, StopReason::NonRetryable))
+    }
+
+    /// The response can't be read, or another one on the same connection. A moment shows whether other calls got
+    /// the same error.
+    #[cold]
+    fn suspected(&mut self, failure: Failure, code: Code) -> Next {
+        let Some((clock, now)) = self.log.clock.and_then(|clock| Some((clock, clock.at(clock.elapsed())?)))
+        else {
+            return self.ended(failure);
+        };
+        blame::died(now);
+        self.log.past(self.outgoing.plan()).suspect = Some(Box::new(Suspect { failure, code, died: now }));
+        Next::Wait(clock.at(clock.elapsed().saturating_add(blame::MOMENT)))
+    }
+
+    #[cold]
+    fn cleared(&mut self, suspect: Suspect) -> Next {
+        let Suspect { mut failure, code, died } = suspect;
+        if blame::was_alone(died) {
+            failure.code = code;
+            return self.unreadable(failure);
         }
         self.ended(failure)
     }

@@ -121,10 +121,7 @@ impl<A: Access, O: Outgoing> Operation<A, O> {
         let course = this.course;
         loop {
             let polled = match this.phase.as_mut().project() {
-                PhaseProj::Idle => Poll::Ready(match course.begin() {
-                    Ok(()) => Next::Send,
-                    Err(status) => Next::Stop(status),
-                }),
+                PhaseProj::Idle => Poll::Ready(course.begin()),
                 PhaseProj::Ready => match this.access.service().poll_ready(cx) {
                     Poll::Ready(Ok(())) => {
                         let future = this.access.service().call(course.request());

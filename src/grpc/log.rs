@@ -31,12 +31,24 @@ pub(super) struct Past {
     pub(super) before: Option<Failure>,
     /// When it ended, if another attempt follows at once: that begins then.
     pub(super) ended: Option<Duration>,
+    /// The attempt failed, and whether its own response was the reason is not known yet.
+    pub(super) suspect: Option<Box<Suspect>>,
     /// How often the attempt's request never left and was sent again.
     pub(super) resends: u8,
     /// Whether a server has refused to look at the request, in any attempt.
     pub(super) refused: bool,
     pub(super) burst: u8,
     pub(super) jitter: Jitter,
+}
+
+/// A failure that may be that of another call on the same connection.
+#[derive(Debug)]
+pub(super) struct Suspect {
+    /// As which it counts then.
+    pub(super) failure: Failure,
+    /// The code if it is the call's own.
+    pub(super) code: Code,
+    pub(super) died: Instant,
 }
 
 /// The attempt that is running.
@@ -67,6 +79,7 @@ impl Past {
             current: Current::first(plan),
             before: None,
             ended: None,
+            suspect: None,
             resends: 0,
             refused: false,
             burst: 0,

@@ -2,6 +2,7 @@
 
 mod access;
 mod answer;
+mod blame;
 mod cause;
 mod collect;
 mod course;

@@ -195,6 +195,9 @@ pub enum Note {
     /// tonic reported CANCELLED or the server reset the stream, but the attempt's time was up: it
     /// counts as `DEADLINE_EXCEEDED`.
     CountedAsDeadlineExceeded,
+    /// The response breaks the rules of HTTP/2 or gRPC, so that it can't be read: the operation ended there,
+    /// whatever codes are retryable.
+    UnreadableResponse,
 }
 
 impl fmt::Display for Note {
@@ -207,6 +210,7 @@ impl fmt::Display for Note {
             Note::MalformedStatusDetails => "the server's status details were not valid base64: left out",
             Note::AttemptsCapped => "no more than five attempts are made, as gRPC's rules have it",
             Note::CountedAsDeadlineExceeded => "the attempt's time was up: counted as DEADLINE_EXCEEDED",
+            Note::UnreadableResponse => "the response can't be read: not retried, whatever its code",
         })
     }
 }

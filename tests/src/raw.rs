@@ -34,6 +34,12 @@ pub enum RawFrame {
     },
     /// The connection is dropped.
     Drop,
+    /// Response headers that no HPACK decoder can read.
+    Garbage,
+    /// Response headers of more bytes than a client takes by default.
+    LongHeaders,
+    /// Response headers that go on in more frames than a client takes.
+    ContinuationFlood,
     /// Nothing happens for a while.
     Wait(Duration),
 }
@@ -131,6 +137,7 @@ const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
 const PING: u8 = 6;
 const GOAWAY: u8 = 7;
+const CONTINUATION: u8 = 9;
 const ACK: u8 = 1;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
@@ -138,6 +145,10 @@ const MAX_CONCURRENT_STREAMS: u16 = 3;
 
 /// `:status: 200` from HPACK's static table, and `content-type: application/grpc` written out.
 const RESPONSE: &[u8] = b"\x88\x00\x0ccontent-type\x10application/grpc";
+/// A header that counts for 34 bytes.
+const SHORT_HEADER: &[u8] = b"\x00\x01x\x01y";
+/// There is no header of index 0.
+const INVALID_INDEX: &[u8] = b"\x80";
 /// `grpc-status: 0`, written out.
 const TRAILERS: &[u8] = b"\x00\x0bgrpc-status\x010";
 
@@ -190,6 +201,17 @@ impl Connection {
                 }
                 RawFrame::Wait(time) => tokio::time::sleep(time).await,
                 RawFrame::Drop => return Ok(false),
+                RawFrame::Garbage => self.frame(HEADERS, END_HEADERS, stream, INVALID_INDEX).await?,
+                RawFrame::LongHeaders => {
+                    let headers = [RESPONSE, &SHORT_HEADER.repeat(1000)].concat();
+                    self.frame(HEADERS, END_HEADERS, stream, &headers).await?;
+                }
+                RawFrame::ContinuationFlood => {
+                    self.frame(HEADERS, 0, stream, RESPONSE).await?;
+                    for _ in 0..1000 {
+                        self.frame(CONTINUATION, 0, stream, &[]).await?;
+                    }
+                }
             }
         }
         Ok(true)

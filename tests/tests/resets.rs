@@ -41,7 +41,7 @@ fn codes(report: &OperationReport) -> Vec<Code> {
     report.attempts().iter().map(gax_retry::Attempt::code).collect()
 }
 
-/// The codes of the gRPC protocol's "Errors" table; what it leaves open is a stream that broke.
+/// The codes of the gRPC protocol's "Errors" table, and what follows from it for the reasons that it leaves out.
 fn reasons() -> Vec<(u32, Code)> {
     vec![
         (NO_ERROR, Code::Internal),
@@ -49,16 +49,16 @@ fn reasons() -> Vec<(u32, Code)> {
         (2, Code::Internal),
         (3, Code::Internal),
         (4, Code::Internal),
-        (5, DOWN),
+        (5, Code::Internal),
         (6, Code::Internal),
         (REFUSED_STREAM, DOWN),
-        (CANCEL, DOWN),
+        (CANCEL, Code::Cancelled),
         (9, Code::Internal),
         (10, Code::Internal),
         (11, Code::ResourceExhausted),
         (12, Code::PermissionDenied),
-        (13, DOWN),
-        (0x1234, DOWN),
+        (13, Code::Internal),
+        (0x1234, Code::Unknown),
     ]
 }
 
@@ -91,6 +91,18 @@ async fn a_reset_after_the_headers_or_in_the_message() {
                 // Even REFUSED_STREAM: once an answer has begun, the server has seen the request.
                 assert_eq!((report.transparent_retries(), requests.len()), (0, 1));
             }
+        }
+    }
+}
+
+/// The response is complete: that its stream is reset as well says nothing.
+#[tokio::test(start_paused = true)]
+async fn a_reset_after_the_trailers_changes_nothing() {
+    for (reason, _) in reasons() {
+        for stack in Stack::ALL {
+            let (report, requests) = call(stack, [], &[vec![RawFrame::Good, RawFrame::Reset(reason)]]).await;
+            assert_eq!(rows(&report), [row(1, 1000, 0, 0, 0, Code::Ok)], "reason {reason}, {stack:?}");
+            assert_eq!((report.transparent_retries(), requests.len()), (0, 1), "reason {reason}, {stack:?}");
         }
     }
 }

@@ -1,0 +1,126 @@
+//! Responses that our own HTTP/2 stack refuses to read: no other attempt is read better.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use gax_retry::{Code, CodeSet, RetrySettings, StopReason};
+use tonic_gax::{Note, OperationReport};
+use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
+use tonic_gax_tests::{RawFrame, RawServer, Setup, Stack, error_report, ms, report_of, reported, row, rows};
+
+const DOWN: Code = Code::Unavailable;
+
+fn settings() -> RetrySettings {
+    RetrySettings::builder()
+        .jittered(false)
+        .initial_retry_delay(ms(200))
+        .initial_rpc_timeout(ms(1000))
+        .total_timeout(ms(10_000))
+        .build()
+        .unwrap()
+}
+
+/// Whatever can be retried is.
+fn setup() -> Setup {
+    Setup::new(settings()).retrying([
+        DOWN,
+        Code::Internal,
+        Code::Unknown,
+        Code::ResourceExhausted,
+        Code::Cancelled,
+        Code::DeadlineExceeded,
+    ])
+}
+
+/// What a call ends with that is alone on its connection.
+async fn alone(stack: Stack, play: &[RawFrame]) -> OperationReport {
+    let server = RawServer::start([play.to_vec()]);
+    let mut caller = stack.caller(server.channel(), &setup());
+    let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+    let report = error_report(&status);
+    assert_eq!(server.requests().len(), 1, "{stack:?} {play:?}");
+    assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable), "{stack:?} {play:?}: {status:?}");
+    assert_eq!(report.notes(), [Note::UnreadableResponse], "{stack:?} {play:?}");
+    report
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_response_that_costs_its_stream_is_final() {
+    for stack in Stack::ALL {
+        let report = alone(stack, &[RawFrame::LongHeaders]).await;
+        assert_eq!(rows(&report), [row(1, 1000, 0, 0, 0, Code::Internal)], "{stack:?}");
+        // Trailers of too many bytes, after a message.
+        let report = alone(stack, &[RawFrame::Headers, RawFrame::LongHeaders]).await;
+        assert_eq!(rows(&report), [row(1, 1000, 0, 0, 0, Code::Internal)], "{stack:?}");
+    }
+}
+
+/// It takes a moment to see that no other call died with the connection.
+#[tokio::test(start_paused = true)]
+async fn a_response_that_costs_the_connection_is_final_for_a_call_that_dies_alone() {
+    for stack in Stack::ALL {
+        for (frame, code) in
+            [(RawFrame::Garbage, Code::Internal), (RawFrame::ContinuationFlood, Code::ResourceExhausted)]
+        {
+            for begun in [vec![], vec![RawFrame::Wait(ms(300))]] {
+                let end = if begun.is_empty() { 10 } else { 310 };
+                let report = alone(stack, &[begun, vec![frame]].concat()).await;
+                assert_eq!(rows(&report), [row(1, 1000, 0, 0, end, code)], "{stack:?} {frame:?}");
+            }
+        }
+    }
+}
+
+/// Nobody knows whose response it was.
+#[tokio::test(start_paused = true)]
+async fn calls_that_die_together_with_a_connection_that_we_closed_are_unavailable() {
+    for stack in Stack::ALL {
+        for last in [RawFrame::Garbage, RawFrame::ContinuationFlood] {
+            let server = RawServer::start([vec![], vec![RawFrame::Headers], vec![last]]);
+            let caller = stack.caller(server.channel(), &setup().retrying([DOWN]));
+            let calls = [0, 1, 2].map(|turn| {
+                let mut caller = caller.clone();
+                tokio::spawn(async move {
+                    tokio::time::sleep(ms(turn)).await;
+                    report_of(&caller.list(reported(ListAssetsRequest::default())).await)
+                })
+            });
+            for (call, turn) in calls.into_iter().zip([0, 1, 2]) {
+                let report = call.await.unwrap();
+                let end = 12 - turn;
+                let table =
+                    [row(1, 1000, 0, 0, end, DOWN), row(2, 1000, 200, end + 200, end + 200, Code::Ok)];
+                assert_eq!(rows(&report), table, "{stack:?} {last:?} {turn}");
+                assert_eq!(report.notes(), [], "{stack:?} {last:?} {turn}");
+            }
+            assert_eq!(server.requests(), [1, 1, 1, 2, 2, 2], "{stack:?} {last:?}");
+        }
+    }
+}
+
+/// A call that follows at once, on another connection, is none of its kind.
+#[tokio::test(start_paused = true)]
+async fn calls_that_die_one_after_the_other_die_alone() {
+    for stack in Stack::ALL {
+        let server = RawServer::start([vec![RawFrame::Garbage], vec![RawFrame::Garbage]]);
+        let mut caller = stack.caller(server.channel(), &setup());
+        for _ in 0..2 {
+            let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+            assert_eq!(rows(&error_report(&status)), [row(1, 1000, 0, 0, 10, Code::Internal)], "{stack:?}");
+        }
+        assert_eq!(server.requests(), [1, 2], "{stack:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_codes_too_a_call_that_dies_with_others_is_unavailable() {
+    let server = RawServer::start([vec![], vec![RawFrame::Garbage]]);
+    let caller = Stack::Generated.caller(server.channel(), &setup().retrying(CodeSet::EMPTY));
+    let calls = [(); 2].map(|()| {
+        let mut caller = caller.clone();
+        tokio::spawn(async move { caller.list(ListAssetsRequest::default()).await.unwrap_err() })
+    });
+    for call in calls {
+        let status = call.await.unwrap();
+        assert_eq!(status.code(), tonic::Code::Unavailable, "{status:?}");
+        assert_eq!(error_report(&status).stop_reason(), Some(StopReason::NonRetryable));
+    }
+}
