@@ -17,7 +17,7 @@ use gax_retry::{
     TransportFailure, retry_after,
 };
 use http::header::{DATE, RETRY_AFTER};
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, Method, StatusCode};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -98,6 +98,10 @@ impl<B: Replay, R> Course<B, R> {
             jitter,
             policy,
         }
+    }
+
+    pub(super) fn method(&self) -> &Method {
+        &self.outgoing.parts().method
     }
 
     pub(super) fn body_idle_timeout(&self) -> Option<Duration> {

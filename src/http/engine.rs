@@ -101,7 +101,7 @@ where
                 },
                 PhaseProj::Sent { future } => match future.poll(cx) {
                     Poll::Ready(Ok(response)) => {
-                        let incoming = Incoming::new(response, course.body_idle_timeout());
+                        let incoming = Incoming::new(course.method(), response, course.body_idle_timeout());
                         if let Some(extent) = course.head(incoming.status()) {
                             this.phase.set(Phase::Collecting { incoming, extent });
                             continue;

@@ -2,11 +2,11 @@
 
 use super::BoxError;
 use super::body::{HttpResponseBody, Tail};
-use super::open_body::{EndedEarly, OpenBody};
+use super::open_body::{EndedEarly, OpenBody, announced_length};
 use crate::grpc::Collected;
 use crate::operation::Timer;
 use http::response::Parts;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, Method, StatusCode};
 use http_body::Body;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -61,9 +61,10 @@ where
     B: Body,
     B::Error: Into<BoxError>,
 {
-    pub(super) fn new(response: http::Response<B>, idle_timeout: Option<Duration>) -> Self {
+    /// The response to a request of that method.
+    pub(super) fn new(method: &Method, response: http::Response<B>, idle_timeout: Option<Duration>) -> Self {
         let (parts, body) = response.into_parts();
-        let body = OpenBody::new(body, idle_timeout);
+        let body = OpenBody::new(body, announced_length(method, &parts), idle_timeout);
         Self { parts, held: Collected::default(), trailers: None, body }
     }
 

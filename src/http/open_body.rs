@@ -3,6 +3,9 @@
 use super::BoxError;
 use crate::operation::{Clock, Timer};
 use bytes::{Buf as _, Bytes};
+use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
+use http::response::Parts;
+use http::{HeaderValue, Method, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use std::fmt;
 use std::pin::Pin;
@@ -10,9 +13,14 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A body that is read, by the layer or by the caller, and how long the server may take over it.
+/// A body that is read, by the layer or by the caller: how long it has to be, and how long the server may
+/// take over it.
 pub(super) struct OpenBody<B> {
     body: Pin<Box<B>>,
+    /// Its length as announced, if it was.
+    announced: Option<u64>,
+    /// What has come of it.
+    seen: u64,
     idle_timeout: Option<Duration>,
     /// When it is given up if nothing comes; set while somebody waits.
     idle_until: Option<Instant>,
@@ -23,8 +31,8 @@ where
     B: Body,
     B::Error: Into<BoxError>,
 {
-    pub(super) fn new(body: B, idle_timeout: Option<Duration>) -> Self {
-        Self { body: Box::pin(body), idle_timeout, idle_until: None }
+    pub(super) fn new(body: B, announced: Option<u64>, idle_timeout: Option<Duration>) -> Self {
+        Self { body: Box::pin(body), announced, seen: 0, idle_timeout, idle_until: None }
     }
 
     /// The next frame, its data in one piece, if it comes before the deadline.
@@ -40,14 +48,23 @@ where
         Poll::Ready(match frame {
             Some(Ok(frame)) => {
                 let frame = frame.map_data(|mut data| data.copy_to_bytes(data.remaining()));
-                if frame.data_ref().is_none_or(|data| !data.is_empty()) {
+                let length = frame.data_ref().map(Bytes::len);
+                if length != Some(0) {
                     self.idle_until = None;
                 }
+                self.seen = self.seen.saturating_add(length.unwrap_or_default() as u64);
                 Some(Ok(frame))
             }
             Some(Err(error)) => Some(Err(EndedEarly::Broke(error.into()))),
-            None => None,
+            None => self.missing().map(Err),
         })
+    }
+
+    /// What is wrong if the body ends here: HTTP/2 connections, for one, end a body in silence that the server
+    /// has broken off without an error.
+    fn missing(&self) -> Option<EndedEarly> {
+        let announced = self.announced.filter(|announced| self.seen < *announced)?;
+        Some(EndedEarly::Short { seen: self.seen, announced })
     }
 
     /// Ready once it has taken too long.
@@ -70,7 +87,7 @@ where
     }
 
     pub(super) fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.body.is_end_stream() && self.missing().is_none()
     }
 
     pub(super) fn size_hint(&self) -> SizeHint {
@@ -78,10 +95,34 @@ where
     }
 }
 
+/// The length of a response's body as its headers announce it; `None` where they don't, or speak of something
+/// else: `HEAD`, 204 and 304 have no body, and chunks know their own length.
+pub(super) fn announced_length(method: &Method, response: &Parts) -> Option<u64> {
+    let mut values = response.headers.get_all(CONTENT_LENGTH).iter();
+    let first = one_length(values.next()?)?;
+    let is_empty = method == Method::HEAD
+        || method == Method::CONNECT
+        || response.status.is_informational()
+        || [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED].contains(&response.status);
+    if is_empty || response.headers.contains_key(TRANSFER_ENCODING) {
+        return None;
+    }
+    values.all(|value| one_length(value) == Some(first)).then_some(first)
+}
+
+/// The length in a header, where it is the same however often it was written.
+fn one_length(value: &HeaderValue) -> Option<u64> {
+    let mut lengths = value.to_str().ok()?.split(',').map(|length| length.trim().parse().ok());
+    let first = lengths.next()??;
+    lengths.all(|length| length == Some(first)).then_some(first)
+}
+
 /// Why a body ends early.
 pub(super) enum EndedEarly {
     /// It broke off.
     Broke(BoxError),
+    /// It ended before its announced length.
+    Short { seen: u64, announced: u64 },
     /// The attempt's time was up.
     TimedOut,
     /// Nothing came for that long.
@@ -95,6 +136,9 @@ impl EndedEarly {
     pub(super) fn into_error(self) -> BoxError {
         match self {
             EndedEarly::Broke(error) => error,
+            EndedEarly::Short { seen, announced } => {
+                format!("the response ended after {seen} of {announced} bytes").into()
+            }
             EndedEarly::TimedOut => "the response did not end before its attempt's time was up".into(),
             EndedEarly::Idle(timeout) => format!("the response sent nothing more for {timeout:?}").into(),
             EndedEarly::Cut => "the response was let go for another attempt, which could not be made".into(),

@@ -18,6 +18,8 @@ use tonic::transport::Channel;
 pub enum RawFrame {
     /// Response headers: HTTP status 200.
     Headers,
+    /// Response headers that announce a body of so many bytes, from 0 to 9.
+    Announce(u8),
     /// A good answer in full: headers, an empty message, `grpc-status: 0`.
     Good,
     /// A part of a message.
@@ -149,6 +151,8 @@ const RESPONSE: &[u8] = b"\x88\x00\x0ccontent-type\x10application/grpc";
 const SHORT_HEADER: &[u8] = b"\x00\x01x\x01y";
 /// There is no header of index 0.
 const INVALID_INDEX: &[u8] = b"\x80";
+/// `content-length`, written out, with a value of one byte.
+const CONTENT_LENGTH: &[u8] = b"\x00\x0econtent-length\x01";
 /// `grpc-status: 0`, written out.
 const TRAILERS: &[u8] = b"\x00\x0bgrpc-status\x010";
 
@@ -185,6 +189,10 @@ impl Connection {
         for frame in frames.unwrap_or_else(|| vec![RawFrame::Good]) {
             match frame {
                 RawFrame::Headers => self.frame(HEADERS, END_HEADERS, stream, RESPONSE).await?,
+                RawFrame::Announce(length) => {
+                    let headers = [RESPONSE, CONTENT_LENGTH, &[b'0' + length]].concat();
+                    self.frame(HEADERS, END_HEADERS, stream, &headers).await?;
+                }
                 RawFrame::Good => {
                     self.frame(HEADERS, END_HEADERS, stream, RESPONSE).await?;
                     self.frame(DATA, 0, stream, &[0; 5]).await?;

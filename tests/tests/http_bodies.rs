@@ -3,13 +3,16 @@
 
 use bytes::Bytes;
 use gax_retry::Attempt;
+use http_body::Body as _;
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+use std::convert::Infallible;
 use tonic_gax::{
-    CallOptions, Code, HttpResponseBody, HttpRetryLayer, HttpRetryService, Note, OperationReport,
+    CallOptions, Code, HttpError, HttpResponseBody, HttpRetryLayer, HttpRetryService, Note, OperationReport,
     RetrySettings, StopReason, TransportFailure, presets,
 };
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, MemoryConnector, ms};
+use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, MemoryConnector, RawFrame, RawServer, ms};
 use tower_layer::Layer as _;
 use tower_service::Service as _;
 
@@ -175,7 +178,7 @@ async fn the_deadline_of_the_request_being_served_does_not_cut_a_body_that_was_h
             request.extensions_mut().insert(CallOptions::new().attempt_timeout(ms(9000)));
             let response = client.call(request).await.unwrap();
             assert_eq!(read(response).await, (b"firstseconthird".to_vec(), None));
-            Ok::<_, std::convert::Infallible>(http::Response::new(Full::<Bytes>::default()))
+            Ok::<_, Infallible>(http::Response::new(Full::<Bytes>::default()))
         }
     });
     let mut inbound = request("GET");
@@ -239,4 +242,100 @@ async fn an_idle_timeout_watches_the_body_of_an_error_too() {
     let idle = "the response sent nothing more for 300ms".to_owned();
     assert_eq!(read(response).await, (b"hello".to_vec(), Some(idle)));
     assert_eq!(server.elapsed(), ms(300));
+}
+
+/// What one request of a scripted service sees: the method, the status and the announced lengths of the
+/// response, and the body that comes.
+async fn announced(
+    method: &str,
+    status: u16,
+    lengths: &[&'static str],
+    body: &'static str,
+) -> Result<OperationReport, HttpError> {
+    let service = tower::service_fn(|_: http::Request<Full<Bytes>>| {
+        let mut response = http::Response::builder().status(status);
+        for length in lengths {
+            response = response.header("content-length", *length);
+        }
+        std::future::ready(Ok::<_, Infallible>(
+            response.body(Full::new(Bytes::from_static(body.as_bytes()))).unwrap(),
+        ))
+    });
+    let once = settings().to_builder().max_attempts(1).build().unwrap();
+    let mut response = layer(&once).layer(service).call(request(method)).await?;
+    let report = response.extensions_mut().remove().unwrap();
+    assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), body);
+    Ok(report)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_success_is_as_long_as_it_was_announced_to_be() {
+    for (lengths, body) in [(&["10"][..], "four"), (&["1"], ""), (&["5", "5"], "four"), (&["5, 5"], "four")] {
+        let error = announced("GET", 200, lengths, body).await.unwrap_err();
+        assert_eq!(error.failure(), Some(TransportFailure::Truncated), "{lengths:?}");
+    }
+    let error = announced("GET", 206, &["10"], "four").await.unwrap_err();
+    assert_eq!(error.code(), Code::Unavailable);
+    assert_eq!(
+        error.to_string(),
+        "GET /thing failed after 1 attempt in 0ns (MAX_ATTEMPTS): the answer broke off"
+    );
+    let cause = std::error::Error::source(&error).unwrap().to_string();
+    assert_eq!(cause, "the response ended after 4 of 10 bytes");
+}
+
+#[tokio::test(start_paused = true)]
+async fn lengths_that_say_nothing_of_the_body_are_not_held_against_it() {
+    for (method, status, lengths, body) in [
+        ("HEAD", 200, &["10"][..], ""),
+        ("GET", 204, &["10"], ""),
+        ("GET", 304, &["10"], ""),
+        ("GET", 200, &["4"], "four"),
+        ("GET", 200, &["3"], "four"),
+        ("GET", 200, &[], "four"),
+        ("GET", 200, &["soon"], "four"),
+        ("GET", 200, &["-5"], "four"),
+        ("GET", 200, &["5", "6"], "four"),
+        ("GET", 200, &["99999999999999999999"], "four"),
+    ] {
+        let report = announced(method, status, lengths, body).await.unwrap();
+        assert_eq!(report.attempts().len(), 1, "{method} {status} {lengths:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_length_of_a_chunked_body_is_in_its_chunks() {
+    let service = tower::service_fn(|_: http::Request<Full<Bytes>>| {
+        let response =
+            http::Response::builder().header("content-length", "10").header("transfer-encoding", "chunked");
+        std::future::ready(Ok::<_, Infallible>(
+            response.body(Full::new(Bytes::from_static(b"four"))).unwrap(),
+        ))
+    });
+    assert!(layer(&settings()).layer(service).call(request("GET")).await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_http2_ends_in_silence_is_truncated() {
+    let cut = || vec![RawFrame::Announce(9), RawFrame::Data, RawFrame::Reset(0)];
+    for (buffer, attempts) in [(1024, 3), (0, 1)] {
+        let server = RawServer::start([cut(), cut()]);
+        let connection = server.connector()();
+        let (sender, connection) =
+            hyper::client::conn::http2::handshake(TokioExecutor::new(), connection).await.unwrap();
+        tokio::spawn(connection);
+        let service = tower::service_fn(move |request| sender.clone().send_request(request));
+        let mut client = layer(&settings()).max_response_buffer(buffer).layer(service);
+        let response = client.call(request("GET")).await.unwrap();
+        assert_eq!(report(&response).attempts().len(), attempts);
+        let mut body = response.into_body();
+        assert!(!body.is_end_stream());
+        let frame = body.frame().await.unwrap().unwrap().into_data().unwrap();
+        if attempts == 1 {
+            assert_eq!((frame.len(), body.is_end_stream()), (6, false));
+            let error = body.frame().await.unwrap().unwrap_err();
+            assert_eq!(error.to_string(), "the response ended after 6 of 9 bytes");
+            assert!(body.frame().await.is_none());
+        }
+    }
 }
