@@ -7,11 +7,13 @@ use http_body_util::{BodyExt as _, Empty, Full};
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
 /// A request body that can be made once more, from its beginning, for another attempt.
 ///
-/// Bodies in memory can ([`Full`], [`Empty`], [`String`]); for streams there is [`ReplayBody`].
+/// Bodies in memory can ([`Full`], [`Empty`], [`String`]); for streams there is [`ReplayBody`]. It is the one
+/// to use for long bodies in memory too: [`Full`] and [`String`] are sent as one frame, all of which an HTTP/1
+/// client goes on sending after the call was given up.
 pub trait Replay: Body + Sized {
     /// The body from its beginning; `None` if it can be sent once only.
     fn replay(&self) -> Option<Self>;
@@ -63,7 +65,13 @@ impl Replay for String {
 type Stream = Pin<Box<dyn Body<Data = Bytes, Error = BoxError> + Send>>;
 type Factory = Arc<dyn Fn() -> Stream + Send + Sync>;
 
+/// The longest frame of a request's body. HTTP/1 clients look whether a call was given up between frames.
+const SLICE: usize = 64 * 1024;
+
 /// A request body for every purpose: bytes, a stream that can be opened again, or a stream that can't.
+///
+/// It is sent in frames of at most 64 KiB, so that an upload that is given up, because it timed out or its call
+/// was dropped, stops soon. What an HTTP client and the sockets have taken by then may still arrive.
 ///
 /// # Examples
 ///
@@ -81,6 +89,8 @@ type Factory = Arc<dyn Fn() -> Stream + Send + Sync>;
 /// ```
 pub struct ReplayBody {
     kind: Kind,
+    /// What is left of a frame that was too long.
+    rest: Bytes,
 }
 
 enum Kind {
@@ -99,7 +109,7 @@ impl ReplayBody {
     /// A body of these bytes, which all attempts share.
     #[must_use]
     pub fn from_bytes(bytes: impl Into<Bytes>) -> Self {
-        Self { kind: Kind::Bytes(bytes.into()) }
+        Self::of(Kind::Bytes(bytes.into()))
     }
 
     /// A stream that the function opens, once for each attempt.
@@ -110,7 +120,7 @@ impl ReplayBody {
         B::Error: Into<BoxError>,
     {
         let make = Arc::new(move || boxed(open()));
-        Self { kind: Kind::Factory { make, current: None } }
+        Self::of(Kind::Factory { make, current: None })
     }
 
     /// A stream that can be read once. The request is sent once then, and the report says so.
@@ -120,7 +130,11 @@ impl ReplayBody {
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        Self { kind: Kind::Once(boxed(stream)) }
+        Self::of(Kind::Once(boxed(stream)))
+    }
+
+    fn of(kind: Kind) -> Self {
+        Self { kind, rest: Bytes::new() }
     }
 }
 
@@ -163,7 +177,7 @@ impl Replay for ReplayBody {
             Kind::Factory { make, .. } => Kind::Factory { make: Arc::clone(make), current: Some(make()) },
             Kind::Once(_) => return None,
         };
-        Some(Self { kind })
+        Some(Self::of(kind))
     }
 
     fn bytes(&self) -> Option<Bytes> {
@@ -182,28 +196,49 @@ impl Body for ReplayBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        match &mut self.kind {
-            Kind::Bytes(bytes) if bytes.is_empty() => Poll::Ready(None),
-            Kind::Bytes(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
-            Kind::Factory { make, current } => current.get_or_insert_with(|| make()).as_mut().poll_frame(cx),
-            Kind::Once(stream) => stream.as_mut().poll_frame(cx),
+        let this = &mut *self;
+        if this.rest.is_empty() {
+            let frame = match &mut this.kind {
+                Kind::Bytes(bytes) if bytes.is_empty() => None,
+                Kind::Bytes(bytes) => Some(Ok(Frame::data(std::mem::take(bytes)))),
+                Kind::Factory { make, current } => {
+                    ready!(current.get_or_insert_with(|| make()).as_mut().poll_frame(cx))
+                }
+                Kind::Once(stream) => ready!(stream.as_mut().poll_frame(cx)),
+            };
+            match frame.map(|frame| frame.map(Frame::into_data)) {
+                Some(Ok(Ok(data))) => this.rest = data,
+                Some(Ok(Err(trailers))) => return Poll::Ready(Some(Ok(trailers))),
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                None => return Poll::Ready(None),
+            }
         }
+        let slice = this.rest.split_to(this.rest.len().min(SLICE));
+        Poll::Ready(Some(Ok(Frame::data(slice))))
     }
 
     fn is_end_stream(&self) -> bool {
-        match &self.kind {
+        let is_last = match &self.kind {
             Kind::Bytes(bytes) => bytes.is_empty(),
             Kind::Factory { current, .. } => current.as_ref().is_some_and(Body::is_end_stream),
             Kind::Once(stream) => stream.is_end_stream(),
-        }
+        };
+        is_last && self.rest.is_empty()
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.kind {
+        let rest = self.rest.len() as u64;
+        let to_come = match &self.kind {
             Kind::Bytes(bytes) => SizeHint::with_exact(bytes.len() as u64),
             Kind::Factory { current, .. } => current.as_ref().map(Body::size_hint).unwrap_or_default(),
             Kind::Once(stream) => stream.size_hint(),
+        };
+        let mut hint = SizeHint::default();
+        hint.set_lower(to_come.lower().saturating_add(rest));
+        if let Some(upper) = to_come.upper() {
+            hint.set_upper(upper.saturating_add(rest));
         }
+        hint
     }
 }
 

@@ -20,7 +20,9 @@ pub struct MemoryConnector {
 }
 
 impl MemoryConnector {
-    pub(crate) fn to(accept: mpsc::UnboundedSender<DuplexStream>) -> Self {
+    /// Connects to whoever takes the other ends of its pipes.
+    #[must_use]
+    pub fn to(accept: mpsc::UnboundedSender<DuplexStream>) -> Self {
         Self { accept, refusals: Arc::default() }
     }
 
