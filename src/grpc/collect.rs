@@ -1,11 +1,12 @@
 //! Data of a body that is held back: a response that has yet to be judged, a request to be sent again.
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
 
 /// Data frames in the order in which they came.
 ///
-/// The first frame lives inline: most unary responses have one.
+/// The first frame lives inline: most unary responses have one. Short frames after it are put together: each by
+/// itself would take more for its bookkeeping than for its bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     first: Option<Bytes>,
@@ -16,6 +17,8 @@ pub(crate) struct Collected {
 #[derive(Debug, Default)]
 struct Rest {
     frames: VecDeque<Bytes>,
+    /// The short ones that came last, in one piece.
+    short: BytesMut,
     len: usize,
 }
 
@@ -28,14 +31,44 @@ impl From<Bytes> for Collected {
     }
 }
 
+impl Rest {
+    /// Below this many bytes a frame is copied, rather than kept.
+    const SHORT: usize = 1024;
+
+    fn push(&mut self, data: Bytes) {
+        self.len += data.len();
+        if data.len() < Self::SHORT {
+            self.short.extend_from_slice(&data);
+            return;
+        }
+        if !self.short.is_empty() {
+            self.frames.push_back(self.short.split().freeze());
+        }
+        self.frames.push_back(data);
+    }
+
+    fn pop(&mut self) -> Option<Bytes> {
+        let short = &mut self.short;
+        let next = self.frames.pop_front().or_else(|| {
+            let all = std::mem::take(short);
+            (!all.is_empty()).then(|| all.freeze())
+        })?;
+        self.len -= next.len();
+        Some(next)
+    }
+}
+
 impl Collected {
+    /// Takes another frame; one of nothing is left out.
+    #[inline]
     pub(crate) fn push(&mut self, data: Bytes) {
+        if data.is_empty() {
+            return;
+        }
         if self.is_empty() {
             self.first = Some(data);
         } else {
-            let rest = self.rest.get_or_insert_default();
-            rest.len += data.len();
-            rest.frames.push_back(data);
+            self.rest.get_or_insert_default().push(data);
         }
     }
 
@@ -44,49 +77,60 @@ impl Collected {
         self.first.as_ref().map_or(0, Bytes::len) + self.rest.as_ref().map_or(0, |rest| rest.len)
     }
 
-    /// Whether no frame is held.
+    /// Whether nothing is held.
     pub(crate) fn is_empty(&self) -> bool {
-        self.first.is_none() && self.rest.as_ref().is_none_or(|rest| rest.frames.is_empty())
+        self.first.is_none() && self.rest.as_ref().is_none_or(|rest| rest.len == 0)
     }
 
     /// Whether a whole gRPC message is held.
     pub(crate) fn has_message(&self) -> bool {
-        if self.is_empty() {
-            return false;
-        }
-        let mut prefix = self.frames().flat_map(|frame| frame.iter().copied()).take(PREFIX).skip(1);
-        let mut message = 0_usize;
-        for _ in 1..PREFIX {
-            let Some(byte) = prefix.next() else {
-                return false;
-            };
-            message = message << 8 | usize::from(byte);
-        }
-        self.len() >= message.saturating_add(PREFIX)
+        self.message_end().is_some_and(|end| self.len() >= end)
     }
 
-    fn frames(&self) -> impl Iterator<Item = &Bytes> {
-        self.first.iter().chain(self.rest.iter().flat_map(|rest| rest.frames.iter()))
+    /// Whether more than one gRPC message is held, or a part of another.
+    #[inline]
+    pub(crate) fn has_more_than_a_message(&self) -> bool {
+        self.message_end().is_some_and(|end| self.len() > end)
     }
 
-    /// The next frame to pass on.
+    /// How many bytes the first message takes with its prefix, once that is there.
+    fn message_end(&self) -> Option<usize> {
+        let prefix = self.first.as_deref().and_then(|first| first.first_chunk()).copied();
+        let [_, length @ ..]: [u8; PREFIX] = prefix.or_else(|| self.scattered_prefix())?;
+        Some(usize::try_from(u32::from_be_bytes(length)).unwrap_or(usize::MAX).saturating_add(PREFIX))
+    }
+
+    /// The prefix, where the first frame is shorter than that.
+    #[cold]
+    fn scattered_prefix(&self) -> Option<[u8; PREFIX]> {
+        let mut bytes = self.pieces().flatten().copied();
+        let mut prefix = [0; PREFIX];
+        for byte in &mut prefix {
+            *byte = bytes.next()?;
+        }
+        Some(prefix)
+    }
+
+    fn pieces(&self) -> impl Iterator<Item = &[u8]> {
+        let rest = self.rest.iter().flat_map(|rest| {
+            rest.frames.iter().map(Bytes::as_ref).chain(std::iter::once(rest.short.as_ref()))
+        });
+        self.first.iter().map(Bytes::as_ref).chain(rest)
+    }
+
+    /// The next piece to pass on.
     pub(crate) fn pop(&mut self) -> Option<Bytes> {
-        self.first.take().or_else(|| {
-            let rest = self.rest.as_mut()?;
-            let next = rest.frames.pop_front()?;
-            rest.len -= next.len();
-            Some(next)
-        })
+        self.first.take().or_else(|| self.rest.as_mut()?.pop())
     }
 
     /// All frames as one buffer, without a copy where there is one only.
     pub(crate) fn into_bytes(self) -> Bytes {
-        if self.rest.as_ref().is_none_or(|rest| rest.frames.is_empty()) {
+        if self.rest.as_ref().is_none_or(|rest| rest.len == 0) {
             return self.first.unwrap_or_default();
         }
         let mut all = Vec::with_capacity(self.len());
-        for frame in self.frames() {
-            all.extend_from_slice(frame);
+        for piece in self.pieces() {
+            all.extend_from_slice(piece);
         }
         Bytes::from(all)
     }
@@ -115,13 +159,29 @@ mod tests {
     }
 
     #[test]
-    fn frames_come_out_in_order() {
-        let mut collected = of(&[b"ab", b"c", b"de"]);
-        assert_eq!(collected.len(), 5);
-        assert_eq!(of(&[b"ab", b"c", b"de"]).into_bytes(), "abcde");
+    fn a_second_message_is_seen_as_soon_as_it_begins() {
+        assert!(!of(&[]).has_more_than_a_message());
+        assert!(!of(&[b"\0\0\0\0\x01", b"a"]).has_more_than_a_message());
+        assert!(of(&[b"\0\0\0\0\x01a", b"\0"]).has_more_than_a_message());
+        assert!(of(&[b"\0\0\0\0\0\0"]).has_more_than_a_message());
+        assert!(of(&[b"\0\0", b"\0\0\x01a\0"]).has_more_than_a_message());
+    }
+
+    #[test]
+    fn bytes_come_out_in_order() {
+        let long = Bytes::from(vec![b'l'; 1024]);
+        let mut collected = of(&[b"ab", b"c", b"", b"de"]);
+        collected.push(long.clone());
+        collected.push(long.clone());
+        collected.push(Bytes::from_static(b"f"));
+        collected.push(Bytes::from_static(b"g"));
+        assert_eq!(collected.len(), 2055);
         let popped: Vec<_> = std::iter::from_fn(|| collected.pop()).collect();
-        assert_eq!(popped, ["ab", "c", "de"]);
-        assert_eq!(collected.len(), 0);
+        assert_eq!(popped, [&b"ab"[..], b"cde", &long, &long, b"fg"]);
+        assert!(collected.is_empty());
+        collected.push(Bytes::from_static(b"h"));
+        assert_eq!((collected.len(), collected.pop()), (1, Some(Bytes::from_static(b"h"))));
+        assert_eq!(of(&[b"ab", b"c", b"de"]).into_bytes(), "abcde");
         assert_eq!(of(&[]).into_bytes(), "");
     }
 }

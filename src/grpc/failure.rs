@@ -72,6 +72,13 @@ impl Failure {
         (Self::new(verdict.code, Kind::Transport(error)), verdict)
     }
 
+    /// The response of a unary RPC has a second message.
+    #[cold]
+    pub(crate) fn two_messages() -> Self {
+        let status = Status::internal("the response of a unary RPC has more than one message");
+        Self::new(Code::Internal, Kind::Transport(status.into()))
+    }
+
     pub(crate) fn timed_out(timeout: Duration) -> Self {
         Self::new(Code::DeadlineExceeded, Kind::TimedOut { timeout })
     }

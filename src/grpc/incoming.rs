@@ -79,6 +79,9 @@ impl Incoming {
                     if another {
                         return Poll::Ready(self.pass_on(Note::Committed, course));
                     }
+                    if course.judge() == Judge::Whole && self.collected.has_more_than_a_message() {
+                        return Poll::Ready(Step::Bad(course.unreadable(Failure::two_messages())));
+                    }
                     if self.collected.len() > course.max_response_buffer() {
                         return Poll::Ready(self.pass_on(Note::ResponseTooLargeToJudge, course));
                     }

@@ -1,10 +1,14 @@
-//! Responses that our own HTTP/2 stack refuses to read: no other attempt is read better.
+//! Responses that break the rules of HTTP/2 or gRPC: no other attempt is read better.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use bytes::Bytes;
 use gax_retry::{Code, CodeSet, RetrySettings, StopReason};
 use tonic_gax::{Note, OperationReport};
-use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
-use tonic_gax_tests::{RawFrame, RawServer, Setup, Stack, error_report, ms, report_of, reported, row, rows};
+use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, ListAssetsResponse};
+use tonic_gax_tests::{
+    Answer, Beat, RawFrame, RawServer, Script, Setup, Stack, VirtualServer, error_report, ms, report_of,
+    reported, row, rows,
+};
 
 const DOWN: Code = Code::Unavailable;
 
@@ -123,4 +127,47 @@ async fn without_codes_too_a_call_that_dies_with_others_is_unavailable() {
         assert_eq!(status.code(), tonic::Code::Unavailable, "{status:?}");
         assert_eq!(error_report(&status).stop_reason(), Some(StopReason::NonRetryable));
     }
+}
+
+fn page(token: &str) -> Beat {
+    Beat::message(&ListAssetsResponse { next_page_token: token.to_owned(), ..Default::default() })
+}
+
+/// The RPC is unary: its response is one message.
+#[tokio::test(start_paused = true)]
+async fn a_second_message_of_a_unary_rpc_is_internal_and_final() {
+    let good = Beat::trailers(&[("grpc-status", "0")]);
+    let Beat::Data(first) = page("one") else { unreachable!() };
+    let cut = |at| [Beat::Data(first.slice(..at)), Beat::Data(first.slice(at..))];
+    let plays = [
+        vec![page("one"), page("two"), good.clone()],
+        vec![page("one"), Beat::Wait(ms(100)), page("two"), Beat::Hang],
+        [cut(3).to_vec(), vec![page("two"), good.clone()]].concat(),
+        [cut(first.len() - 1).to_vec(), vec![Beat::Data(Bytes::from_static(b"\0")), good.clone()]].concat(),
+        vec![Beat::Data([&first[..], &first[..]].concat().into()), good],
+    ];
+    for play in plays {
+        for stack in [Stack::Generated, Stack::LayerWithDescriptors] {
+            let server = VirtualServer::start(Script::always(Answer::play(play.clone())));
+            let mut caller = stack.caller(server.channel(), &setup());
+            let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+            assert_eq!(status.code(), tonic::Code::Internal, "{stack:?} {play:?}: {status:?}");
+            assert!(status.message().contains("more than one message"), "{status:?}");
+            let report = error_report(&status);
+            assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable), "{stack:?} {play:?}");
+            assert_eq!(report.notes(), [Note::UnreadableResponse], "{stack:?} {play:?}");
+            assert_eq!(server.seen().len(), 1, "{stack:?} {play:?}");
+        }
+    }
+}
+
+/// Without descriptors nobody knows: what goes on after a message is a stream.
+#[tokio::test(start_paused = true)]
+async fn a_second_message_is_passed_on_where_the_kind_is_not_known() {
+    let play = [page("one"), page("two"), Beat::trailers(&[("grpc-status", "0")])];
+    let server = VirtualServer::start(Script::always(Answer::play(play)));
+    let mut caller = Stack::Layer.caller(server.channel(), &setup());
+    let result = caller.list(reported(ListAssetsRequest::default())).await;
+    assert_eq!(report_of(&result).notes(), [Note::Committed]);
+    assert_eq!(result.unwrap().into_inner().next_page_token, "one");
 }
