@@ -2,10 +2,13 @@
 
 use std::time::{Duration, SystemTime};
 
-/// How long a `Retry-After` header asks to wait: a number of seconds, or a date (RFC 9110, section
-/// 10.2.3; the two older forms of dates are read as well).
+/// How long the `Retry-After` headers of a response ask to wait: each a number of seconds or a date (RFC 9110,
+/// section 10.2.3; the two older forms of dates are read as well).
 ///
-/// A date in the past is no wait. What is neither is `None`.
+/// Of several values the longest counts, also where they were joined with commas. Decimals are rounded up to
+/// whole seconds. A date counts from the response's own `Date`, where it has a valid one, so that a clock that
+/// is wrong on either side does no harm, and else from `now`; one in the past is no wait. What is neither a
+/// number nor a date is left out, and is `None` if nothing else is there.
 ///
 /// # Examples
 ///
@@ -14,45 +17,117 @@ use std::time::{Duration, SystemTime};
 /// use std::time::{Duration, SystemTime};
 ///
 /// let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
-/// assert_eq!(retry_after(b"120", now), Some(Duration::from_secs(120)));
-/// assert_eq!(retry_after(b"Sun, 06 Nov 1994 08:49:47 GMT", now), Some(Duration::from_secs(10)));
-/// assert_eq!(retry_after(b"soon", now), None);
+/// let asked = |values: &[&'static str]| retry_after(values.iter().map(|value| value.as_bytes()), None, now);
+/// assert_eq!(asked(&["120"]), Some(Duration::from_secs(120)));
+/// assert_eq!(asked(&["Sun, 06 Nov 1994 08:49:47 GMT"]), Some(Duration::from_secs(10)));
+/// assert_eq!(asked(&["soon", "1.5"]), Some(Duration::from_secs(2)));
+/// assert_eq!(asked(&["soon"]), None);
 /// ```
 #[must_use]
-pub fn retry_after(value: &[u8], now: SystemTime) -> Option<Duration> {
-    let text = str::from_utf8(value).ok()?.trim_ascii();
-    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
+pub fn retry_after<'a>(
+    values: impl IntoIterator<Item = &'a [u8]>,
+    date: Option<&[u8]>,
+    now: SystemTime,
+) -> Option<Duration> {
+    let since = date.and_then(text).and_then(http_date).unwrap_or(now);
+    values.into_iter().filter_map(|value| longest(text(value)?, since)).max()
+}
+
+fn text(value: &[u8]) -> Option<&str> {
+    str::from_utf8(value).ok().map(str::trim_ascii)
+}
+
+/// The longest wait that a value asks for. A date has a comma of its own.
+fn longest(value: &str, since: SystemTime) -> Option<Duration> {
+    match http_date(value) {
+        Some(date) => Some(date.duration_since(since).unwrap_or_default()),
+        None => value.split(',').filter_map(seconds).max(),
     }
-    let date = httpdate::parse_http_date(text).ok()?;
-    Some(date.duration_since(now).unwrap_or_default())
+}
+
+fn http_date(text: &str) -> Option<SystemTime> {
+    httpdate::parse_http_date(text).ok()
+}
+
+/// A number of seconds, rounded up to whole ones.
+fn seconds(text: &str) -> Option<Duration> {
+    let text = text.trim_ascii();
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(whole) || !is_number(part) {
+        return None;
+    }
+    let more = u64::from(part.bytes().any(|digit| digit != b'0'));
+    Some(Duration::from_secs(whole.parse().unwrap_or(u64::MAX).saturating_add(more)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const NOW: u64 = 784_111_777;
+
+    fn at(seconds: u64) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+    }
+
+    fn asked(values: &[&[u8]], date: Option<&[u8]>) -> Option<u64> {
+        retry_after(values.iter().copied(), date, at(NOW)).map(|wait| wait.as_secs())
+    }
+
     #[test]
     fn seconds_dates_and_everything_else() {
-        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
-        let secs = |seconds| Some(Duration::from_secs(seconds));
         for (value, expected) in [
-            ("0", secs(0)),
-            (" 7\t", secs(7)),
-            ("99999999999999999999999", secs(u64::MAX)),
-            ("Sun, 06 Nov 1994 08:49:47 GMT", secs(10)),
-            ("Sunday, 06-Nov-94 08:49:47 GMT", secs(10)),
-            ("Sun Nov  6 08:49:47 1994", secs(10)),
-            ("Sun, 06 Nov 1994 08:49:27 GMT", secs(0)),
+            ("0", Some(0)),
+            (" 7\t", Some(7)),
+            ("99999999999999999999999", Some(u64::MAX)),
+            ("1.5", Some(2)),
+            ("0.001", Some(1)),
+            ("3.000", Some(3)),
+            ("18446744073709551615.5", Some(u64::MAX)),
+            ("Sun, 06 Nov 1994 08:49:47 GMT", Some(10)),
+            ("Sunday, 06-Nov-94 08:49:47 GMT", Some(10)),
+            ("Sun Nov  6 08:49:47 1994", Some(10)),
+            ("Sun, 06 Nov 1994 08:49:27 GMT", Some(0)),
             ("", None),
             ("-1", None),
-            ("1.5", None),
+            ("+1", None),
             ("1s", None),
+            ("1e3", None),
+            ("1.", None),
+            (".5", None),
+            ("1.5.2", None),
             ("Sun, 31 Feb 1994 08:49:37 GMT", None),
             ("tomorrow", None),
         ] {
-            assert_eq!(retry_after(value.as_bytes(), now), expected, "{value:?}");
+            assert_eq!(asked(&[value.as_bytes()], None), expected, "{value:?}");
         }
-        assert_eq!(retry_after(b"\xff\xfe", now), None);
+        assert_eq!(asked(&[b"\xff\xfe"], None), None);
+        assert_eq!(asked(&[], None), None);
+    }
+
+    #[test]
+    fn the_longest_of_several_values_counts() {
+        for (values, expected) in [
+            (&[&b"3"[..], b"120", b"7"][..], Some(120)),
+            (&[b"soon", b"7", b"-9"], Some(7)),
+            (&[b"3", b"Sun, 06 Nov 1994 08:49:47 GMT"], Some(10)),
+            (&[b"30", b"Sun, 06 Nov 1994 08:49:47 GMT"], Some(30)),
+            (&[b"3, 120,7"], Some(120)),
+            (&[b"3, soon", b"2"], Some(3)),
+            (&[b"soon", b""], None),
+        ] {
+            assert_eq!(asked(values, None), expected, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn a_date_counts_from_the_responses_own() {
+        let after: &[u8] = b"Sun, 06 Nov 1994 08:49:47 GMT";
+        assert_eq!(asked(&[after], Some(b"Sun, 06 Nov 1994 08:49:17 GMT")), Some(30));
+        assert_eq!(asked(&[after], Some(b"Sun, 06 Nov 1994 08:50:17 GMT")), Some(0));
+        for garbage in [&b"0"[..], b"now", b"\xff"] {
+            assert_eq!(asked(&[after], Some(garbage)), Some(10), "from the clock");
+        }
     }
 }

@@ -17,10 +17,10 @@ use gax_retry::{
     TransportFailure, retry_after,
 };
 use http::header::{DATE, RETRY_AFTER};
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// What an operation leads to.
@@ -326,13 +326,11 @@ impl<R> Ended<R> {
     }
 }
 
-/// The wait that an answer asks for. A date counts from the answer's own `Date`, so that a clock that is
-/// wrong on either side does no harm.
+/// The wait that an answer asks for.
 fn asked_for(headers: &HeaderMap) -> Option<Duration> {
-    let value = headers.get(RETRY_AFTER)?.as_bytes();
-    let date = headers.get(DATE).and_then(|date| retry_after(date.as_bytes(), SystemTime::UNIX_EPOCH));
-    let now = date.and_then(|since| SystemTime::UNIX_EPOCH.checked_add(since)).unwrap_or_else(time_of_day);
-    retry_after(value, now)
+    let mut values = headers.get_all(RETRY_AFTER).iter().map(HeaderValue::as_bytes).peekable();
+    values.peek()?;
+    retry_after(values, headers.get(DATE).map(HeaderValue::as_bytes), time_of_day())
 }
 
 #[cfg(test)]

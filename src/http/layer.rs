@@ -149,8 +149,9 @@ impl HttpRetryLayer {
         self.changed()
     }
 
-    /// Whether the header `Retry-After` of an answer that is retried is heeded: a number of seconds or a
-    /// date. A date counts from the answer's `Date`, or else from this machine's clock.
+    /// Whether the header `Retry-After` of a response that is retried is heeded: a number of seconds or a
+    /// date, as [`gax_retry::retry_after`] reads them. A date counts from the response's `Date`, or else from
+    /// this machine's clock.
     #[must_use]
     pub fn retry_after(mut self, heeded: bool) -> Self {
         self.limits.retry_after = heeded;

@@ -206,6 +206,9 @@ async fn retry_after_lengthens_a_wait_and_never_shortens_it() {
     for (act, wait) in [
         (asking("2"), 2000),
         (asking("0"), 100),
+        (asking("1.2"), 2000),
+        (asking("2").with_header("retry-after", "soon").with_header("retry-after", "3"), 3000),
+        (asking("Sat, 21 Nov 2020 09:00:00 GMT").with_header("date", "7"), 100),
         (asking("soon"), 100),
         (asking("-1"), 100),
         (asking("Sat, 21 Nov 2020 09:00:00 GMT"), 100),
