@@ -22,17 +22,21 @@
 //!  "stop_reason":null,"body":"..."}
 //! ```
 //!
-//! `status` is null when no answer came. A line that is no such request is answered with an error that names
+//! `status` is null when no response came. `ok` is true for a 2xx whose body came whole. A body that ended early is
+//! no success: `ok` is false, `body` is what came of it, and `error`, which is there only then, says why. In
+//! `body`, bytes that are not UTF-8 are replaced by U+FFFD. A line that is no such request is answered with an error that names
 //! the line, and the program goes on.
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
-use http_body_util::{BodyExt as _, Collected, Full};
+use http_body::Body;
+use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
 use std::error::Error;
+use std::fmt;
 use std::io::{BufRead, Write};
 use std::time::Duration;
 use tonic_gax::{
@@ -55,6 +59,7 @@ Options, whose defaults are those of the preset `storage` (durations such as 10m
   --total-timeout TIME           the time of an operation
   --max-attempts N               the number of attempts of an operation
   --attempt-timeout TIME         the time of one attempt
+  --body-idle-timeout TIME       the time in which a response's body may bring nothing; 60 s unless given
   --seed N                       draws the random parts from a sequence that can be repeated
 ";
 
@@ -62,6 +67,7 @@ Options, whose defaults are those of the preset `storage` (durations such as 10m
 pub(crate) struct Options {
     preset: Preset,
     attempt_timeout: Duration,
+    body_idle_timeout: Duration,
     seed: Option<u64>,
 }
 
@@ -89,7 +95,9 @@ pub(crate) async fn run(
 ) -> Result<(), AnyError> {
     // A connection for each request: one that the server has closed is then never mistaken for a fault.
     let client = Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build_http();
-    let mut layer = HttpRetryLayer::preset(&options.preset).attempt_timeout(options.attempt_timeout);
+    let mut layer = HttpRetryLayer::preset(&options.preset)
+        .attempt_timeout(options.attempt_timeout)
+        .body_idle_timeout(options.body_idle_timeout);
     if let Some(seed) = options.seed {
         layer = layer.jitter_seed(seed);
     }
@@ -178,30 +186,52 @@ fn encoded(text: &str, kept: &[u8]) -> String {
 
 /// Sends a request, and tells what became of it.
 async fn send(sender: &mut Sender, id: String, request: http::Request<Full<Bytes>>) -> Value {
-    let (status, report, body) = match sender.call(request).await {
+    let (status, report, body, error) = match sender.call(request).await {
         Ok(mut response) => {
             let report = response.extensions_mut().remove::<OperationReport>();
             let status = response.status();
-            let body = response.into_body().collect().await.map(Collected::to_bytes).unwrap_or_default();
-            (Some(status), report, body)
+            let (body, error) = read(response.into_body()).await;
+            (Some(status), report, body, error)
         }
-        Err(error) => (None, Some(error.report().clone()), Bytes::new()),
+        Err(error) => (None, Some(error.report().clone()), Vec::new(), None),
     };
     let report = report.as_ref();
-    json!({
+    let mut answer = json!({
         "id": id,
-        "ok": status.is_some_and(|status| status.is_success()),
+        "ok": status.is_some_and(|status| status.is_success()) && error.is_none(),
         "status": status.map(|status| status.as_u16()),
         "attempts": report.map(|report| report.attempts().len()),
         "idempotency": report.and_then(OperationReport::idempotency).map(ToString::to_string),
         "stop_reason": report.and_then(OperationReport::stop_reason).map(StopReason::as_str),
         "body": String::from_utf8_lossy(&body),
-    })
+    });
+    if let (Some(error), Some(answer)) = (error, answer.as_object_mut()) {
+        answer.insert("error".to_owned(), format!("the body ended early: {error}").into());
+    }
+    answer
+}
+
+/// Reads a body to its end; what came of it, and the error if it ended early. A response that was too long to be
+/// held back has its status before its body has ended, so that a 2xx alone is no proof of a whole body.
+async fn read(mut body: impl Body<Data = Bytes, Error: fmt::Display> + Unpin) -> (Vec<u8>, Option<String>) {
+    let mut bytes = Vec::new();
+    while let Some(frame) = body.frame().await {
+        match frame {
+            Ok(frame) => bytes.extend_from_slice(frame.data_ref().map_or(&[], |data| &data[..])),
+            Err(error) => return (bytes, Some(error.to_string())),
+        }
+    }
+    (bytes, None)
 }
 
 impl Options {
     pub(crate) fn read(arguments: &[String]) -> Result<Self, AnyError> {
-        let mut options = Self { preset: presets::storage(), attempt_timeout: Duration::ZERO, seed: None };
+        let mut options = Self {
+            preset: presets::storage(),
+            attempt_timeout: Duration::ZERO,
+            body_idle_timeout: Duration::from_secs(60),
+            seed: None,
+        };
         let split = arguments.iter().flat_map(|argument| match argument.split_once('=') {
             Some((flag, value)) if flag.starts_with("--") => vec![flag, value],
             _ => vec![argument.as_str()],
@@ -247,6 +277,10 @@ impl Options {
             "--max-attempts" => preset.with_max_attempts(value.parse()?),
             "--attempt-timeout" => {
                 self.attempt_timeout = duration(value)?;
+                preset
+            }
+            "--body-idle-timeout" => {
+                self.body_idle_timeout = duration(value)?;
                 preset
             }
             "--seed" => {

@@ -259,6 +259,25 @@ async fn a_host_that_is_not_there_is_no_answer() {
     assert_eq!(answers, [expected]);
 }
 
+#[tokio::test]
+async fn a_download_that_is_truncated_or_stops_is_no_success() {
+    // Longer than what the layer holds back, so that the status is out before the body ends.
+    let length = 5 * 1024 * 1024;
+    for (act, error) in [
+        (HttpAct::TruncateAfter(length), "the body ended early: "),
+        (HttpAct::StallAfter(length), "the body ended early: the response sent nothing more for 500ms"),
+    ] {
+        let script = HttpScript::new([act]);
+        let (_server, url) = FaultServer::on_socket(script).await;
+        let line = r#"{"id":"1","verb":"GET","path":"/storage/v1/b/b1/o/o1?alt=media"}"#;
+        let answers = answers(&url, &["--body-idle-timeout=500ms"], line).await;
+        let answer = &answers[0];
+        assert_eq!((&answer["ok"], &answer["status"]), (&json!(false), &json!(200)));
+        assert_eq!(answer["body"].as_str().unwrap().len(), length, "what came is there");
+        assert!(answer["error"].as_str().unwrap().starts_with(error), "{}", answer["error"]);
+    }
+}
+
 #[test]
 fn options_are_read_or_refused_with_the_flag() {
     let read = |arguments: &[&str]| {
@@ -266,7 +285,16 @@ fn options_are_read_or_refused_with_the_flag() {
         Options::read(&arguments).map(drop).map_err(|error| error.to_string())
     };
     assert_eq!(
-        read(&["--seed", "1", "--attempt-timeout", "1.5s", "--total-timeout=1m", "--preset", "node"]),
+        read(&[
+            "--seed",
+            "1",
+            "--attempt-timeout",
+            "1.5s",
+            "--body-idle-timeout=10s",
+            "--total-timeout=1m",
+            "--preset",
+            "node"
+        ]),
         Ok(())
     );
     for (arguments, error) in [

@@ -28,6 +28,10 @@ pub enum HttpAct {
     StallInBody(u16),
     /// It answers 200 with a body in pieces, each after a pause.
     Slow(Vec<(Duration, &'static str)>),
+    /// It answers 200, promises more, sends so many bytes and breaks the connection.
+    TruncateAfter(usize),
+    /// The same, but then it sends nothing more.
+    StallAfter(usize),
     /// It never answers.
     Stall,
 }

@@ -51,6 +51,16 @@ pub(super) async fn serve<T: AsyncRead + AsyncWrite + Unpin>(
                 until_closed(&mut io).await?;
                 return Ok(End::Closed);
             }
+            act @ (HttpAct::TruncateAfter(length) | HttpAct::StallAfter(length)) => {
+                let head = format!("HTTP/1.1 200 -\r\ncontent-length: {}\r\n\r\n", length + 1);
+                io.write_all(head.as_bytes()).await?;
+                io.write_all(&vec![b'a'; length]).await?;
+                io.flush().await?;
+                if act == HttpAct::StallAfter(length) {
+                    until_closed(&mut io).await?;
+                }
+                return Ok(End::Closed);
+            }
             HttpAct::Slow(pieces) => {
                 let length: usize = pieces.iter().map(|(_, piece)| piece.len()).sum();
                 let head = format!("HTTP/1.1 200 -\r\ncontent-length: {length}\r\n\r\n");
