@@ -1,7 +1,7 @@
 //! Where an operation has its service from.
 
 use super::transport::Transport;
-use std::sync::{Arc, Mutex, PoisonError};
+use crate::operation::Spare;
 use std::task::{Context, Poll, Waker};
 
 /// The way to a service.
@@ -73,24 +73,4 @@ pub(crate) fn ready_now<S: Transport>(service: &mut S) -> Poll<Result<(), S::Err
         *service = service.clone();
     }
     ready
-}
-
-/// A service that is never used itself, only cloned.
-#[derive(Debug)]
-pub(crate) struct Spare<S>(Arc<Mutex<S>>);
-
-impl<S: Clone> Spare<S> {
-    pub(crate) fn of(service: &S) -> Self {
-        Self(Arc::new(Mutex::new(service.clone())))
-    }
-
-    fn copy(&self) -> S {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-impl<S> Clone for Spare<S> {
-    fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
-    }
 }

@@ -10,7 +10,7 @@ use super::deadline;
 use super::failure::Failure;
 use super::log::{Current, Log, Suspect};
 use super::outgoing::Outgoing;
-use crate::operation::{BURST, Note, OperationReport, until};
+use crate::operation::{BURST, Loss, Note, OperationReport, until};
 use gax_retry::{Code, Decision, Ending, Stop, StopReason};
 use http::HeaderMap;
 use std::sync::Arc;
@@ -52,9 +52,6 @@ impl Next {
         matches!(self, Next::Resend | Next::Yield)
     }
 }
-
-/// How often a request that never left is sent again before its attempt counts as failed.
-const MOST_RESENDS: u8 = 3;
 
 /// An operation's request, what is asked of it, and what has happened so far.
 #[derive(Debug)]
@@ -154,7 +151,7 @@ impl<O: Outgoing> Course<O> {
             Ok(started) => {
                 let delay = past.current.map_or(Duration::ZERO, |current| current.delay);
                 past.current = Some(Current { started, delay, start: now });
-                past.resends = 0;
+                past.resends.attempt_begins();
                 self.log.late = false;
                 Ok(())
             }
@@ -224,21 +221,19 @@ impl<O: Outgoing> Course<O> {
             Nature::Unreadable => return self.unreadable(failure),
             Nature::Suspect(code) => return self.suspected(failure, code),
         }
-        let past = self.log.past(self.outgoing.plan());
-        let unsent = match verdict.reach {
-            Reach::NeverSent => {
-                let may_be_resent = past.resends < MOST_RESENDS;
-                past.resends += u8::from(may_be_resent);
-                may_be_resent
-            }
-            Reach::Refused => !std::mem::replace(&mut past.refused, true),
-            Reach::MaybeSent => false,
+        let loss = match verdict.reach {
+            Reach::NeverSent => Some(Loss::Unsent),
+            Reach::Refused => Some(Loss::Refused),
+            Reach::MaybeSent => None,
             Reach::ChannelClosed => {
                 self.log.record(&self.outgoing, failure.code);
                 return Next::Stop(self.end(failure, StopReason::ChannelClosed));
             }
         };
-        if unsent && self.outgoing.is_replayable() {
+        if let Some(loss) = loss
+            && self.outgoing.is_replayable()
+            && self.log.past(self.outgoing.plan()).resends.allow(loss)
+        {
             self.log.ledger(&self.outgoing).transparent_retries += 1;
             self.log.late = true;
             return Next::Resend;

@@ -3,7 +3,7 @@
 use super::failure::Failure;
 use super::outgoing::Outgoing;
 use super::plan::MethodPlan;
-use crate::operation::{Clock, Jitter, Ledger, Note};
+use crate::operation::{Clock, Jitter, Ledger, Note, Resends};
 use gax_retry::{Attempt, Code, OperationState, Started, StopReason};
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,10 +33,7 @@ pub(super) struct Past {
     pub(super) ended: Option<Duration>,
     /// The attempt failed, and whether its own response was the reason is not known yet.
     pub(super) suspect: Option<Box<Suspect>>,
-    /// How often the attempt's request never left and was sent again.
-    pub(super) resends: u8,
-    /// Whether a server has refused to look at the request, in any attempt.
-    pub(super) refused: bool,
+    pub(super) resends: Resends,
     pub(super) burst: u8,
     pub(super) jitter: Jitter,
 }
@@ -80,8 +77,7 @@ impl Past {
             before: None,
             ended: None,
             suspect: None,
-            resends: 0,
-            refused: false,
+            resends: Resends::default(),
             burst: 0,
             jitter: plan.jitter.next(),
         }

@@ -1,6 +1,6 @@
 //! The service that the layer makes.
 
-use super::access::{OnDemand, Spare};
+use super::access::OnDemand;
 use super::course::{Judge, Terms};
 use super::deadline::shorter;
 use super::engine::Operation;
@@ -12,7 +12,7 @@ use super::response_body::ResponseBody;
 use super::response_future::{Reading, ResponseFuture, State, Taken};
 use super::stock::{Look, Stock};
 use super::transport::{Transport, is_bare_channel};
-use crate::operation::Note;
+use crate::operation::{Note, Spare};
 use crate::settings::CallOptions;
 use gax_retry::MethodKind;
 use std::sync::Arc;

@@ -3,15 +3,17 @@
 use super::BoxError;
 use super::body::HttpResponseBody;
 use super::error::{Broken, HttpError};
-use super::failure::{Part, classify};
+use super::failure::{Cause, Part, Reach, classify};
 use super::incoming::{DRAIN_TIME, Extent};
 use super::outgoing::Outgoing;
 use super::policy::Policy;
 use super::replay::Replay;
 use super::report::HttpReport;
-use super::service::Limits;
+use super::service::{Config, Limits};
 use crate::grpc::inbound_deadline;
-use crate::operation::{BURST, Clock, Jitter, Ledger, Note, OperationReport, time_of_day, until};
+use crate::operation::{
+    BURST, Clock, Jitter, Ledger, Loss, Note, OperationReport, Resends, time_of_day, until,
+};
 use gax_retry::{
     Attempt, Code, Decision, Ending, HttpFailure, OperationState, Schedule, Started, StopReason,
     TransportFailure, retry_after,
@@ -30,6 +32,8 @@ pub(super) type Outcome<R> = Result<http::Response<HttpResponseBody<R>>, HttpErr
 pub(super) enum Next<R> {
     /// Send the request of the attempt that has begun.
     Send,
+    /// Send it again, but let other tasks run before.
+    Resend,
     /// Begin another attempt.
     Attempt,
     /// The same, but let other tasks run before.
@@ -43,9 +47,9 @@ pub(super) enum Next<R> {
 /// One operation.
 pub(super) struct Course<B, R> {
     policy: Arc<Policy>,
+    config: Arc<Config>,
     schedule: Option<Schedule>,
     inbound: Option<Instant>,
-    limits: Limits,
     outgoing: Outgoing<B>,
     repeatable: bool,
     clock: Option<Clock>,
@@ -55,6 +59,7 @@ pub(super) struct Course<B, R> {
     http: Box<HttpReport>,
     /// What the attempt before ended with.
     before: Option<Box<Ended<R>>>,
+    resends: Resends,
     burst: u8,
     jitter: Jitter,
 }
@@ -77,7 +82,7 @@ enum Ended<R> {
 }
 
 impl<B: Replay, R> Course<B, R> {
-    pub(super) fn new(policy: Arc<Policy>, limits: Limits, outgoing: Outgoing<B>, jitter: Jitter) -> Self {
+    pub(super) fn new(policy: Arc<Policy>, config: Arc<Config>, outgoing: Outgoing<B>) -> Self {
         let parts = outgoing.parts();
         let verdict = policy.classify(parts, &outgoing.bytes().unwrap_or_default());
         let name = format!("{} {}", parts.method, parts.uri.path());
@@ -85,7 +90,6 @@ impl<B: Replay, R> Course<B, R> {
         Self {
             schedule: None,
             inbound: inbound_deadline(),
-            limits,
             outgoing,
             repeatable: http.may_be_sent_again(),
             clock: None,
@@ -94,8 +98,10 @@ impl<B: Replay, R> Course<B, R> {
             ledger: Ledger::new(Cow::<'static, str>::Owned(name)),
             http: Box::new(http),
             before: None,
+            resends: Resends::default(),
             burst: 0,
-            jitter,
+            jitter: config.jitter.next(),
+            config,
             policy,
         }
     }
@@ -104,8 +110,12 @@ impl<B: Replay, R> Course<B, R> {
         &self.outgoing.parts().method
     }
 
+    fn limits(&self) -> &Limits {
+        &self.config.limits
+    }
+
     pub(super) fn body_idle_timeout(&self) -> Option<Duration> {
-        self.limits.body_idle_timeout
+        self.limits().body_idle_timeout
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {
@@ -133,6 +143,7 @@ impl<B: Replay, R> Course<B, R> {
             Ok(started) => {
                 // Its connection goes to the next one.
                 self.before = None;
+                self.resends.attempt_begins();
                 self.current = Current {
                     started: Some(started),
                     delay: self.current.delay,
@@ -154,16 +165,21 @@ impl<B: Replay, R> Course<B, R> {
         self.outgoing.write()
     }
 
+    /// A response has come over a connection that its extensions may name.
+    pub(super) fn connection(&self, extensions: &http::Extensions) {
+        self.config.connections.remember(extensions);
+    }
+
     /// The head of a response has come: how far its body is read before anything follows from it. `None`: not
     /// at all, since its status is final.
     pub(super) fn head(&mut self, status: StatusCode) -> Option<Extent> {
         if status.is_success() {
-            return Some(Extent::to_end(self.limits.max_response_buffer, self.current.deadline));
+            return Some(Extent::to_end(self.limits().max_response_buffer, self.current.deadline));
         }
         // Whatever its body does, the attempt has ended.
         let end = self.elapsed();
         self.current.end = Some(end);
-        let (_, ending) = self.ending(Some(HttpFailure::Status(status.as_u16())));
+        let (_, ending) = self.ending(Some(HttpFailure::Status(status.as_u16())), self.repeatable);
         if !self.outgoing.is_replayable() || !self.schedule().permits(ending) {
             return None;
         }
@@ -187,24 +203,58 @@ impl<B: Replay, R> Course<B, R> {
     /// An answer that is none of success.
     pub(super) fn answered(&mut self, response: http::Response<HttpResponseBody<R>>) -> Next<R> {
         let failure = HttpFailure::Status(response.status().as_u16());
-        let asked = self.limits.retry_after.then(|| asked_for(response.headers())).flatten();
-        self.ended(Ended::Answered(Box::new(response)), Some(failure), asked)
+        let asked = self.limits().retry_after.then(|| asked_for(response.headers())).flatten();
+        self.ended(Ended::Answered(Box::new(response)), Some(failure), self.repeatable, asked)
     }
 
     /// The request or its answer broke.
     pub(super) fn broken(&mut self, error: BoxError, part: Part) -> Next<R> {
-        let failure = classify(&*error, part);
-        self.failed(failure, error)
+        let cause = classify(&*error, part);
+        if let Some(loss) = self.loss(cause, part, &error)
+            && self.outgoing.is_replayable()
+            && self.resends.allow(loss)
+        {
+            self.ledger.transparent_retries += 1;
+            return Next::Resend;
+        }
+        #[cfg(feature = "reqwest")]
+        let error = super::reqwest::NotBegun::unwrap(error);
+        self.failed(cause, error)
     }
 
     /// The body of the answer stopped coming.
     pub(super) fn stalled(&mut self, error: BoxError) -> Next<R> {
-        self.failed(Some(TransportFailure::Timeout), error)
+        self.failed(Cause::new(TransportFailure::Timeout, Reach::MaybeSent), error)
     }
 
-    fn failed(&mut self, failure: Option<TransportFailure>, source: BoxError) -> Next<R> {
-        let broken = Broken::Failed { failure, source };
-        self.ended(Ended::Broken(broken), failure.map(HttpFailure::Transport), None)
+    fn failed(&mut self, cause: Cause, source: BoxError) -> Next<R> {
+        let failure = cause.failure.map(HttpFailure::Transport);
+        let broken = Ended::Broken(Broken::Failed { failure: cause.failure, source });
+        if cause.reach == Reach::ClientClosed {
+            self.http.failures.extend(failure);
+            self.record(Code::Unavailable);
+            return self.stop(broken, StopReason::ChannelClosed);
+        }
+        // What no server has carried out may be sent again, whatever it is.
+        let repeatable = self.repeatable || (cause.reach.is_unprocessed() && self.http.may_be_retried());
+        self.ended(broken, failure, repeatable, None)
+    }
+
+    /// How the request was lost, if that is a reason to send it again at once.
+    fn loss(&self, cause: Cause, part: Part, error: &BoxError) -> Option<Loss> {
+        match cause.reach {
+            Reach::NeverSent => Some(Loss::Unsent),
+            Reach::Refused => Some(Loss::Refused),
+            Reach::MaybeSent => {
+                let is_stale = part == Part::Head
+                    && cause.failure == Some(TransportFailure::Reset)
+                    && self.repeatable
+                    && self.http.is_safe()
+                    && self.config.connections.remembers(&**error);
+                is_stale.then_some(Loss::Stale)
+            }
+            Reach::Unconnected | Reach::ClientClosed => None,
+        }
     }
 
     /// Our clock has ended the attempt.
@@ -212,12 +262,18 @@ impl<B: Replay, R> Course<B, R> {
         let after = self.current.started.and_then(Started::rpc_timeout).unwrap_or_default();
         let broken = Broken::TimedOut { after };
         let failure = broken.failure().map(HttpFailure::Transport);
-        self.ended(Ended::Broken(broken), failure, None)
+        self.ended(Ended::Broken(broken), failure, self.repeatable, None)
     }
 
-    fn ended(&mut self, ended: Ended<R>, failure: Option<HttpFailure>, asked: Option<Duration>) -> Next<R> {
+    fn ended(
+        &mut self,
+        ended: Ended<R>,
+        failure: Option<HttpFailure>,
+        repeatable: bool,
+        asked: Option<Duration>,
+    ) -> Next<R> {
         self.http.failures.extend(failure);
-        let (code, mut ending) = self.ending(failure);
+        let (code, mut ending) = self.ending(failure, repeatable);
         let now = self.record(code);
         if let Some(asked) = asked {
             ending = ending.after_at_least(asked);
@@ -243,7 +299,7 @@ impl<B: Replay, R> Course<B, R> {
     }
 
     /// The code that a failure counts as, and all that is known of it for the schedule.
-    fn ending(&self, failure: Option<HttpFailure>) -> (Code, Ending) {
+    fn ending(&self, failure: Option<HttpFailure>, repeatable: bool) -> (Code, Ending) {
         let (code, listed) = match failure {
             Some(failure) => self.policy.judge(failure),
             // Its own fault.
@@ -253,7 +309,7 @@ impl<B: Replay, R> Course<B, R> {
         if let Some(listed) = listed {
             ending = ending.retryable(listed);
         }
-        if !self.repeatable {
+        if !repeatable {
             ending = ending.retryable(false);
         }
         (code, ending)

@@ -4,11 +4,11 @@ use super::BoxError;
 use super::body::HttpResponseBody;
 use super::course::{Course, Next};
 use super::error::HttpError;
-use super::failure::Part;
+use super::failure::{NoBody, Part};
 use super::incoming::{Extent, Incoming, Read};
 use super::open_body::EndedEarly;
 use super::replay::Replay;
-use crate::operation::Timer;
+use crate::operation::{Spare, Timer};
 use http_body::Body;
 use pin_project_lite::pin_project;
 use std::fmt;
@@ -30,6 +30,7 @@ pin_project! {
         S: Service<http::Request<B>>,
     {
         service: S,
+        spare: Spare<S>,
         course: Course<B, R>,
         #[pin]
         timer: Timer,
@@ -61,8 +62,8 @@ impl<S, B, R> HttpResponseFuture<S, B, R>
 where
     S: Service<http::Request<B>>,
 {
-    pub(super) fn new(service: S, course: Course<B, R>) -> Self {
-        Self { service, course, timer: Timer::default(), phase: Phase::Idle }
+    pub(super) fn new(service: S, spare: Spare<S>, course: Course<B, R>) -> Self {
+        Self { service, spare, course, timer: Timer::default(), phase: Phase::Idle }
     }
 }
 
@@ -91,7 +92,11 @@ where
                         }
                         None => course.broken(Box::new(NoBody), Part::Head),
                     },
-                    Poll::Ready(Err(error)) => course.broken(error.into(), Part::Head),
+                    Poll::Ready(Err(error)) => {
+                        // A service that has failed is neither called nor asked again.
+                        *this.service = this.spare.copy();
+                        course.broken(error.into(), Part::Head)
+                    }
                     Poll::Pending => {
                         ready!(this.timer.as_mut().poll_at(course.pending(), cx));
                         // A place in the service's queue must not be held through a delay.
@@ -101,6 +106,7 @@ where
                 },
                 PhaseProj::Sent { future } => match future.poll(cx) {
                     Poll::Ready(Ok(response)) => {
+                        course.connection(response.extensions());
                         let incoming = Incoming::new(course.method(), response, course.body_idle_timeout());
                         if let Some(extent) = course.head(incoming.status()) {
                             this.phase.set(Phase::Collecting { incoming, extent });
@@ -132,6 +138,11 @@ where
             };
             match next {
                 Next::Send => this.phase.set(Phase::Ready),
+                Next::Resend => {
+                    this.phase.set(Phase::Ready);
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
                 Next::Attempt => this.phase.set(Phase::Idle),
                 Next::Wait(until) => this.phase.set(Phase::Waiting { until }),
                 Next::Yield => {
@@ -170,18 +181,6 @@ where
         }
     }
 }
-
-/// A body promised to be sent again and did not.
-#[derive(Debug)]
-struct NoBody;
-
-impl fmt::Display for NoBody {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the request's body can't be made again, although it could before")
-    }
-}
-
-impl std::error::Error for NoBody {}
 
 impl<S, B, R> fmt::Debug for HttpResponseFuture<S, B, R>
 where

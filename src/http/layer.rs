@@ -1,5 +1,6 @@
 //! The layer around an HTTP client.
 
+use super::connections::Connections;
 use super::policy::Policy;
 use super::service::{Config, HttpRetryService, Limits};
 use crate::operation::JitterSeeds;
@@ -236,11 +237,16 @@ impl HttpRetryLayer {
         if let Some(timeout) = self.attempt_timeout {
             policy.schedule = policy.schedule.with_attempt_timeout(timeout);
         }
-        Arc::new(Config { policy: Arc::new(policy), limits: self.limits, jitter: self.jitter.clone() })
+        Arc::new(Config {
+            policy: Arc::new(policy),
+            limits: self.limits,
+            jitter: self.jitter.clone(),
+            connections: Connections::default(),
+        })
     }
 }
 
-impl<S> Layer<S> for HttpRetryLayer {
+impl<S: Clone> Layer<S> for HttpRetryLayer {
     type Service = HttpRetryService<S>;
 
     fn layer(&self, inner: S) -> Self::Service {

@@ -45,6 +45,11 @@ impl HttpReport {
         self.strategy.permits(self.verdict.idempotency())
     }
 
+    /// Whether the strategy retries anything at all.
+    pub(super) fn may_be_retried(&self) -> bool {
+        self.strategy != IdempotencyStrategy::Never
+    }
+
     /// Whether the table calls the request safe to send more than once, whatever the strategy.
     #[must_use]
     pub fn is_safe(&self) -> bool {

@@ -3,14 +3,21 @@
 use super::BoxError;
 use ::reqwest::{Body, Client, Request};
 use bytes::Bytes;
+use http::Method;
 use http_body::{Body as HttpBody, Frame, SizeHint};
+use std::error::Error;
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use tower_service::Service;
 
 /// A [`reqwest::Client`](Client) as a service of [`http::Request`]s, for [`HttpRetryLayer`](crate::HttpRetryLayer).
+///
+/// The client follows redirects by itself, unless it was built with
+/// [`Policy::none`](::reqwest::redirect::Policy::none), and its errors don't say which hop they speak of. So a request
+/// counts as not carried out, which makes any method safe to send again, only where not even its first hop was begun.
 ///
 /// # Examples
 ///
@@ -47,7 +54,7 @@ where
     B::Error: Into<BoxError>,
 {
     type Response = http::Response<Body>;
-    type Error = ::reqwest::Error;
+    type Error = BoxError;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
@@ -55,17 +62,64 @@ where
     }
 
     fn call(&mut self, request: http::Request<B>) -> Self::Future {
-        let request = request.map(|body| Body::wrap(Shared(Mutex::new(body))));
+        // What is always safe to send again needs no proof that it was not sent.
+        let is_safe = [Method::GET, Method::HEAD].contains(request.method());
+        let begun = (!is_safe).then(|| Arc::new(AtomicBool::new(false)));
+        let begins = begun.clone();
+        let request = request.map(|body| Body::wrap(Shared { body: Mutex::new(body), begins }));
         let client = self.client.clone();
         Box::pin(async move {
-            let response = client.execute(Request::try_from(request)?).await?;
-            Ok(response.into())
+            match client.execute(Request::try_from(request)?).await {
+                Ok(response) => Ok(response.into()),
+                Err(error) if begun.is_some_and(|begun| !begun.load(Ordering::Relaxed)) => {
+                    Err(NotBegun(error).into())
+                }
+                Err(error) => Err(error.into()),
+            }
         })
     }
 }
 
+/// The error of a request that no connection has begun to write, not for its first hop either.
+#[derive(Debug)]
+pub(super) struct NotBegun(::reqwest::Error);
+
+impl NotBegun {
+    /// The error as the client gave it.
+    pub(super) fn unwrap(error: BoxError) -> BoxError {
+        match error.downcast::<Self>() {
+            Ok(error) => Box::new(error.0),
+            Err(error) => error,
+        }
+    }
+}
+
+impl fmt::Display for NotBegun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for NotBegun {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
 /// A body that may be shared between threads, since nobody reaches it but by a unique reference.
-struct Shared<B>(Mutex<B>);
+struct Shared<B> {
+    body: Mutex<B>,
+    /// Told when a connection takes the request. That looks first whether there is a body.
+    begins: Option<Arc<AtomicBool>>,
+}
+
+impl<B> Shared<B> {
+    fn begin(&self) {
+        if let Some(begins) = &self.begins {
+            begins.store(true, Ordering::Relaxed);
+        }
+    }
+}
 
 impl<B: HttpBody + Unpin> HttpBody for Shared<B> {
     type Data = B::Data;
@@ -75,15 +129,17 @@ impl<B: HttpBody + Unpin> HttpBody for Shared<B> {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
-        Pin::new(self.0.get_mut().unwrap_or_else(PoisonError::into_inner)).poll_frame(cx)
+        self.begin();
+        Pin::new(self.body.get_mut().unwrap_or_else(PoisonError::into_inner)).poll_frame(cx)
     }
 
     fn is_end_stream(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_end_stream()
+        self.begin();
+        self.body.lock().unwrap_or_else(PoisonError::into_inner).is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).size_hint()
+        self.body.lock().unwrap_or_else(PoisonError::into_inner).size_hint()
     }
 }
 

@@ -2,13 +2,14 @@
 
 use super::BoxError;
 use super::body::HttpResponseBody;
+use super::connections::Connections;
 use super::course::Course;
 use super::engine::HttpResponseFuture;
 use super::error::HttpError;
 use super::outgoing::Outgoing;
 use super::policy::Policy;
 use super::replay::Replay;
-use crate::operation::JitterSeeds;
+use crate::operation::{JitterSeeds, Spare};
 use crate::settings::CallOptions;
 use gax_retry::{IdempotencyStrategy, Preset};
 use http::Extensions;
@@ -30,6 +31,7 @@ use tower_service::Service;
 #[derive(Debug, Clone)]
 pub struct HttpRetryService<S> {
     inner: S,
+    spare: Spare<S>,
     config: Arc<Config>,
 }
 
@@ -39,6 +41,7 @@ pub(super) struct Config {
     pub(super) policy: Arc<Policy>,
     pub(super) limits: Limits,
     pub(super) jitter: JitterSeeds,
+    pub(super) connections: Connections,
 }
 
 /// What is kept and heeded of a call, whatever its policy.
@@ -51,9 +54,9 @@ pub(super) struct Limits {
     pub(super) retry_after: bool,
 }
 
-impl<S> HttpRetryService<S> {
+impl<S: Clone> HttpRetryService<S> {
     pub(super) fn new(inner: S, config: Arc<Config>) -> Self {
-        Self { inner, config }
+        Self { spare: Spare::of(&inner), inner, config }
     }
 }
 
@@ -100,9 +103,8 @@ where
     fn call(&mut self, request: http::Request<B>) -> Self::Future {
         let (mut parts, body) = request.into_parts();
         let policy = self.config.policy_for(&mut parts.extensions);
-        let limits = self.config.limits;
-        let outgoing = Outgoing::new(parts, body, limits.max_replay_bytes);
-        let course = Course::new(policy, limits, outgoing, self.config.jitter.next());
-        HttpResponseFuture::new(self.inner.clone(), course)
+        let outgoing = Outgoing::new(parts, body, self.config.limits.max_replay_bytes);
+        let course = Course::new(policy, Arc::clone(&self.config), outgoing);
+        HttpResponseFuture::new(self.inner.clone(), self.spare.clone(), course)
     }
 }

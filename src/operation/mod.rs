@@ -6,6 +6,8 @@ mod error;
 mod jitter;
 mod name;
 mod report;
+mod resends;
+mod spare;
 mod timer;
 
 pub(crate) use burst::BURST;
@@ -17,4 +19,6 @@ pub(crate) use jitter::{Jitter, JitterSeeds};
 pub(crate) use name::Name;
 pub(crate) use report::Ledger;
 pub use report::{Note, OperationReport};
+pub(crate) use resends::{Loss, Resends};
+pub(crate) use spare::Spare;
 pub(crate) use timer::Timer;

@@ -53,6 +53,21 @@ impl FaultServer {
         (server, MemoryConnector::to(sender))
     }
 
+    /// What connects to a server that closes every connection at once, and how many those were.
+    #[must_use]
+    pub fn closing() -> (Arc<AtomicUsize>, MemoryConnector) {
+        let (sender, mut accepted) = mpsc::unbounded_channel();
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&count);
+        tokio::spawn(async move {
+            while let Some(io) = accepted.recv().await {
+                counted.fetch_add(1, Ordering::SeqCst);
+                drop::<tokio::io::DuplexStream>(io);
+            }
+        });
+        (count, MemoryConnector::to(sender))
+    }
+
     /// A server behind a socket on the loopback device, and its URL.
     pub async fn on_socket(script: HttpScript) -> (Self, String) {
         let server = Self::new(script);
