@@ -3,6 +3,7 @@
 mod command;
 mod failure;
 mod generated;
+mod input;
 mod render;
 mod server;
 mod usage;

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use gax_retry::Finding;
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -75,5 +75,8 @@ impl GeneratedFile {
 }
 
 pub(crate) fn write_if_changed(path: &Path, content: &[u8]) -> io::Result<()> {
-    if fs::read(path).is_ok_and(|old| old == content) { Ok(()) } else { fs::write(path, content) }
+    // What has another length, or none, needs no reading.
+    let length = fs::metadata(path).ok().filter(Metadata::is_file).map(|metadata| metadata.len());
+    let is_same = length == Some(content.len() as u64) && fs::read(path).is_ok_and(|old| old == content);
+    if is_same { Ok(()) } else { fs::write(path, content) }
 }

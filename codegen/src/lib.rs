@@ -10,6 +10,7 @@ mod error;
 mod generated;
 mod generator;
 mod include_file;
+mod includes;
 mod join;
 mod kind;
 mod names;

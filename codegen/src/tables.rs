@@ -1,8 +1,8 @@
 //! The retry tables that a build script names.
 
 use crate::Error;
+use gax_retry::__private::read_file;
 use gax_retry::{Dialect, RetryTable};
-use std::fs;
 use std::path::PathBuf;
 
 /// Where a table's text comes from.
@@ -11,7 +11,7 @@ pub(crate) enum TableSource {
     /// A file.
     Path(PathBuf),
     /// A text, with the name that messages give it.
-    Text { name: String, text: String },
+    Text { name: String, text: Vec<u8> },
 }
 
 impl TableSource {
@@ -19,10 +19,10 @@ impl TableSource {
         let read;
         let (name, content) = match self {
             TableSource::Path(path) => {
-                read = fs::read(path).map_err(|error| Error::io("read the retry table", path, error))?;
+                read = read_file(path).map_err(|error| Error::io("read the retry table", path, error))?;
                 (path.to_string_lossy(), read.as_slice())
             }
-            TableSource::Text { name, text } => (name.as_str().into(), text.as_bytes()),
+            TableSource::Text { name, text } => (name.as_str().into(), text.as_slice()),
         };
         RetryTable::reader().dialect(dialect).file_name(&name).read(content).map_err(|error| {
             // Places in the text don't count a byte order mark.

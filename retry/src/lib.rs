@@ -9,6 +9,8 @@ pub mod gax_java;
 mod http_status;
 #[cfg(feature = "http")]
 mod idempotency;
+#[cfg(feature = "json")]
+mod input;
 mod jitter;
 pub mod lint;
 mod method_kind;
@@ -57,8 +59,10 @@ pub use table::{
 #[cfg(feature = "json")]
 pub use table::{Conversion, ConversionTarget, ParseConversionTargetError, TableReader};
 
-/// For generated code only.
+/// For generated code, and for the other crates of this project, only.
 #[doc(hidden)]
 pub mod __private {
+    #[cfg(feature = "json")]
+    pub use crate::input::{open_file, read_file, read_stream};
     pub use crate::private::retry_settings;
 }

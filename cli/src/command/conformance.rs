@@ -2,6 +2,7 @@
 
 use super::{Format, print, print_json};
 use crate::failure::{FINDINGS, Failure};
+use crate::input::Input;
 use crate::render::{Align, Cell, Table};
 use clap::Args;
 use gax_retry::conformance::{CaseFailure, CategoryCounts, Runner, Summary};
@@ -19,7 +20,7 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 #[command(after_long_help = JSON)]
 pub(crate) struct ConformanceArgs {
-    /// Files with a case a line
+    /// Files with a case a line; - is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -45,13 +46,8 @@ const MOST: usize = 50;
 pub(crate) fn run(args: &ConformanceArgs) -> Result<ExitCode, Failure> {
     let mut runner = Runner::new();
     for file in &args.files {
-        let content = std::fs::read(file).map_err(|error| {
-            Failure::Usage(format!(
-                "{} can't be read ({error}); name a file of recorded cases",
-                file.display()
-            ))
-        })?;
-        runner.run_file(&file.display().to_string(), &content).map_err(|error| {
+        let input = Input::read(file, "a file of recorded cases")?;
+        runner.run_file(&input.name, &input.content).map_err(|error| {
             Failure::Usage(format!("{error}; give files of the form that gax conformance --help tells"))
         })?;
     }

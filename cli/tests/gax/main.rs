@@ -4,6 +4,7 @@
 
 mod conformance;
 mod demo;
+mod files;
 mod generate;
 mod help;
 mod plan;

@@ -7,6 +7,7 @@ use crate::emit::Emitter;
 use crate::generated::{Generated, GeneratedFile, write_if_changed};
 use crate::generator::Generator;
 use crate::include_file::{Include, include_file};
+use crate::includes::compiler;
 use crate::plan::{Plan, Wishes};
 use crate::tables::load_tables;
 use crate::{Error, tables::TableSource};
@@ -203,7 +204,7 @@ impl Builder {
 }
 
 fn compile(protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<Compiled, Error> {
-    let mut compiler = protox::Compiler::new(includes)?;
+    let mut compiler = compiler(includes);
     compiler.include_source_info(true).include_imports(true).open_files(protos)?;
     let requested = compiler.files().filter(|file| !file.is_import()).map(|file| file.name().to_owned());
     let paths = compiler.files().filter_map(|file| file.path().map(Path::to_path_buf));

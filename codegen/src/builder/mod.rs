@@ -101,14 +101,15 @@ impl fmt::Debug for Builder {
 
 impl Builder {
     /// Reads a retry table from a file, in whatever format it is. May be called several times: a method
-    /// that two tables name gets the policy of the later one.
+    /// that two tables name gets the policy of the later one. A table is a regular file of at most 16 MiB;
+    /// so is a proto.
     pub fn retry_table(mut self, path: impl Into<PathBuf>) -> Self {
         self.tables.push(TableSource::Path(path.into()));
         self
     }
 
-    /// Reads a retry table from a text. The name stands in messages, docs and errors.
-    pub fn retry_table_text(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
+    /// Reads a retry table from a text, which has to be UTF-8. The name stands in messages, docs and errors.
+    pub fn retry_table_text(mut self, name: impl Into<String>, text: impl Into<Vec<u8>>) -> Self {
         self.tables.push(TableSource::Text { name: name.into(), text: text.into() });
         self
     }

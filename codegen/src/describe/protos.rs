@@ -3,6 +3,7 @@
 use super::options::MethodOptions;
 use crate::Error;
 use crate::descriptors::{Descriptors, ProtoService, full_name};
+use crate::includes::compiler;
 use gax_retry::{MethodDescription, ServiceDescription};
 use prost_types::FileDescriptorSet;
 use std::collections::{HashMap, HashSet};
@@ -53,7 +54,7 @@ impl Protos {
 /// # Ok::<(), tonic_gax_build::Error>(())
 /// ```
 pub fn describe_protos(protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<Protos, Error> {
-    let mut compiler = protox::Compiler::new(includes)?;
+    let mut compiler = compiler(includes);
     compiler.include_imports(true).open_files(protos)?;
     let requested: Vec<String> =
         compiler.files().filter(|file| !file.is_import()).map(|file| file.name().to_owned()).collect();

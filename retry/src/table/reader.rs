@@ -1,16 +1,13 @@
 //! Reads tables from bytes.
 
 use super::client_config::read_client_config;
-use super::document::{Node, Source, Span};
+use super::document::{Node, Source};
 use super::findings::Findings;
 use super::retry_table::TableFile;
 use super::service_config::{dropped_file, read_service_config_file};
 use super::syntax::{may_be_service_config, read_document};
 use super::{Dialect, RetryTable, TableError, TableFormat};
 use std::sync::Arc;
-
-/// The longest text that a table may have: the largest known one has 115 kB.
-const LONGEST_TEXT: usize = 16 << 20;
 
 /// Reads a [`RetryTable`] from a file's content.
 ///
@@ -70,7 +67,7 @@ impl TableReader {
     /// The content has no meaning in the dialect: the error says where, why, and what to write. Content of
     /// more than 16 MiB is refused unread.
     pub fn read(&self, content: &[u8]) -> Result<RetryTable, TableError> {
-        let source = Source::new(self.file.clone(), self.text(content)?);
+        let source = Source::decode(self.file.clone(), content)?;
         let mut findings = Findings::default();
         let file = match read_document(&source, self.format, self.dialect, &mut findings) {
             Err(error) if self.dialect == Dialect::GaxJava && may_be_service_config(&source, self.format) => {
@@ -103,29 +100,6 @@ impl TableReader {
             TableFormat::Toml => Err(TableError::new("this build does not read TOML")
                 .with_help("enable the feature \"toml\" of gax-retry")),
         }
-    }
-
-    fn text<'a>(&self, content: &'a [u8]) -> Result<&'a str, TableError> {
-        let place = |valid: &[u8], text: String| {
-            let source = Source::new(self.file.clone(), std::str::from_utf8(valid).unwrap_or_default());
-            let end = source.text().len();
-            let span = Span { start: end, end };
-            (source.origin(span), text)
-        };
-        if content.len() > LONGEST_TEXT {
-            let (origin, text) = place(&[], String::new());
-            let message =
-                format!("the file has {} bytes, but a retry table has 16 MiB at most", content.len());
-            return Err(TableError::new(message).with_help("split the file").at(origin, text));
-        }
-        std::str::from_utf8(content).map_err(|error| {
-            let (valid, rest) = content.split_at(error.valid_up_to());
-            let byte = rest.first().copied().unwrap_or_default();
-            let (origin, text) = place(valid, format!("0x{byte:02x}"));
-            TableError::new(format!("the byte 0x{byte:02x} is not UTF-8"))
-                .with_help("save the file as UTF-8")
-                .at(origin, text)
-        })
     }
 }
 

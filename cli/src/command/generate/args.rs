@@ -20,7 +20,8 @@ use std::path::{Path, PathBuf};
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct GenerateArgs {
-    /// A retry table; may be repeated, and then the later one counts where both name a method
+    /// A retry table (- is standard input); may be repeated, and then the later one counts where both
+    /// name a method
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Input")]
     pub(super) table: Vec<PathBuf>,
 

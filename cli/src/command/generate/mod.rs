@@ -9,6 +9,7 @@ pub(crate) use args::GenerateArgs;
 
 use crate::command::Format;
 use crate::failure::{FINDINGS, Failure};
+use crate::input::Input;
 use directory::{File, State};
 use gax_retry::{Finding, Severity};
 use miette::Diagnostic as _;
@@ -17,7 +18,8 @@ use std::process::ExitCode;
 use tonic_gax_build::{Error, Generated, configure};
 
 pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
-    let generated = generate(args).map_err(|error| failure(&error))?;
+    let tables = args.table.iter().map(|path| Input::table(path)).collect::<Result<_, _>>()?;
+    let generated = generate(args, tables).map_err(|error| failure(&error))?;
     let files = directory::compare(&args.out, generated.files())?;
     if args.format == Format::Text {
         warn(generated.findings());
@@ -38,15 +40,15 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-fn generate(args: &GenerateArgs) -> Result<Generated, Error> {
+fn generate(args: &GenerateArgs, tables: Vec<Input>) -> Result<Generated, Error> {
     let mut builder = configure()
         .dialect(args.dialect.into())
         .deny_unknown_methods(args.deny_unknown_methods)
         .build_client(!args.no_client)
         .build_server(!args.no_server)
         .build_transport(!args.no_transport);
-    for table in &args.table {
-        builder = builder.retry_table(table);
+    for table in tables {
+        builder = builder.retry_table_text(table.name, table.content);
     }
     for (proto, rust) in &args.extern_path {
         builder = builder.extern_path(proto, rust);

@@ -26,7 +26,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "CODES", value_parser = value::codes, allow_hyphen_values = true, help_heading = "Settings")]
     pub(super) retryable_codes: Option<Codes>,
 
-    /// Take settings and codes from a retry table: a gRPC service config
+    /// Take settings and codes from a retry table; - is standard input
     #[arg(long, value_name = "FILE", help_heading = "Table")]
     pub(super) table: Option<PathBuf>,
 

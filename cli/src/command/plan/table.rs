@@ -2,12 +2,11 @@
 
 use super::args::PlanArgs;
 use crate::failure::Failure;
+use crate::input::Input;
 use gax_retry::{CodeSet, Finding, RetrySettings, RetryTable, Severity};
 use std::collections::BTreeSet;
-use std::error::Error as _;
 use std::fmt;
 use std::io::Write as _;
-use std::path::Path;
 
 /// What a table says about a method.
 #[derive(Debug)]
@@ -51,24 +50,24 @@ pub(super) fn method(args: &PlanArgs) -> Result<Option<Found>, Failure> {
         (None, None) => return Ok(None),
     };
     let dialect = args.dialect.map(Into::into).unwrap_or_default();
-    let table = RetryTable::reader().dialect(dialect).read_path(file).map_err(|error| {
-        let advice = if error.source().is_some() { "; give the path of a retry table" } else { "" };
-        Failure::Usage(format!("--table: {error}{advice}"))
-    })?;
+    let file = Input::table(file)?;
+    let table = RetryTable::reader().dialect(dialect).file_name(&file.name).read(&file.content);
+    let table = table.map_err(|error| Failure::Usage(format!("--table: {error}")))?;
+    let file = file.name.as_str();
     let (service, method) = named(&table, method, file)?;
     let policy = table.lookup(&service, &method).ok_or_else(|| unknown(&table, &service, &method, file))?;
     Ok(Some(Found {
         name: format!("{service}/{method}"),
         settings: policy.settings().clone(),
         codes: policy.codes(),
-        place: policy.origin().map_or_else(|| file.display().to_string(), ToString::to_string),
+        place: policy.origin().map_or_else(|| file.to_owned(), ToString::to_string),
         params_key: policy.params_key().to_owned(),
         findings: table.findings().to_vec(),
     }))
 }
 
 /// Service and method of what the flag says.
-fn named(table: &RetryTable, text: &str, file: &Path) -> Result<(String, String), Failure> {
+fn named(table: &RetryTable, text: &str, file: &str) -> Result<(String, String), Failure> {
     let full = text.strip_prefix('/').unwrap_or(text);
     if let Some((service, method)) = full.rsplit_once('/').or_else(|| full.rsplit_once('.')) {
         if service.is_empty() || method.is_empty() {
@@ -84,8 +83,7 @@ fn named(table: &RetryTable, text: &str, file: &Path) -> Result<(String, String)
     match (services.next(), services.next()) {
         (Some(service), None) => Ok((service.to_owned(), full.to_owned())),
         (Some(first), Some(second)) => Err(Failure::Usage(format!(
-            "--method {full:?} is the name of several methods in {}; write {first}/{full} or {second}/{full}{}",
-            file.display(),
+            "--method {full:?} is the name of several methods in {file}; write {first}/{full} or {second}/{full}{}",
             if services.next().is_some() { ", or with another service" } else { "" }
         ))),
         (None, _) => Err(unknown(table, "", full, file)),
@@ -93,7 +91,7 @@ fn named(table: &RetryTable, text: &str, file: &Path) -> Result<(String, String)
 }
 
 /// A name that the table has no entry for.
-fn unknown(table: &RetryTable, service: &str, method: &str, file: &Path) -> Failure {
+fn unknown(table: &RetryTable, service: &str, method: &str, file: &str) -> Failure {
     let wanted = if service.is_empty() { method.to_owned() } else { format!("{service}/{method}") };
     let names = table.names().filter_map(|name| Some(format!("{}/{}", name.service(), name.method()?)));
     let closeness = |name: &str| {
@@ -113,7 +111,7 @@ fn unknown(table: &RetryTable, service: &str, method: &str, file: &Path) -> Fail
         None if service.is_empty() => "write the full name, pkg.Service/Method".to_owned(),
         None => "the call would go through as it is, without a deadline or retries".to_owned(),
     };
-    Failure::Usage(format!("--method {wanted:?} has no entry in {}; {advice}", file.display()))
+    Failure::Usage(format!("--method {wanted:?} has no entry in {file}; {advice}"))
 }
 
 fn usage(sentence: &str) -> Failure {

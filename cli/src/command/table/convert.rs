@@ -23,7 +23,8 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ConvertArgs {
-    /// The retry tables; several are written as one, in which the last one that names a method counts
+    /// The retry tables (- is standard input); several are written as one, in which the last one that
+    /// names a method counts
     #[arg(value_name = "TABLE")]
     tables: Vec<PathBuf>,
 

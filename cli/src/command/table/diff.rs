@@ -25,11 +25,11 @@ const MORE: f64 = 1.02;
 #[derive(Debug, Args)]
 #[command(after_long_help = JSON)]
 pub(crate) struct DiffArgs {
-    /// The table as it was
+    /// The table as it was; - is standard input
     #[arg(value_name = "OLD")]
     old: PathBuf,
 
-    /// The table as it is to be
+    /// The table as it is to be; - is standard input
     #[arg(value_name = "NEW")]
     new: PathBuf,
 

@@ -2,9 +2,10 @@
 
 use super::methods::{MethodRow, codes_text, compatibility, find, line_of, methods};
 use super::show::text::{delay, limit, rpc_timeout};
-use super::source::{ProtoFlags, Reading, on_one_line};
+use super::source::{ProtoFlags, Reading, no_table, on_one_line};
 use crate::command::{Format, print, print_json};
 use crate::failure::Failure;
+use crate::input::Input;
 use crate::render::{Align, Cell, HEAD, Ms, Table, Timeline};
 use clap::Args;
 use gax_retry::{
@@ -13,7 +14,7 @@ use gax_retry::{
 };
 use serde::Serialize;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -28,7 +29,7 @@ const SHOWN: usize = 12;
 #[derive(Debug, Args)]
 #[command(after_long_help = JSON)]
 pub(crate) struct ExplainArgs {
-    /// The retry table
+    /// The retry table; - is standard input
     #[arg(value_name = "TABLE")]
     table: PathBuf,
 
@@ -82,7 +83,8 @@ struct Reader {
 }
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
-    let table = args.reading.merged(std::slice::from_ref(&args.table), None)?;
+    let input = Input::table(&args.table)?;
+    let table = args.reading.read(&input, args.reading.dialect()).map_err(|error| no_table(&error))?;
     let api = args.protos.describe()?;
     let row = find(methods(&table, api.as_ref()), &table, &args.method)?;
     let nothing = || {
@@ -105,7 +107,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
         load: outlook.load(),
         refused: refused(&schedule),
         hanging: Timeline::from(&AttemptPlan::new(&schedule, &[], &mut NoJitter)),
-        dialects: readers(args, &row)?,
+        dialects: Dialect::ALL.iter().map(|dialect| reader(args, &input, *dialect, &row)).collect(),
     };
     match args.format {
         Format::Json => print_json(&explanation)?,
@@ -130,15 +132,8 @@ fn refused(schedule: &Schedule) -> Timeline {
     Timeline::from(&AttemptPlan::new(schedule, &vec![refusal; AttemptPlan::MAX_ATTEMPTS], &mut NoJitter))
 }
 
-/// The method as every dialect reads it.
-fn readers(args: &ExplainArgs, row: &MethodRow<'_>) -> Result<Vec<Reader>, Failure> {
-    let content =
-        std::fs::read(&args.table).map_err(|error| super::source::unreadable(&args.table, &error))?;
-    let reader = |dialect: Dialect| reader(args, &args.table, &content, dialect, row);
-    Ok(Dialect::ALL.iter().copied().map(reader).collect())
-}
-
-fn reader(args: &ExplainArgs, path: &Path, content: &[u8], dialect: Dialect, row: &MethodRow<'_>) -> Reader {
+/// The method as that dialect reads it.
+fn reader(args: &ExplainArgs, input: &Input, dialect: Dialect, row: &MethodRow<'_>) -> Reader {
     let problem = |problem: String| Reader {
         dialect: dialect.as_str(),
         codes: None,
@@ -148,7 +143,7 @@ fn reader(args: &ExplainArgs, path: &Path, content: &[u8], dialect: Dialect, row
         load: None,
         problem: Some(problem),
     };
-    let table: RetryTable = match args.reading.read(path, content, dialect) {
+    let table: RetryTable = match args.reading.read(input, dialect) {
         Ok(table) => table,
         Err(error) => {
             let place =

@@ -1,11 +1,11 @@
 //! Tables and protos from files.
 
 use crate::failure::Failure;
+use crate::input::Input;
 use crate::value::DialectName;
 use clap::{Args, ValueEnum};
 use gax_retry::{Dialect, RetryTable, ServiceDescription, ServiceYaml, TableError, TableFormat};
 use std::collections::HashMap;
-use std::error::Error as _;
 use std::path::{Path, PathBuf};
 use tonic_gax_build::{Protos, describe_protos};
 
@@ -65,8 +65,7 @@ pub(super) enum FormatName {
 /// A table with its text.
 #[derive(Debug)]
 pub(super) struct Loaded {
-    /// As given on the command line.
-    pub(super) name: String,
+    pub(super) input: Input,
     /// Without a byte order mark.
     pub(super) text: String,
     pub(super) table: Result<RetryTable, TableError>,
@@ -79,23 +78,16 @@ impl Reading {
 
     /// Reads a file that may turn out to be no table.
     pub(super) fn load(&self, path: &Path) -> Result<Loaded, Failure> {
-        let content = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
-        let table = self.read(path, &content, self.dialect());
-        let text = String::from_utf8_lossy(&content);
-        let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
-        Ok(Loaded { name: path.display().to_string(), text, table })
+        let input = Input::table(path)?;
+        let table = self.read(&input, self.dialect());
+        Ok(Loaded { text: input.text(), input, table })
     }
 
     /// The file's content as a table in that dialect.
-    pub(super) fn read(
-        &self,
-        path: &Path,
-        content: &[u8],
-        dialect: Dialect,
-    ) -> Result<RetryTable, TableError> {
+    pub(super) fn read(&self, input: &Input, dialect: Dialect) -> Result<RetryTable, TableError> {
         let format = self.from.map(TableFormat::from);
         let reader = RetryTable::reader().dialect(dialect).format(format);
-        reader.file_name(path.to_string_lossy()).read(content)
+        reader.file_name(&input.name).read(&input.content)
     }
 
     /// Reads files that have to be tables, as one: the last one that names a method counts. GAPIC YAML
@@ -103,13 +95,13 @@ impl Reading {
     pub(super) fn merged(
         &self,
         tables: &[PathBuf],
-        gapic_yaml: Option<&Path>,
+        gapic_yaml: Option<&Input>,
     ) -> Result<RetryTable, Failure> {
         let mut read: Vec<RetryTable> =
             tables.iter().map(|path| self.table(path)).collect::<Result<_, _>>()?;
-        if let Some(path) = gapic_yaml {
+        if let Some(input) = gapic_yaml {
             let reader = RetryTable::reader().dialect(self.dialect()).format(TableFormat::GapicYaml);
-            let table = reader.read_path(path);
+            let table = reader.file_name(&input.name).read(&input.content);
             read.push(table.map_err(|error| Failure::Usage(format!("--gapic-yaml: {error}")))?);
         }
         RetryTable::merged(read).map_err(|error| no_table(&error))
@@ -154,8 +146,11 @@ impl ProtoFlags {
         let protos =
             describe_protos(&protos, paths).map_err(|error| Failure::Usage(format!("--proto: {error}")))?;
         let yaml = match &self.service_yaml {
-            Some(path) => ServiceYaml::from_path(path)
-                .map_err(|error| Failure::Usage(format!("--service-yaml: {error}")))?,
+            Some(path) => {
+                let input = Input::read(path, "a service YAML")?;
+                ServiceYaml::parse_file(&input.name, &input.content)
+                    .map_err(|error| Failure::Usage(format!("--service-yaml: {error}")))?
+            }
             None => ServiceYaml::default(),
         };
         Ok(Some(Api {
@@ -180,12 +175,12 @@ fn java_packages(protos: &Protos) -> HashMap<String, String> {
 }
 
 /// The package that a GAPIC YAML gives the Java client.
-pub(super) fn java_package_of_gapic(path: &Path) -> Result<Option<String>, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+pub(super) fn java_package_of_gapic(input: &Input) -> Option<String> {
+    let text = input.text();
     let java = text.split_once("\n  java:").map_or("", |(_, java)| java);
     let mut line = java.lines().skip(1).take_while(|line| line.starts_with("    "));
     let package = line.find_map(|line| line.trim().strip_prefix("package_name:"));
-    Ok(package.map(|name| name.trim().trim_matches(['"', '\'']).to_owned()))
+    package.map(|name| name.trim().trim_matches(['"', '\'']).to_owned())
 }
 
 fn is_proto(path: &Path) -> bool {
@@ -203,13 +198,8 @@ impl From<FormatName> for TableFormat {
     }
 }
 
-pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::Usage(format!("can't read {} ({error}); give the path of a retry table", path.display()))
-}
-
 pub(super) fn no_table(error: &TableError) -> Failure {
-    let advice = if error.source().is_some() { "; give the path of a retry table" } else { "" };
-    Failure::Usage(format!("{error}{advice}"))
+    Failure::Usage(error.to_string())
 }
 
 /// What is wrong with a table, on one line.

@@ -16,6 +16,7 @@ pub(crate) use toml::read_toml;
 pub(crate) use yaml::read_yaml;
 
 use super::{Origin, TableError};
+use crate::input::LONGEST_FILE;
 use lines::Lines;
 use std::sync::Arc;
 
@@ -42,6 +43,31 @@ impl Source {
             None => text.into(),
         };
         Self { file, text, lines }
+    }
+
+    /// A file's content as text, if it is UTF-8 and not too long.
+    pub(crate) fn decode(file: Option<Arc<str>>, content: &[u8]) -> Result<Self, TableError> {
+        let place = |valid: &[u8], text: String| {
+            let source = Self::new(file.clone(), std::str::from_utf8(valid).unwrap_or_default());
+            let end = source.text().len();
+            (source.origin(Span { start: end, end }), text)
+        };
+        if content.len() > LONGEST_FILE {
+            let (origin, text) = place(&[], String::new());
+            let message = format!("the file has {} bytes, but 16 MiB is the limit", content.len());
+            return Err(TableError::new(message).with_help("split the file").at(origin, text));
+        }
+        match std::str::from_utf8(content) {
+            Ok(text) => Ok(Self::new(file, text)),
+            Err(error) => {
+                let (valid, rest) = content.split_at(error.valid_up_to());
+                let byte = rest.first().copied().unwrap_or_default();
+                let (origin, text) = place(valid, format!("0x{byte:02x}"));
+                Err(TableError::new(format!("the byte 0x{byte:02x} is not UTF-8"))
+                    .with_help("save the file as UTF-8")
+                    .at(origin, text))
+            }
+        }
     }
 
     pub(crate) fn text(&self) -> &str {

@@ -2,6 +2,7 @@
 
 use crate::table::TableError;
 use crate::table::document::{Kind, Node, Source, read_yaml};
+use crate::table::load::load;
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -60,12 +61,19 @@ impl ServiceYaml {
     ///
     /// # Errors
     ///
-    /// The file can't be read, or is no YAML.
+    /// The file can't be read, is not a regular file, is longer than 16 MiB, or is no YAML.
     pub fn from_path(path: impl AsRef<Path>) -> Result<Self, TableError> {
         let path = path.as_ref();
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| TableError::from_io(format!("can't read {}: {error}", path.display()), error))?;
-        Self::read(&Source::new(Some(path.to_string_lossy().into()), &text))
+        Self::parse_file(path.to_string_lossy(), &load(path)?)
+    }
+
+    /// Reads a file's content. Its name is for messages.
+    ///
+    /// # Errors
+    ///
+    /// It is no YAML.
+    pub fn parse_file(name: impl AsRef<str>, content: &[u8]) -> Result<Self, TableError> {
+        Self::read(&Source::decode(Some(name.as_ref().into()), content)?)
     }
 
     fn read(source: &Source) -> Result<Self, TableError> {

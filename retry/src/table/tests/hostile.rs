@@ -111,7 +111,7 @@ fn a_huge_file_is_refused_unread() {
     let error = RetryTable::parse(std::str::from_utf8(&text).unwrap()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "line 1, column 1: the file has 16777217 bytes, but a retry table has 16 MiB at most; split the file"
+        "line 1, column 1: the file has 16777217 bytes, but 16 MiB is the limit; split the file"
     );
 }
 

@@ -15,7 +15,7 @@ pub(super) fn render(findings: &[Finding], files: &[Loaded]) -> String {
         };
         let mut properties = Vec::new();
         if let Some(place) = place(finding, files) {
-            properties.push(format!("file={}", property(&place.file.name)));
+            properties.push(format!("file={}", property(&place.file.input.name)));
             properties.push(format!("line={}", place.start.0));
             properties.push(format!("endLine={}", place.end.0));
             if place.start.0 == place.end.0 {

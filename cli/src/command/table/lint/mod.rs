@@ -11,7 +11,7 @@ use crate::failure::{FINDINGS, Failure};
 use clap::{Args, ValueEnum};
 use gax_retry::lint::{Linter, Target, sibling_drift};
 use gax_retry::{Dialect, Finding, RetryTable, Severity, TableError};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Say what is wrong, useless or unsafe in retry tables
@@ -25,7 +25,7 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct LintArgs {
-    /// The retry tables
+    /// The retry tables; - is standard input
     #[arg(value_name = "TABLE")]
     tables: Vec<PathBuf>,
 
@@ -112,8 +112,7 @@ fn findings(args: &LintArgs, linter: &Linter, files: &[Loaded]) -> Vec<Finding> 
                 findings.extend(linter.run(table));
                 tables.push(table.clone());
                 if args.reading.dialect() == Dialect::AsWritten && file.text.contains("\"methodConfig\"") {
-                    let read =
-                        |dialect| args.reading.read(Path::new(&file.name), file.text.as_bytes(), dialect);
+                    let read = |dialect| args.reading.read(&file.input, dialect);
                     let others = other_readers(read(Dialect::GaxJava), read(Dialect::Grpc));
                     findings.extend(linter.judge(others));
                 }
@@ -186,7 +185,7 @@ struct Place<'a> {
 
 fn place<'a>(finding: &Finding, files: &'a [Loaded]) -> Option<Place<'a>> {
     let origin = finding.origin()?;
-    let file = files.iter().find(|file| origin.file() == Some(file.name.as_str()))?;
+    let file = files.iter().find(|file| origin.file() == Some(file.input.name.as_str()))?;
     let meant = file.text.get(origin.span()).unwrap_or_default();
     let (line, column) = (origin.line(), origin.column());
     let end = match meant.rsplit_once('\n') {

@@ -47,7 +47,7 @@ fn result(finding: &Finding, files: &[Loaded], used: &[&Rule]) -> Value {
     };
     let location = place(finding, files).map(|place| {
         json!({ "physicalLocation": {
-            "artifactLocation": { "uri": place.file.name.replace('\\', "/") },
+            "artifactLocation": { "uri": place.file.input.name.replace('\\', "/") },
             "region": {
                 "startLine": place.start.0,
                 "startColumn": place.start.1,

@@ -44,7 +44,8 @@ fn excerpt(text: &mut String, finding: &Finding, place: Place<'_>) -> usize {
     let last = if place.end.0 == line { place.end.1 } else { length + 1 };
     let width = last.min(length + 1).saturating_sub(column).max(1);
     let before = column - 1;
-    let _infallible = writeln!(text, "{:gutter$}{DIM}-->{DIM:#} {}:{line}:{column}", "", place.file.name);
+    let _infallible =
+        writeln!(text, "{:gutter$}{DIM}-->{DIM:#} {}:{line}:{column}", "", place.file.input.name);
     let _infallible = writeln!(text, "{:gutter$} {DIM}|{DIM:#}", "");
     let _infallible = writeln!(text, "{DIM}{line} |{DIM:#} {}", shown.trim_end());
     if before < LONGEST_LINE {

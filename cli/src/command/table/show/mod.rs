@@ -9,6 +9,7 @@ use super::methods::{MethodRow, find, methods};
 use super::source::{ProtoFlags, Reading, java_package_of_gapic};
 use crate::command::{print, print_json};
 use crate::failure::Failure;
+use crate::input::Input;
 use clap::{Args, ValueEnum};
 use gax_retry::Severity;
 use std::io::Write as _;
@@ -23,7 +24,7 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ShowArgs {
-    /// The retry tables
+    /// The retry tables; - is standard input
     #[arg(value_name = "TABLE")]
     tables: Vec<PathBuf>,
 
@@ -91,7 +92,9 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let tables = args.protos.tables(&args.tables)?;
-    let table = args.reading.merged(&tables, args.gapic_yaml.as_deref())?;
+    let gapic_yaml = args.gapic_yaml.as_deref();
+    let gapic_yaml = gapic_yaml.map(|path| Input::read(path, "a GAPIC YAML")).transpose()?;
+    let table = args.reading.merged(&tables, gapic_yaml.as_ref())?;
     let mut err = anstream::stderr();
     for finding in table.findings().iter().filter(|finding| finding.severity() >= Severity::Warning) {
         let _unread = writeln!(err, "{finding}");
@@ -102,7 +105,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {
             return Err(Failure::Usage(sentence.to_owned()));
         }
         let mut api = args.protos.required("--format stub-tables")?;
-        let java_package = args.gapic_yaml.as_deref().map(java_package_of_gapic).transpose()?.flatten();
+        let java_package = gapic_yaml.as_ref().and_then(java_package_of_gapic);
         if let Some(written) = java_package {
             api.java_packages.values_mut().for_each(|package| package.clone_from(&written));
         }

@@ -1,0 +1,53 @@
+//! Files that the command is told to read.
+
+use crate::failure::Failure;
+use gax_retry::__private::read_stream;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether standard input has been read: there is only one.
+static STDIN_IS_READ: AtomicBool = AtomicBool::new(false);
+
+/// A file's content, in memory. What can be read once only, such as a pipe, has been.
+#[derive(Debug)]
+pub(crate) struct Input {
+    /// As given on the command line; `<stdin>` for standard input.
+    pub(crate) name: String,
+    pub(crate) content: Vec<u8>,
+}
+
+impl Input {
+    /// Reads a file, a pipe or, for `-`, standard input, up to the limit that all files have. `what` is what
+    /// it should be, such as `a retry table`.
+    pub(crate) fn read(path: &Path, what: &str) -> Result<Self, Failure> {
+        let is_stdin = path.as_os_str() == "-";
+        let name = if is_stdin { "<stdin>".to_owned() } else { path.display().to_string() };
+        let content = if is_stdin { read_stdin() } else { File::open(path).and_then(read_stream) };
+        match content {
+            Ok(content) => Ok(Self { name, content }),
+            Err(error) => {
+                Err(Failure::Usage(format!("can't read {name} ({error}); give the path of {what}")))
+            }
+        }
+    }
+
+    /// Reads a retry table.
+    pub(crate) fn table(path: &Path) -> Result<Self, Failure> {
+        Self::read(path, "a retry table")
+    }
+
+    /// The text, without a byte order mark.
+    pub(crate) fn text(&self) -> String {
+        let text = String::from_utf8_lossy(&self.content);
+        text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned()
+    }
+}
+
+fn read_stdin() -> io::Result<Vec<u8>> {
+    if STDIN_IS_READ.swap(true, Ordering::Relaxed) {
+        return Err(io::Error::other("it was given for another file too"));
+    }
+    read_stream(io::stdin().lock())
+}

@@ -1,0 +1,60 @@
+//! Where protos are looked for.
+
+use gax_retry::__private::open_file;
+use protox::Compiler;
+use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver, IncludeFileResolver};
+use std::fmt;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// A compiler that looks for protos below these directories, and knows those that come with protobuf.
+pub(crate) fn compiler(includes: &[impl AsRef<Path>]) -> Compiler {
+    let mut chain = ChainFileResolver::new();
+    for include in includes {
+        let directory = include.as_ref().to_owned();
+        chain.add(Include { protox: IncludeFileResolver::new(directory.clone()), directory });
+    }
+    chain.add(GoogleFileResolver::new());
+    Compiler::with_file_resolver(chain)
+}
+
+/// A directory of protos. What is not a regular file, or is too long, is refused.
+struct Include {
+    directory: PathBuf,
+    protox: IncludeFileResolver,
+}
+
+impl FileResolver for Include {
+    fn resolve_path(&self, path: &Path) -> Option<String> {
+        self.protox.resolve_path(path)
+    }
+
+    fn open_file(&self, name: &str) -> Result<File, protox::Error> {
+        let path = self.directory.join(name);
+        match open_file(&path) {
+            Ok(_) => self.protox.open_file(name),
+            Err(error) if error.kind() == ErrorKind::NotFound => Err(protox::Error::file_not_found(name)),
+            Err(error) => {
+                let message = format!("can't read the proto {}: {error}", path.display());
+                Err(protox::Error::new(Unreadable(message)))
+            }
+        }
+    }
+}
+
+/// Why a proto can't be read. protox prints the debug form.
+struct Unreadable(String);
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
+impl fmt::Debug for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
