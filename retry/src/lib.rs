@@ -46,7 +46,7 @@ pub use recipe::{Backoff, Cap, Jitter, Limits, Recipe, TimeRule};
 #[cfg(feature = "http")]
 pub use retry_after::retry_after;
 pub use schedule::{Decision, Ending, NotAttempted, OperationState, Retry, Schedule, Stop};
-pub use settings::{RetrySettings, RetrySettingsBuilder, SettingsError, SettingsProblem};
+pub use settings::{RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError, SettingsProblem};
 pub use stop_reason::StopReason;
 #[cfg(feature = "yaml")]
 pub use table::ServiceYaml;

@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn delays_of_zero_are_cut_off() {
-        let settings = RetrySettings::builder().total_timeout(1000 * MS).jittered(false);
+        let settings = RetrySettings::builder().total_timeout(1000 * MS).initial_retry_delay(Duration::ZERO);
         let outlook = outlook(settings, Code::Unavailable);
         assert!(outlook.is_truncated());
     }

@@ -8,8 +8,8 @@ use std::time::Duration;
 #[expect(clippy::too_many_arguments, reason = "written by the generator, one argument a field")]
 pub const fn retry_settings(
     total_timeout: Option<Duration>,
-    initial_retry_delay: Duration,
-    retry_delay_multiplier: f64,
+    initial_retry_delay: Option<Duration>,
+    retry_delay_multiplier: Option<f64>,
     max_retry_delay: Option<Duration>,
     max_attempts: Option<u32>,
     jittered: bool,
@@ -39,8 +39,8 @@ mod tests {
         const MS: Duration = Duration::from_millis(1);
         static SETTINGS: RetrySettings = retry_settings(
             Some(Duration::from_secs(60)),
-            Duration::from_millis(100),
-            1.3,
+            Some(Duration::from_millis(100)),
+            Some(1.3),
             Some(Duration::from_secs(10)),
             Some(5),
             false,

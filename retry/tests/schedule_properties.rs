@@ -47,7 +47,8 @@ prop_compose! {
     fn settings()(
         total in proptest::option::weighted(0.8, set_durations()),
         (delay, max_delay) in capped(durations()),
-        delay_multiplier in multipliers(),
+        has_delay in proptest::bool::weighted(0.8),
+        delay_multiplier in proptest::option::weighted(0.8, multipliers()),
         max_attempts in proptest::option::weighted(0.4, 1_u32..8),
         jittered: bool,
         rpc in proptest::option::weighted(0.8, capped(set_durations())),
@@ -56,7 +57,7 @@ prop_compose! {
     ) -> RetrySettings {
         RetrySettings::builder()
             .total_timeout(total)
-            .initial_retry_delay(delay)
+            .initial_retry_delay(Some(delay).filter(|_| has_delay))
             .retry_delay_multiplier(delay_multiplier)
             .max_retry_delay(max_delay)
             .max_attempts(max_attempts)
@@ -187,8 +188,9 @@ proptest! {
                 prop_assert_eq!((made.wait, made.start), (Duration::ZERO, Duration::ZERO));
                 continue;
             }
-            prop_assert!(made.delay >= settings.initial_retry_delay().min(made.delay));
-            prop_assert!(settings.max_retry_delay().is_none_or(|cap| made.delay <= cap));
+            let delays = settings.retry_delays(Compatibility::Documented);
+            prop_assert!(made.delay >= delays.initial(), "{made:?}");
+            prop_assert!(delays.max().is_none_or(|cap| made.delay <= cap));
             prop_assert!(made.wait <= made.delay, "the cap holds after jitter: {made:?}");
             prop_assert!(settings.jittered() || made.wait == made.delay);
             prop_assert!(made.wait >= MS.min(made.delay) || made.delay < MS);
@@ -352,7 +354,7 @@ proptest! {
         let _valid = RetrySettings::builder().retry_delay_multiplier(delay_multiplier).total_timeout(total).build();
         // Unchecked, as generated code writes them.
         let settings = gax_retry::__private::retry_settings(
-            total, delay.unwrap_or_default(), delay_multiplier, max_delay, max_attempts, true, rpc, rpc_multiplier, max_rpc,
+            total, delay, delay.map(|_| delay_multiplier), max_delay, max_attempts, true, rpc, rpc_multiplier, max_rpc,
         );
         for rules in [Compatibility::Documented, Compatibility::GaxJava] {
             let schedule = Schedule::with_compatibility(&settings, CODES, rules);

@@ -70,10 +70,11 @@ where
 /// ```
 /// use tonic_gax::{RetrySettings, retry_blocking};
 /// use std::io;
+/// use std::time::Duration;
 ///
-/// let settings = RetrySettings::builder().max_attempts(3).build()?;
+/// let at_once = RetrySettings::builder().max_attempts(3).initial_retry_delay(Duration::ZERO).build()?;
 /// let interrupted = |error: &io::Error| error.kind() == io::ErrorKind::Interrupted;
-/// let answer = retry_blocking(&settings, interrupted, |attempt| match attempt.number() {
+/// let answer = retry_blocking(&at_once, interrupted, |attempt| match attempt.number() {
 ///     1 => Err(io::Error::from(io::ErrorKind::Interrupted)),
 ///     number => Ok(number),
 /// })?;

@@ -112,7 +112,8 @@ async fn to_drop_the_future_ends_the_operation() {
 
 #[tokio::test(start_paused = true)]
 async fn attempts_without_a_delay_let_other_tasks_run() {
-    let settings = RetrySettings::builder().max_attempts(1000).build().unwrap();
+    let settings =
+        RetrySettings::builder().max_attempts(1000).initial_retry_delay(Duration::ZERO).build().unwrap();
     let turns = std::rc::Rc::new(Cell::new(0));
     let others = std::rc::Rc::clone(&turns);
     let local = tokio::task::LocalSet::new();
@@ -134,7 +135,12 @@ async fn attempts_without_a_delay_let_other_tasks_run() {
 
 #[test]
 fn a_blocking_closure_is_told_its_attempt() {
-    let settings = RetrySettings::builder().max_attempts(3).total_timeout(3_600_000 * MS).build().unwrap();
+    let settings = RetrySettings::builder()
+        .max_attempts(3)
+        .initial_retry_delay(Duration::ZERO)
+        .total_timeout(3_600_000 * MS)
+        .build()
+        .unwrap();
     let mut seen = Vec::new();
     let error = retry_blocking(&settings, [Code::Aborted], |attempt| {
         seen.push(attempt.number());

@@ -102,10 +102,8 @@ impl Message for Counted {
 #[tokio::test]
 async fn a_message_is_encoded_once_for_all_attempts() {
     static CODES: (&str, gax_retry::CodeSet) = ("codes", gax_retry::CodeSet::EMPTY);
-    static PARAMS: (&str, gax_retry::RetrySettings) = (
-        "params",
-        gax::retry_settings(None, std::time::Duration::ZERO, 1.0, None, None, true, None, 1.0, None),
-    );
+    static PARAMS: (&str, gax_retry::RetrySettings) =
+        ("params", gax::retry_settings(None, None, None, None, None, true, None, 1.0, None));
     static METHODS: [gax::MethodInfo; 1] = [gax::MethodInfo::new(
         "google.cloud.asset.v1.AssetService",
         "ListAssets",

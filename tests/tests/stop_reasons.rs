@@ -302,7 +302,12 @@ async fn a_call_s_own_options_make_an_operation_of_it() {
 /// Waits of nothing are no waits: all attempts at once, and other tasks get their turn in between.
 #[tokio::test(start_paused = true)]
 async fn without_a_delay_attempts_follow_each_other_at_once() {
-    let at_once = RetrySettings::builder().max_attempts(100).total_timeout(ms(3000)).build().unwrap();
+    let at_once = RetrySettings::builder()
+        .max_attempts(100)
+        .initial_retry_delay(ms(0))
+        .total_timeout(ms(3000))
+        .build()
+        .unwrap();
     for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(Answer::unavailable()));
         let mut caller = stack.caller(server.channel(), &Setup::new(at_once.clone()));

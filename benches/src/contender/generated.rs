@@ -9,8 +9,10 @@ use tonic_gax::__private as gax;
 use tonic_gax::{CodeSet, MethodKind, RetrySettings};
 
 static CODES: (&str, CodeSet) = ("no_retry_codes", CodeSet::EMPTY);
-static PARAMS: (&str, RetrySettings) =
-    ("no_retry_params", gax::retry_settings(None, Duration::ZERO, 1.0, None, None, true, None, 1.0, None));
+static PARAMS: (&str, RetrySettings) = (
+    "no_retry_params",
+    gax::retry_settings(None, Some(Duration::ZERO), None, None, None, true, None, 1.0, None),
+);
 static METHODS: [gax::MethodInfo; 1] = [gax::MethodInfo::new(
     "google.cloud.asset.v1.AssetService",
     "ListAssets",
@@ -63,7 +65,11 @@ impl<S: Wire> Untimed<S> {
     ///
     /// Never: the settings are valid.
     pub fn new(service: S, pace: Pace) -> Self {
-        let settings = RetrySettings::builder().max_attempts(pace.attempts).build().expect("they are valid");
+        let settings = RetrySettings::builder()
+            .max_attempts(pace.attempts)
+            .initial_retry_delay(Duration::ZERO)
+            .build()
+            .expect("they are valid");
         Self(Generated::with_settings(service, settings))
     }
 }

@@ -69,7 +69,7 @@ fn every_way_to_end_is_explained() {
         "plan --outcome unavailable",
         "plan",
         "plan --max-attempts 3 --initial-retry-delay 1.25ms --outcome 5ms:UNAVAILABLE --outcome hang",
-        "plan --max-attempts 20000 --initial-rpc-timeout 1ns --format json --retryable-codes 4",
+        "plan --max-attempts 20000 --initial-rpc-timeout 1ns --initial-retry-delay 0s --format json --retryable-codes 4",
     ];
     let mut text = lines.map(session).join("\n");
     // Ten thousand attempts are not for people to look through.

@@ -3,7 +3,8 @@
 use super::DocLines;
 use super::duration::human;
 use gax_retry::{
-    AttemptPlan, Code, CodeSet, Compatibility, MethodKind, NoJitter, Origin, Outcome, RetrySettings, Schedule,
+    AttemptPlan, Code, CodeSet, Compatibility, MethodKind, NoJitter, Origin, Outcome, RetryDelays,
+    RetrySettings, Schedule,
 };
 use std::path::Path;
 use std::time::Duration;
@@ -29,7 +30,7 @@ pub(crate) fn policy_docs(
 ) -> DocLines {
     let schedule = Schedule::with_compatibility(settings, codes, compatibility);
     let hanging = AttemptPlan::new(&schedule, &[], &mut NoJitter);
-    let docs = docs.block([summary(codes, settings)]).block([place(source)]);
+    let docs = docs.block([summary(codes, settings, compatibility)]).block([place(source)]);
     let docs = match kind {
         MethodKind::ServerStreaming => docs.block([
             "A stream that has begun is not started again; the attempts of a server that does not answer:",
@@ -44,7 +45,7 @@ pub(crate) fn policy_docs(
 }
 
 /// Codes and settings in a sentence.
-fn summary(codes: CodeSet, settings: &RetrySettings) -> String {
+fn summary(codes: CodeSet, settings: &RetrySettings, compatibility: Compatibility) -> String {
     let names: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
     let retried = match names.as_slice() {
         [] => "Not retried".to_owned(),
@@ -57,16 +58,16 @@ fn summary(codes: CodeSet, settings: &RetrySettings) -> String {
         .map(|attempts| format!("{attempts} attempt{} at most", if attempts == 1 { "" } else { "s" }));
     let limits: Vec<String> = total.into_iter().chain(attempts).collect();
     let limits = if limits.is_empty() { "without a limit".to_owned() } else { limits.join(", ") };
-    let delays = if codes.is_empty() { String::new() } else { delays(settings) };
+    let delays = if codes.is_empty() { String::new() } else { delays(settings.retry_delays(compatibility)) };
     format!("{retried}, {limits}{delays}.")
 }
 
-fn delays(settings: &RetrySettings) -> String {
-    let cap = settings.max_retry_delay().map(|cap| format!(", {} at most", human(cap)));
+fn delays(delays: RetryDelays) -> String {
+    let cap = delays.max().map(|cap| format!(", {} at most", human(cap)));
     format!(
         "; delays from {}, times {}{}",
-        human(settings.initial_retry_delay()),
-        settings.retry_delay_multiplier(),
+        human(delays.initial()),
+        delays.multiplier(),
         cap.unwrap_or_default()
     )
 }
@@ -193,6 +194,7 @@ mod tests {
     fn long_tables_are_cut_off_and_counted() {
         let settings = RetrySettings::builder()
             .initial_rpc_timeout(Duration::from_secs(1))
+            .initial_retry_delay(Duration::ZERO)
             .max_attempts(20)
             .build()
             .unwrap();

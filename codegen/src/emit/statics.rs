@@ -60,8 +60,11 @@ fn kind(runtime: &TokenStream, kind: MethodKind) -> TokenStream {
 
 fn retry_settings(runtime: &TokenStream, settings: &RetrySettings) -> TokenStream {
     let total_timeout = option(settings.total_timeout().map(duration));
-    let initial_retry_delay = duration(settings.initial_retry_delay());
-    let retry_delay_multiplier = Literal::f64_unsuffixed(settings.retry_delay_multiplier());
+    let initial_retry_delay = option(settings.initial_retry_delay().map(duration));
+    let retry_delay_multiplier = option(settings.retry_delay_multiplier().map(|multiplier| {
+        let multiplier = Literal::f64_unsuffixed(multiplier);
+        quote!(#multiplier)
+    }));
     let max_retry_delay = option(settings.max_retry_delay().map(duration));
     let max_attempts = option(settings.max_attempts().map(|attempts| {
         let attempts = Literal::u32_unsuffixed(attempts);

@@ -1,6 +1,6 @@
 //! Settings with whatever numbers they were given.
 
-use crate::RetrySettings;
+use crate::{Compatibility, RetrySettings};
 use std::time::Duration;
 
 /// Settings as gax-java's `RetrySettings` hold them: any number, in microseconds, 0 for "not set".
@@ -129,12 +129,13 @@ impl From<&RetrySettings> for RawSettings {
     /// maximum, and what comes nearest is the greatest one. What is set stays set, however short.
     fn from(settings: &RetrySettings) -> Self {
         let initial_rpc_timeout_us = micros(settings.initial_rpc_timeout);
-        let initial_retry_delay_us = micros(Some(settings.initial_retry_delay));
+        let delays = settings.retry_delays(Compatibility::GaxJava);
+        let initial_retry_delay_us = micros(Some(delays.initial()));
         Self {
             total_timeout_us: settings.total_timeout.map_or(0, |total| micros(Some(total)).max(1)),
             initial_retry_delay_us,
-            retry_delay_multiplier: settings.retry_delay_multiplier,
-            max_retry_delay_us: cap(settings.max_retry_delay, initial_retry_delay_us),
+            retry_delay_multiplier: delays.multiplier(),
+            max_retry_delay_us: cap(delays.max(), initial_retry_delay_us),
             max_attempts: settings.max_attempts.map_or(0, |most| i32::try_from(most).unwrap_or(i32::MAX)),
             jittered: settings.jittered,
             initial_rpc_timeout_us,

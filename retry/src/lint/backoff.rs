@@ -3,7 +3,7 @@
 use super::report::Report;
 use super::subject::{EntryView, Subject};
 use super::{Needs, Rule};
-use crate::{Code, Dialect, PolicyField, Severity};
+use crate::{Code, Dialect, PolicyField, RetryDelays, Severity};
 use std::time::Duration;
 
 const CAP_ABOVE_TIMEOUT: Rule = Rule::new(
@@ -34,6 +34,8 @@ const MULTIPLIER_PRECISION: Rule = Rule::new(
     Needs::Table,
     "a multiplier that Google's Java generator rounds to one decimal",
 );
+const ZERO_DELAY: Rule =
+    Rule::new("zero-delay", Severity::Warning, Needs::Table, "a first delay of zero is written");
 const GENTLE_BACKOFF: Rule = Rule::new(
     "gentle-backoff-on-resource-exhausted",
     Severity::Warning,
@@ -41,13 +43,14 @@ const GENTLE_BACKOFF: Rule = Rule::new(
     "an overloaded service is asked again soon, and nearly as often",
 );
 
-pub(super) static RULES: [Rule; 7] = [
+pub(super) static RULES: [Rule; 8] = [
     CAP_ABOVE_TIMEOUT,
     CAP_EQUALS_TIMEOUT,
     BACKOFF_EXCEEDS_TIMEOUT,
     MAX_EQUALS_INITIAL,
     MULTIPLIER_IS_1,
     MULTIPLIER_PRECISION,
+    ZERO_DELAY,
     GENTLE_BACKOFF,
 ];
 
@@ -60,20 +63,48 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     for entry in subject.entries.iter().filter(|entry| entry.retries() || has_backoff(entry)) {
         cap(entry, report);
         growth(subject, entry, report);
+        if entry.retries() {
+            zero(subject, entry, report);
+        }
         if entry.policy.codes().contains(Code::ResourceExhausted) {
-            overload(entry, report);
+            overload(subject, entry, report);
         }
     }
 }
 
 fn has_backoff(entry: &EntryView<'_>) -> bool {
-    !entry.policy.settings().initial_retry_delay().is_zero()
+    initial(entry).is_some()
+}
+
+/// The first delay, if one is set that is longer than zero.
+fn initial(entry: &EntryView<'_>) -> Option<Duration> {
+    entry.policy.settings().initial_retry_delay().filter(|delay| !delay.is_zero())
+}
+
+/// The delays as the table's reader waits them.
+fn delays(subject: &Subject<'_>, entry: &EntryView<'_>) -> RetryDelays {
+    entry.policy.settings().retry_delays(subject.table.dialect().compatibility())
+}
+
+fn zero(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
+    let Some(origin) = entry.policy.origin_of(PolicyField::InitialRetryDelay) else { return };
+    if initial(entry).is_some() {
+        return;
+    }
+    let first = delays(subject, entry).initial();
+    let message = if first.is_zero() {
+        "retries follow each other at once".to_owned()
+    } else {
+        format!("a delay of zero counts as not set: the first one is {first:?}")
+    };
+    let help = "write a delay such as 0.1s: clients that do not wait keep an outage going";
+    report.add(&ZERO_DELAY, Some(origin), message, help);
 }
 
 fn cap(entry: &EntryView<'_>, report: &mut Report) {
     let settings = entry.policy.settings();
-    let (Some(total), initial) = (settings.total_timeout(), settings.initial_retry_delay()) else { return };
-    if !initial.is_zero() && initial >= total {
+    let Some(total) = settings.total_timeout() else { return };
+    if let Some(initial) = initial(entry).filter(|initial| *initial >= total) {
         let message = format!("the first delay, {initial:?}, leaves no time for a retry within {total:?}");
         let origin = entry.origin_of(PolicyField::InitialRetryDelay);
         return report.add(
@@ -102,10 +133,12 @@ fn cap(entry: &EntryView<'_>, report: &mut Report) {
 
 fn growth(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     let settings = entry.policy.settings();
-    let multiplier = settings.retry_delay_multiplier();
-    let initial = settings.initial_retry_delay();
+    let Some(multiplier) = settings.retry_delay_multiplier() else { return };
     let origin = entry.policy.origin_of(PolicyField::RetryDelayMultiplier);
-    if settings.max_retry_delay() == Some(initial) && multiplier > 1.0 && !initial.is_zero() {
+    if let Some(initial) = initial(entry)
+        && settings.max_retry_delay() == Some(initial)
+        && multiplier > 1.0
+    {
         let message =
             format!("the longest delay is the first, {initial:?}, so that the multiplier has no effect");
         let origin = entry.origin_of(PolicyField::MaxRetryDelay);
@@ -122,9 +155,9 @@ fn growth(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     }
 }
 
-fn overload(entry: &EntryView<'_>, report: &mut Report) {
-    let settings = entry.policy.settings();
-    let (initial, multiplier) = (settings.initial_retry_delay(), settings.retry_delay_multiplier());
+fn overload(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
+    let delays = delays(subject, entry);
+    let (initial, multiplier) = (delays.initial(), delays.multiplier());
     if initial < LONG_DELAY && multiplier < STEEP {
         let message =
             format!("RESOURCE_EXHAUSTED is retried after {initial:?}, and delays grow by {multiplier} only");

@@ -32,7 +32,7 @@ pub(super) static RULES: [Rule; 4] = [DEAD_ENTRY, DEFAULT_SHADOWED, SAME_SETTING
 struct Content {
     codes: String,
     times: [Option<Duration>; 5],
-    multipliers: [u64; 2],
+    multipliers: [Option<u64>; 2],
     max_attempts: Option<u32>,
     jittered: bool,
     rest: String,
@@ -90,14 +90,14 @@ fn content(entry: &EntryView<'_>) -> Content {
         codes: policy.codes().to_string(),
         times: [
             settings.total_timeout(),
-            Some(settings.initial_retry_delay()),
+            settings.initial_retry_delay(),
             settings.max_retry_delay(),
             settings.initial_rpc_timeout(),
             settings.max_rpc_timeout(),
         ],
         multipliers: [
-            settings.retry_delay_multiplier().to_bits(),
-            settings.rpc_timeout_multiplier().to_bits(),
+            settings.retry_delay_multiplier().map(f64::to_bits),
+            Some(settings.rpc_timeout_multiplier().to_bits()),
         ],
         max_attempts: settings.max_attempts(),
         jittered: settings.jittered(),

@@ -101,9 +101,10 @@ fn differences(known: MethodPolicy<'_>, policy: MethodPolicy<'_>) -> Vec<String>
     let (new, old) = (policy.settings(), known.settings());
     add("codes", codes(policy), codes(known));
     add("total timeout", time(new.total_timeout()), time(old.total_timeout()));
-    add("first delay", time(Some(new.initial_retry_delay())), time(Some(old.initial_retry_delay())));
+    add("first delay", time(new.initial_retry_delay()), time(old.initial_retry_delay()));
     add("longest delay", time(new.max_retry_delay()), time(old.max_retry_delay()));
-    add("multiplier", new.retry_delay_multiplier().to_string(), old.retry_delay_multiplier().to_string());
+    let factor = |factor: Option<f64>| factor.map_or("none".to_owned(), |factor| factor.to_string());
+    add("multiplier", factor(new.retry_delay_multiplier()), factor(old.retry_delay_multiplier()));
     let count = |count: Option<u32>| count.map_or("none".to_owned(), |count| count.to_string());
     add("attempts", count(new.max_attempts()), count(old.max_attempts()));
     differences

@@ -5,7 +5,7 @@ use super::progress::Progress;
 use super::{Decision, Retry, Stop};
 use crate::jitter::jittered;
 use crate::nanos::{nanos, scaled};
-use crate::{JitterSource, RetrySettings, Started, StopReason};
+use crate::{Compatibility, JitterSource, RetrySettings, Started, StopReason};
 use std::time::Duration;
 
 /// A duration that is not set: no limit.
@@ -27,11 +27,12 @@ pub(super) struct Documented {
 
 impl Documented {
     pub(super) fn new(settings: &RetrySettings) -> Self {
+        let delays = settings.retry_delays(Compatibility::Documented);
         Self {
             total: limit(settings.total_timeout),
-            initial_delay: limited(settings.initial_retry_delay),
-            delay_multiplier: settings.retry_delay_multiplier,
-            max_delay: limit(settings.max_retry_delay),
+            initial_delay: limited(delays.initial()),
+            delay_multiplier: delays.multiplier(),
+            max_delay: limit(delays.max()),
             max_attempts: settings.max_attempts,
             jittered: settings.jittered,
             initial_timeout: limit(settings.initial_rpc_timeout),

@@ -4,7 +4,7 @@ use super::progress::Progress;
 use super::{Decision, Retry, Stop};
 use crate::jitter::uniform;
 use crate::nanos::{nanos, scaled};
-use crate::{JitterSource, RetrySettings, Started, StopReason};
+use crate::{Compatibility, JitterSource, RetrySettings, Started, StopReason};
 use std::time::Duration;
 
 /// The most attempts that a gRPC channel makes, whatever a service config says.
@@ -26,11 +26,12 @@ pub(super) struct Grpc {
 
 impl Grpc {
     pub(super) fn new(settings: &RetrySettings) -> Self {
+        let delays = settings.retry_delays(Compatibility::Grpc);
         Self {
             total: settings.total_timeout.map(nanos),
-            initial_delay: nanos(settings.initial_retry_delay),
-            delay_multiplier: settings.retry_delay_multiplier,
-            max_delay: settings.max_retry_delay.map_or(u64::MAX, nanos),
+            initial_delay: nanos(delays.initial()),
+            delay_multiplier: delays.multiplier(),
+            max_delay: delays.max().map_or(u64::MAX, nanos),
             max_attempts: settings.max_attempts,
             jittered: settings.jittered,
             attempt_timeout: None,
@@ -100,7 +101,7 @@ impl Grpc {
     }
 
     fn restart(&self, progress: &mut Progress) {
-        progress.delay = self.initial_delay.min(self.max_delay);
+        progress.delay = self.initial_delay;
     }
 }
 

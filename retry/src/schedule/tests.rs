@@ -1,6 +1,6 @@
 use crate::{
-    AttemptPlan, Code, CodeSet, Decision, Ending, NoJitter, OperationState, Outcome, Retry, RetrySettings,
-    RetrySettingsBuilder, Schedule, SeededJitter, Started, Stop, StopReason,
+    AttemptPlan, Code, CodeSet, Compatibility, Decision, Ending, NoJitter, OperationState, Outcome, Retry,
+    RetrySettings, RetrySettingsBuilder, Schedule, SeededJitter, Started, Stop, StopReason,
 };
 use std::time::Duration;
 
@@ -71,8 +71,9 @@ fn documented_table_of_four_seconds() {
     assert_eq!(rows(&plan), [(1, 500, 0, 0, 500), (2, 1000, 200, 700, 1700), (3, 1900, 400, 2100, 4000)]);
 }
 
+/// Settings that retry at once, unless the change says otherwise.
 fn settings(change: impl FnOnce(RetrySettingsBuilder) -> RetrySettingsBuilder) -> RetrySettings {
-    change(RetrySettings::builder().jittered(false)).build().unwrap()
+    change(RetrySettings::builder().jittered(false).initial_retry_delay(Duration::ZERO)).build().unwrap()
 }
 
 fn schedule(settings: &RetrySettings) -> Schedule {
@@ -136,6 +137,29 @@ fn without_a_total_an_attempt_has_its_rpc_timeout_or_none() {
     assert_eq!(started(&unlimited, &mut state, Duration::ZERO), None);
     assert_eq!(retried(&unlimited, &mut state, MS).wait(), Duration::ZERO);
     assert_eq!(started(&unlimited, &mut state, MS), None);
+}
+
+#[test]
+fn delays_that_nobody_set_are_the_defaults() {
+    let unset = RetrySettings::builder().total_timeout(8000 * MS).build().unwrap();
+    for compatibility in [Compatibility::Documented, Compatibility::Grpc] {
+        let schedule = Schedule::with_compatibility(&unset, Code::Unavailable, compatibility);
+        let plan = AttemptPlan::new(&schedule, &refused(4, Duration::ZERO), &mut NoJitter);
+        let delays: Vec<_> = plan.attempts().iter().map(|row| row.delay().as_micros()).collect();
+        assert_eq!(delays, [0, 100_000, 130_000, 169_000, 219_700], "{compatibility}");
+    }
+    let java = Schedule::with_compatibility(&unset, Code::Unavailable, Compatibility::GaxJava);
+    let plan = AttemptPlan::new(&java, &refused(4, MS), &mut NoJitter);
+    assert!(plan.attempts().iter().all(|row| row.delay().is_zero()));
+}
+
+/// What a program gets that says no more than that a code is retried.
+#[test]
+fn an_outage_of_eight_seconds_is_no_hot_loop() {
+    let unset = RetrySettings::builder().total_timeout(8000 * MS).build().unwrap();
+    let plan = AttemptPlan::new(&schedule(&unset), &refused(1000, Duration::ZERO), &mut NoJitter);
+    // 100 ms x (1 + 1.3 + .. + 1.3^11) is 7.4 s.
+    assert_eq!((plan.attempts().len(), plan.stop_reason()), (13, Some(StopReason::TotalTimeout)));
 }
 
 #[test]

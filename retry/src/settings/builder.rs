@@ -20,18 +20,18 @@ impl RetrySettingsBuilder {
     }
 
     /// The delay before the second attempt. Zero: at once.
-    pub fn initial_retry_delay(mut self, delay: Duration) -> Self {
-        self.settings.initial_retry_delay = delay;
+    pub fn initial_retry_delay(mut self, delay: impl Into<Option<Duration>>) -> Self {
+        self.settings.initial_retry_delay = delay.into();
         self
     }
 
     /// What a delay is multiplied by to give the next one. At least 1.
-    pub fn retry_delay_multiplier(mut self, multiplier: f64) -> Self {
-        self.settings.retry_delay_multiplier = multiplier;
+    pub fn retry_delay_multiplier(mut self, multiplier: impl Into<Option<f64>>) -> Self {
+        self.settings.retry_delay_multiplier = multiplier.into();
         self
     }
 
-    /// The longest delay. Not below the initial one.
+    /// The longest delay. Not below the initial one, if that is set.
     pub fn max_retry_delay(mut self, delay: impl Into<Option<Duration>>) -> Self {
         self.settings.max_retry_delay = delay.into();
         self
@@ -83,28 +83,54 @@ impl RetrySettingsBuilder {
     /// that is below 1, infinite or not a number; a maximum below its initial value; a timeout or a
     /// number of attempts that is zero.
     pub fn build(self) -> Result<RetrySettings, SettingsError> {
-        let settings = self.settings;
-        let problems: Vec<SettingsProblem> = [
-            not_zero("total_timeout", settings.total_timeout),
-            multiplier("retry_delay_multiplier", settings.retry_delay_multiplier),
+        let settings = &self.settings;
+        let delays = [
+            settings.retry_delay_multiplier.and_then(|value| multiplier("retry_delay_multiplier", value)),
             cap(
                 ("max_retry_delay", settings.max_retry_delay),
-                ("initial_retry_delay", Some(settings.initial_retry_delay)),
+                ("initial_retry_delay", settings.initial_retry_delay),
             ),
-            settings.max_attempts.filter(|attempts| *attempts == 0).map(|_| {
-                SettingsProblem::new("max_attempts", "0", "must be at least 1 (the first attempt counts)")
-            }),
-            not_zero("initial_rpc_timeout", settings.initial_rpc_timeout),
-            multiplier("rpc_timeout_multiplier", settings.rpc_timeout_multiplier),
-            not_zero("max_rpc_timeout", settings.max_rpc_timeout),
-            cap(
-                ("max_rpc_timeout", settings.max_rpc_timeout),
-                ("initial_rpc_timeout", settings.initial_rpc_timeout),
-            ),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
+        ];
+        self.checked(delays)
+    }
+
+    /// Checks the fields as gRPC does, for settings that [`Compatibility::Grpc`](crate::Compatibility::Grpc)
+    /// runs: delays may shrink, since their multiplier only has to be above zero, and the longest delay may
+    /// be shorter than the initial one, which it then replaces.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build), but for these two fields.
+    pub fn build_for_grpc(self) -> Result<RetrySettings, SettingsError> {
+        let multiplier =
+            self.settings.retry_delay_multiplier.filter(|value| !(value.is_finite() && *value > 0.0));
+        let problem = multiplier.map(|value| {
+            let reason = "must be a finite number above 0";
+            SettingsProblem::new("retry_delay_multiplier", value.to_string(), reason)
+        });
+        self.checked([problem, None])
+    }
+
+    /// The settings, unless there is a problem with the delays or any other field.
+    fn checked(self, delays: [Option<SettingsProblem>; 2]) -> Result<RetrySettings, SettingsError> {
+        let settings = self.settings;
+        let problems: Vec<SettingsProblem> = [not_zero("total_timeout", settings.total_timeout)]
+            .into_iter()
+            .chain(delays)
+            .chain([
+                settings.max_attempts.filter(|attempts| *attempts == 0).map(|_| {
+                    SettingsProblem::new("max_attempts", "0", "must be at least 1 (the first attempt counts)")
+                }),
+                not_zero("initial_rpc_timeout", settings.initial_rpc_timeout),
+                multiplier("rpc_timeout_multiplier", settings.rpc_timeout_multiplier),
+                not_zero("max_rpc_timeout", settings.max_rpc_timeout),
+                cap(
+                    ("max_rpc_timeout", settings.max_rpc_timeout),
+                    ("initial_rpc_timeout", settings.initial_rpc_timeout),
+                ),
+            ])
+            .flatten()
+            .collect();
         if problems.is_empty() { Ok(settings) } else { Err(SettingsError::new(problems)) }
     }
 }

@@ -1,11 +1,13 @@
 //! The limits and back-off of one RPC.
 
 mod builder;
+mod delays;
 mod error;
 #[cfg(test)]
 mod tests;
 
 pub use builder::RetrySettingsBuilder;
+pub use delays::RetryDelays;
 pub use error::{SettingsError, SettingsProblem};
 
 use std::time::Duration;
@@ -20,16 +22,17 @@ use std::time::Duration;
 /// | setting | default | meaning of the default |
 /// | --- | --- | --- |
 /// | `total_timeout` | unset | the operation has no limit by time |
-/// | `initial_retry_delay` | 0 | the second attempt follows at once |
-/// | `retry_delay_multiplier` | 1.0 | every delay is the initial one |
-/// | `max_retry_delay` | unset | delays have no cap |
+/// | `initial_retry_delay` | unset | 100 ms, or `max_retry_delay` if that is shorter |
+/// | `retry_delay_multiplier` | unset | 1.3; beside an initial delay 1.0: every delay is the initial one |
+/// | `max_retry_delay` | unset | 60 s; beside an initial delay no cap |
 /// | `max_attempts` | unset | no limit by count; the first attempt counts |
 /// | `jittered` | true | a wait is drawn from [1 ms, delay] |
 /// | `initial_rpc_timeout` | unset | an attempt may use all that is left of the total |
 /// | `rpc_timeout_multiplier` | 1.0 | every attempt has the same timeout |
 /// | `max_rpc_timeout` | unset | RPC timeouts have no cap |
 ///
-/// With neither a total timeout nor a number of attempts, an RPC is never retried. The names and
+/// With neither a total timeout nor a number of attempts, an RPC is never retried. Settings without delays
+/// have those of the table: only an initial delay of `Duration::ZERO` retries at once. The names and
 /// their meaning are those of gax-java's `RetrySettings`.
 ///
 /// # Examples
@@ -54,8 +57,8 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq)]
 pub struct RetrySettings {
     pub(crate) total_timeout: Option<Duration>,
-    pub(crate) initial_retry_delay: Duration,
-    pub(crate) retry_delay_multiplier: f64,
+    pub(crate) initial_retry_delay: Option<Duration>,
+    pub(crate) retry_delay_multiplier: Option<f64>,
     pub(crate) max_retry_delay: Option<Duration>,
     pub(crate) max_attempts: Option<u32>,
     pub(crate) jittered: bool,
@@ -129,19 +132,20 @@ impl RetrySettings {
         self.total_timeout
     }
 
-    /// The delay before the second attempt.
+    /// The delay before the second attempt, if set; [`retry_delays`](Self::retry_delays) has the one that is
+    /// waited.
     #[must_use]
-    pub fn initial_retry_delay(&self) -> Duration {
+    pub fn initial_retry_delay(&self) -> Option<Duration> {
         self.initial_retry_delay
     }
 
-    /// What a delay is multiplied by to give the next one.
+    /// What a delay is multiplied by to give the next one, if set.
     #[must_use]
-    pub fn retry_delay_multiplier(&self) -> f64 {
+    pub fn retry_delay_multiplier(&self) -> Option<f64> {
         self.retry_delay_multiplier
     }
 
-    /// The longest delay.
+    /// The longest delay, if set.
     #[must_use]
     pub fn max_retry_delay(&self) -> Option<Duration> {
         self.max_retry_delay
@@ -191,8 +195,8 @@ impl Default for RetrySettings {
     fn default() -> Self {
         Self {
             total_timeout: None,
-            initial_retry_delay: Duration::ZERO,
-            retry_delay_multiplier: 1.0,
+            initial_retry_delay: None,
+            retry_delay_multiplier: None,
             max_retry_delay: None,
             max_attempts: None,
             jittered: true,

@@ -8,6 +8,8 @@ fn unset_is_unset() {
     assert_eq!(settings, RetrySettings::default());
     assert_eq!(settings.total_timeout(), None);
     assert_eq!(settings.max_attempts(), None);
+    assert_eq!(settings.initial_retry_delay(), None);
+    assert_eq!(settings.retry_delay_multiplier(), None);
     assert_eq!(settings.initial_rpc_timeout(), None);
     assert!(settings.jittered());
 }
@@ -52,6 +54,23 @@ fn a_multiplier_just_below_one_is_refused_and_one_is_not() {
 }
 
 #[test]
+fn a_maximum_is_compared_only_with_an_initial_delay_that_is_set() {
+    assert!(RetrySettings::builder().max_retry_delay(10 * MS).build().is_ok());
+    let short = RetrySettings::builder().initial_retry_delay(20 * MS).max_retry_delay(10 * MS);
+    let error = short.clone().build().unwrap_err();
+    assert_eq!(error.problems()[0].field(), "max_retry_delay");
+    let grpc = short.retry_delay_multiplier(0.5);
+    assert_eq!(grpc.clone().build().unwrap_err().problems().len(), 2);
+    assert_eq!(grpc.clone().build_for_grpc().unwrap().initial_retry_delay(), Some(20 * MS));
+    for multiplier in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let error = grpc.clone().retry_delay_multiplier(multiplier).total_timeout(Duration::ZERO);
+        let error = error.build_for_grpc().unwrap_err();
+        let fields: Vec<_> = error.problems().iter().map(|problem| problem.field()).collect();
+        assert_eq!(fields, ["total_timeout", "retry_delay_multiplier"]);
+    }
+}
+
+#[test]
 fn a_logical_timeout_is_one_attempt_with_all_the_time() {
     let settings = RetrySettings::logical_timeout(5000 * MS);
     assert_eq!(settings.total_timeout(), Some(5000 * MS));
@@ -65,7 +84,7 @@ fn a_logical_timeout_is_one_attempt_with_all_the_time() {
         .logical_timeout(5000 * MS)
         .build()
         .unwrap();
-    assert_eq!(built, RetrySettings { initial_retry_delay: 7 * MS, ..settings });
+    assert_eq!(built, RetrySettings { initial_retry_delay: Some(7 * MS), ..settings });
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Who reads a table, and so what it means.
 
+use crate::Compatibility;
 use std::fmt;
 use std::str::FromStr;
 
@@ -43,6 +44,18 @@ impl Dialect {
             Dialect::AsWritten => "as-written",
             Dialect::GaxJava => "gax-java",
             Dialect::Grpc => "grpc",
+        }
+    }
+
+    /// Whose rules turn the settings into attempts where the dialect's own reader makes the calls.
+    ///
+    /// Calls of this library follow [`Compatibility::GaxJava`] only if they are told to.
+    #[must_use]
+    pub const fn compatibility(self) -> Compatibility {
+        match self {
+            Dialect::AsWritten => Compatibility::Documented,
+            Dialect::GaxJava => Compatibility::GaxJava,
+            Dialect::Grpc => Compatibility::Grpc,
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::render::{HEAD, Ms, Named, Timeline, explain, of_code};
 use crate::server::{Arrival, Turn};
 use crate::value;
 use clap::Args;
-use gax_retry::{Code, CodeSet, RetrySettings};
+use gax_retry::{Code, CodeSet, Compatibility, RetrySettings};
 use scene::Scene;
 use serde::Serialize;
 use stage::{Played, Stage};
@@ -108,8 +108,8 @@ fn limits(settings: &RetrySettings, codes: CodeSet) -> String {
         let most = most.map(|most| format!(" x {multiplier} up to {}", Ms(most))).unwrap_or_default();
         format!("{}{most}", Ms(first))
     };
-    let delays =
-        growth(settings.initial_retry_delay(), settings.retry_delay_multiplier(), settings.max_retry_delay());
+    let delays = settings.retry_delays(Compatibility::Documented);
+    let delays = growth(delays.initial(), delays.multiplier(), delays.max());
     let timeouts = settings.initial_rpc_timeout().map_or_else(
         || "unset".to_owned(),
         |first| growth(first, settings.rpc_timeout_multiplier(), settings.max_rpc_timeout()),

@@ -13,7 +13,8 @@ use std::time::Duration;
 /// attempt that a limit keeps from being made, and why the operation ended. Nothing is sent anywhere.
 ///
 /// The settings come from flags, or from a retry table and a method, or from both: a flag then
-/// replaces what the table says. What is set nowhere is unset: no limit, no growth, no delay.
+/// replaces what the table says. What is set nowhere is unset: no limit, no growth of timeouts, and delays
+/// of 100ms x 1.3 up to 60s (with --compat gax-java: no delay).
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct PlanArgs {
@@ -107,15 +108,15 @@ pub(super) struct SettingsFlags {
     #[arg(long, value_name = "DURATION", value_parser = value::duration, allow_hyphen_values = true)]
     pub(super) total_timeout: Option<Duration>,
 
-    /// The delay before the second attempt
+    /// The delay before the second attempt; 0s: at once [default: 100ms, or the longest delay]
     #[arg(long, value_name = "DURATION", value_parser = value::duration, allow_hyphen_values = true)]
     pub(super) initial_retry_delay: Option<Duration>,
 
-    /// What a delay is multiplied by to give the next
+    /// What a delay is multiplied by to give the next [default: 1.3, beside an initial delay 1]
     #[arg(long, value_name = "NUMBER", value_parser = value::multiplier, allow_hyphen_values = true)]
     pub(super) retry_delay_multiplier: Option<f64>,
 
-    /// The longest delay
+    /// The longest delay [default: 60s, beside an initial delay none]
     #[arg(long, value_name = "DURATION", value_parser = value::duration, allow_hyphen_values = true)]
     pub(super) max_retry_delay: Option<Duration>,
 

@@ -73,7 +73,11 @@ fn applied(
     if let Some(timeout) = flags.max_rpc_timeout {
         builder = builder.max_rpc_timeout(timeout);
     }
-    builder.build().map_err(|error| in_flags(&error))
+    let settings = match compat {
+        Compat::Grpc => builder.build_for_grpc(),
+        Compat::Documented | Compat::GaxJava => builder.build(),
+    };
+    settings.map_err(|error| in_flags(&error))
 }
 
 /// The error with every setting named as its flag.

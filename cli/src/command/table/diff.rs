@@ -173,7 +173,7 @@ impl Behaviour {
             };
         };
         let settings = policy.settings();
-        let outlook = Outlook::new(settings, policy.codes(), super::methods::compatibility(dialect));
+        let outlook = Outlook::new(settings, policy.codes(), dialect.compatibility());
         Self {
             has_entry: true,
             codes: policy.codes(),

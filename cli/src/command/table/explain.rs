@@ -1,6 +1,6 @@
 //! `gax table explain`: what a table means for one method, in words and numbers.
 
-use super::methods::{MethodRow, codes_text, compatibility, find, line_of, methods};
+use super::methods::{MethodRow, codes_text, find, line_of, methods};
 use super::show::text::{delay, limit, rpc_timeout};
 use super::source::{ProtoFlags, Reading, no_table, on_one_line};
 use crate::command::{Format, print, print_json};
@@ -96,8 +96,8 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     };
     let policy = row.policy.ok_or_else(nothing)?;
     let (settings, codes) = (policy.settings(), policy.codes());
-    let outlook = Outlook::new(settings, codes, compatibility(table.dialect()));
-    let schedule = Schedule::with_compatibility(settings, codes, compatibility(table.dialect()));
+    let outlook = Outlook::new(settings, codes, table.dialect().compatibility());
+    let schedule = Schedule::with_compatibility(settings, codes, table.dialect().compatibility());
     let explanation = Explanation {
         method: row.name(),
         dialect: table.dialect().as_str(),
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     };
     match args.format {
         Format::Json => print_json(&explanation)?,
-        Format::Text => print(&text(&explanation, policy, &outlook))?,
+        Format::Text => print(&text(&explanation, policy, table.dialect(), &outlook))?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -158,7 +158,7 @@ fn reader(args: &ExplainArgs, input: &Input, dialect: Dialect, row: &MethodRow<'
     else {
         return problem("has nothing for the method".to_owned());
     };
-    let outlook = Outlook::new(policy.settings(), policy.codes(), compatibility(dialect));
+    let outlook = Outlook::new(policy.settings(), policy.codes(), dialect.compatibility());
     Reader {
         dialect: dialect.as_str(),
         codes: Some(names(policy.codes())),
@@ -170,12 +170,12 @@ fn reader(args: &ExplainArgs, input: &Input, dialect: Dialect, row: &MethodRow<'
     }
 }
 
-fn text(explanation: &Explanation, policy: MethodPolicy<'_>, outlook: &Outlook) -> String {
+fn text(explanation: &Explanation, policy: MethodPolicy<'_>, dialect: Dialect, outlook: &Outlook) -> String {
     let mut text = format!("{HEAD}{}{HEAD:#}\n\n", explanation.method);
     for sentence in sentences(explanation, policy, outlook) {
         let _infallible = writeln!(text, "{sentence}");
     }
-    let _infallible = writeln!(text, "\n{}", origins(policy));
+    let _infallible = writeln!(text, "\n{}", origins(policy, dialect));
     let mut refused = explanation.refused.clone();
     if refused.attempts.len() > 1 {
         let left_out = refused.attempts.len().saturating_sub(SHOWN);
@@ -242,14 +242,14 @@ fn sentences(explanation: &Explanation, policy: MethodPolicy<'_>, outlook: &Outl
 }
 
 /// Which value comes from which line.
-fn origins(policy: MethodPolicy<'_>) -> Table {
+fn origins(policy: MethodPolicy<'_>, dialect: Dialect) -> Table {
     let settings = policy.settings();
     let mut table = Table::new([("setting", Align::Left), ("value", Align::Left), ("from", Align::Left)]);
     for (name, value, field) in [
         ("retryable codes", codes_text(policy.codes()), PolicyField::RetryableCodes),
         ("total timeout", limit(settings.total_timeout()), PolicyField::TotalTimeout),
         ("RPC timeout", rpc_timeout(settings), PolicyField::InitialRpcTimeout),
-        ("delay", delay(settings), PolicyField::InitialRetryDelay),
+        ("delay", delay(policy, dialect), PolicyField::InitialRetryDelay),
         (
             "attempts",
             settings.max_attempts().map_or_else(|| "no limit".to_owned(), |count| count.to_string()),

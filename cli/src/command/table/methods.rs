@@ -2,7 +2,7 @@
 
 use super::source::Api;
 use crate::failure::Failure;
-use gax_retry::{CodeSet, Compatibility, Dialect, MethodPolicy, Origin, Outlook, PolicyField, RetryTable};
+use gax_retry::{CodeSet, Dialect, MethodPolicy, Origin, Outlook, PolicyField, RetryTable};
 use std::collections::BTreeSet;
 
 /// A method, or all methods of a service, with what a table says of it.
@@ -24,16 +24,7 @@ impl MethodRow<'_> {
 
     pub(super) fn outlook(&self, dialect: Dialect) -> Option<Outlook> {
         let policy = self.policy.as_ref()?;
-        Some(Outlook::new(policy.settings(), policy.codes(), compatibility(dialect)))
-    }
-}
-
-/// Whose rules turn settings of that dialect into attempts.
-pub(super) fn compatibility(dialect: Dialect) -> Compatibility {
-    match dialect {
-        Dialect::GaxJava => Compatibility::GaxJava,
-        Dialect::Grpc => Compatibility::Grpc,
-        _ => Compatibility::Documented,
+        Some(Outlook::new(policy.settings(), policy.codes(), dialect.compatibility()))
     }
 }
 

@@ -40,7 +40,12 @@ fn what_is_not_in_the_picture_is_not_in_the_legend() {
 
 #[test]
 fn a_picture_of_too_many_attempts_says_how_many_are_left_out() {
-    let settings = RetrySettings::builder().initial_rpc_timeout(MS).max_attempts(50).build().unwrap();
+    let settings = RetrySettings::builder()
+        .initial_rpc_timeout(MS)
+        .initial_retry_delay(Duration::ZERO)
+        .max_attempts(50)
+        .build()
+        .unwrap();
     let picture = drawn(&settings, &[]);
     assert_eq!(elements(&picture, "<rect class=\"late\""), MOST + 1, "forty bars and the legend's");
     assert!(picture.contains(">and 10 more attempts<"));

@@ -36,7 +36,7 @@ pub(super) fn read_polling(
     let not_zero = |node, name| Ok(Some(millis(node, name)?).filter(|time| !time.is_zero()));
     let multiplier = context.multiplier(context.scalars.number(multiplier, "poll_delay_multiplier")?.value);
     let settings = RetrySettings::builder()
-        .initial_retry_delay(millis(initial, "initial_poll_delay_millis")?)
+        .initial_retry_delay(not_zero(initial, "initial_poll_delay_millis")?)
         .retry_delay_multiplier(multiplier)
         .max_retry_delay(not_zero(max, "max_poll_delay_millis")?)
         .total_timeout(not_zero(total, "total_poll_timeout_millis")?)

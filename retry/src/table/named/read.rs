@@ -59,7 +59,7 @@ pub(crate) fn read_params(
         let time = scalars.millis(node, name)?.value;
         let set = Some(time).filter(|time| !time.is_zero());
         settings = match field {
-            PolicyField::InitialRetryDelay => settings.initial_retry_delay(time),
+            PolicyField::InitialRetryDelay => settings.initial_retry_delay(set),
             PolicyField::MaxRetryDelay => settings.max_retry_delay(set),
             PolicyField::InitialRpcTimeout => settings.initial_rpc_timeout(set),
             PolicyField::MaxRpcTimeout => settings.max_rpc_timeout(set),

@@ -2,6 +2,7 @@
 
 use super::config::{HedgingPolicy, MethodConfig, RetryPolicy, ServiceConfig, Throttling};
 use super::entry::{codes, entry, names, with_own_fields};
+use super::form::Form;
 use crate::table::document::{Source, Span};
 use crate::table::findings::Findings;
 use crate::table::policy::{Entry, HedgingPolicy as ResolvedHedging};
@@ -32,14 +33,16 @@ pub(super) fn resolve_throttling(
 pub(super) fn resolve_as_written(
     source: &Source,
     config: &ServiceConfig,
+    form: Form<'_>,
     findings: &mut Findings,
 ) -> Result<Vec<Entry>, TableError> {
-    let mut resolver = Resolver { source, findings };
+    let mut resolver = Resolver { source, form, findings };
     config.methods.iter().map(|method| resolver.method(method)).collect()
 }
 
 struct Resolver<'a> {
     source: &'a Source,
+    form: Form<'a>,
     findings: &'a mut Findings,
 }
 
@@ -79,17 +82,18 @@ impl Resolver<'_> {
         policy: &RetryPolicy,
         mut settings: RetrySettingsBuilder,
     ) -> Result<RetrySettingsBuilder, TableError> {
-        let initial = policy.initial_backoff.map(|backoff| self.duration(backoff)).transpose()?;
-        let max = policy.max_backoff.map(|backoff| self.duration(backoff)).transpose()?;
-        let max = max.filter(|max| !max.is_zero());
-        let mut initial = initial.unwrap_or_default();
-        if let (Some(cap), Some(written)) = (max, policy.max_backoff)
-            && cap < initial
+        let delay = |backoff: Option<Located<i128>>| {
+            let delay = backoff.map(|backoff| self.duration(backoff)).transpose()?;
+            Ok(self.form.delay(delay))
+        };
+        let (mut initial, max) = (delay(policy.initial_backoff)?, delay(policy.max_backoff)?);
+        if let (Some(first), Some(cap), Some(written)) = (initial, max, policy.max_backoff)
+            && cap < first
         {
-            let message = format!("maxBackoff ({cap:?}) is shorter than initialBackoff ({initial:?})");
+            let message = format!("maxBackoff ({cap:?}) is shorter than initialBackoff ({first:?})");
             let help = "every delay is maxBackoff; Google's Java clients refuse to start";
             self.report("max-below-initial", written.span, &message, help);
-            initial = cap;
+            initial = Some(cap);
         }
         if let Some(multiplier) = policy.multiplier {
             if multiplier.value < 1.0 {

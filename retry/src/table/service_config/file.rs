@@ -2,6 +2,7 @@
 
 use super::as_written::{resolve_as_written, resolve_throttling};
 use super::config::{MethodConfig, OwnFields, ServiceConfig};
+use super::form::Form;
 use super::gax_java::resolve_gax_java;
 use super::grpc::{resolve_grpc, resolve_grpc_throttling};
 use super::read::read_service_config;
@@ -23,13 +24,13 @@ pub(crate) fn read_service_config_file(
         Err(error) if dialect == Dialect::GaxJava => return Ok(dropped_file(&error)),
         Err(error) => return Err(error),
     };
-    resolve(source, Some(root), config, dialect, findings)
+    resolve(source, Form::service_config(root), config, dialect, findings)
 }
 
 /// Entries, throttling and findings of what a file says, in whichever form.
 pub(crate) fn resolve(
     source: &Source,
-    root: Option<&Node>,
+    form: Form<'_>,
     config: ServiceConfig,
     dialect: Dialect,
     mut findings: Findings,
@@ -37,19 +38,20 @@ pub(crate) fn resolve(
     let throttling = config.throttling.as_ref();
     let (entries, throttling) = match dialect {
         Dialect::AsWritten => (
-            resolve_as_written(source, &config, &mut findings)?,
+            resolve_as_written(source, &config, form, &mut findings)?,
             throttling.map(|throttling| resolve_throttling(source, throttling)).transpose()?,
         ),
-        Dialect::GaxJava => (resolve_gax_java(source, &config)?, None),
+        Dialect::GaxJava => (resolve_gax_java(source, &config, form)?, None),
         Dialect::Grpc => (
-            resolve_grpc(source, root, &config, &mut findings)?,
+            resolve_grpc(source, form, &config, &mut findings)?,
             throttling.map(|throttling| resolve_grpc_throttling(source, throttling)).transpose()?,
         ),
     };
     let extras = extras(&config);
     let in_entries = config.methods.iter().chain(&config.beside).flat_map(|method| &method.own.allowances);
     let allowances = config.allowances.iter().chain(in_entries).cloned().collect();
-    let config = Some(config);
+    let zero_is_unset = form.root().is_some() && dialect != Dialect::Grpc;
+    let config = Some(if zero_is_unset { config.without_zero_delays() } else { config });
     Ok(TableFile {
         entries,
         allowances,

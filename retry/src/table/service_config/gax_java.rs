@@ -2,6 +2,7 @@
 
 use super::config::{MethodConfig, RetryPolicy, ServiceConfig};
 use super::entry::{codes, duration, entry, names, with_own_fields};
+use super::form::Form;
 use crate::table::document::Source;
 use crate::table::policy::Entry;
 use crate::table::values::Located;
@@ -14,16 +15,20 @@ const POLICY_WITHOUT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Entries with the settings that the generated Java client holds. What stops the generator, or the
 /// client when it starts, is an error.
-pub(super) fn resolve_gax_java(source: &Source, config: &ServiceConfig) -> Result<Vec<Entry>, TableError> {
+pub(super) fn resolve_gax_java(
+    source: &Source,
+    config: &ServiceConfig,
+    form: Form<'_>,
+) -> Result<Vec<Entry>, TableError> {
     if let Some(span) = config.unrecognized_code {
         let problem = "is UNRECOGNIZED in Java, which does not compile";
         let help = "write a name such as UNAVAILABLE, or a number from 0 to 16";
         return Err(source.fault(span, problem, help));
     }
-    config.methods.iter().map(|method| resolve(source, method)).collect()
+    config.methods.iter().map(|method| resolve(source, method, form)).collect()
 }
 
-fn resolve(source: &Source, method: &MethodConfig) -> Result<Entry, TableError> {
+fn resolve(source: &Source, method: &MethodConfig, form: Form<'_>) -> Result<Entry, TableError> {
     let mut entry = entry(source, method);
     entry.names = names(source, method);
     entry.origins.retain(|(field, _)| *field != PolicyField::MaxAttempts);
@@ -33,7 +38,7 @@ fn resolve(source: &Source, method: &MethodConfig) -> Result<Entry, TableError> 
     let mut settings =
         RetrySettings::builder().total_timeout(timeout).initial_rpc_timeout(timeout).max_rpc_timeout(timeout);
     if let Some(policy) = &method.retry {
-        settings = back_off(source, policy, settings)?;
+        settings = back_off(source, policy, form, settings)?;
         entry.codes = codes(policy.codes.as_ref());
     }
     settings = with_own_fields(settings, &method.own, |nanos| millis(source, nanos))?;
@@ -46,6 +51,7 @@ fn resolve(source: &Source, method: &MethodConfig) -> Result<Entry, TableError> 
 fn back_off(
     source: &Source,
     policy: &RetryPolicy,
+    form: Form<'_>,
     settings: RetrySettingsBuilder,
 ) -> Result<RetrySettingsBuilder, TableError> {
     let missing = |name: &str, effect: &str| {
@@ -67,7 +73,7 @@ fn back_off(
         let problem = format!("is a maxBackoff below initialBackoff ({initial:?}), which {fails}");
         return Err(source.fault(max.span, &problem, "write at least initialBackoff"));
     }
-    let cap = Some(cap).filter(|cap| !cap.is_zero());
+    let (initial, cap) = (form.delay(Some(initial)), form.delay(Some(cap)));
     Ok(settings.initial_retry_delay(initial).retry_delay_multiplier(rounded).max_retry_delay(cap))
 }
 

@@ -2,6 +2,7 @@
 
 use super::config::{HedgingPolicy, MethodConfig, RetryPolicy, ServiceConfig, Throttling};
 use super::entry::{codes, duration, entry, names};
+use super::form::Form;
 use crate::table::document::{Kind, Node, Source, Span};
 use crate::table::findings::Findings;
 use crate::table::policy::{Entry, HedgingPolicy as ResolvedHedging, RetryThrottling};
@@ -17,11 +18,11 @@ const MOST_ATTEMPTS: u32 = 5;
 /// Entries with the settings that a gRPC channel holds.
 pub(super) fn resolve_grpc(
     source: &Source,
-    root: Option<&Node>,
+    form: Form<'_>,
     config: &ServiceConfig,
     findings: &mut Findings,
 ) -> Result<Vec<Entry>, TableError> {
-    if let Some(root) = root {
+    if let Some(root) = form.root() {
         refuse_duplicate_keys(source, root)?;
     }
     let mut resolver = Resolver { source, findings };
@@ -58,9 +59,10 @@ impl Resolver<'_> {
         entry.origins.retain(|(field, _)| {
             !matches!(field, PolicyField::InitialRpcTimeout | PolicyField::MaxRpcTimeout)
         });
-        let mut settings = RetrySettings::default();
+        let mut settings = RetrySettings::builder();
+        let mut total = None;
         if let Some(timeout) = method.own.total_timeout.or(method.timeout) {
-            settings.total_timeout = Some(duration(timeout.value).unwrap_or_default());
+            total = Some(duration(timeout.value).unwrap_or_default());
             if timeout.value <= 0 {
                 let message = "with this timeout every call fails at once";
                 self.report("timeout-not-positive", timeout.span, message, "write a time above zero");
@@ -70,10 +72,11 @@ impl Resolver<'_> {
         if let Some(policy) = &method.retry {
             let initial = self.back_off(policy.span, policy.initial_backoff, "initialBackoff")?;
             let max = self.back_off(policy.span, policy.max_backoff, "maxBackoff")?;
-            settings.initial_retry_delay = initial.min(max);
-            settings.max_retry_delay = Some(max);
-            settings.retry_delay_multiplier = self.multiplier(policy)?;
-            settings.max_attempts = Some(self.attempts(policy.span, policy.max_attempts)?);
+            settings = settings
+                .initial_retry_delay(initial.min(max))
+                .max_retry_delay(max)
+                .retry_delay_multiplier(self.multiplier(policy)?)
+                .max_attempts(self.attempts(policy.span, policy.max_attempts)?);
             entry.codes = codes(policy.codes.as_ref());
             if entry.codes.is_empty() || entry.codes.contains(Code::Ok) {
                 let span = policy.codes.as_ref().map_or(policy.span, |codes| codes.span);
@@ -84,7 +87,14 @@ impl Resolver<'_> {
         if let Some(policy) = &method.hedging {
             entry.hedging = Some(self.hedging(policy)?);
         }
-        entry.settings = settings;
+        let settings = settings.build_for_grpc().map_err(|error| {
+            self.source.fault(method.span, &format!("has no meaning: {error}"), "correct these values")
+        })?;
+        // A timeout of zero is one: every call fails at once.
+        entry.settings = match total {
+            Some(total) => settings.bounded_by(total),
+            None => settings,
+        };
         Ok(entry)
     }
 

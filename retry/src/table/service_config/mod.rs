@@ -5,6 +5,7 @@ mod choice;
 mod config;
 mod entry;
 mod file;
+mod form;
 mod gax_java;
 mod grpc;
 mod read;
@@ -16,5 +17,7 @@ pub(crate) use config::{
 #[cfg(feature = "toml")]
 pub(crate) use file::resolve;
 pub(crate) use file::{dropped_file, read_service_config_file};
+#[cfg(feature = "toml")]
+pub(crate) use form::Form;
 #[cfg(feature = "yaml")]
 pub(crate) use gax_java::one_decimal;

@@ -73,8 +73,8 @@ impl RetryTable {
 fn default_polling() -> RetrySettings {
     RetrySettings {
         total_timeout: Some(Duration::from_secs(300)),
-        initial_retry_delay: Duration::from_secs(5),
-        retry_delay_multiplier: 1.5,
+        initial_retry_delay: Some(Duration::from_secs(5)),
+        retry_delay_multiplier: Some(1.5),
         max_retry_delay: Some(Duration::from_secs(45)),
         ..RetrySettings::default()
     }

@@ -177,7 +177,7 @@ fn a_cap_below_the_initial_delay_is_every_delay() {
     let text = one_policy(r#", "maxAttempts": 2"#).replace(r#""0.1s""#, r#""20s""#);
     let table = parse(&text);
     let settings = table.lookup("a.B", "C").unwrap().settings();
-    assert_eq!(settings.initial_retry_delay(), 10_000 * MS);
+    assert_eq!(settings.initial_retry_delay(), Some(10_000 * MS));
     assert_eq!(settings.max_retry_delay(), Some(10_000 * MS));
     assert_eq!(
         table.findings()[0].to_string(),
@@ -190,7 +190,7 @@ fn a_cap_below_the_initial_delay_is_every_delay() {
 fn snake_case_and_a_byte_order_mark_are_read() {
     let text = one_policy(r#", "maxAttempts": 2"#).replace("initialBackoff", "initial_backoff");
     let table = parse(&format!("\u{feff}{text}"));
-    assert_eq!(table.lookup("a.B", "C").unwrap().settings().initial_retry_delay(), 100 * MS);
+    assert_eq!(table.lookup("a.B", "C").unwrap().settings().initial_retry_delay(), Some(100 * MS));
     assert_eq!(rules(&table), ["snake-case-field"]);
 }
 

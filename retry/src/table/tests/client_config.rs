@@ -21,7 +21,7 @@ fn the_methods_timeout_is_the_one_that_counts() {
     assert_eq!(policy.settings().total_timeout(), Some(5000 * MS));
     assert_eq!(policy.settings().initial_rpc_timeout(), Some(5000 * MS));
     assert_eq!(policy.settings().max_rpc_timeout(), Some(5000 * MS));
-    assert_eq!(policy.settings().initial_retry_delay(), 100 * MS);
+    assert_eq!(policy.settings().initial_retry_delay(), Some(100 * MS));
     assert_eq!(policy.settings().max_retry_delay(), Some(60_000 * MS));
     assert_eq!(policy.codes(), CodeSet::from([Code::DeadlineExceeded, Code::Unavailable]));
     assert_eq!((policy.codes_key(), policy.params_key()), ("idempotent", "default"));

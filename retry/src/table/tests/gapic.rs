@@ -69,8 +69,8 @@ fn schema_1_has_separate_timeouts_and_its_own_names() {
     let table = parse(SCHEMA_1);
     let policy = table.lookup("a.B", "C").unwrap();
     let settings = policy.settings();
-    assert_eq!(settings.initial_retry_delay(), 100 * MS);
-    assert_eq!(settings.retry_delay_multiplier().to_string(), "1.25");
+    assert_eq!(settings.initial_retry_delay(), Some(100 * MS));
+    assert_eq!(settings.retry_delay_multiplier(), Some(1.25));
     assert_eq!(settings.max_retry_delay(), Some(60_000 * MS));
     assert_eq!(settings.initial_rpc_timeout(), Some(20_000 * MS));
     assert_eq!(settings.rpc_timeout_multiplier().to_string(), "1.5");
@@ -130,8 +130,8 @@ fn schema_2_adds_polling_and_batching_and_no_policies() {
     let table = parse(&schema_2(&format!("{POLLING}{BATCHING}    retry_codes_name: x\n")));
     assert!(table.lookup("a.B", "C").is_none());
     let polling = table.polling("a.B", "C").unwrap();
-    assert_eq!(polling.initial_retry_delay(), 60_000 * MS);
-    assert_eq!(polling.retry_delay_multiplier().to_string(), "1.25");
+    assert_eq!(polling.initial_retry_delay(), Some(60_000 * MS));
+    assert_eq!(polling.retry_delay_multiplier(), Some(1.25));
     assert_eq!(polling.max_retry_delay(), Some(360_000 * MS));
     assert_eq!(polling.total_timeout(), Some(7_200_000 * MS));
     assert_eq!(polling.initial_rpc_timeout(), None);
@@ -145,7 +145,7 @@ fn schema_2_adds_polling_and_batching_and_no_policies() {
     assert_eq!(table.findings(), []);
 
     let java = read(Dialect::GaxJava, &schema_2(POLLING));
-    assert_eq!(java.polling("a.B", "C").unwrap().retry_delay_multiplier().to_string(), "1.3");
+    assert_eq!(java.polling("a.B", "C").unwrap().retry_delay_multiplier(), Some(1.3));
 }
 
 #[test]

@@ -42,8 +42,8 @@ fn settings_json(settings: &RetrySettings) -> Value {
         u64::try_from(duration.unwrap_or_default().as_millis()).unwrap()
     };
     json!({
-        "initialRetryDelayMs": ms(Some(settings.initial_retry_delay())),
-        "retryDelayMultiplier": settings.retry_delay_multiplier(),
+        "initialRetryDelayMs": ms(settings.initial_retry_delay()),
+        "retryDelayMultiplier": settings.retry_delay_multiplier().unwrap_or(1.0),
         "maxRetryDelayMs": ms(settings.max_retry_delay()),
         "initialRpcTimeoutMs": ms(settings.initial_rpc_timeout()),
         "rpcTimeoutMultiplier": settings.rpc_timeout_multiplier(),

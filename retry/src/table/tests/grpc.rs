@@ -53,9 +53,9 @@ fn what_grpc_takes_is_read() {
     assert_eq!(rules(&capped), ["max-attempts-above-5"]);
     let shrinking = parse(&policy("1.3", "0.5"));
     let multiplier = shrinking.lookup("a.B", "C").unwrap().settings().retry_delay_multiplier();
-    assert_eq!(multiplier.to_string(), "0.5");
+    assert_eq!(multiplier, Some(0.5));
     let below = parse(&policy("0.1s", "20s"));
-    assert_eq!(below.lookup("a.B", "C").unwrap().settings().initial_retry_delay(), 10_000 * MS);
+    assert_eq!(below.lookup("a.B", "C").unwrap().settings().initial_retry_delay(), Some(10_000 * MS));
     let failing = parse(&policy("60s", "-1s"));
     assert_eq!(failing.lookup("a.B", "C").unwrap().settings().total_timeout(), Some(Duration::ZERO));
     assert_eq!(rules(&failing), ["timeout-not-positive"]);

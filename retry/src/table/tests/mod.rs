@@ -20,6 +20,7 @@ mod merge;
 mod toml_form;
 #[cfg(all(feature = "http", feature = "toml"))]
 mod toml_http;
+mod zero;
 
 use super::{Dialect, RetryTable};
 use std::path::{Path, PathBuf};

@@ -86,8 +86,8 @@ fn an_entry_that_inherits_says_only_what_differs() {
     assert_eq!(policy.codes(), CodeSet::from(Code::Aborted));
     let settings = policy.settings();
     assert_eq!(settings.max_attempts(), Some(3));
-    assert_eq!(settings.retry_delay_multiplier().to_string(), "2");
-    assert_eq!(settings.initial_retry_delay(), 100 * MS);
+    assert_eq!(settings.retry_delay_multiplier(), Some(2.0));
+    assert_eq!(settings.initial_retry_delay(), Some(100 * MS));
     assert_eq!(settings.total_timeout(), Some(600_000 * MS));
     assert_eq!(settings.initial_rpc_timeout(), Some(20_000 * MS));
     assert!(!settings.jittered());

@@ -10,16 +10,14 @@ impl Reader<'_> {
     pub(super) fn polling(&mut self, node: &Node) -> Result<RetrySettings, TableError> {
         let names = ["initial_delay", "delay_multiplier", "max_delay", "total_timeout"];
         let [initial, multiplier, max, total] = self.find(node, "polling", names)?;
-        let time = |node: Option<&Node>| match node {
-            Some(node) => Ok(Some(self.duration(node)?).filter(|time| !time.is_zero())),
-            None => Ok(None),
-        };
+        let delay = |node: Option<&Node>| node.map(|node| self.duration(node)).transpose();
         let multiplier = multiplier.map(|node| self.scalars.number(node, "delay_multiplier")).transpose()?;
+        let total = total.map(|node| self.timeout(node)).transpose()?;
         let settings = RetrySettings::builder()
-            .initial_retry_delay(time(initial)?.unwrap_or_default())
-            .retry_delay_multiplier(multiplier.map_or(1.0, |multiplier| multiplier.value))
-            .max_retry_delay(time(max)?)
-            .total_timeout(time(total)?)
+            .initial_retry_delay(delay(initial)?)
+            .retry_delay_multiplier(multiplier.map(|multiplier| multiplier.value))
+            .max_retry_delay(delay(max)?)
+            .total_timeout(total.map(|total| self.to_duration(total)).transpose()?)
             .build();
         settings.map_err(|error| {
             self.source.fault(node.span, &format!("has no meaning: {error}"), "correct these values")

@@ -7,7 +7,7 @@ use crate::table::document::{Kind, Member, Node, Source, Span};
 use crate::table::findings::Findings;
 use crate::table::retry_table::TableFile;
 use crate::table::service_config::{
-    HedgingPolicy, MethodConfig, OwnFields, RetryPolicy, ServiceConfig, Throttling, resolve,
+    Form, HedgingPolicy, MethodConfig, OwnFields, RetryPolicy, ServiceConfig, Throttling, resolve,
 };
 use crate::table::values::{FieldFinder, Fields, Located, Scalars, parse_time, rest};
 use crate::table::{Dialect, TableError, suggest};
@@ -57,7 +57,7 @@ pub(crate) fn read_toml_table(
     let config = reader.table(root)?;
     #[cfg(feature = "http")]
     let idempotency = member(root, "http").map(|node| reader.http(node)).transpose()?;
-    let file = resolve(source, None, config, dialect, reader.findings)?;
+    let file = resolve(source, Form::TOML, config, dialect, reader.findings)?;
     #[cfg(feature = "http")]
     let file = TableFile { idempotency, ..file };
     Ok(file)
@@ -148,18 +148,20 @@ impl Reader<'_> {
         };
         let inherits = inherit.map(|node| self.scalars.boolean(node, "inherit")).transpose()?;
         let hedging = hedging.map(|node| self.hedging(node)).transpose()?;
+        let mut rest = grpc.map(|node| rest(node, &[])).unwrap_or_default();
+        let timeout = self.service_config_timeout(&mut rest)?;
         let retry = RetryPolicy { codes, ..settings.retry };
         let method = MethodConfig {
             span: node.span,
             names,
-            timeout: settings.timeout,
+            timeout: settings.timeout.or(timeout),
             retry: Some(retry).filter(says_something),
             hedging,
             wait_for_ready: wait_for_ready
                 .map(|node| self.scalars.boolean(node, "wait_for_ready"))
                 .transpose()?,
             own,
-            rest: grpc.map(|node| rest(node, &[])).unwrap_or_default(),
+            rest,
         };
         if let (Some(_), Some(hedging)) = (&method.retry, &method.hedging) {
             let problem = "cannot be, since the entry retries as well";
@@ -177,15 +179,16 @@ impl Reader<'_> {
             at(&own).or_else(|| at(&base))
         };
         let time = |index| find(index).map(|node| self.time(&node)).transpose();
+        let timeout = |index| find(index).map(|node| self.timeout(&node)).transpose();
         let number = |index, name| find(index).map(|node| self.scalars.number(&node, name)).transpose();
         Ok(Settings {
-            timeout: time(0)?,
+            timeout: timeout(0)?,
             own: OwnFields {
-                total_timeout: time(1)?,
+                total_timeout: timeout(1)?,
                 jittered: find(6).map(|node| self.scalars.boolean(&node, "jittered")).transpose()?,
-                initial_rpc_timeout: time(7)?,
+                initial_rpc_timeout: timeout(7)?,
                 rpc_timeout_multiplier: number(8, "rpc_timeout_multiplier")?,
-                max_rpc_timeout: time(9)?,
+                max_rpc_timeout: timeout(9)?,
                 ..OwnFields::default()
             },
             retry: RetryPolicy {
@@ -197,6 +200,12 @@ impl Reader<'_> {
                 codes: None,
             },
         })
+    }
+
+    /// The timeout among what only a service config says: zero, which limits nothing but for gRPC itself.
+    fn service_config_timeout(&self, rest: &mut Vec<Member>) -> Result<Option<Located<i128>>, TableError> {
+        let Some(index) = rest.iter().position(|member| member.key == "timeout") else { return Ok(None) };
+        self.scalars.duration(&rest.remove(index).value, "timeout").map(Some)
     }
 
     /// Codes, by name or as a list.
@@ -283,11 +292,24 @@ impl Reader<'_> {
         Ok(Located { value, span: node.span })
     }
 
+    /// A time that limits something, which none of zero does.
+    pub(super) fn timeout(&self, node: &Node) -> Result<Located<i128>, TableError> {
+        let time = self.time(node)?;
+        if time.value == 0 {
+            let help = "write a time above zero, or leave the timeout out for no limit";
+            return Err(self.source.fault(node.span, "is a timeout of zero", help));
+        }
+        Ok(time)
+    }
+
     pub(super) fn duration(&self, node: &Node) -> Result<Duration, TableError> {
-        let nanos = u64::try_from(self.time(node)?.value);
-        nanos
+        self.to_duration(self.time(node)?)
+    }
+
+    pub(super) fn to_duration(&self, time: Located<i128>) -> Result<Duration, TableError> {
+        u64::try_from(time.value)
             .map(Duration::from_nanos)
-            .map_err(|_| self.source.fault(node.span, "is too long", "write a time of less than 500 years"))
+            .map_err(|_| self.source.fault(time.span, "is too long", "write a time of less than 500 years"))
     }
 }
 

@@ -11,7 +11,7 @@ use super::yaml::yaml_text;
 use crate::table::document::{Kind, Member, Node};
 use crate::table::values::seconds_text;
 use crate::table::{HedgingPolicy, RetryTable};
-use crate::{Code, RetrySettings};
+use crate::{Code, Compatibility, RetrySettings};
 use std::time::Duration;
 
 /// Envoy's shortest wait.
@@ -104,12 +104,13 @@ fn retriable_headers(codes: &[Code]) -> Option<Member> {
 }
 
 fn back_off(whom: &Whom, settings: &RetrySettings, losses: &mut Losses<'_>) -> Option<Node> {
-    let initial = settings.initial_retry_delay();
+    let delays = settings.retry_delays(Compatibility::Documented);
+    let initial = delays.initial();
     if initial.is_zero() {
         losses.lose_of(whom, "a retry without a delay", "Envoy waits 25 ms and more");
         return None;
     }
-    let multiplier = settings.retry_delay_multiplier();
+    let multiplier = delays.multiplier();
     if (multiplier - 2.0).abs() > f64::EPSILON {
         let part = format!("retry_delay_multiplier {multiplier}");
         losses.lose_of(whom, &part, "Envoy doubles its delays");
@@ -119,7 +120,7 @@ fn back_off(whom: &Whom, settings: &RetrySettings, losses: &mut Losses<'_>) -> O
         losses.approximate(whom, "the first delay is 1 ms", "Envoy waits no shorter than that");
     }
     let mut fields = vec![member("base_interval", seconds(base))];
-    match settings.max_retry_delay() {
+    match delays.max() {
         Some(max) => fields.push(member("max_interval", seconds(max.max(base)))),
         None => losses.lose_of(whom, "a delay without a cap", "Envoy caps at ten times the base interval"),
     }

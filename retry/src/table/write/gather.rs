@@ -107,9 +107,9 @@ fn method(entry: &Entry) -> MethodConfig {
 }
 
 fn has_back_off(settings: &RetrySettings) -> bool {
-    !settings.initial_retry_delay.is_zero()
+    settings.initial_retry_delay.is_some()
         || settings.max_retry_delay.is_some()
-        || settings.retry_delay_multiplier.to_bits() != 1.0_f64.to_bits()
+        || settings.retry_delay_multiplier.is_some_and(|multiplier| multiplier.to_bits() != 1.0_f64.to_bits())
         || settings.max_attempts.is_some()
 }
 
@@ -117,9 +117,9 @@ fn policy(settings: &RetrySettings, retried: CodeSet) -> RetryPolicy {
     RetryPolicy {
         span: NOWHERE,
         max_attempts: settings.max_attempts.map(here),
-        initial_backoff: Some(nanos(settings.initial_retry_delay)),
+        initial_backoff: settings.initial_retry_delay.map(nanos),
         max_backoff: settings.max_retry_delay.map(nanos),
-        multiplier: Some(here(settings.retry_delay_multiplier)),
+        multiplier: settings.retry_delay_multiplier.map(here),
         codes: Some(codes(retried)),
     }
 }

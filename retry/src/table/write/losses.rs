@@ -31,6 +31,18 @@ impl Whom {
         Self { shown: shown(service, method), origin: origin.cloned() }
     }
 
+    /// All that an entry names.
+    fn entry(table: &RetryTable, method: &MethodConfig) -> Self {
+        let Some(Name { service, method: name, .. }) = method.names.first() else {
+            return Self { shown: "an entry without names".to_owned(), origin: None };
+        };
+        let mut whom = Self::named(table, service, name);
+        if method.names.len() > 1 {
+            let _infallible = write!(whom.shown, " and {} more", method.names.len() - 1);
+        }
+        whom
+    }
+
     /// Nobody in particular.
     pub(super) fn every_call() -> Self {
         Self { shown: "every call".to_owned(), origin: None }
@@ -53,17 +65,12 @@ impl<'a> Losses<'a> {
 
     /// Notes that a part of an entry is lost.
     pub(super) fn lose(&mut self, method: &MethodConfig, part: &str, help: &str) {
-        let whom = match method.names.first() {
-            None => Whom { shown: "an entry without names".to_owned(), origin: None },
-            Some(Name { service, method: name, .. }) => {
-                let mut whom = Whom::named(self.table, service, name);
-                if method.names.len() > 1 {
-                    let _infallible = write!(whom.shown, " and {} more", method.names.len() - 1);
-                }
-                whom
-            }
-        };
-        self.lose_of(&whom, part, help);
+        self.lose_of(&Whom::entry(self.table, method), part, help);
+    }
+
+    /// Notes that an entry comes close, but is not the same.
+    pub(super) fn approximate_entry(&mut self, method: &MethodConfig, message: &str, help: &str) {
+        self.approximate(&Whom::entry(self.table, method), message, help);
     }
 
     /// Notes that a part of what is said about somebody is lost.

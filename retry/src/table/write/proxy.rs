@@ -2,7 +2,7 @@
 
 use super::losses::{Losses, Whom};
 use crate::table::{Dialect, MethodPolicy, RetryTable};
-use crate::{Code, CodeSet, RetrySettings};
+use crate::{Code, CodeSet, Compatibility, RetrySettings};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -84,8 +84,9 @@ pub(super) fn retries(whom: &Whom, settings: &RetrySettings, losses: &mut Losses
 }
 
 fn retries_within(settings: &RetrySettings, total: Duration) -> u32 {
-    let mut delay = settings.initial_retry_delay().as_secs_f64();
-    let cap = settings.max_retry_delay().map_or(f64::INFINITY, |cap| cap.as_secs_f64());
+    let delays = settings.retry_delays(Compatibility::Documented);
+    let mut delay = delays.initial().as_secs_f64();
+    let cap = delays.max().map_or(f64::INFINITY, |cap| cap.as_secs_f64());
     let mut at = 0.0;
     let mut retries = 0;
     while retries < MOST_RETRIES {
@@ -93,7 +94,7 @@ fn retries_within(settings: &RetrySettings, total: Duration) -> u32 {
         if at >= total.as_secs_f64() {
             break;
         }
-        delay *= settings.retry_delay_multiplier();
+        delay *= delays.multiplier();
         retries += 1;
     }
     retries

@@ -4,11 +4,15 @@ use super::conversion::Conversion;
 use super::gather::gather;
 use super::json::{json_text, member, number_text, string, value};
 use super::losses::Losses;
-use crate::Code;
 use crate::table::RetryTable;
 use crate::table::document::{Kind, Member, Node};
 use crate::table::service_config::{HedgingPolicy, MethodConfig, RetryPolicy};
 use crate::table::values::{Located, seconds_text};
+use crate::{Code, Compatibility, RetrySettings};
+use std::time::Duration;
+
+/// What is written for a delay of zero.
+const LEAST_DELAY: Duration = Duration::from_millis(1);
 
 /// The JSON text of a service config.
 pub(super) fn write_service_config(table: &RetryTable) -> Conversion {
@@ -36,7 +40,8 @@ fn entry(method: &MethodConfig, losses: &mut Losses<'_>) -> Node {
     let timeout = own.total_timeout.or(method.timeout);
     add(&mut members, "timeout", timeout.map(seconds));
     add(&mut members, "waitForReady", method.wait_for_ready.map(|wait| value(Kind::Bool(wait.value))));
-    add(&mut members, "retryPolicy", method.retry.as_ref().map(retry_policy));
+    let retry = method.retry.as_ref().map(|policy| with_delays(method, policy, losses));
+    add(&mut members, "retryPolicy", retry.as_ref().map(retry_policy));
     add(&mut members, "hedgingPolicy", method.hedging.as_ref().map(hedging_policy));
     members.extend(method.rest.iter().cloned());
     let differs = |rpc: Option<Located<i128>>| {
@@ -81,6 +86,35 @@ fn name(name: &crate::table::service_config::Name) -> Node {
     value(Kind::Object(members))
 }
 
+/// The policy with its delays written out: gRPC refuses a policy that leaves them open, and a delay of zero.
+fn with_delays(method: &MethodConfig, policy: &RetryPolicy, losses: &mut Losses<'_>) -> RetryPolicy {
+    let mut policy = policy.clone();
+    if policy.codes.as_ref().is_none_or(|codes| codes.value.is_empty()) {
+        return policy;
+    }
+    let time = |written: Option<Located<i128>>| written.map(|time| duration(time.value));
+    let settings = RetrySettings {
+        initial_retry_delay: time(policy.initial_backoff),
+        retry_delay_multiplier: policy.multiplier.map(|multiplier| multiplier.value),
+        max_retry_delay: time(policy.max_backoff),
+        ..RetrySettings::default()
+    };
+    let delays = settings.retry_delays(Compatibility::Documented);
+    let here = |time: Duration| Located { value: nanos(time), span: method.span };
+    if policy.initial_backoff.is_none() {
+        let help = "gRPC has no delays of its own, and refuses a policy without them";
+        losses.approximate_entry(method, "delays that nobody set are written out", help);
+    }
+    if delays.initial().is_zero() {
+        let help = "gRPC refuses a delay of zero";
+        losses.approximate_entry(method, "the first delay is 1 ms", help);
+    }
+    policy.initial_backoff = Some(here(delays.initial().max(LEAST_DELAY)));
+    policy.multiplier = Some(Located { value: delays.multiplier(), span: method.span });
+    policy.max_backoff = delays.max().map(|max| here(max.max(LEAST_DELAY)));
+    policy
+}
+
 fn retry_policy(policy: &RetryPolicy) -> Node {
     let mut members = Vec::new();
     add(&mut members, "maxAttempts", policy.max_attempts.map(count));
@@ -105,6 +139,14 @@ fn add(members: &mut Vec<Member>, key: &str, value: Option<Node>) {
 
 fn seconds(nanos: Located<i128>) -> Node {
     string(seconds_text(nanos.value))
+}
+
+fn nanos(time: Duration) -> i128 {
+    i128::try_from(time.as_nanos()).unwrap_or(i128::MAX)
+}
+
+fn duration(nanos: i128) -> Duration {
+    u64::try_from(nanos).map_or(Duration::MAX, Duration::from_nanos)
 }
 
 fn count(count: Located<u32>) -> Node {

@@ -2,11 +2,11 @@
 
 use super::conversion::Conversion;
 use super::gather::gather;
-use super::json::{number_text, quoted};
+use super::json::{member, number_text, quoted, string};
 use super::losses::Losses;
 use crate::table::document::{Kind, Member, Node};
 use crate::table::service_config::{HedgingPolicy, MethodConfig, Name};
-use crate::table::values::{Located, time_text};
+use crate::table::values::{Located, seconds_text, time_text};
 use crate::table::{BatchingSettings, LimitExceeded, RetryTable};
 use crate::{Code, RetrySettings};
 use std::time::Duration;
@@ -56,7 +56,7 @@ fn entry(method: &MethodConfig, losses: &mut Losses<'_>) -> String {
             "define them under [codes] and [params] by hand",
         );
     }
-    lines.add("timeout", method.timeout.map(time));
+    lines.add("timeout", method.timeout.filter(|timeout| timeout.value > 0).map(time));
     lines.add("total_timeout", own.total_timeout.map(time));
     if let Some(policy) = &method.retry {
         let says_nothing = policy.codes.is_none()
@@ -85,11 +85,15 @@ fn entry(method: &MethodConfig, losses: &mut Losses<'_>) -> String {
         });
         lines.list("allow", &allowed.collect::<Vec<_>>());
     }
-    if !method.rest.is_empty() {
-        if method.rest.iter().any(|member| holds_null(&member.value)) {
+    let mut rest = method.rest.clone();
+    // A timeout of zero has a meaning in service configs only.
+    let zero = method.timeout.filter(|timeout| timeout.value <= 0);
+    rest.extend(zero.map(|timeout| member("timeout", string(seconds_text(timeout.value)))));
+    if !rest.is_empty() {
+        if rest.iter().any(|member| holds_null(&member.value)) {
             losses.lose(method, "null", "it counts as absent");
         }
-        lines.add("grpc", Some(inline_table(&method.rest)));
+        lines.add("grpc", Some(inline_table(&rest)));
     }
     lines.text
 }
@@ -146,8 +150,8 @@ fn hedging(policy: &HedgingPolicy) -> String {
 
 fn polling(settings: &RetrySettings) -> String {
     let fields = [
-        Some(format!("initial_delay = {}", duration(settings.initial_retry_delay()))),
-        Some(format!("delay_multiplier = {}", number_text(settings.retry_delay_multiplier()))),
+        settings.initial_retry_delay().map(|initial| format!("initial_delay = {}", duration(initial))),
+        settings.retry_delay_multiplier().map(|growth| format!("delay_multiplier = {}", number_text(growth))),
         settings.max_retry_delay().map(|max| format!("max_delay = {}", duration(max))),
         settings.total_timeout().map(|total| format!("total_timeout = {}", duration(total))),
     ];

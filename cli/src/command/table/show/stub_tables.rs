@@ -128,8 +128,8 @@ impl From<&StubRow> for Row {
 impl From<&RetrySettings> for Params {
     fn from(settings: &RetrySettings) -> Self {
         Self {
-            initial_retry_delay_ms: Ms(settings.initial_retry_delay()),
-            retry_delay_multiplier: settings.retry_delay_multiplier(),
+            initial_retry_delay_ms: Ms(settings.initial_retry_delay().unwrap_or_default()),
+            retry_delay_multiplier: settings.retry_delay_multiplier().unwrap_or(1.0),
             max_retry_delay_ms: Ms(settings.max_retry_delay().unwrap_or_default()),
             initial_rpc_timeout_ms: Ms(settings.initial_rpc_timeout().unwrap_or_default()),
             rpc_timeout_multiplier: settings.rpc_timeout_multiplier(),

@@ -23,7 +23,7 @@ pub(super) fn render(rows: &[MethodRow<'_>], dialect: Dialect) -> String {
             Some(policy) => {
                 let place = policy.origin().map(short_place).unwrap_or_default();
                 let _infallible = writeln!(text, "  {DIM}{} at {place}{DIM:#}", policy.params_key());
-                method(&mut text, policy);
+                method(&mut text, policy, dialect);
                 if let Some(outlook) = first.outlook(dialect) {
                     let _infallible = writeln!(text, "  {}", refused(&outlook));
                 }
@@ -49,13 +49,13 @@ fn groups<'r, 't>(rows: &'r [MethodRow<'t>]) -> Vec<Vec<&'r MethodRow<'t>>> {
     groups
 }
 
-fn method(text: &mut String, policy: MethodPolicy<'_>) {
+fn method(text: &mut String, policy: MethodPolicy<'_>, dialect: Dialect) {
     let settings = policy.settings();
     let rows = [
         ("codes", codes_text(policy.codes()), PolicyField::RetryableCodes),
         ("total timeout", limit(settings.total_timeout()), PolicyField::TotalTimeout),
         ("RPC timeout", rpc_timeout(settings), PolicyField::InitialRpcTimeout),
-        ("delay", delay(settings), PolicyField::InitialRetryDelay),
+        ("delay", delay(policy, dialect), PolicyField::InitialRetryDelay),
         (
             "attempts",
             settings.max_attempts().map_or_else(|| "no limit".to_owned(), |count| count.to_string()),
@@ -82,13 +82,15 @@ pub(crate) fn rpc_timeout(settings: &RetrySettings) -> String {
     }
 }
 
-pub(crate) fn delay(settings: &RetrySettings) -> String {
-    let initial = settings.initial_retry_delay();
-    if initial.is_zero() {
+pub(crate) fn delay(policy: MethodPolicy<'_>, dialect: Dialect) -> String {
+    let settings = policy.settings();
+    let delays = settings.retry_delays(dialect.compatibility());
+    let is_pointless = policy.codes().is_empty() && settings.initial_retry_delay().is_none();
+    if is_pointless || delays.initial().is_zero() {
         return "none".to_owned();
     }
     let jitter = if settings.jittered() { ", jittered" } else { "" };
-    grown(initial, settings.retry_delay_multiplier(), settings.max_retry_delay()) + jitter
+    grown(delays.initial(), delays.multiplier(), delays.max()) + jitter
 }
 
 /// `100 ms x 1.3 up to 60000 ms`

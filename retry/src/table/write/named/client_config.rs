@@ -1,7 +1,7 @@
 //! A table as a client config of Google's Node generator.
 
 use super::definitions::Definitions;
-use super::fields::{code_list, lacks_cap, millis, object, seven_fields};
+use super::fields::{code_list, lacks_cap, millis, object, seven_fields, with_delays};
 use super::object_hash::object_hash;
 use super::services::{Service, services};
 use crate::table::document::Node;
@@ -53,7 +53,7 @@ fn client(table: &RetryTable, service: &Service<'_>, losses: &mut Losses<'_>) ->
         let params_name = if policy.codes().is_empty() {
             "default".to_owned()
         } else {
-            let wanted = params_of(policy.settings());
+            let wanted = params_of(&with_delays(&whom, policy.settings(), losses));
             let hash = object_hash(&seven_fields(&wanted));
             params.name_of(wanted, &hash)
         };
@@ -86,8 +86,10 @@ fn lose(whom: &Whom, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) {
 
 fn params_of(settings: &RetrySettings) -> RetrySettings {
     RetrySettings {
+        initial_retry_delay: settings.initial_retry_delay(),
+        retry_delay_multiplier: settings.retry_delay_multiplier(),
         max_retry_delay: settings.max_retry_delay(),
-        ..node_params(settings.initial_retry_delay(), settings.retry_delay_multiplier(), Duration::ZERO)
+        ..node_params(Duration::ZERO, 1.0, Duration::ZERO)
     }
 }
 
@@ -96,8 +98,8 @@ fn node_params(initial: Duration, multiplier: f64, max: Duration) -> RetrySettin
     let minute = Some(Duration::from_secs(60));
     RetrySettings {
         total_timeout: Some(Duration::from_secs(600)),
-        initial_retry_delay: initial,
-        retry_delay_multiplier: multiplier,
+        initial_retry_delay: Some(initial),
+        retry_delay_multiplier: Some(multiplier),
         max_retry_delay: Some(max),
         initial_rpc_timeout: minute,
         max_rpc_timeout: minute,

@@ -1,16 +1,18 @@
 //! What both forms write in the same way.
 
+use crate::table::Dialect;
 use crate::table::document::{Kind, Member, Node};
 use crate::table::write::json::{member, number_text, string, value};
-use crate::{CodeSet, RetrySettings};
+use crate::table::write::losses::{Losses, Whom};
+use crate::{CodeSet, Compatibility, RetrySettings};
 use std::time::Duration;
 
 /// The fields of params; a time of zero is one that is not set.
 pub(super) fn seven_fields(settings: &RetrySettings) -> Vec<Member> {
     let time = |time: Option<Duration>| millis(time.unwrap_or_default());
     vec![
-        member("initial_retry_delay_millis", millis(settings.initial_retry_delay())),
-        member("retry_delay_multiplier", number(settings.retry_delay_multiplier())),
+        member("initial_retry_delay_millis", time(settings.initial_retry_delay())),
+        member("retry_delay_multiplier", number(settings.retry_delay_multiplier().unwrap_or(1.0))),
         member("max_retry_delay_millis", time(settings.max_retry_delay())),
         member("initial_rpc_timeout_millis", time(settings.initial_rpc_timeout())),
         member("rpc_timeout_multiplier", number(settings.rpc_timeout_multiplier())),
@@ -19,9 +21,33 @@ pub(super) fn seven_fields(settings: &RetrySettings) -> Vec<Member> {
     ]
 }
 
+/// The settings of a method that is retried, with the delays written out that nobody has set: other readers
+/// take zero for no delay at all. In the dialect of such a reader zero is meant.
+pub(super) fn with_delays(whom: &Whom, settings: &RetrySettings, losses: &mut Losses<'_>) -> RetrySettings {
+    match settings.initial_retry_delay() {
+        None if losses.dialect() != Dialect::GaxJava => {
+            let delays = settings.retry_delays(Compatibility::Documented);
+            let help = "a delay of zero is none at all for the form's other readers";
+            losses.approximate(whom, "delays that nobody set are written out", help);
+            RetrySettings {
+                initial_retry_delay: Some(delays.initial()),
+                retry_delay_multiplier: Some(delays.multiplier()),
+                max_retry_delay: delays.max(),
+                ..settings.clone()
+            }
+        }
+        Some(delay) if delay.is_zero() => {
+            losses.lose_of(whom, "a retry without a delay", "read again, zero is a delay that is not set");
+            settings.clone()
+        }
+        _ => settings.clone(),
+    }
+}
+
 /// Whether the delays grow without a limit, which these forms can't say: zero is their smallest cap.
 pub(super) fn lacks_cap(settings: &RetrySettings) -> bool {
-    settings.max_retry_delay().is_none() && !settings.initial_retry_delay().is_zero()
+    settings.max_retry_delay().is_none()
+        && settings.initial_retry_delay().is_some_and(|delay| !delay.is_zero())
 }
 
 pub(super) fn code_list(codes: CodeSet) -> Node {

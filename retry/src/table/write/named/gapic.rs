@@ -1,7 +1,7 @@
 //! A table as GAPIC YAML of schema 1.
 
 use super::definitions::Definitions;
-use super::fields::{code_list, lacks_cap, millis, number, object, seven_fields};
+use super::fields::{code_list, lacks_cap, millis, number, object, seven_fields, with_delays};
 use super::services::{Service, services};
 use crate::table::document::{Kind, Node};
 use crate::table::policy::Entry;
@@ -79,11 +79,13 @@ fn interface(table: &RetryTable, service: &Service<'_>, losses: &mut Losses<'_>)
 
 /// The settings as the form can say them: times in whole milliseconds, and no number of attempts.
 fn writable(whom: &Whom, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) -> RetrySettings {
-    let settings = policy.settings();
+    let retried = !policy.codes().is_empty();
+    let settings =
+        if retried { with_delays(whom, policy.settings(), losses) } else { policy.settings().clone() };
     let set = |time: Option<Duration>| time.map(whole);
     let written = RetrySettings {
         total_timeout: set(settings.total_timeout),
-        initial_retry_delay: whole(settings.initial_retry_delay),
+        initial_retry_delay: set(settings.initial_retry_delay),
         max_retry_delay: set(settings.max_retry_delay),
         initial_rpc_timeout: set(settings.initial_rpc_timeout),
         max_rpc_timeout: set(settings.max_rpc_timeout),
@@ -95,7 +97,7 @@ fn writable(whom: &Whom, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) -> R
     if written != same {
         losses.approximate(whom, "times are rounded", "the form has whole milliseconds");
     }
-    if lacks_cap(settings) && !policy.codes().is_empty() {
+    if lacks_cap(&settings) && retried {
         let help = "a cap of zero is written, which other readers may take for one";
         losses.lose_of(whom, "a delay without a cap", help);
     }
@@ -112,8 +114,8 @@ fn whole(time: Duration) -> Duration {
 
 fn long_running(polling: &RetrySettings) -> Node {
     object(vec![
-        member("initial_poll_delay_millis", millis(whole(polling.initial_retry_delay()))),
-        member("poll_delay_multiplier", number(polling.retry_delay_multiplier())),
+        member("initial_poll_delay_millis", millis(whole(polling.initial_retry_delay().unwrap_or_default()))),
+        member("poll_delay_multiplier", number(polling.retry_delay_multiplier().unwrap_or(1.0))),
         member("max_poll_delay_millis", millis(whole(polling.max_retry_delay().unwrap_or_default()))),
         member("total_poll_timeout_millis", millis(whole(polling.total_timeout().unwrap_or_default()))),
     ])

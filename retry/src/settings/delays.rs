@@ -1,0 +1,130 @@
+//! The delays that settings come to.
+
+use super::RetrySettings;
+use crate::Compatibility;
+use std::time::Duration;
+
+/// The delay before the second attempt where nobody has set one.
+const INITIAL: Duration = Duration::from_millis(100);
+/// How delays grow where nobody has set the first one.
+const MULTIPLIER: f64 = 1.3;
+/// The longest delay where nobody has set the first one.
+const MAX: Duration = Duration::from_secs(60);
+
+/// The delays between attempts, with the defaults where [`RetrySettings`] leave fields unset.
+///
+/// # Defaults
+///
+/// | `initial_retry_delay` | an unset field is |
+/// | --- | --- |
+/// | unset | `initial_retry_delay` 100 ms, or the maximum if that is shorter; `retry_delay_multiplier` 1.3; `max_retry_delay` 60 s |
+/// | set | `retry_delay_multiplier` 1.0; `max_retry_delay` no cap |
+///
+/// gax-java has other defaults: an unset delay is 0 there and an unset multiplier 1.0, so that retries follow
+/// at once ([`Compatibility::GaxJava`]).
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::{Compatibility, RetrySettings};
+/// use std::time::Duration;
+///
+/// let delays = RetrySettings::default().retry_delays(Compatibility::Documented);
+/// assert_eq!(delays.initial(), Duration::from_millis(100));
+/// assert_eq!(delays.multiplier(), 1.3);
+/// assert_eq!(delays.max(), Some(Duration::from_secs(60)));
+///
+/// let settings = RetrySettings::builder().initial_retry_delay(Duration::from_secs(1)).build()?;
+/// let delays = settings.retry_delays(Compatibility::Documented);
+/// assert_eq!((delays.multiplier(), delays.max()), (1.0, None));
+/// # Ok::<(), gax_retry::SettingsError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RetryDelays {
+    initial: Duration,
+    multiplier: f64,
+    max: Option<Duration>,
+}
+
+impl RetryDelays {
+    /// The delay before the second attempt, before jitter. Zero: at once.
+    #[must_use]
+    pub fn initial(&self) -> Duration {
+        self.initial
+    }
+
+    /// What a delay is multiplied by to give the next one.
+    #[must_use]
+    pub fn multiplier(&self) -> f64 {
+        self.multiplier
+    }
+
+    /// The longest delay; `None`: no cap.
+    #[must_use]
+    pub fn max(&self) -> Option<Duration> {
+        self.max
+    }
+}
+
+impl RetrySettings {
+    /// The delays that these settings come to by that library's rules.
+    #[must_use]
+    pub fn retry_delays(&self, compatibility: Compatibility) -> RetryDelays {
+        let (initial, multiplier, max) = match self.initial_retry_delay {
+            Some(initial) => (initial, 1.0, self.max_retry_delay),
+            None if compatibility == Compatibility::GaxJava => (Duration::ZERO, 1.0, self.max_retry_delay),
+            None => (INITIAL, MULTIPLIER, Some(self.max_retry_delay.unwrap_or(MAX))),
+        };
+        RetryDelays {
+            initial: max.map_or(initial, |max| initial.min(max)),
+            multiplier: self.retry_delay_multiplier.unwrap_or(multiplier),
+            max,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RetrySettingsBuilder;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn delays(builder: RetrySettingsBuilder) -> (Duration, f64, Option<Duration>) {
+        let delays = builder.build().unwrap().retry_delays(Compatibility::Documented);
+        (delays.initial(), delays.multiplier(), delays.max())
+    }
+
+    #[test]
+    fn an_unset_first_delay_is_a_tenth_of_a_second_or_the_maximum() {
+        let unset = RetrySettings::builder();
+        assert_eq!(delays(unset.clone()), (100 * MS, 1.3, Some(60_000 * MS)));
+        assert_eq!(delays(unset.clone().max_retry_delay(5000 * MS)), (100 * MS, 1.3, Some(5000 * MS)));
+        assert_eq!(delays(unset.clone().max_retry_delay(40 * MS)), (40 * MS, 1.3, Some(40 * MS)));
+        assert_eq!(delays(unset.retry_delay_multiplier(2.0)), (100 * MS, 2.0, Some(60_000 * MS)));
+    }
+
+    #[test]
+    fn beside_a_first_delay_what_is_unset_adds_nothing() {
+        let set = RetrySettings::builder().initial_retry_delay(70 * MS);
+        assert_eq!(delays(set.clone()), (70 * MS, 1.0, None));
+        assert_eq!(delays(set.clone().retry_delay_multiplier(2.0)), (70 * MS, 2.0, None));
+        assert_eq!(delays(set.max_retry_delay(90 * MS)), (70 * MS, 1.0, Some(90 * MS)));
+        let at_once = RetrySettings::builder().initial_retry_delay(Duration::ZERO);
+        assert_eq!(delays(at_once), (Duration::ZERO, 1.0, None));
+    }
+
+    #[test]
+    fn by_grpcs_rules_the_maximum_cuts_the_first_delay() {
+        let builder = RetrySettings::builder().initial_retry_delay(300 * MS).max_retry_delay(200 * MS);
+        let settings = builder.retry_delay_multiplier(0.5).build_for_grpc().unwrap();
+        let delays = settings.retry_delays(Compatibility::Grpc);
+        assert_eq!((delays.initial(), delays.multiplier()), (200 * MS, 0.5));
+    }
+
+    #[test]
+    fn by_javas_rules_an_unset_delay_is_zero() {
+        let delays = RetrySettings::default().retry_delays(Compatibility::GaxJava);
+        assert_eq!((delays.initial(), delays.multiplier(), delays.max()), (Duration::ZERO, 1.0, None));
+    }
+}
