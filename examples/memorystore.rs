@@ -4,10 +4,16 @@
 //! cargo run --example memorystore
 //! ```
 //!
-//! It starts Debian's `redis-server` on a loopback port, makes it fail in the ways that are worth another try (no
-//! server there, the server is loading its data, a script keeps it busy), and shows each wait:
+//! It starts Debian's `redis-server` on a loopback port, makes it fail in the ways that are worth another attempt
+//! (no server there, the server is loading its data, a script keeps it busy, it is frozen), and shows each wait:
 //! min(2^n + random milliseconds, maximum back-off), for a maximum number of retries. Seconds are shortened to
 //! 50 ms, so that all of it takes a moment. Where `redis-server` is not installed it says so and ends.
+//!
+//! Two things are easily forgotten and matter most:
+//!
+//! * Every attempt has a timeout. A server that takes a command and never replies would hang the program.
+//! * A command that may have been carried out is sent again only if it is safe to retry. After a reply that got
+//!   lost, a second `GET` does no harm, while a second `INCR` counts twice.
 
 use std::error::Error;
 use std::fmt;
@@ -17,13 +23,20 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
-use tonic_gax::{Backoff, Jitter, Limits, OperationReport, Recipe, Retryer};
+use tokio::time::timeout;
+use tonic_gax::{
+    Backoff, Code, CodeSet, Jitter, Limits, OperationReport, Recipe, Retried, RetryError, Retryable, Retryer,
+    Schedule,
+};
 
 /// What the document calls a second.
 const SECOND: Duration = Duration::from_millis(50);
 /// "Usually 32 or 64 seconds."
 const MAXIMUM_BACKOFF: u32 = 32;
 const MAXIMUM_RETRIES: u32 = 6;
+/// How long an attempt may take, and how much of that to connect.
+const ATTEMPT_TIMEOUT: Duration = Duration::from_millis(400);
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(200);
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -33,82 +46,163 @@ async fn main() -> Result<(), Box<dyn Error>> {
         );
         return Ok(());
     }
-    // 2^n "seconds" and 0 to 1000 "milliseconds", the sum cut to the maximum.
-    let backoff = Backoff::exponential(SECOND, 2.0, MAXIMUM_BACKOFF * SECOND)
-        .with_jitter(Jitter::Added { unit: SECOND / 1000, most: 1000 });
-    let recipe = Recipe::new(backoff, Limits::none().with_max_retries(MAXIMUM_RETRIES));
-    let retryer = Retryer::with_recipe(&recipe, Failure::is_transient);
     let address = free_address().await?;
+    let redis = Redis::new(address, SECOND);
 
     println!("SET, while the server is still down:");
     let start = async {
         tokio::time::sleep(4 * SECOND).await;
         Server::start(address)
     };
-    let set = retryer.clone().named("SET");
-    let set = set.run(|| command(address, &["SET", "colour", "green"]));
-    let (set, server) = tokio::join!(set, start);
+    let (set, server) = tokio::join!(redis.call(&["SET", "colour", "green"]), start);
     let mut server = server?;
-    let set = set?;
-    println!("{}\nthe server answered {}\n", set.report(), set.value());
+    show(set);
 
     println!("GET, with the server up:");
-    let get = retryer.clone().named("GET").run(|| command(address, &["GET", "colour"])).await?;
-    println!("{}\nthe server answered {}\n", get.report(), get.value());
+    show(redis.call(&["GET", "colour"]).await);
 
     println!("INCR of a word, which no retry can mend:");
-    let incr = retryer.clone().named("INCR").run(|| command(address, &["INCR", "colour"])).await;
-    show(incr.map(|reply| reply.report().clone()))?;
+    show(redis.call(&["INCR", "colour"]).await);
 
     println!("GET, while a script keeps the server busy:");
-    let busy = tokio::spawn(command(address, &["EVAL", "while true do end", "0"]));
+    let busy = tokio::spawn(send(address, ["EVAL", "while true do end", "0"].map(str::to_owned).to_vec()));
     tokio::time::sleep(Server::BUSY_AFTER * 3).await;
     let kill = async {
         tokio::time::sleep(3 * SECOND).await;
-        command(address, &["SCRIPT", "KILL"]).await
+        redis.call(&["SCRIPT", "KILL"]).await
     };
-    let get = retryer.clone().named("GET");
-    let get = get.run(|| command(address, &["GET", "colour"]));
-    let (get, killed) = tokio::join!(get, kill);
+    let (get, killed) = tokio::join!(redis.call(&["GET", "colour"]), kill);
     killed?;
+    // The script was killed, and its reply says so.
     drop(busy.await?);
-    show(get.map(|reply| reply.report().clone()))?;
+    show(get);
+
+    println!("GET, while the server is frozen for a moment:");
+    server.signal("-STOP")?;
+    let thaw = async {
+        tokio::time::sleep(ATTEMPT_TIMEOUT + SECOND / 2).await;
+        server.signal("-CONT")
+    };
+    let (get, thawed) = tokio::join!(redis.call(&["GET", "colour"]), thaw);
+    thawed?;
+    show(get);
+
+    println!(
+        "INCR, while the server is frozen: nobody knows whether it will be carried out, so it is sent once:"
+    );
+    server.signal("-STOP")?;
+    let incr = redis.call(&["INCR", "number"]).await;
+    server.signal("-CONT")?;
+    show(incr);
 
     println!("PING, after the server has gone for good:");
     server.stop()?;
-    let ping = retryer.clone().named("PING").run(|| command(address, &["PING"])).await;
-    show(ping.map(|reply| reply.report().clone()))
+    show(redis.call(&["PING"]).await);
+    Ok(())
 }
 
-/// Shows a report; for an operation that failed, what is logged after the last retry.
-fn show(result: Result<OperationReport, tonic_gax::RetryError<Failure>>) -> Result<(), Box<dyn Error>> {
+/// Shows what an operation led to; for one that failed, what is logged after the last retry.
+fn show(result: Result<Retried<String>, RetryError<Failure>>) {
+    let report = |report: &OperationReport| println!("{report}");
     match result {
-        Ok(report) => println!("{report}\n"),
+        Ok(reply) => {
+            report(reply.report());
+            println!("the server replied {}\n", reply.value());
+        }
         Err(error) => {
-            let last = error.last().ok_or("an attempt without a timeout ended without an error")?;
-            println!("{}\nfailed: {error}; the last error: {last}\n", error.report());
+            report(error.report());
+            match error.last() {
+                Some(last) => println!("failed: {error}; the last error: {last}\n"),
+                None => println!("failed: {error}\n"),
+            }
         }
     }
-    Ok(())
+}
+
+/// A client that retries by the recipe.
+pub(crate) struct Redis {
+    address: SocketAddr,
+    schedule: Schedule,
+}
+
+impl Redis {
+    /// A client of the server there. `second` is what the document calls a second.
+    pub(crate) fn new(address: SocketAddr, second: Duration) -> Self {
+        // 2^n "seconds" and 0 to 1000 "milliseconds", the sum cut to the maximum.
+        let backoff = Backoff::exponential(second, 2.0, MAXIMUM_BACKOFF * second)
+            .with_jitter(Jitter::Added { unit: second / 1000, most: 1000 });
+        let recipe = Recipe::new(backoff, Limits::none().with_max_retries(MAXIMUM_RETRIES));
+        let schedule = Schedule::from_recipe(&recipe, CodeSet::EMPTY).with_attempt_timeout(ATTEMPT_TIMEOUT);
+        Self { address, schedule }
+    }
+
+    /// Runs a command as an operation.
+    pub(crate) async fn call(&self, words: &[&str]) -> Result<Retried<String>, RetryError<Failure>> {
+        let name = words.first().map_or_else(String::new, |&name| name.to_owned());
+        Retryer::with_schedule(self.schedule.clone(), Safety::of(&name))
+            .named(name)
+            .run(|| send(self.address, words.iter().map(|&word| word.to_owned()).collect()))
+            .await
+    }
+}
+
+/// Whether a command that may have been carried out may be sent again.
+#[derive(Debug, Clone, Copy)]
+enum Safety {
+    Repeatable,
+    OnceOnly,
+}
+
+impl Safety {
+    /// Commands that read, and those that leave the same behind however often they are carried out. Every other is
+    /// taken for one that isn't: `INCR` and `LPUSH`, say, or a script, of which nobody knows.
+    fn of(command: &str) -> Self {
+        match command {
+            "GET" | "MGET" | "EXISTS" | "TTL" | "PING" | "SET" | "MSET" | "HSET" => Safety::Repeatable,
+            _ => Safety::OnceOnly,
+        }
+    }
+}
+
+/// What is retried: what was certainly not carried out, and for repeatable commands also that of which nobody knows.
+impl Retryable<Failure> for Safety {
+    fn code(&self, failure: &Failure) -> Code {
+        match failure {
+            Failure::Connect(_) => Code::Unavailable,
+            Failure::Reply(_) if failure.is_refusal() => Code::Unavailable,
+            Failure::Reply(_) => Code::FailedPrecondition,
+            Failure::Lost(_) => Code::Aborted,
+        }
+    }
+
+    /// An attempt that runs into its timeout counts as `DEADLINE_EXCEEDED`.
+    fn codes(&self) -> CodeSet {
+        match self {
+            Safety::Repeatable => CodeSet::from([Code::Unavailable, Code::Aborted, Code::DeadlineExceeded]),
+            Safety::OnceOnly => CodeSet::from(Code::Unavailable),
+        }
+    }
 }
 
 /// Why a command failed.
 #[derive(Debug)]
-enum Failure {
-    /// The connection.
-    Io(io::Error),
+pub(crate) enum Failure {
+    /// No connection came about: nothing was sent.
+    Connect(io::Error),
+    /// The connection broke after that, or brought no whole reply: the command may have been carried out.
+    Lost(io::Error),
     /// An error that the server sent, which begins with its kind.
     Reply(String),
 }
 
 impl Failure {
-    /// What may be gone a moment later: connections that don't come about or break, and the errors that Redis has
-    /// for it. What is wrong with the command itself is not.
-    fn is_transient(&self) -> bool {
-        const TRANSIENT: [&str; 6] = ["LOADING", "BUSY", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "READONLY"];
+    /// Whether the server refused the command for a reason that may be gone a moment later, without carrying it
+    /// out. What is wrong with the command itself is not of that kind.
+    fn is_refusal(&self) -> bool {
+        const REFUSALS: [&str; 6] = ["LOADING", "BUSY", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "READONLY"];
         match self {
-            Failure::Io(_) => true,
-            Failure::Reply(text) => text.split(' ').next().is_some_and(|kind| TRANSIENT.contains(&kind)),
+            Failure::Connect(_) | Failure::Lost(_) => false,
+            Failure::Reply(text) => text.split(' ').next().is_some_and(|kind| REFUSALS.contains(&kind)),
         }
     }
 }
@@ -116,7 +210,8 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Io(error) => error.fmt(f),
+            Failure::Connect(error) => write!(f, "no connection: {error}"),
+            Failure::Lost(error) => write!(f, "no reply: {error}"),
             Failure::Reply(text) => f.write_str(text),
         }
     }
@@ -124,37 +219,41 @@ impl fmt::Display for Failure {
 
 impl Error for Failure {}
 
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Failure::Io(error)
+/// Sends a command over a connection of its own, in Redis' protocol, and reads the reply.
+async fn send(address: SocketAddr, words: Vec<String>) -> Result<String, Failure> {
+    let connect = timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await;
+    let connection = connect.unwrap_or_else(|late| Err(late.into())).map_err(Failure::Connect)?;
+    let mut request = format!("*{}\r\n", words.len());
+    for word in words {
+        request.extend(["$", &word.len().to_string(), "\r\n", &word, "\r\n"]);
+    }
+    match exchange(connection, request.as_bytes()).await {
+        Ok(reply) => reply.map_err(Failure::Reply),
+        Err(error) => Err(Failure::Lost(error)),
     }
 }
 
-/// Sends a command over a connection of its own, in Redis' protocol, and reads a reply of one line or one bulk
-/// string.
-async fn command(address: SocketAddr, words: &[&str]) -> Result<String, Failure> {
-    let mut connection = BufReader::new(TcpStream::connect(address).await?);
-    let mut request = format!("*{}\r\n", words.len());
-    for word in words {
-        request.extend(["$", &word.len().to_string(), "\r\n", word, "\r\n"]);
-    }
-    connection.write_all(request.as_bytes()).await?;
+/// Sends a request and reads a reply of one line or one bulk string; within, the error that the server sent.
+async fn exchange(connection: TcpStream, request: &[u8]) -> io::Result<Result<String, String>> {
+    let mut connection = BufReader::new(connection);
+    connection.write_all(request).await?;
     let mut line = String::new();
-    if connection.read_line(&mut line).await? == 0 {
-        return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
-    }
-    let line = line.trim_end();
-    match line.split_at_checked(1) {
-        Some(("-", error)) => Err(Failure::Reply(error.to_owned())),
+    connection.read_line(&mut line).await?;
+    // A line without its end is a truncated one: ":12" may be the beginning of ":123".
+    let line = line.strip_suffix("\r\n").ok_or(io::ErrorKind::UnexpectedEof)?;
+    Ok(match line.split_at_checked(1) {
+        Some(("-", error)) => Err(error.to_owned()),
         Some(("$", "-1")) => Ok("nothing".to_owned()),
         Some(("$", length)) => {
-            let length = length.parse().map_err(io::Error::other)?;
-            let mut text = vec![0; length];
-            connection.read_exact(&mut text).await?;
+            let length: u64 = length.parse().map_err(io::Error::other)?;
+            let mut text = Vec::new();
+            if connection.take(length).read_to_end(&mut text).await? as u64 != length {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
             Ok(String::from_utf8_lossy(&text).into_owned())
         }
         _ => Ok(line.to_owned()),
-    }
+    })
 }
 
 /// An address that nobody listens at.
@@ -177,6 +276,11 @@ impl Server {
             .stdout(Stdio::null())
             .spawn()?;
         Ok(Self(child))
+    }
+
+    /// Sends it a signal, as `kill` does.
+    fn signal(&self, signal: &str) -> io::Result<()> {
+        Command::new("kill").args([signal, &self.0.id().to_string()]).status().map(drop)
     }
 
     fn stop(&mut self) -> io::Result<()> {
