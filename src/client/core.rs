@@ -7,6 +7,7 @@ use super::streaming::{MessageCall, StreamingCall, Timed};
 use super::unary::UnaryCall;
 use crate::grpc::{MethodPlan, Transport, inbound_deadline, path_of, timeout_in, unsent};
 use crate::settings::{CallOptions, ClientSettings, Limits};
+use gax_retry::MethodKind;
 use http::Uri;
 use http::uri::PathAndQuery;
 use prost::Message;
@@ -31,13 +32,17 @@ impl<T> Client<T> {
         let limits = Limits { max_response_buffer: codec.longest_response(), ..limits };
         let methods = stub
             .into_calls()
-            .map(|(info, call)| Method {
-                name: method_extension.then(|| GrpcMethod::new(info.service(), info.name())),
-                uri: Uri::from(info.path_and_query()),
-                path: info.path_and_query(),
-                kind: info.kind(),
-                plan: Arc::new(MethodPlan::new(&call, compatibility, limits, &jitter)),
-                codec: codec.clone(),
+            .map(|(info, call)| {
+                let plan = MethodPlan::new(&call, compatibility, limits, &jitter);
+                let is_stream = info.kind() == MethodKind::ServerStreaming;
+                Method {
+                    name: method_extension.then(|| GrpcMethod::new(info.service(), info.name())),
+                    uri: Uri::from(info.path_and_query()),
+                    path: info.path_and_query(),
+                    kind: info.kind(),
+                    plan: Arc::new(if is_stream { plan.for_stream() } else { plan }),
+                    codec: codec.clone(),
+                }
             })
             .map(Arc::new)
             .collect();

@@ -1,9 +1,7 @@
-//! Calls with a stream on either side. They are not retried; the settings bound their time.
+//! Calls with a stream on either side.
 
 use super::method::Method;
-use crate::grpc::{Own, Passing, ResponseBody, Transport, shorter, time_left, timeout_in};
-use crate::operation::Note;
-use crate::settings::CallOptions;
+use crate::grpc::{Call, Own, ResponseBody, Transport};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -15,7 +13,11 @@ use tower_service::Service;
 
 /// A call that is answered with a stream; it resolves when the stream begins.
 ///
-/// It is one attempt, under the settings' total timeout, which covers the whole stream.
+/// Until its first message the stream is an operation like any other, which is retried by its settings: no message
+/// has been seen by then. RPC timeouts are not applied to it, since a stream may well be long where its parts are not;
+/// the total timeout covers all attempts and the whole stream. (By gax-java's rules the RPC timeout bounds each whole
+/// stream, and by gRPC's there is no other attempt once a response has headers.) A call that takes a stream as well is one
+/// attempt.
 ///
 /// # Cancel safety
 ///
@@ -27,7 +29,7 @@ pub struct StreamingCall<M> {
 
 /// A call that takes a stream and is answered with one message.
 ///
-/// It is one attempt, under the settings' total timeout.
+/// It is one attempt, under the settings' total timeout: a stream of requests is not kept to be sent again.
 ///
 /// # Cancel safety
 ///
@@ -81,7 +83,7 @@ impl<M> fmt::Debug for MessageCall<M> {
     }
 }
 
-/// A channel that puts one method's deadline and report around each call.
+/// A channel that makes an operation of each call of one method, or, of one that takes a stream, the one attempt.
 #[derive(Debug, Clone)]
 pub(super) struct Timed<T> {
     channel: T,
@@ -97,7 +99,7 @@ impl<T> Timed<T> {
 impl<T: Transport> Service<http::Request<Body>> for Timed<T> {
     type Response = http::Response<ResponseBody>;
     type Error = Status;
-    type Future = Passing<Own<T>>;
+    type Future = Call<Own<T>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
         Poll::Ready(Ok(()))
@@ -106,12 +108,8 @@ impl<T: Transport> Service<http::Request<Body>> for Timed<T> {
     fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
         let Method { plan, kind, uri, .. } = &*self.method;
         *request.uri_mut() = uri.clone();
-        let options = request.extensions_mut().remove::<CallOptions>();
-        let deadline = shorter(timeout_in(request.headers()), time_left());
-        let own = plan.of_call(options.as_ref(), deadline);
-        let note = kind.streams_requests().then_some(Note::RequestIsAStream);
-        let wants_report = options.is_some_and(|options| options.report);
-        let (plan, access) = (own.as_ref().unwrap_or(plan), Own(self.channel.clone()));
-        Passing::watched(access, &mut self.channel, request, plan, note, wants_report)
+        let access = Own(self.channel.clone());
+        let is_named = self.method.is_named_over::<T>();
+        Call::start(access, &mut self.channel, request, plan, Some(*kind), is_named)
     }
 }

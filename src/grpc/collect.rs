@@ -93,6 +93,12 @@ impl Collected {
         self.message_end().is_some_and(|end| self.len() > end)
     }
 
+    /// Whether exactly one gRPC message is held.
+    #[inline]
+    pub(crate) fn is_one_message(&self) -> bool {
+        self.message_end() == Some(self.len())
+    }
+
     /// How many bytes the first message takes with its prefix, once that is there.
     fn message_end(&self) -> Option<usize> {
         let prefix = self.first.as_deref().and_then(|first| first.first_chunk()).copied();

@@ -10,8 +10,9 @@ use super::deadline;
 use super::failure::Failure;
 use super::log::{Current, Log, Suspect};
 use super::outgoing::Outgoing;
+use super::plan::MethodPlan;
 use crate::operation::{BURST, Loss, Note, OperationReport, until};
-use gax_retry::{Code, Decision, Ending, Stop, StopReason};
+use gax_retry::{Code, Decision, Ending, MethodKind, Stop, StopReason};
 use http::HeaderMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,8 +26,22 @@ use tonic::codegen::StdError;
 pub(crate) enum Judge {
     /// All of it: the RPC is unary.
     Whole,
-    /// One message, and its end if that is there already: nobody knows whether the RPC is unary.
+    /// One message, and its end if that is there already: the RPC answers with a stream, or nobody knows whether
+    /// it does.
     FirstMessage,
+    /// Its headers: the RPC answers with a stream, and they commit it.
+    Head,
+}
+
+impl Judge {
+    #[inline]
+    pub(crate) fn of(kind: Option<MethodKind>, plan: &MethodPlan) -> Self {
+        match kind {
+            Some(kind) if kind.is_unary() => Judge::Whole,
+            Some(_) if plan.headers_commit => Judge::Head,
+            _ => Judge::FirstMessage,
+        }
+    }
 }
 
 /// What the operation does next.
@@ -113,6 +128,12 @@ impl<O: Outgoing> Course<O> {
             past.burst = 0;
         }
         self.deadline()
+    }
+
+    /// The response's headers are there, and do not end it.
+    #[inline]
+    pub(crate) fn responded(&mut self) {
+        self.log.is_committed = self.outgoing.plan().headers_commit;
     }
 
     pub(crate) fn note(&mut self, note: Note) {
@@ -287,9 +308,13 @@ impl<O: Outgoing> Course<O> {
     fn ended(&mut self, failure: Failure) -> Next {
         let now = self.log.record(&self.outgoing, failure.code);
         let Self { log, outgoing, .. } = self;
+        let is_committed = log.is_committed;
         let plan = outgoing.plan();
         let past = log.past(plan);
-        let ending = Ending::new(failure.code);
+        let mut ending = Ending::new(failure.code);
+        if is_committed {
+            ending = ending.after_messages(false);
+        }
         let decision = past.state.ended(&plan.schedule, now, ending, &mut past.jitter);
         let failure = failure.after(past.before.take());
         match decision {

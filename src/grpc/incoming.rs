@@ -52,12 +52,16 @@ impl Incoming {
                 return Err(course.failed(Failure::answered(code, None, parts.headers)));
             }
         }
+        course.responded();
         Ok(Self { parts, body: Body::new(body), collected: Collected::default() })
     }
 
     /// Reads on until the response can be judged.
     #[inline]
     pub(crate) fn poll(&mut self, course: &mut Course<impl Outgoing>, cx: &mut Context<'_>) -> Poll<Step> {
+        if course.judge() == Judge::Head {
+            return Poll::Ready(self.pass_on(Note::Committed, course));
+        }
         loop {
             let frame = match Pin::new(&mut self.body).poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => frame,

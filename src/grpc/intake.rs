@@ -1,9 +1,7 @@
 //! A request's body, read before the first attempt.
 
 use super::collect::Collected;
-use super::course::Judge;
 use crate::operation::Note;
-use crate::settings::Limits;
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame};
 use std::pin::Pin;
@@ -16,47 +14,55 @@ use tonic::body::Body;
 pub(crate) struct Intake {
     body: Body,
     read: Collected,
+    /// Whether the RPC is known to take one message.
+    is_awaited: bool,
+    has_ended: bool,
 }
 
 /// What reading has shown.
 pub(crate) enum Read {
-    /// The whole of it: one frame.
+    /// The whole of it: one message.
     Whole,
     /// There is more, or there may be: it is sent on as it comes.
     Stream(Note),
 }
 
 impl Intake {
+    /// The body of an RPC that is known to take one message, or of one whose kind nobody knows.
     #[inline]
-    pub(crate) fn of(body: Body) -> Self {
-        Self { body, read: Collected::default() }
+    pub(crate) fn of(body: Body, is_awaited: bool) -> Self {
+        Self { body, read: Collected::default(), is_awaited, has_ended: false }
     }
 
-    /// A unary request is waited for. Where nobody knows the method's kind, a body that is not there at once
-    /// is a stream.
+    /// The one message that an RPC takes is waited for. Where nobody knows the kind, a body is a stream unless it is
+    /// exactly one message, and all there at once.
     #[inline]
     pub(crate) fn poll(
         &mut self,
-        judge: Judge,
-        limits: Limits,
+        max_replay_bytes: usize,
         cx: &mut Context<'_>,
     ) -> Poll<Result<Read, Status>> {
+        const STREAM: Poll<Result<Read, Status>> = Poll::Ready(Ok(Read::Stream(Note::RequestIsAStream)));
         loop {
             let frame = match Pin::new(&mut self.body).poll_frame(cx) {
                 Poll::Ready(Some(frame)) => frame?,
-                Poll::Ready(None) => return Poll::Ready(Ok(Read::Whole)),
-                Poll::Pending if judge == Judge::FirstMessage => {
-                    return Poll::Ready(Ok(Read::Stream(Note::RequestIsAStream)));
+                Poll::Ready(None) if self.is_awaited || self.read.is_one_message() => {
+                    return Poll::Ready(Ok(Read::Whole));
                 }
-                Poll::Pending => return Poll::Pending,
+                Poll::Ready(None) => {
+                    self.has_ended = true;
+                    return STREAM;
+                }
+                Poll::Pending if self.is_awaited => return Poll::Pending,
+                Poll::Pending => return STREAM,
             };
             if let Ok(data) = frame.into_data() {
                 let is_first = self.read.is_empty();
                 self.read.push(data);
-                if !is_first && judge == Judge::FirstMessage {
-                    return Poll::Ready(Ok(Read::Stream(Note::RequestIsAStream)));
+                if !self.is_awaited && self.read.has_more_than_a_message() {
+                    return STREAM;
                 }
-                if !is_first && self.read.len() > limits.max_replay_bytes {
+                if !is_first && self.read.len() > max_replay_bytes {
                     return Poll::Ready(Ok(Read::Stream(Note::RequestTooLargeToReplay)));
                 }
             }
@@ -85,11 +91,12 @@ impl HttpBody for Intake {
     ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
         match self.read.pop() {
             Some(data) => Poll::Ready(Some(Ok(Frame::data(data)))),
+            None if self.has_ended => Poll::Ready(None),
             None => Pin::new(&mut self.body).poll_frame(cx),
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        self.read.is_empty() && self.body.is_end_stream()
+        self.read.is_empty() && (self.has_ended || self.body.is_end_stream())
     }
 }

@@ -12,8 +12,20 @@ use tower_layer::Layer;
 /// Runs every call that a retry table knows as an operation, under any tonic client.
 ///
 /// Methods that the table does not know pass through untouched, unless the call's own
-/// [`CallOptions`](crate::CallOptions) have settings for them. Streams pass through too, under the
-/// settings' total timeout; they are not retried.
+/// [`CallOptions`](crate::CallOptions) have settings for them.
+///
+/// # What is retried
+///
+/// A call whose request is one message, until its response is complete or, where the RPC answers with a stream, has
+/// brought its first message. A stream of requests is sent once, under the settings' total timeout.
+///
+/// A stock client does not say which RPCs are which; [descriptors](Self::with_descriptors) do. Without them, a request
+/// is sent again only if it is exactly one message, and all there when the layer is called; anything else counts as a
+/// stream of requests. (A stream of requests of one message, all there at once, can't be told from a unary call.) A
+/// response is held back until its first message is complete. If its trailers follow at once, it is judged by them; if
+/// they don't, it is handed on.
+///
+/// # Interceptors
 ///
 /// An interceptor *inside* the layer (between it and the channel) runs once per attempt, so that it can put a
 /// fresh token into each; one *outside* (between the client and the layer) runs once per operation.
@@ -23,7 +35,7 @@ use tower_layer::Layer;
 /// | setting | default |
 /// | --- | --- |
 /// | [`compatibility`](Self::compatibility) | [`Compatibility::Documented`]; see there |
-/// | [`max_replay_bytes`](Self::max_replay_bytes) | 1 MiB |
+/// | [`max_replay_bytes`](Self::max_replay_bytes) | 4 MiB + 64 KiB |
 /// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB + 64 KiB |
 /// | [`server_timeouts_are_ours`](Self::server_timeouts_are_ours) | true |
 ///
@@ -70,8 +82,7 @@ impl RetryLayer {
     /// Tells the layer from compiled descriptors (an encoded `FileDescriptorSet`, as tonic-build and protoc
     /// write it) which methods are unary and which are streams.
     ///
-    /// Without them, a stock client does not say. A request is then replayed if its body ends at once after
-    /// one frame, and a response is judged by its trailers if these follow its first message at once.
+    /// What the layer does without them, see [What is retried](Self#what-is-retried).
     ///
     /// # Errors
     ///
@@ -90,11 +101,17 @@ impl RetryLayer {
     }
 
     /// The longest request, in bytes, that is kept to be sent again. A longer one is sent once, and the
-    /// report says so. Zero: no limit.
+    /// report says so. With zero, no request is sent twice.
     #[must_use]
     pub fn max_replay_bytes(mut self, bytes: usize) -> Self {
-        self.limits = self.limits.with_max_replay_bytes(bytes);
+        self.limits.max_replay_bytes = bytes;
         self.changed()
+    }
+
+    /// Keeps requests of any length to be sent again.
+    #[must_use]
+    pub fn without_replay_limit(self) -> Self {
+        self.max_replay_bytes(usize::MAX)
     }
 
     /// The most bytes of a response that are held back until its status is known. A longer response is

@@ -20,6 +20,8 @@ pub(super) struct Log {
     past: Option<Box<Past>>,
     /// Time has passed since the attempt began, so that less than its RPC timeout is left.
     pub(super) late: bool,
+    /// No other attempt may follow the one that runs.
+    pub(super) is_committed: bool,
 }
 
 /// What is known once an attempt has failed.

@@ -12,12 +12,33 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Methods {
     table: RetryTable,
-    plans: Vec<Arc<MethodPlan>>,
+    plans: Vec<Plans>,
     /// No limits, and nothing retried: what a call of an unlisted method changes by its own options.
-    unlisted: Arc<MethodPlan>,
+    unlisted: Plans,
     kinds: Kinds,
     /// What the table names, by path without the leading slash.
     named: HashMap<Box<str>, Named, BuildHasherDefault<PathHasher>>,
+}
+
+/// What one entry means for RPCs of different kinds.
+#[derive(Debug)]
+struct Plans {
+    usual: Arc<MethodPlan>,
+    /// For RPCs that answer with a stream.
+    stream: Arc<MethodPlan>,
+}
+
+impl Plans {
+    fn of(plan: MethodPlan) -> Self {
+        Self { stream: Arc::new(plan.for_stream()), usual: Arc::new(plan) }
+    }
+
+    fn for_kind(&self, kind: Option<MethodKind>) -> &Arc<MethodPlan> {
+        match kind {
+            Some(MethodKind::ServerStreaming) => &self.stream,
+            _ => &self.usual,
+        }
+    }
 }
 
 /// A method that the table names, found without taking its path apart.
@@ -44,7 +65,7 @@ impl Methods {
         limits: Limits,
         jitter: &JitterSeeds,
     ) -> Self {
-        let plan = |settings| Arc::new(MethodPlan::new(&settings, compatibility, limits, jitter));
+        let plan = |settings| Plans::of(MethodPlan::new(&settings, compatibility, limits, jitter));
         let plans: Vec<_> = (0..table.entry_count())
             .filter_map(|index| table.entry(index))
             .map(|policy| CallSettings::new(policy.settings().clone(), policy.codes()))
@@ -77,14 +98,15 @@ impl Methods {
 
     fn resolve(&self, path: &str) -> Option<Found<'_>> {
         let (service, method) = names(path)?;
-        let plan = self.plans.get(self.table.lookup(service, method)?.entry()?)?;
-        Some(Found { plan, kind: self.kind(path, service, method) })
+        let plans = self.plans.get(self.table.lookup(service, method)?.entry()?)?;
+        let kind = self.kind(path, service, method);
+        Some(Found { plan: plans.for_kind(kind), kind })
     }
 
     /// A method that the table has nothing to say about, but a call's options have.
     pub(crate) fn unlisted(&self, path: &str) -> Found<'_> {
         let kind = names(path).and_then(|(service, method)| self.kind(path, service, method));
-        Found { plan: &self.unlisted, kind }
+        Found { plan: self.unlisted.for_kind(kind), kind }
     }
 
     fn kind(&self, path: &str, service: &str, method: &str) -> Option<MethodKind> {

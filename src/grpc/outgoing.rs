@@ -37,7 +37,8 @@ pub(crate) trait Outgoing {
     /// Whether it may be sent more than once.
     #[inline]
     fn is_replayable(&self) -> bool {
-        self.message().len() <= self.plan().limits.max_replay_bytes
+        // A limit of nothing excludes even a message of nothing.
+        self.message().len().max(1) <= self.plan().limits.max_replay_bytes
     }
 
     /// Lets go of memory that the message's buffer has to spare, before a wait.

@@ -23,7 +23,7 @@ use tonic::client::GrpcService;
 use tonic::codegen::StdError;
 
 pin_project! {
-    /// One attempt and no more: of a stream, or of a method that no table knows.
+    /// One attempt and no more: of a stream of requests, or of a method that no table knows.
     pub(crate) struct Passing<A: Access> {
         access: A,
         // `None` for a method that is none of ours: nothing is added to it.
@@ -57,7 +57,8 @@ struct Watch {
     started: Option<Started>,
     total: Option<Duration>,
     method: PathAndQuery,
-    notes: Vec<Note>,
+    /// Why it can be sent once only.
+    note: Note,
     wants_report: bool,
 }
 
@@ -73,7 +74,7 @@ impl<A: Access> Passing<A> {
         service: &mut A::Service,
         mut request: http::Request<Body>,
         plan: &MethodPlan,
-        note: Option<Note>,
+        note: Note,
         wants_report: bool,
     ) -> Self {
         let clock = Clock::start();
@@ -86,7 +87,7 @@ impl<A: Access> Passing<A> {
             started: first.map(|started| total.map_or(started, |total| started.with_rpc_timeout(total))),
             total,
             method: path_of(request.uri()),
-            notes: note.into_iter().collect(),
+            note,
             wants_report,
         });
         if watch.started.is_none() {
@@ -199,9 +200,7 @@ impl Watch {
 
     fn ledger(&self, code: Code) -> Ledger {
         let mut ledger = Ledger::new(self.method.clone());
-        for note in &self.notes {
-            ledger.note(*note);
-        }
+        ledger.note(self.note);
         if let Some(started) = self.started {
             ledger.push(Attempt::new(started, Duration::ZERO, Duration::ZERO, self.clock.elapsed(), code));
         }

@@ -20,6 +20,10 @@ pub(crate) struct MethodPlan {
     pub(crate) first_timeout: Option<HeaderValue>,
     pub(crate) limits: Limits,
     pub(crate) jitter: JitterSeeds,
+    /// Whether the RPC answers with a stream, to which RPC timeouts don't apply.
+    is_stream: bool,
+    /// Whether no other attempt follows one whose response has headers, as gRFC A6 has it.
+    pub(crate) headers_commit: bool,
 }
 
 impl MethodPlan {
@@ -32,13 +36,31 @@ impl MethodPlan {
         let retry_settings = settings.retry_settings();
         let schedule =
             Schedule::with_compatibility(retry_settings, settings.retryable_codes(), compatibility);
-        Self::of(schedule, retry_settings.total_timeout(), limits, jitter.clone())
+        let first = OperationState::default().start(&schedule, Duration::ZERO);
+        let plan = Self {
+            schedule,
+            total: retry_settings.total_timeout(),
+            first,
+            first_timeout: None,
+            limits,
+            jitter: jitter.clone(),
+            is_stream: false,
+            headers_commit: compatibility == Compatibility::Grpc,
+        };
+        plan.started()
     }
 
-    fn of(schedule: Schedule, total: Option<Duration>, limits: Limits, jitter: JitterSeeds) -> Self {
-        let first = OperationState::default().start(&schedule, Duration::ZERO);
-        let first_timeout = first.ok().and_then(Started::rpc_timeout).map(deadline::header_value);
-        Self { schedule, total, first, first_timeout, limits, jitter }
+    /// The same for an RPC that answers with a stream.
+    pub(crate) fn for_stream(&self) -> Self {
+        let schedule = self.schedule.clone().without_rpc_timeouts();
+        Self { schedule, is_stream: true, ..self.clone() }.started()
+    }
+
+    /// The same, with a first attempt by its schedule.
+    fn started(mut self) -> Self {
+        self.first = OperationState::default().start(&self.schedule, Duration::ZERO);
+        self.first_timeout = self.first.ok().and_then(Started::rpc_timeout).map(deadline::header_value);
+        self
     }
 
     /// The plan of one call: `None` for this one, unless the call's options or its caller's deadline say
@@ -71,9 +93,12 @@ impl MethodPlan {
             }
             bound = shorter(bound, options.timeout);
         }
+        if self.is_stream {
+            schedule = schedule.without_rpc_timeouts();
+        }
         if let Some(bound) = bound {
             schedule = schedule.bounded_by(bound);
         }
-        Arc::new(Self::of(schedule, shorter(total, bound), self.limits, self.jitter.clone()))
+        Arc::new(Self { schedule, total: shorter(total, bound), ..self.clone() }.started())
     }
 }

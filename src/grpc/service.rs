@@ -1,22 +1,15 @@
 //! The service that the layer makes.
 
 use super::access::OnDemand;
-use super::course::{Judge, Terms};
-use super::deadline::shorter;
-use super::engine::Operation;
-use super::inbound;
-use super::intake::{Intake, Read};
+use super::call::Call;
 use super::methods::{Found, Methods};
-use super::passing::Passing;
 use super::response_body::ResponseBody;
-use super::response_future::{Reading, ResponseFuture, State, Taken};
-use super::stock::{Look, Stock};
+use super::response_future::ResponseFuture;
 use super::transport::{Transport, is_bare_channel};
-use crate::operation::{Note, Spare};
+use crate::operation::Spare;
 use crate::settings::CallOptions;
-use gax_retry::MethodKind;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use tonic::Status;
 use tonic::body::Body;
 use tower_service::Service;
@@ -52,49 +45,18 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let access = OnDemand::new(self.spare.clone());
         let path = request.uri().path();
         let found = match self.methods.find(path) {
             None if changes_settings(&request) => Some(self.methods.unlisted(path)),
             found => found,
         };
-        let Some(Found { plan, kind }) = found else {
-            let call = Passing::untouched(access, &mut self.inner, request);
-            return State::Passing { call }.into();
-        };
-        let Look { options, timeout, usual } = Look::at(&request, !is_bare_channel::<S>());
-        let own_plan = plan.of_call(options, shorter(timeout, inbound::time_left()));
-        let wants_report = options.is_some_and(|options| options.report);
-        if options.is_some() {
-            // They are nobody else's.
-            request.extensions_mut().remove::<CallOptions>();
-        }
-        let plan = own_plan.unwrap_or_else(|| Arc::clone(plan));
-        if kind.is_some_and(|kind| !kind.is_unary()) {
-            let note = kind.is_some_and(MethodKind::streams_requests).then_some(Note::RequestIsAStream);
-            let call = Passing::watched(access, &mut self.inner, request, &plan, note, wants_report);
-            return State::Passing { call }.into();
-        }
-        let terms =
-            Terms { judge: if kind.is_some() { Judge::Whole } else { Judge::FirstMessage }, wants_report };
-        let mut intake = Intake::of(std::mem::take(request.body_mut()));
-        // A stock client's unary request is there at once. What is not is asked for again when the future is
-        // polled.
-        // Each future is made where it is returned, since it is large to move.
-        match intake.poll(terms.judge, plan.limits, &mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(Ok(Read::Whole)) => {
-                let outgoing = Stock::new(plan, &request, usual, intake.into_message());
-                let operation = Operation::start(access, &mut self.inner, outgoing, request, terms);
-                State::Operating { operation }.into()
-            }
-            read => {
-                let call = Taken { access, plan, request, usual, intake, terms };
-                match read {
-                    Poll::Pending => State::Reading { reading: Some(Box::new(Reading::of(call))) },
-                    Poll::Ready(read) => call.ended(read),
-                }
-                .into()
+        match found {
+            None => Call::untouched(access, &mut self.inner, request).into(),
+            Some(Found { plan, kind }) => {
+                let is_named = !is_bare_channel::<S>();
+                Call::start(access, &mut self.inner, request, plan, kind, is_named).into()
             }
         }
     }

@@ -218,7 +218,8 @@ mod tests {
 
     fn stock(request: &http::Request<Body>) -> Stock {
         let settings = CallSettings::new(RetrySettings::no_retry(Duration::from_secs(5)), []);
-        let (limits, jitter) = (Limits::default().with_max_replay_bytes(100), JitterSeeds::default());
+        let (limits, jitter) =
+            (Limits { max_replay_bytes: 100, ..Limits::default() }, JitterSeeds::default());
         let plan = MethodPlan::new(&settings, Compatibility::Documented, limits, &jitter);
         Stock::new(Arc::new(plan), request, Look::at(request, true).usual, Bytes::from_static(b"body"))
     }

@@ -183,7 +183,8 @@ impl fmt::Display for OperationReport {
 pub enum Note {
     /// The request is larger than the replay limit, so that it was sent once only.
     RequestTooLargeToReplay,
-    /// The request is a stream, or pended while it was read, so that it was sent once only.
+    /// The request is a stream, or may be one for all that a layer without descriptors can see, so that it was sent
+    /// once only.
     RequestIsAStream,
     /// The response was passed on before its end was seen: what came after its first message was not
     /// judged.

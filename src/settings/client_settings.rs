@@ -37,8 +37,14 @@ impl ClientSettings {
     /// See [`RetryLayer::max_replay_bytes`](crate::RetryLayer::max_replay_bytes).
     #[must_use]
     pub fn with_max_replay_bytes(mut self, bytes: usize) -> Self {
-        self.limits = self.limits.with_max_replay_bytes(bytes);
+        self.limits.max_replay_bytes = bytes;
         self
+    }
+
+    /// See [`RetryLayer::without_replay_limit`](crate::RetryLayer::without_replay_limit).
+    #[must_use]
+    pub fn without_replay_limit(self) -> Self {
+        self.with_max_replay_bytes(usize::MAX)
     }
 
     /// See [`RetryLayer::jitter_seed`](crate::RetryLayer::jitter_seed).
@@ -77,21 +83,10 @@ pub(crate) struct Limits {
     pub(crate) server_timeouts_are_ours: bool,
 }
 
-impl Limits {
-    /// Zero bytes stand for no limit.
-    pub(crate) fn with_max_replay_bytes(mut self, bytes: usize) -> Self {
-        self.max_replay_bytes = if bytes == 0 { usize::MAX } else { bytes };
-        self
-    }
-}
-
 impl Default for Limits {
     fn default() -> Self {
-        const MIB: usize = 1024 * 1024;
-        Self {
-            max_replay_bytes: MIB,
-            max_response_buffer: 4 * MIB + 64 * 1024,
-            server_timeouts_are_ours: true,
-        }
+        // What a gRPC peer takes by default, and room for what comes with it.
+        const MESSAGE: usize = 4 * 1024 * 1024 + 64 * 1024;
+        Self { max_replay_bytes: MESSAGE, max_response_buffer: MESSAGE, server_timeouts_are_ours: true }
     }
 }

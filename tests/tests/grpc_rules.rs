@@ -6,7 +6,7 @@ use std::error::Error as _;
 use tonic::Status;
 use tonic_gax::{Note, OperationError, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
-use tonic_gax_tests::{Answer, Script, Setup, Stack, VirtualServer, ms, report_of, row, rows};
+use tonic_gax_tests::{Answer, Beat, Script, Setup, Stack, VirtualServer, ms, report_of, row, rows};
 
 const DOWN: Code = Code::Unavailable;
 
@@ -79,6 +79,24 @@ async fn waits_lie_within_a_fifth_of_their_delay() {
         for (attempt, delay) in report.attempts().iter().skip(1).zip([100, 200, 300, 300]) {
             let (least, most) = (ms(delay * 4 / 5), ms(delay * 6 / 5));
             assert!(attempt.delay() >= least && attempt.delay() <= most, "{report}");
+        }
+    }
+}
+
+/// A response of headers, and an error after them.
+#[tokio::test(start_paused = true)]
+async fn an_attempt_is_committed_once_its_response_has_headers() {
+    let late = Answer::play([Beat::status(&Status::unavailable("down"))]);
+    let half = Answer::play([Beat::Data(vec![0, 0].into()), Beat::status(&Status::unavailable("down"))]);
+    for answer in [late, half] {
+        for stack in Stack::ALL {
+            let server = VirtualServer::start(Script::always(answer.clone()));
+            let mut caller = stack.caller(server.channel(), &setup(5000, 4));
+            let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+            assert_eq!((status.code(), status.message()), (tonic::Code::Unavailable, "down"), "{stack:?}");
+            let report = OperationError::of(&status).unwrap().report();
+            assert_eq!(rows(report), [row(1, 5000, 0, 0, 0, DOWN)], "{stack:?}");
+            assert_eq!(report.stop_reason(), Some(StopReason::Committed), "{stack:?}");
         }
     }
 }

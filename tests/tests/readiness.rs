@@ -93,11 +93,12 @@ async fn a_service_that_has_failed_is_left_alone() {
 /// The same for calls that pass through: a stream of requests, which is sent once.
 #[tokio::test(start_paused = true)]
 async fn so_it_is_by_a_call_that_passes_through() {
-    let server = VirtualServer::start(Script::always(Answer::Pass));
-    let layer = Setup::new(settings()).layer_with_descriptors();
-    let mut client = StockTalk::new(layer.layer(Fragile::new(server.channel(), 1)));
-    let lines = || tokio_stream::iter(vec![Line::default(); 3]);
-    let status = client.tell(lines()).await.unwrap_err();
-    assert_eq!(status.code(), tonic::Code::Unavailable);
-    assert_eq!(client.tell(lines()).await.unwrap().into_inner().count, 3);
+    for layer in [Setup::new(settings()).layer(), Setup::new(settings()).layer_with_descriptors()] {
+        let server = VirtualServer::start(Script::always(Answer::Pass));
+        let mut client = StockTalk::new(layer.layer(Fragile::new(server.channel(), 1)));
+        let lines = || tokio_stream::iter(vec![Line::default(); 3]);
+        let status = client.tell(lines()).await.unwrap_err();
+        assert_eq!(status.code(), tonic::Code::Unavailable);
+        assert_eq!(client.tell(lines()).await.unwrap().into_inner().count, 3);
+    }
 }

@@ -3,20 +3,27 @@
 
 use bytes::Bytes;
 use gax_retry::{Code, RetrySettings, StopReason};
+use http_body::Frame;
+use http_body_util::StreamBody;
 use prost::Message as _;
 use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::Request;
+use tonic::body::Body;
+use tonic::{Request, Status};
 use tonic_gax::{CallOptions, Note, RequestExt as _};
-use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as StockAssets;
+use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
 use tonic_gax_tests::{
     Answer, Script, Setup, Stack, Tap, VirtualServer, error_report, ms, report_of, reported,
 };
 use tower_layer::Layer as _;
+use tower_service::Service as _;
 
 const MIB: usize = 1024 * 1024;
+/// The longest request that is sent again, unless it is set.
+const LIMIT: usize = 4 * MIB + 64 * 1024;
 const PREFIX: usize = 5;
 
 fn settings() -> RetrySettings {
@@ -33,7 +40,8 @@ fn settings() -> RetrySettings {
 fn sized(bytes: usize) -> ListAssetsRequest {
     let request = |letters| ListAssetsRequest { parent: "x".repeat(letters), ..ListAssetsRequest::default() };
     let overhead = request(bytes).encoded_len() - bytes;
-    let request = request(bytes - overhead - PREFIX);
+    let request =
+        if bytes == PREFIX { ListAssetsRequest::default() } else { request(bytes - overhead - PREFIX) };
     assert_eq!(request.encoded_len() + PREFIX, bytes);
     request
 }
@@ -80,7 +88,7 @@ async fn a_request_is_encoded_once() {
 #[tokio::test(start_paused = true)]
 async fn a_request_above_the_limit_is_sent_once_and_the_report_says_so() {
     for stack in Stack::ALL {
-        for (bytes, limit) in [(MIB + 1, None), (101, Some(100))] {
+        for (bytes, limit) in [(LIMIT + 1, None), (101, Some(100)), (5, Some(0)), (100, Some(0))] {
             let server = VirtualServer::start(two_failures());
             let setup = Setup::new(settings());
             let setup = limit.map_or(setup.clone(), |limit| setup.replaying(limit));
@@ -101,16 +109,16 @@ async fn a_request_above_the_limit_still_succeeds() {
     for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(Answer::Serve));
         let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
-        let result = caller.list(reported(sized(3 * MIB))).await;
+        let result = caller.list(reported(sized(5 * MIB))).await;
         assert_eq!(report_of(&result).notes(), [Note::RequestTooLargeToReplay], "{stack:?}");
-        assert_eq!(server.log().arrivals()[0].body.len(), 3 * MIB, "{stack:?}");
+        assert_eq!(server.log().arrivals()[0].body.len(), 5 * MIB, "{stack:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_request_at_the_limit_is_sent_again() {
     for stack in Stack::ALL {
-        for (bytes, limit) in [(MIB, None), (100, Some(100)), (3 * MIB, Some(0))] {
+        for (bytes, limit) in [(LIMIT, None), (100, Some(100)), (5 * MIB, Some(usize::MAX))] {
             let server = VirtualServer::start(two_failures());
             let setup = Setup::new(settings());
             let setup = limit.map_or(setup.clone(), |limit| setup.replaying(limit));
@@ -168,15 +176,101 @@ async fn a_request_that_pends_is_passed_on() {
     }
 }
 
-/// A body that is there at once, but in several frames, is more than a unary request.
-#[tokio::test(start_paused = true)]
-async fn a_request_of_several_frames_is_a_stream_unless_the_kind_is_known() {
+/// What a layer without descriptors makes of a request: how often it is sent to a server that fails at first.
+async fn sent(body: Body) -> (usize, Vec<Note>) {
     let server = VirtualServer::start(Script::always(Answer::unavailable()));
-    let mut client = StockTalk::new(Setup::new(settings()).layer().layer(server.channel()));
-    let line = Line { text: "x".repeat(1000), count: 0 };
-    let status = client.tell(tokio_stream::iter(vec![line; 100])).await.unwrap_err();
-    let report = error_report(&status);
-    assert_eq!(report.notes(), [Note::RequestIsAStream]);
-    assert_eq!(report.stop_reason(), Some(StopReason::NotReplayable));
-    assert_eq!(server.seen().len(), 1);
+    let settings = settings().to_builder().max_attempts(3).build().unwrap();
+    let mut service = Setup::new(settings).layer().layer(server.channel());
+    let request = http::Request::post("/test.talk.v1.Talk/Ask")
+        .version(http::Version::HTTP_2)
+        .header("te", "trailers")
+        .header("content-type", "application/grpc")
+        .body(body)
+        .unwrap();
+    let status = service.call(request).await.unwrap_err();
+    let bodies: Vec<_> = server.log().arrivals().into_iter().map(|arrival| arrival.body).collect();
+    assert!(bodies.iter().all(|body| Some(body) == bodies.first()), "{bodies:?}");
+    (bodies.len(), error_report(&status).notes().to_vec())
+}
+
+fn frames(frames: &[&'static [u8]]) -> Body {
+    let frames: Vec<_> =
+        frames.iter().map(|frame| Ok::<_, Status>(Frame::data(Bytes::from_static(frame)))).collect();
+    Body::new(StreamBody::new(tokio_stream::iter(frames)))
+}
+
+#[tokio::test(start_paused = true)]
+async fn exactly_one_message_that_is_there_at_once_is_sent_again() {
+    for one in [
+        frames(&[b"\0\0\0\0\x03abc"]),
+        frames(&[b"\0\0\0\0\0"]),
+        frames(&[b"\0\0", b"", b"\0\0\x03a", b"bc"]),
+        frames(&[b"\0\0\0\0\x03abc", b""]),
+    ] {
+        assert_eq!(sent(one).await, (3, vec![]));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn anything_else_is_a_stream_of_requests_unless_the_kind_is_known() {
+    for other in [
+        frames(&[]),
+        frames(&[b""]),
+        frames(&[b"\0\0\0"]),
+        frames(&[b"\0\0\0\0\x03ab"]),
+        frames(&[b"\0\0\0\0\x01a\0\0\0\0\x01b"]),
+        frames(&[b"\0\0\0\0\x01a", b"\0\0\0\0\x01b"]),
+        frames(&[b"\0\0\0\0\x01a\0"]),
+        frames(&[b"\0\0\0\0\0\0\0\0\0\0"]),
+    ] {
+        assert_eq!(sent(other).await, (1, vec![Note::RequestIsAStream]));
+    }
+}
+
+/// Short messages of a stream come in one frame.
+#[tokio::test(start_paused = true)]
+async fn a_stream_of_requests_is_sent_once_however_it_is_packed() {
+    let setup = Setup::new(settings());
+    for count in [0, 2, 3, 100] {
+        for length in [1, 1000] {
+            for layer in [setup.layer(), setup.layer_with_descriptors()] {
+                let server = VirtualServer::start(Script::always(Answer::unavailable()));
+                let mut client = StockTalk::new(layer.layer(server.channel()));
+                let line = Line { text: "x".repeat(length), count: 0 };
+                let status = client.tell(tokio_stream::iter(vec![line; count])).await.unwrap_err();
+                let report = error_report(&status);
+                assert_eq!(report.notes(), [Note::RequestIsAStream], "{count} of {length}");
+                assert_eq!(report.stop_reason(), Some(StopReason::NotReplayable), "{count} of {length}");
+                assert_eq!(server.seen().len(), 1, "{count} of {length}");
+            }
+        }
+    }
+}
+
+/// A stream of one request looks like a unary call. Descriptors are the cure.
+#[tokio::test(start_paused = true)]
+async fn a_stream_of_one_request_is_told_by_descriptors_alone() {
+    let setup = Setup::new(settings());
+    for (layer, times) in [(setup.layer(), 3), (setup.layer_with_descriptors(), 1)] {
+        let server = VirtualServer::start(two_failures());
+        let mut client = StockTalk::new(layer.layer(server.channel()));
+        drop(client.tell(tokio_stream::once(Line::default())).await);
+        assert_eq!(server.seen().len(), times);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_limit_requests_of_any_length_are_sent_again() {
+    let server = VirtualServer::start(two_failures());
+    let setup = Setup::new(settings());
+    let client = AssetServiceClient::with_settings(server.channel(), setup.client().without_replay_limit());
+    // It is more than the handler takes at last.
+    client.list_assets(sized(LIMIT + 1)).await.unwrap_err();
+    assert_eq!(server.seen().len(), 3);
+    for layer in [setup.layer(), setup.layer_with_descriptors()] {
+        let server = VirtualServer::start(two_failures());
+        let mut client = StockAssets::new(layer.without_replay_limit().layer(server.channel()));
+        client.list_assets(sized(LIMIT + 1)).await.unwrap_err();
+        assert_eq!(server.seen().len(), 3);
+    }
 }

@@ -200,22 +200,6 @@ async fn an_error_inside_a_stream_arrives_as_it_was_sent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_that_fails_at_once_tells_why_it_was_not_retried() {
-    for (code, reason) in
-        [(Code::Unavailable, StopReason::NotReplayable), (Code::Internal, StopReason::NonRetryable)]
-    {
-        let status = Status::new(tonic::Code::from_i32(code.number()), "no");
-        let server = VirtualServer::start(Script::always(Answer::status(status)));
-        let setup = Setup::new(settings()).retrying([Code::Unavailable]);
-        let mut client = StockTalk::new(setup.layer_with_descriptors().layer(server.channel()));
-        let status = client.listen(Line::default()).await.unwrap_err();
-        assert_eq!(status.message(), "no");
-        assert_eq!(error_report(&status).stop_reason(), Some(reason));
-        assert_eq!(server.seen().len(), 1);
-    }
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_stream_that_never_begins_ends_with_the_total() {
     for (codes, reason) in
         [(vec![Code::DeadlineExceeded], StopReason::TotalTimeout), (vec![], StopReason::NonRetryable)]

@@ -29,6 +29,8 @@ pub(crate) fn policy_docs(
     source: Source<'_>,
 ) -> DocLines {
     let schedule = Schedule::with_compatibility(settings, codes, compatibility);
+    let schedule =
+        if kind == MethodKind::ServerStreaming { schedule.without_rpc_timeouts() } else { schedule };
     let hanging = AttemptPlan::new(&schedule, &[], &mut NoJitter);
     let docs = docs.block([summary(codes, settings, compatibility)]).block([place(source)]);
     let docs = match kind {

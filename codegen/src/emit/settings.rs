@@ -150,10 +150,16 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
             }
 
             /// The longest request, in bytes, that is kept for another attempt; a longer one is sent once.
-            /// Default: 1 MiB. Zero: no limit.
+            /// Default: 4 MiB + 64 KiB. With zero, no request is sent twice.
             #[must_use]
             pub fn with_max_replay_bytes(self, bytes: usize) -> Self {
                 Self { inner: self.inner.with_max_replay_bytes(bytes) }
+            }
+
+            /// Keeps requests of any length to be sent again.
+            #[must_use]
+            pub fn without_replay_limit(self) -> Self {
+                Self { inner: self.inner.without_replay_limit() }
             }
 
             /// Whether a server's own timeout counts as `DEADLINE_EXCEEDED` once the attempt's time is up.

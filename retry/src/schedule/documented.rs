@@ -48,6 +48,12 @@ impl Documented {
         self.max_timeout = self.initial_timeout;
     }
 
+    pub(super) fn remove_rpc_timeouts(&mut self) {
+        self.initial_timeout = FOREVER;
+        self.timeout_multiplier = 1.0;
+        self.max_timeout = FOREVER;
+    }
+
     pub(super) fn shorten_total(&mut self, timeout: Duration) {
         self.total = self.total.min(limited(timeout));
     }

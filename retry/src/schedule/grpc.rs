@@ -47,6 +47,10 @@ impl Grpc {
         self.attempt_timeout = Some(nanos(timeout));
     }
 
+    pub(super) fn remove_attempt_timeout(&mut self) {
+        self.attempt_timeout = None;
+    }
+
     pub(super) fn shorten_total(&mut self, timeout: Duration) {
         let timeout = nanos(timeout);
         self.total = Some(self.total.map_or(timeout, |total| total.min(timeout)));

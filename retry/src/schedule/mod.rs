@@ -175,6 +175,21 @@ impl Schedule {
         self
     }
 
+    /// This schedule without a timeout of each attempt's own: for an RPC that answers with a stream, which may well
+    /// be long where its parts are not. An attempt may take all that is left of the total.
+    ///
+    /// By gax-java's rules it stays as it is: there the RPC timeout bounds the whole stream.
+    #[must_use]
+    pub fn without_rpc_timeouts(mut self) -> Self {
+        match &mut self.rules {
+            Rules::Documented(rules) => rules.remove_rpc_timeouts(),
+            Rules::GaxJava(_) => {}
+            Rules::Grpc(rules) => rules.remove_attempt_timeout(),
+            Rules::Recipe(rules) => rules.remove_attempt_timeout(),
+        }
+        self
+    }
+
     /// This schedule for an operation that its caller gives no more than `timeout`: no attempt starts
     /// after it or runs beyond it.
     #[must_use]

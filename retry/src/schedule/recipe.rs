@@ -27,6 +27,10 @@ impl Follow {
         self.attempt_timeout = Some(nanos(timeout));
     }
 
+    pub(super) fn remove_attempt_timeout(&mut self) {
+        self.attempt_timeout = None;
+    }
+
     pub(super) fn shorten_total(&mut self, timeout: Duration) {
         let timeout = nanos(timeout);
         self.bound = Some(self.bound.map_or(timeout, |bound| bound.min(timeout)));

@@ -1,0 +1,273 @@
+//! RPCs that answer with a stream: they are retried until its first message.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use gax_retry::{Code, Compatibility, RetrySettings, StopReason};
+use tonic::transport::Channel;
+use tonic::{Request, Response, Status, Streaming};
+use tonic_gax::{CallOptions, Note, RequestExt as _, RetryService};
+use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
+use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
+use tonic_gax_tests::{
+    Answer, Beat, RawFrame, RawServer, Script, Setup, VirtualServer, error_report, ms, report_of, row, rows,
+};
+use tower_layer::Layer as _;
+
+const DOWN: Code = Code::Unavailable;
+const LATE: Code = Code::DeadlineExceeded;
+
+/// An RPC timeout is a second, and a call has ten.
+fn settings() -> RetrySettings {
+    RetrySettings::builder()
+        .jittered(false)
+        .initial_retry_delay(ms(200))
+        .initial_rpc_timeout(ms(1000))
+        .total_timeout(ms(10_000))
+        .build()
+        .unwrap()
+}
+
+fn setup() -> Setup {
+    Setup::new(settings())
+}
+
+/// Ways to call `Listen`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Generated,
+    Layer,
+    Described,
+}
+
+impl Way {
+    const ALL: [Self; 3] = [Self::Generated, Self::Layer, Self::Described];
+    /// Those that know that it answers with a stream.
+    const KNOWING: [Self; 2] = [Self::Generated, Self::Described];
+
+    /// The RPC timeout of an attempt that starts then.
+    fn timeout(self, start: u64) -> u64 {
+        if self == Way::Layer { 1000 } else { 10_000 - start }
+    }
+
+    fn client(self, channel: Channel, setup: &Setup) -> Client {
+        match self {
+            Way::Generated => {
+                let mut stub = TalkStubSettings::builder();
+                stub.listen().set_retry_settings(setup.settings.clone()).set_retryable_codes(setup.codes);
+                let mut settings =
+                    TalkSettings::create(stub.build().unwrap()).with_compatibility(setup.compatibility);
+                if let Some(bytes) = setup.max_replay_bytes {
+                    settings = settings.with_max_replay_bytes(bytes);
+                }
+                Client::Generated(TalkClient::with_settings(channel, settings))
+            }
+            Way::Layer => Client::Stock(StockTalk::new(setup.layer().layer(channel))),
+            Way::Described => Client::Stock(StockTalk::new(setup.layer_with_descriptors().layer(channel))),
+        }
+    }
+}
+
+enum Client {
+    Generated(TalkClient<Channel>),
+    Stock(StockTalk<RetryService<Channel>>),
+}
+
+impl Client {
+    async fn listen(&mut self) -> Result<Response<Streaming<Line>>, Status> {
+        self.listen_with(CallOptions::new().report(true)).await
+    }
+
+    async fn listen_with(&mut self, options: CallOptions) -> Result<Response<Streaming<Line>>, Status> {
+        let line = Line { text: "a".to_owned(), count: 3 };
+        let request = Request::new(line).with_call_options(options);
+        match self {
+            Client::Generated(client) => client.listen(request).await,
+            Client::Stock(client) => client.listen(request).await,
+        }
+    }
+}
+
+fn line(number: u32) -> Line {
+    Line { text: format!("a {number}"), count: number }
+}
+
+async fn heard(response: Response<Streaming<Line>>) -> Vec<Line> {
+    let mut lines = response.into_inner();
+    let mut all = Vec::new();
+    while let Some(line) = lines.message().await.unwrap() {
+        all.push(line);
+    }
+    all
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_fails_before_its_first_message_is_begun_again() {
+    let down = || Status::unavailable("down");
+    let failures = [
+        Answer::status(down()),
+        Answer::http(503, &[]),
+        Answer::play([Beat::status(&down())]),
+        // A part of a message is none.
+        Answer::play([Beat::Data(vec![0, 0, 0, 0, 9, 1].into()), Beat::status(&down())]),
+    ];
+    for failure in failures {
+        for way in Way::ALL {
+            let server = VirtualServer::start(Script::at_once([failure.clone(), failure.clone()]));
+            let response = way.client(server.channel(), &setup()).listen().await.unwrap();
+            let report = report_of(&Ok(response.map(|_| ())));
+            let table = [
+                row(1, way.timeout(0), 0, 0, 0, DOWN),
+                row(2, way.timeout(200), 200, 200, 200, DOWN),
+                row(3, way.timeout(400), 200, 400, 400, Code::Ok),
+            ];
+            assert_eq!(rows(&report), table, "{way:?} {failure:?}");
+            let seen = [0, 200, 400].map(|start| (start, Some(way.timeout(start))));
+            assert_eq!(server.seen(), seen, "{way:?} {failure:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_whole_stream_is_that_of_one_attempt() {
+    for way in Way::ALL {
+        let stalled = Answer::play([Beat::Wait(ms(100)), Beat::status(&Status::unavailable("down"))]);
+        let good = Answer::play([
+            Beat::message(&line(0)),
+            Beat::Wait(ms(500)),
+            Beat::message(&line(1)),
+            Beat::Wait(ms(300)),
+            Beat::message(&line(2)),
+            Beat::trailers(&[("grpc-status", "0")]),
+        ]);
+        let server = VirtualServer::start(Script::at_once([stalled, good]));
+        let response = way.client(server.channel(), &setup()).listen().await.unwrap();
+        assert_eq!(server.log().elapsed(), ms(300), "{way:?}");
+        assert_eq!(heard(response).await, [line(0), line(1), line(2)], "{way:?}");
+        assert_eq!(server.log().elapsed(), ms(1100), "{way:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_the_first_message_an_error_is_final() {
+    let broken = Answer::play([
+        Beat::message(&line(0)),
+        Beat::Wait(ms(100)),
+        Beat::status(&Status::unavailable("lost my place")),
+    ]);
+    for way in Way::ALL {
+        let server = VirtualServer::start(Script::always(broken.clone()));
+        let response = way.client(server.channel(), &setup()).listen().await.unwrap();
+        let mut lines = response.into_inner();
+        assert_eq!(lines.message().await.unwrap(), Some(line(0)), "{way:?}");
+        let status = lines.message().await.unwrap_err();
+        assert_eq!((status.code(), status.message()), (tonic::Code::Unavailable, "lost my place"), "{way:?}");
+        assert_eq!(server.seen().len(), 1, "{way:?}");
+    }
+}
+
+/// What comes all at once is judged as a whole: nobody has seen the message.
+#[tokio::test(start_paused = true)]
+async fn an_error_that_follows_the_first_message_at_once_is_retried() {
+    let broken = Answer::play([Beat::message(&line(0)), Beat::status(&Status::unavailable("down"))]);
+    for way in Way::ALL {
+        let server = VirtualServer::start(Script::at_once([broken.clone()]).then_always(ms(0), Answer::Pass));
+        let response = way.client(server.channel(), &setup()).listen().await.unwrap();
+        assert_eq!(heard(response).await, [line(0), line(1), line(2)], "{way:?}");
+        assert_eq!(server.seen().len(), 2, "{way:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_report_says_that_the_stream_was_handed_on() {
+    let going = Answer::play([Beat::message(&line(0)), Beat::Hang]);
+    for way in Way::ALL {
+        let server = VirtualServer::start(Script::always(going.clone()));
+        let response = way.client(server.channel(), &setup()).listen().await.unwrap();
+        let report = report_of(&Ok(response.map(|_| ())));
+        assert_eq!(report.notes(), [Note::Committed], "{way:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_never_begins_ends_with_the_total_of_all_attempts() {
+    for way in Way::KNOWING {
+        let script = Script::at_once([Answer::unavailable()]).then_always(ms(0), Answer::Hang);
+        let server = VirtualServer::start(script);
+        let options = CallOptions::new().timeout(ms(5000)).attempt_timeout(ms(100));
+        let status = way.client(server.channel(), &setup()).listen_with(options).await.unwrap_err();
+        let table = [row(1, 5000, 0, 0, 0, DOWN), row(2, 4800, 200, 200, 5000, LATE)];
+        assert_eq!(rows(&error_report(&status)), table, "{way:?}");
+        assert_eq!(error_report(&status).stop_reason(), Some(StopReason::TotalTimeout), "{way:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_above_the_limit_is_sent_once() {
+    for way in Way::ALL {
+        let server = VirtualServer::start(Script::always(Answer::unavailable()));
+        let status = way.client(server.channel(), &setup().replaying(5)).listen().await.unwrap_err();
+        let report = error_report(&status);
+        assert_eq!(report.notes(), [Note::RequestTooLargeToReplay], "{way:?}");
+        assert_eq!(report.stop_reason(), Some(StopReason::NotReplayable), "{way:?}");
+        assert_eq!(server.seen().len(), 1, "{way:?}");
+    }
+}
+
+/// Lost connections, resets and responses that can't be read are those of any operation.
+#[tokio::test(start_paused = true)]
+async fn a_stream_shares_what_operations_know_of_connections() {
+    for way in Way::ALL {
+        let server = RawServer::start([
+            vec![RawFrame::Reset(7)],
+            vec![RawFrame::Headers, RawFrame::Drop],
+            vec![RawFrame::Garbage],
+        ]);
+        let mut client = way.client(server.channel(), &setup());
+        let status = client.listen().await.unwrap_err();
+        let report = error_report(&status);
+        let codes: Vec<_> = report.attempts().iter().map(gax_retry::Attempt::code).collect();
+        assert_eq!(codes, [DOWN, Code::Internal], "{way:?}");
+        assert_eq!(report.transparent_retries(), 1, "{way:?}");
+        assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable), "{way:?}");
+    }
+}
+
+/// gax-java's RPC timeout is that of the whole stream.
+#[tokio::test(start_paused = true)]
+async fn by_gax_java_s_rules_the_rpc_timeout_bounds_each_whole_stream() {
+    let going = Answer::play([Beat::message(&line(0)), Beat::Wait(ms(60_000)), Beat::Hang]);
+    for way in Way::ALL {
+        let server =
+            VirtualServer::start(Script::at_once([Answer::Hang, Answer::unavailable(), going.clone()]));
+        let setup = setup().compatible(Compatibility::GaxJava);
+        let response = way.client(server.channel(), &setup).listen().await.unwrap();
+        let mut lines = response.into_inner();
+        assert_eq!(lines.message().await.unwrap(), Some(line(0)), "{way:?}");
+        let status = lines.message().await.unwrap_err();
+        assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{way:?}");
+        assert_eq!(server.log().elapsed(), ms(2400), "{way:?}");
+        let seen = [0, 1200, 1400].map(|start| (start, Some(1000)));
+        assert_eq!(server.seen(), seen, "{way:?}");
+    }
+}
+
+/// By gRFC A6 an attempt is committed once it has headers that don't end it.
+#[tokio::test(start_paused = true)]
+async fn by_grpc_s_rules_headers_commit_a_stream() {
+    let setup = setup().compatible(Compatibility::Grpc);
+    for way in Way::KNOWING {
+        let down = Answer::play([Beat::Wait(ms(50)), Beat::status(&Status::unavailable("down"))]);
+        let server = VirtualServer::start(Script::at_once([Answer::unavailable(), down]));
+        let response = way.client(server.channel(), &setup).listen().await.unwrap();
+        // It is handed on as soon as they are there.
+        assert_eq!(server.log().elapsed(), ms(200), "{way:?}");
+        let status = response.into_inner().message().await.unwrap_err();
+        assert_eq!(status.code(), tonic::Code::Unavailable, "{way:?}");
+        assert_eq!(server.seen().len(), 2, "{way:?}");
+    }
+    // Where the kind is not known it is held back all the same, and not retried either.
+    let down = Answer::play([Beat::Wait(ms(50)), Beat::status(&Status::unavailable("down"))]);
+    let server = VirtualServer::start(Script::at_once([Answer::unavailable(), down]));
+    let status = Way::Layer.client(server.channel(), &setup).listen().await.unwrap_err();
+    assert_eq!(error_report(&status).stop_reason(), Some(StopReason::Committed));
+    assert_eq!(server.seen().len(), 2);
+}
