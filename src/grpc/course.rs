@@ -4,14 +4,13 @@
 //! server, and requests that can't be sent again.
 
 use super::answer;
-use super::blame;
 use super::cause::{Nature, Reach};
 use super::deadline;
 use super::failure::Failure;
 use super::log::{Current, Log, Suspect};
 use super::outgoing::Outgoing;
 use super::plan::MethodPlan;
-use crate::operation::{BURST, Loss, Note, OperationReport, until};
+use crate::operation::{BURST, Loss, Note, OperationReport, blame, until};
 use gax_retry::{Code, Decision, Ending, MethodKind, Stop, StopReason};
 use http::HeaderMap;
 use std::sync::Arc;

@@ -2,7 +2,6 @@
 
 mod access;
 mod answer;
-mod blame;
 mod call;
 mod cause;
 mod collect;

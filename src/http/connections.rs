@@ -1,6 +1,6 @@
 //! Which connections have been used.
 
-use super::failure::chain;
+use super::cause::chain;
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpInfo;
 use std::error::Error;

@@ -1,9 +1,8 @@
 //! One operation without its I/O: what has happened, and what follows.
 
-use super::BoxError;
 use super::body::HttpResponseBody;
 use super::error::{Broken, HttpError};
-use super::failure::{Cause, Part, Reach, classify};
+use super::failure::Suspect;
 use super::incoming::{DRAIN_TIME, Extent};
 use super::outgoing::Outgoing;
 use super::policy::Policy;
@@ -11,12 +10,9 @@ use super::replay::Replay;
 use super::report::HttpReport;
 use super::service::{Config, Limits};
 use crate::grpc::inbound_deadline;
-use crate::operation::{
-    BURST, Clock, Jitter, Ledger, Loss, Note, OperationReport, Resends, time_of_day, until,
-};
+use crate::operation::{BURST, Clock, Jitter, Ledger, Note, OperationReport, Resends, time_of_day, until};
 use gax_retry::{
-    Attempt, Code, Decision, Ending, HttpFailure, OperationState, Schedule, Started, StopReason,
-    TransportFailure, retry_after,
+    Attempt, Code, Decision, Ending, HttpFailure, OperationState, Schedule, Started, StopReason, retry_after,
 };
 use http::header::{DATE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
@@ -47,36 +43,38 @@ pub(super) enum Next<R> {
 /// One operation.
 pub(super) struct Course<B, R> {
     policy: Arc<Policy>,
-    config: Arc<Config>,
+    pub(super) config: Arc<Config>,
     schedule: Option<Schedule>,
     inbound: Option<Instant>,
-    outgoing: Outgoing<B>,
-    repeatable: bool,
-    clock: Option<Clock>,
+    pub(super) outgoing: Outgoing<B>,
+    pub(super) repeatable: bool,
+    pub(super) clock: Option<Clock>,
     state: OperationState,
-    current: Current,
-    ledger: Ledger,
-    http: Box<HttpReport>,
+    pub(super) current: Current,
+    pub(super) ledger: Ledger,
+    pub(super) http: Box<HttpReport>,
     /// What the attempt before ended with.
     before: Option<Box<Ended<R>>>,
-    resends: Resends,
+    /// The attempt failed, and whether its own response was the reason is not known yet.
+    pub(super) suspect: Option<Box<Suspect>>,
+    pub(super) resends: Resends,
     burst: u8,
     jitter: Jitter,
 }
 
 /// The attempt that is running.
 #[derive(Debug, Default)]
-struct Current {
+pub(super) struct Current {
     started: Option<Started>,
     delay: Duration,
     start: Duration,
     /// Its end, where that came before the end of its body.
-    end: Option<Duration>,
+    pub(super) end: Option<Duration>,
     deadline: Option<Instant>,
 }
 
 /// How an attempt ended without success.
-enum Ended<R> {
+pub(super) enum Ended<R> {
     Answered(Box<http::Response<HttpResponseBody<R>>>),
     Broken(Broken),
 }
@@ -98,6 +96,7 @@ impl<B: Replay, R> Course<B, R> {
             ledger: Ledger::new(Cow::<'static, str>::Owned(name)),
             http: Box::new(http),
             before: None,
+            suspect: None,
             resends: Resends::default(),
             burst: 0,
             jitter: config.jitter.next(),
@@ -130,6 +129,9 @@ impl<B: Replay, R> Course<B, R> {
 
     /// Begins an attempt, if there is time for it.
     pub(super) fn begin(&mut self) -> Next<R> {
+        if let Some(suspect) = self.suspect.take() {
+            return self.cleared(*suspect);
+        }
         // The operation starts with its first attempt.
         let (clock, now) = if let Some(clock) = self.clock {
             (clock, clock.elapsed())
@@ -207,56 +209,6 @@ impl<B: Replay, R> Course<B, R> {
         self.ended(Ended::Answered(Box::new(response)), Some(failure), self.repeatable, asked)
     }
 
-    /// The request or its answer broke.
-    pub(super) fn broken(&mut self, error: BoxError, part: Part) -> Next<R> {
-        let cause = classify(&*error, part);
-        if let Some(loss) = self.loss(cause, part, &error)
-            && self.outgoing.is_replayable()
-            && self.resends.allow(loss)
-        {
-            self.ledger.transparent_retries += 1;
-            return Next::Resend;
-        }
-        #[cfg(feature = "reqwest")]
-        let error = super::reqwest::NotBegun::unwrap(error);
-        self.failed(cause, error)
-    }
-
-    /// The body of the answer stopped coming.
-    pub(super) fn stalled(&mut self, error: BoxError) -> Next<R> {
-        self.failed(Cause::new(TransportFailure::Timeout, Reach::MaybeSent), error)
-    }
-
-    fn failed(&mut self, cause: Cause, source: BoxError) -> Next<R> {
-        let failure = cause.failure.map(HttpFailure::Transport);
-        let broken = Ended::Broken(Broken::Failed { failure: cause.failure, source });
-        if cause.reach == Reach::ClientClosed {
-            self.http.failures.extend(failure);
-            self.record(Code::Unavailable);
-            return self.stop(broken, StopReason::ChannelClosed);
-        }
-        // What no server has carried out may be sent again, whatever it is.
-        let repeatable = self.repeatable || (cause.reach.is_unprocessed() && self.http.may_be_retried());
-        self.ended(broken, failure, repeatable, None)
-    }
-
-    /// How the request was lost, if that is a reason to send it again at once.
-    fn loss(&self, cause: Cause, part: Part, error: &BoxError) -> Option<Loss> {
-        match cause.reach {
-            Reach::NeverSent => Some(Loss::Unsent),
-            Reach::Refused => Some(Loss::Refused),
-            Reach::MaybeSent => {
-                let is_stale = part == Part::Head
-                    && cause.failure == Some(TransportFailure::Reset)
-                    && self.repeatable
-                    && self.http.is_safe()
-                    && self.config.connections.remembers(&**error);
-                is_stale.then_some(Loss::Stale)
-            }
-            Reach::Unconnected | Reach::ClientClosed => None,
-        }
-    }
-
     /// Our clock has ended the attempt.
     pub(super) fn timed_out(&mut self) -> Next<R> {
         let after = self.current.started.and_then(Started::rpc_timeout).unwrap_or_default();
@@ -265,7 +217,7 @@ impl<B: Replay, R> Course<B, R> {
         self.ended(Ended::Broken(broken), failure, self.repeatable, None)
     }
 
-    fn ended(
+    pub(super) fn ended(
         &mut self,
         ended: Ended<R>,
         failure: Option<HttpFailure>,
@@ -331,7 +283,7 @@ impl<B: Replay, R> Course<B, R> {
     }
 
     /// Writes the attempt down; returns when it ended.
-    fn record(&mut self, code: Code) -> Duration {
+    pub(super) fn record(&mut self, code: Code) -> Duration {
         let end = self.current.end.unwrap_or_else(|| self.elapsed());
         if let Some(started) = self.current.started {
             self.ledger.push(Attempt::new(started, self.current.delay, self.current.start, end, code));
@@ -340,7 +292,7 @@ impl<B: Replay, R> Course<B, R> {
     }
 
     /// The time since the operation's start.
-    fn elapsed(&self) -> Duration {
+    pub(super) fn elapsed(&self) -> Duration {
         self.clock.map_or(Duration::ZERO, Clock::elapsed)
     }
 
@@ -348,7 +300,7 @@ impl<B: Replay, R> Course<B, R> {
         self.schedule.as_ref().unwrap_or(&self.policy.schedule)
     }
 
-    fn stop(&mut self, ended: Ended<R>, reason: StopReason) -> Next<R> {
+    pub(super) fn stop(&mut self, ended: Ended<R>, reason: StopReason) -> Next<R> {
         Next::Stop(Box::new(match ended {
             Ended::Answered(response) => Ok(self.reported(*response, Some(reason))),
             Ended::Broken(broken) => Err(HttpError::new(self.report(Some(reason)), broken)),

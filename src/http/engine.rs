@@ -2,9 +2,9 @@
 
 use super::BoxError;
 use super::body::HttpResponseBody;
+use super::cause::{NoBody, Part};
 use super::course::{Course, Next};
 use super::error::HttpError;
-use super::failure::{NoBody, Part};
 use super::incoming::{Extent, Incoming, Read};
 use super::open_body::EndedEarly;
 use super::replay::Replay;

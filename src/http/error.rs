@@ -1,6 +1,7 @@
 //! The error of an HTTP operation.
 
 use super::BoxError;
+use super::cause::chain;
 use crate::operation::OperationReport;
 use gax_retry::{Code, HttpFailure, StopReason, TransportFailure};
 use std::error::Error;
@@ -103,6 +104,9 @@ impl fmt::Display for HttpError {
             Broken::Failed { failure: Some(TransportFailure::Timeout), .. } => {
                 f.write_str(": the last attempt timed out")?;
             }
+            Broken::Failed { failure: Some(TransportFailure::Unreadable), source } => {
+                write!(f, ": the answer can't be read: {}", innermost(&**source))?;
+            }
             Broken::Failed { failure: Some(_), .. } => f.write_str(": the connection broke")?,
             Broken::Failed { failure: None, .. } => f.write_str(": the request can't be sent")?,
         }
@@ -111,6 +115,11 @@ impl fmt::Display for HttpError {
             None => Ok(()),
         }
     }
+}
+
+/// What an error comes from.
+fn innermost<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
+    chain(error).last().unwrap_or(error)
 }
 
 impl Error for HttpError {

@@ -1,257 +1,93 @@
-//! What an error below HTTP means, read from its chain of sources.
+//! What follows from an attempt that brought no whole response.
 
-#[cfg(feature = "reqwest")]
-use super::reqwest::NotBegun;
-use gax_retry::TransportFailure;
-use hyper_util::client::legacy;
-use std::error::Error;
-use std::fmt;
-use std::io;
-use tower::buffer::error::{Closed, ServiceError};
+use super::BoxError;
+use super::cause::{Cause, Part, Reach, classify};
+use super::course::{Course, Ended, Next};
+use super::error::Broken;
+use super::replay::Replay;
+use crate::operation::{Loss, Note, blame};
+use gax_retry::{Code, HttpFailure, StopReason, TransportFailure};
+use tokio::time::Instant;
 
-/// Which part of the answer was awaited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
-    /// Its head.
-    Head,
-    /// Its body.
-    Body,
+/// A failure that may be that of another request on the same connection.
+pub(super) struct Suspect {
+    cause: Cause,
+    error: BoxError,
+    died: Instant,
 }
 
-/// What an error means for the operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cause {
-    /// The kind of failure; `None` if the fault is the caller's own, so that another attempt is no use.
-    pub(super) failure: Option<TransportFailure>,
-    pub(super) reach: Reach,
-}
-
-/// How far a request got before the error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
-    /// There was no connection to send it over.
-    Unconnected,
-    /// The connection was lost before it left.
-    NeverSent,
-    /// The server said that it has not looked at it: `REFUSED_STREAM`, or a GOAWAY below its stream.
-    Refused,
-    /// It may have been carried out.
-    MaybeSent,
-    /// The client under the layer takes no request any more.
-    ClientClosed,
-}
-
-impl Reach {
-    /// Whether no server can have carried the request out.
-    pub(super) fn is_unprocessed(self) -> bool {
-        matches!(self, Reach::Unconnected | Reach::NeverSent | Reach::Refused)
-    }
-}
-
-impl Cause {
-    const FAULT: Self = Self { failure: None, reach: Reach::MaybeSent };
-
-    pub(super) fn new(failure: TransportFailure, reach: Reach) -> Self {
-        Self { failure: Some(failure), reach }
-    }
-}
-
-/// Classifies an error of an attempt.
-pub(super) fn classify(error: &(dyn Error + 'static), part: Part) -> Cause {
-    let mut cause = from_chain(error, part);
-    // Once a response has begun, nothing counts as unsent, and of several hops this is perhaps not the first.
-    if cause.reach.is_unprocessed() && (part == Part::Body || may_have_been_redirected(error)) {
-        cause.reach = Reach::MaybeSent;
-    }
-    cause
-}
-
-/// An error and all its sources.
-pub(super) fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |link| {
-        let link: &'a (dyn Error + 'static) = *link;
-        link.source()
-    })
-}
-
-fn from_chain(error: &(dyn Error + 'static), part: Part) -> Cause {
-    let broken = match part {
-        Part::Head => TransportFailure::Reset,
-        Part::Body => TransportFailure::Truncated,
-    };
-    let mut reach = Reach::MaybeSent;
-    let mut was_connected = part == Part::Body;
-    for current in chain(error) {
-        if let Some(error) = current.downcast_ref::<legacy::Error>() {
-            if error.is_connect() {
-                return Cause::new(TransportFailure::Connect, Reach::Unconnected);
-            }
-            if is_refused_by_client(error) {
-                return Cause::FAULT;
-            }
-            if error.connect_info().is_none() {
-                // Its connection was not ready yet.
-                reach = Reach::NeverSent;
-            }
-        }
+impl<B: Replay, R> Course<B, R> {
+    /// The request or its answer broke.
+    pub(super) fn broken(&mut self, error: BoxError, part: Part) -> Next<R> {
+        let cause = classify(&*error, part);
         #[cfg(feature = "reqwest")]
-        if let Some(error) = current.downcast_ref::<reqwest::Error>()
-            && (error.is_builder() || error.is_redirect())
+        let error = super::reqwest::NotBegun::unwrap(error);
+        if cause.is_suspect {
+            return self.suspected(cause, error);
+        }
+        if let Some(loss) = self.loss(cause, part, &error)
+            && self.outgoing.is_replayable()
+            && self.resends.allow(loss)
         {
-            return Cause::FAULT;
+            self.ledger.transparent_retries += 1;
+            return Next::Resend;
         }
-        if let Some(error) = current.downcast_ref::<hyper::Error>() {
-            if error.is_user() && !is_lost_with_connection(error) {
-                return Cause::FAULT;
-            }
-            if error.is_canceled() || error.is_closed() {
-                return Cause::new(broken, Reach::NeverSent);
-            }
-            if error.is_timeout() {
-                // The pings of HTTP/2 that keep a connection alive got no response.
-                return Cause::new(broken, reach);
-            }
-            was_connected = true;
-        }
-        if let Some(error) = current.downcast_ref::<h2::Error>() {
-            return from_h2(error, broken, reach);
-        }
-        if current.is::<http::Error>() || current.is::<http::uri::InvalidUri>() || current.is::<NoBody>() {
-            return Cause::FAULT;
-        }
-        if current.is::<Closed>() || current.is::<ServiceError>() {
-            return Cause::new(TransportFailure::Connect, Reach::ClientClosed);
-        }
-        if current.is::<tokio::time::error::Elapsed>() {
-            return Cause::new(TransportFailure::Timeout, reach);
-        }
-        if let Some(error) = current.downcast_ref::<io::Error>() {
-            if !was_connected && is_of_connecting(error.kind()) {
-                return Cause::new(TransportFailure::Connect, Reach::Unconnected);
-            }
-            return Cause::new(if is_reset(error.kind()) { TransportFailure::Reset } else { broken }, reach);
-        }
-    }
-    Cause::new(if is_of_reqwests_clock(error) { TransportFailure::Timeout } else { broken }, reach)
-}
-
-/// What an HTTP/2 error means.
-fn from_h2(error: &h2::Error, broken: TransportFailure, reach: Reach) -> Cause {
-    if is_refused_by_h2(error) {
-        return Cause::FAULT;
-    }
-    // h2 hands a GOAWAY to those streams only that lie above the last one that the server took.
-    let is_refused =
-        error.is_remote() && (error.is_go_away() || error.reason() == Some(h2::Reason::REFUSED_STREAM));
-    Cause::new(broken, if is_refused { Reach::Refused } else { reach })
-}
-
-/// Whether reqwest's own clock ended the request, where no connection is found below that timed out.
-#[cfg(feature = "reqwest")]
-fn is_of_reqwests_clock(error: &(dyn Error + 'static)) -> bool {
-    chain(error).filter_map(|link| link.downcast_ref::<reqwest::Error>()).any(reqwest::Error::is_timeout)
-}
-
-#[cfg(not(feature = "reqwest"))]
-fn is_of_reqwests_clock(_: &(dyn Error + 'static)) -> bool {
-    false
-}
-
-/// Whether the client below follows redirects, so that what is known of its last request need not hold for
-/// those before.
-#[cfg(feature = "reqwest")]
-fn may_have_been_redirected(error: &(dyn Error + 'static)) -> bool {
-    let is_begun = |link: &(dyn Error + 'static)| {
-        if link.is::<NotBegun>() { Some(false) } else { link.is::<reqwest::Error>().then_some(true) }
-    };
-    chain(error).find_map(is_begun).unwrap_or(false)
-}
-
-#[cfg(not(feature = "reqwest"))]
-fn may_have_been_redirected(_: &(dyn Error + 'static)) -> bool {
-    false
-}
-
-/// Whether hyper-util's client takes no such request: no absolute URI, or an HTTP version or method that it
-/// doesn't speak. Nothing but its text tells these from a request that lost its place in the pool, which has no
-/// source either.
-fn is_refused_by_client(error: &legacy::Error) -> bool {
-    error.source().is_none() && error.to_string().starts_with("client error (User")
-}
-
-/// Whether the task that drives the connection was gone before it had a response for the request. That is what
-/// a request hears that waits for a free stream (the server's `MAX_CONCURRENT_STREAMS`) when its connection ends.
-/// hyper counts it among the mistakes of its users, and nothing but the text tells it from theirs.
-fn is_lost_with_connection(error: &hyper::Error) -> bool {
-    error.to_string().starts_with("dispatch task is gone")
-}
-
-/// Whether HTTP/2 can't express the request, or its body failed, at which the client itself reset the stream.
-fn is_refused_by_h2(error: &h2::Error) -> bool {
-    let is_ours = !error.is_remote() && !error.is_library();
-    is_ours && (error.is_reset() || (error.reason().is_none() && !error.is_io()))
-}
-
-/// Errors of sockets that no connection came about of.
-fn is_of_connecting(kind: io::ErrorKind) -> bool {
-    matches!(
-        kind,
-        io::ErrorKind::ConnectionRefused
-            | io::ErrorKind::HostUnreachable
-            | io::ErrorKind::NetworkUnreachable
-            | io::ErrorKind::NetworkDown
-            | io::ErrorKind::AddrNotAvailable
-    )
-}
-
-fn is_reset(kind: io::ErrorKind) -> bool {
-    matches!(
-        kind,
-        io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted | io::ErrorKind::BrokenPipe
-    )
-}
-
-/// A body promised to be sent again and did not.
-#[derive(Debug)]
-pub(super) struct NoBody;
-
-impl fmt::Display for NoBody {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the request's body can't be made again, although it could before")
-    }
-}
-
-impl Error for NoBody {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const RESET: TransportFailure = TransportFailure::Reset;
-    const TRUNCATED: TransportFailure = TransportFailure::Truncated;
-
-    #[test]
-    fn kinds_of_io_errors() {
-        use io::ErrorKind as Kind;
-        let unconnected = Cause::new(TransportFailure::Connect, Reach::Unconnected);
-        for (kind, in_head, in_body) in [
-            (Kind::ConnectionRefused, unconnected, TRUNCATED),
-            (Kind::NetworkUnreachable, unconnected, TRUNCATED),
-            (Kind::TimedOut, Cause::new(RESET, Reach::MaybeSent), TRUNCATED),
-            (Kind::ConnectionReset, Cause::new(RESET, Reach::MaybeSent), RESET),
-            (Kind::UnexpectedEof, Cause::new(RESET, Reach::MaybeSent), TRUNCATED),
-        ] {
-            let error = io::Error::from(kind);
-            assert_eq!(classify(&error, Part::Head), in_head, "{kind}");
-            assert_eq!(classify(&error, Part::Body), Cause::new(in_body, Reach::MaybeSent), "{kind}");
-        }
+        self.failed(cause, error)
     }
 
-    #[test]
-    fn what_nobody_knows_broke_and_the_callers_faults_are_final() {
-        assert_eq!(classify(&fmt::Error, Part::Head), Cause::new(RESET, Reach::MaybeSent));
-        let fault = http::Error::from(http::Uri::try_from("http:// ").unwrap_err());
-        assert_eq!(classify(&fault, Part::Head), Cause::FAULT);
-        assert_eq!(classify(&NoBody, Part::Head), Cause::FAULT);
+    /// The response can't be read, or another one on the same connection. A moment shows whether other requests
+    /// got the same error.
+    #[cold]
+    fn suspected(&mut self, cause: Cause, error: BoxError) -> Next<R> {
+        let now = self.elapsed();
+        let Some(died) = self.clock.and_then(|clock| clock.at(now)) else { return self.failed(cause, error) };
+        self.current.end = Some(now);
+        blame::died(died);
+        self.suspect = Some(Box::new(Suspect { cause, error, died }));
+        Next::Wait(self.clock.and_then(|clock| clock.at(now.saturating_add(blame::MOMENT))))
+    }
+
+    #[cold]
+    pub(super) fn cleared(&mut self, suspect: Suspect) -> Next<R> {
+        let Suspect { cause, error, died } = suspect;
+        self.failed(if blame::was_alone(died) { Cause::UNREADABLE } else { cause }, error)
+    }
+
+    /// The body of the answer stopped coming.
+    pub(super) fn stalled(&mut self, error: BoxError) -> Next<R> {
+        self.failed(Cause::new(TransportFailure::Timeout, Reach::MaybeSent), error)
+    }
+
+    fn failed(&mut self, cause: Cause, source: BoxError) -> Next<R> {
+        let failure = cause.failure.map(HttpFailure::Transport);
+        if cause == Cause::UNREADABLE {
+            self.ledger.note(Note::UnreadableResponse);
+        }
+        let broken = Ended::Broken(Broken::Failed { failure: cause.failure, source });
+        if cause.reach == Reach::ClientClosed {
+            self.http.failures.extend(failure);
+            self.record(Code::Unavailable);
+            return self.stop(broken, StopReason::ChannelClosed);
+        }
+        // What no server has carried out may be sent again, whatever it is.
+        let repeatable = self.repeatable || (cause.reach.is_unprocessed() && self.http.may_be_retried());
+        self.ended(broken, failure, repeatable, None)
+    }
+
+    /// How the request was lost, if that is a reason to send it again at once.
+    fn loss(&self, cause: Cause, part: Part, error: &BoxError) -> Option<Loss> {
+        match cause.reach {
+            Reach::NeverSent => Some(Loss::Unsent),
+            Reach::Refused => Some(Loss::Refused),
+            Reach::MaybeSent => {
+                let is_stale = part == Part::Head
+                    && cause.failure == Some(TransportFailure::Reset)
+                    && self.repeatable
+                    && self.http.is_safe()
+                    && self.config.connections.remembers(&**error);
+                is_stale.then_some(Loss::Stale)
+            }
+            Reach::Unconnected | Reach::ClientClosed => None,
+        }
     }
 }

@@ -19,11 +19,11 @@ use tower_layer::Layer;
 /// * An answer 2xx whose body came whole is success. Any other status, whatever its body does, counts as a code, by
 ///   [`Code::from_http_status`](gax_retry::Code::from_http_status); a broken connection or body counts as
 ///   `UNAVAILABLE` ([`Compatibility::GaxJava`]: `UNKNOWN`, and final), an attempt whose time is up as
-///   `DEADLINE_EXCEEDED`.
+///   `DEADLINE_EXCEEDED`, an answer that can't be read as `INTERNAL`, and final.
 /// * It is retried if its code is retryable; or by status, where
 ///   [`retryable_statuses`](Self::retryable_statuses) or a preset says so.
 /// * It is retried only if the request may be sent twice, by the [table](Self::idempotency) and the
-///   [strategy](Self::strategy).
+///   [strategy](Self::strategy), or if no server can have carried it out.
 /// * `Retry-After` lengthens the wait, and a wait beyond the budget ends the operation.
 ///
 /// The response carries an [`OperationReport`](crate::OperationReport) in its extensions, whose

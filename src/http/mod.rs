@@ -1,6 +1,7 @@
 //! Operations over HTTP, for any client that is a tower service.
 
 mod body;
+mod cause;
 mod connections;
 mod course;
 mod engine;

@@ -93,6 +93,7 @@ impl Policy {
                 match failure {
                     TransportFailure::Timeout => (Code::DeadlineExceeded, listed),
                     _ if self.throws_are_final => (Code::Unknown, Some(false)),
+                    TransportFailure::Unreadable => (Code::Internal, Some(false)),
                     _ => (Code::Unavailable, listed),
                 }
             }

@@ -1,5 +1,6 @@
 //! What every transport's operations share: the clock, the timer slot, the report and its error.
 
+pub(crate) mod blame;
 mod burst;
 mod clock;
 mod error;

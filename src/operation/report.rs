@@ -198,7 +198,7 @@ pub enum Note {
     /// tonic reported CANCELLED or the server reset the stream, but the attempt's time was up: it
     /// counts as `DEADLINE_EXCEEDED`.
     CountedAsDeadlineExceeded,
-    /// The response breaks the rules of HTTP/2 or gRPC, so that it can't be read: the operation ended there,
+    /// The response breaks the rules of HTTP or gRPC, so that it can't be read: the operation ended there,
     /// whatever codes are retryable.
     UnreadableResponse,
 }

@@ -14,6 +14,9 @@ pub enum TransportFailure {
     Truncated,
     /// An attempt ran out of its time.
     Timeout,
+    /// An answer came that can't be read: malformed, with headers beyond the client's limits, or compressed into
+    /// something that doesn't unpack. It is never retried, since another attempt would get the same.
+    Unreadable,
 }
 
 impl TransportFailure {
@@ -23,6 +26,7 @@ impl TransportFailure {
         TransportFailure::Reset,
         TransportFailure::Truncated,
         TransportFailure::Timeout,
+        TransportFailure::Unreadable,
     ];
 
     /// The kind in one word.
@@ -33,6 +37,7 @@ impl TransportFailure {
             TransportFailure::Reset => "reset",
             TransportFailure::Truncated => "truncated",
             TransportFailure::Timeout => "timeout",
+            TransportFailure::Unreadable => "unreadable",
         }
     }
 }
@@ -61,7 +66,7 @@ impl TransportFailures {
     /// None of them.
     pub const NONE: TransportFailures = TransportFailures(0);
 
-    /// All of them.
+    /// All that another attempt may cure: not [`TransportFailure::Unreadable`].
     pub const ALL: TransportFailures = TransportFailures::NONE
         .with(TransportFailure::Connect)
         .with(TransportFailure::Reset)

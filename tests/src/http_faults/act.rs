@@ -32,6 +32,8 @@ pub enum HttpAct {
     TruncateAfter(usize),
     /// The same, but then it sends nothing more.
     StallAfter(usize),
+    /// It answers with these bytes, and nothing more.
+    Raw(Vec<u8>),
     /// It never answers.
     Stall,
 }

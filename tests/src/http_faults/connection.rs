@@ -72,6 +72,12 @@ pub(super) async fn serve<T: AsyncRead + AsyncWrite + Unpin>(
                     io.flush().await?;
                 }
             }
+            HttpAct::Raw(bytes) => {
+                io.write_all(&bytes).await?;
+                io.flush().await?;
+                until_closed(&mut io).await?;
+                return Ok(End::Closed);
+            }
             HttpAct::Stall => {
                 until_closed(&mut io).await?;
                 return Ok(End::Closed);

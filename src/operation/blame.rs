@@ -1,7 +1,7 @@
 //! Who is to blame when our own HTTP/2 stack has closed a connection.
 //!
-//! A server that breaks the rules with one response can cost the whole connection, and every call on it gets the
-//! same error: nothing in it tells whose response it was. A call that dies alone is the one. If several die within
+//! A server that breaks the rules with one response can cost the whole connection, and every request on it gets
+//! the same error: nothing in it tells whose response it was. A request that dies alone is the one. If several die within
 //! a moment, nobody knows.
 
 use std::collections::HashMap;
@@ -10,10 +10,10 @@ use std::time::Duration;
 use tokio::runtime::{Handle, Id};
 use tokio::time::Instant;
 
-/// How long it may take until all calls of a connection have been told that it is gone.
-pub(super) const MOMENT: Duration = Duration::from_millis(10);
+/// How long it may take until all requests of a connection have been told that it is gone.
+pub(crate) const MOMENT: Duration = Duration::from_millis(10);
 
-/// Calls that died shortly after each other, in one runtime.
+/// Requests that died shortly after each other, in one runtime.
 #[derive(Debug, Clone, Copy)]
 struct Deaths {
     last: Instant,
@@ -27,8 +27,8 @@ fn latest() -> MutexGuard<'static, HashMap<Id, Deaths>> {
     LATEST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A call has died at that moment. Whether it was alone is known a [`MOMENT`] later.
-pub(super) fn died(now: Instant) {
+/// A request has died at that moment. Whether it was alone is known a [`MOMENT`] later.
+pub(crate) fn died(now: Instant) {
     let mut latest = latest();
     let deaths = latest.entry(Handle::current().id()).or_insert(Deaths { last: now, count: 0 });
     if now.saturating_duration_since(deaths.last) > MOMENT {
@@ -37,8 +37,8 @@ pub(super) fn died(now: Instant) {
     *deaths = Deaths { last: now, count: deaths.count + 1 };
 }
 
-/// Whether no other call died shortly before or after the one that died at that moment.
-pub(super) fn was_alone(moment: Instant) -> bool {
+/// Whether no other request died shortly before or after the one that died at that moment.
+pub(crate) fn was_alone(moment: Instant) -> bool {
     let mut latest = latest();
     let runtime = Handle::current().id();
     let was_alone = latest.get(&runtime).is_some_and(|deaths| deaths.count == 1 && deaths.last == moment);

@@ -1,0 +1,165 @@
+//! HTTP responses that can't be read: another attempt would get the same.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use bytes::Bytes;
+use gax_retry::Attempt;
+use http_body_util::Full;
+use tonic_gax::{
+    Code, Compatibility, HttpError, HttpFailure, HttpRetryLayer, HttpRetryService, Note, ReplayBody,
+    ReqwestService, RetrySettings, StopReason, TransportFailure, presets,
+};
+use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawServer, ms};
+use tower_layer::Layer as _;
+use tower_service::Service;
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Whatever can be retried is, attempts of a second, 200 ms apart.
+fn layer() -> HttpRetryLayer {
+    let settings = RetrySettings::builder().jittered(false).initial_retry_delay(ms(200));
+    let settings = settings.initial_rpc_timeout(ms(1000)).total_timeout(ms(10_000)).build().unwrap();
+    HttpRetryLayer::new(&settings, [Code::Unavailable, Code::Internal, Code::Unknown])
+}
+
+async fn failed<S, B, R>(client: &mut HttpRetryService<S>, url: &str) -> HttpError
+where
+    S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
+    S::Error: Into<BoxError>,
+    B: tonic_gax::Replay + Default,
+    R: http_body::Body,
+    R::Error: Into<BoxError>,
+{
+    let request = http::Request::get(url).body(B::default()).unwrap();
+    client.call(request).await.map(|response| response.status()).unwrap_err()
+}
+
+/// It ended with its first attempt, at that millisecond.
+fn check(error: &HttpError, end: u64, context: &str) {
+    let report = error.report();
+    let unreadable = [HttpFailure::Transport(TransportFailure::Unreadable)];
+    assert_eq!(report.http().unwrap().failures(), unreadable, "{context}: {error}");
+    assert_eq!(
+        report.attempts().iter().map(Attempt::code).collect::<Vec<_>>(),
+        [Code::Internal],
+        "{context}"
+    );
+    assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable), "{context}");
+    assert_eq!(report.notes(), [Note::UnreadableResponse], "{context}");
+    assert_eq!(report.elapsed(), ms(end), "{context}");
+    assert_eq!((error.code(), error.failure()), (Code::Internal, Some(TransportFailure::Unreadable)));
+}
+
+const URL: &str = "http://server/thing";
+
+#[tokio::test(start_paused = true)]
+async fn over_http1() {
+    let long = format!("HTTP/1.1 200 OK\r\nx-long: {}\r\n\r\n", "a".repeat(1_000_000));
+    let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "x-many: a\r\n".repeat(1000));
+    for answer in [
+        "HTTP/1.1 2x0 OK\r\n\r\n",
+        "SSH-2.0-OpenSSH_9.6\r\n",
+        // What a server that speaks TLS has to say.
+        "\x15\x03\x01\x00\x02\x02\x16",
+        "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nno size\r\n",
+        &long,
+        &many,
+    ] {
+        let context = answer.chars().take(60).collect::<String>();
+        let (server, connector) = FaultServer::in_memory(HttpScript::always(HttpAct::Raw(answer.into())));
+        let error = failed(&mut layer().layer(FaultServer::full_client(connector)), URL).await;
+        check(&error, 0, &context);
+        assert_eq!(server.arrivals().len(), 1, "{context}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_message_says_why() {
+    let (_server, connector) =
+        FaultServer::in_memory(HttpScript::always(HttpAct::Raw(b"HTTP/1.1 2x0 OK\r\n\r\n".to_vec())));
+    let error = failed(&mut layer().layer(FaultServer::full_client(connector)), URL).await;
+    assert_eq!(
+        error.to_string(),
+        "GET /thing failed after 1 attempt in 0ns (NON_RETRYABLE): the answer can't be read: invalid HTTP \
+         status-code parsed"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn over_http2() {
+    for play in [vec![RawFrame::LongHeaders], vec![RawFrame::Headers, RawFrame::LongHeaders]] {
+        let server = RawServer::start([play.clone()]);
+        let error = failed(&mut layer().layer(server.http_client::<Full<Bytes>>()), URL).await;
+        check(&error, 0, &format!("{play:?}"));
+        assert_eq!(server.requests(), [1], "{play:?}");
+    }
+}
+
+/// It takes a moment to see that no other request died with the connection.
+#[tokio::test(start_paused = true)]
+async fn a_response_that_costs_the_connection_is_final_for_a_request_that_dies_alone() {
+    for frame in [RawFrame::Garbage, RawFrame::ContinuationFlood] {
+        let server = RawServer::start([vec![RawFrame::Wait(ms(300)), frame]]);
+        let error = failed(&mut layer().layer(server.http_client::<Full<Bytes>>()), URL).await;
+        check(&error, 300, &format!("{frame:?}"));
+        assert_eq!(server.requests(), [1], "{frame:?}");
+    }
+}
+
+/// Nobody knows whose response it was.
+#[tokio::test(start_paused = true)]
+async fn requests_that_die_together_with_a_connection_that_we_closed_are_unavailable() {
+    for last in [RawFrame::Garbage, RawFrame::ContinuationFlood] {
+        let server = RawServer::start([vec![], vec![RawFrame::Headers], vec![last]]);
+        let client = layer().layer(server.http_client());
+        let requests = [0, 1, 2].map(|turn| {
+            let mut client = client.clone();
+            tokio::spawn(async move {
+                tokio::time::sleep(ms(turn)).await;
+                client.call(http::Request::get(URL).body(Full::<Bytes>::default()).unwrap()).await
+            })
+        });
+        for request in requests {
+            assert_eq!(request.await.unwrap().unwrap().status(), 200, "{last:?}");
+        }
+        assert_eq!(server.requests(), [1, 1, 1, 2, 2, 2], "{last:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_does_not_unpack() {
+    let garbage = HttpAct::status(200).with_header("content-encoding", "gzip").with_body("no gzip at all");
+    let (server, url) = FaultServer::on_socket(HttpScript::always(garbage)).await;
+    let mut client = layer().layer(ReqwestService::new(reqwest::Client::new()));
+    let error = failed::<_, ReplayBody, _>(&mut client, &url).await;
+    assert_eq!(
+        (error.code(), error.failure()),
+        (Code::Internal, Some(TransportFailure::Unreadable)),
+        "{error}"
+    );
+    assert_eq!(error.stop_reason(), Some(StopReason::NonRetryable));
+    assert_eq!(server.arrivals().len(), 1);
+}
+
+/// Neither does a preset, whatever its library would do.
+#[tokio::test(start_paused = true)]
+async fn no_preset_retries_it() {
+    for preset in presets::all() {
+        let garbage = HttpAct::Raw(b"garbage\r\n\r\n".to_vec());
+        let (server, connector) = FaultServer::in_memory(HttpScript::always(garbage));
+        let mut client = HttpRetryLayer::preset(&preset).layer(FaultServer::full_client(connector));
+        let error = failed(&mut client, URL).await;
+        assert_eq!(error.code(), Code::Internal, "{}", preset.name());
+        assert_eq!(server.arrivals().len(), 1, "{}", preset.name());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn by_gax_javas_rules_it_is_unknown() {
+    let garbage = HttpAct::Raw(b"garbage\r\n\r\n".to_vec());
+    let (_server, connector) = FaultServer::in_memory(HttpScript::always(garbage));
+    let java = layer().compatibility(Compatibility::GaxJava);
+    let error = failed(&mut java.layer(FaultServer::full_client(connector)), URL).await;
+    assert_eq!((error.code(), error.stop_reason()), (Code::Unknown, Some(StopReason::NonRetryable)));
+}
