@@ -1,5 +1,6 @@
 //! Why a command did not do what it was asked, and the exit status that says so.
 
+use gax_retry::__private::Escaped;
 use std::fmt;
 use std::process::ExitCode;
 
@@ -35,7 +36,7 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Usage(sentence) | Failure::Run(sentence) => f.write_str(sentence),
+            Failure::Usage(sentence) | Failure::Run(sentence) => write!(f, "{}", Escaped(sentence)),
             Failure::Output(error) => write!(f, "standard output can't be written to ({error})"),
             Failure::Shown(text) => write!(f, "{}", text.ansi()),
         }

@@ -12,7 +12,7 @@ pub(crate) fn rerun_if_changed(paths: &[PathBuf]) {
 /// Shows findings to the person who builds, mere notes left out.
 pub(crate) fn warn(findings: &[Finding]) {
     let warnings = findings.iter().filter(|finding| finding.severity() >= Severity::Warning);
-    tell(warnings.map(|finding| format!("warning={}", finding.to_string().replace('\n', " "))));
+    tell(warnings.map(|finding| format!("warning={finding}")));
 }
 
 fn tell(mut lines: impl Iterator<Item = String>) {

@@ -1,5 +1,6 @@
 //! Why code can't be generated.
 
+use gax_retry::__private::Escaped;
 use gax_retry::{Finding, TableError};
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use std::error::Error as StdError;
@@ -97,7 +98,13 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &*self.0 {
+        write!(f, "{}", Escaped(&*self.0))
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             ErrorKind::Table { error, .. } => {
                 if let Some(origin) = error.origin() {
                     write!(f, "{origin}: ")?;
@@ -133,7 +140,7 @@ fn write_finding(f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")?;
-        self.help_text().map_or(Ok(()), |help| write!(f, "\n  help: {help}"))
+        self.help_text().map_or(Ok(()), |help| write!(f, "\n  help: {}", Escaped(help)))
     }
 }
 

@@ -105,3 +105,25 @@ fn faulty_extern_paths_are_errors() {
     let error = error(configure().extern_path("edge.v1", "crate::a"));
     assert!(error.to_string().contains("edge.v1"), "{error}");
 }
+
+#[test]
+fn errors_print_names_and_texts_escaped() {
+    let evil = "\u{1b}]0;PWNED\u{7}\u{9b}\u{202e}";
+    let shown = r"\u{1b}]0;PWNED\u{7}\u{9b}\u{202e}";
+    let is_raw = |text: String| text.contains(|c: char| c.is_control() && c != '\n' || c == '\u{202e}');
+    let wrong = r#"{"methodConfig": [{"timeout": "\u001b\u009b"}]}"#;
+    let written = r"\u001b]0;PWNED\u0007\u009b\u202e";
+    let unknown =
+        format!(r#"{{"methodConfig": [{{"name": [{{"service": "a.B{written}"}}], "timeout": "5s"}}]}}"#);
+    let named = configure().retry_table_text(evil, wrong).generate(&["edge.proto"], &[DATA]).unwrap_err();
+    assert!(named.to_string().starts_with(&format!("{shown}:1:31: ")), "{named}");
+    let missing = configure().retry_table(evil).generate(&["edge.proto"], &[DATA]).unwrap_err();
+    assert!(missing.to_string().starts_with(&format!("can't read the retry table {shown}: ")), "{missing}");
+    let proto = configure().generate(&[format!("{evil}.proto")], &[DATA]).unwrap_err();
+    let denied = table(&unknown).deny_unknown_methods(true);
+    let errors = [named, missing, proto, error(denied), error(configure().extern_path(evil, "1"))];
+    for error in errors {
+        assert!(!is_raw(error.to_string()) && !is_raw(format!("{error:?}")), "{:?}", error.to_string());
+        assert!(error.to_string().contains("\\u{1b}") || error.to_string().contains("\\u001b"), "{error}");
+    }
+}

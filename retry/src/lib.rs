@@ -5,6 +5,7 @@ mod code;
 mod compatibility;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod escaped;
 pub mod gax_java;
 mod http_status;
 #[cfg(feature = "http")]
@@ -62,6 +63,7 @@ pub use table::{Conversion, ConversionTarget, ParseConversionTargetError, TableR
 /// For generated code, and for the other crates of this project, only.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::escaped::{Escaped, is_unprintable};
     #[cfg(feature = "json")]
     pub use crate::input::{open_file, read_file, read_stream};
     pub use crate::private::retry_settings;

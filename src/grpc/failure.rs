@@ -3,6 +3,7 @@
 use super::headers::Headers;
 use super::{answer, cause};
 use crate::operation::{Ledger, OperationError, OperationReport};
+use gax_retry::__private::Escaped;
 use gax_retry::{Code, StopReason};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, StatusCode};
@@ -193,7 +194,7 @@ fn of_error(error: StdError) -> (Status, Cause) {
     }
 }
 
-/// The messages of an error and of all its sources.
+/// The messages of an error and of all its sources, which may repeat what a server sent.
 fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -205,7 +206,7 @@ fn chain(error: &dyn Error) -> String {
         }
         source = inner.source();
     }
-    text
+    Escaped(text).to_string()
 }
 
 /// The status of an operation that a clock ended. What the server said before is not lost behind it.
@@ -219,7 +220,7 @@ fn deadline_exceeded(mut message: String, said: Option<Box<Failure>>) -> (Status
     message.push_str(Code::from_wire(said.code() as i32).name());
     if !said.message().is_empty() {
         message.push_str(": ");
-        message.push_str(said.message());
+        message.push_str(&Escaped(said.message()).to_string());
     }
     (Status::deadline_exceeded(message), Some(Arc::new(said)))
 }

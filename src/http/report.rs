@@ -1,5 +1,6 @@
 //! What a report says of an HTTP request besides its attempts.
 
+use gax_retry::__private::Escaped;
 use gax_retry::{HttpFailure, IdempotencyStrategy, Verdict};
 use std::fmt;
 
@@ -67,9 +68,9 @@ impl HttpReport {
 impl fmt::Display for HttpReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let may = if self.may_be_sent_again() { "may" } else { "must not" };
-        write!(f, "idempotency {}", self.verdict)?;
+        write!(f, "idempotency {}", Escaped(&self.verdict))?;
         if let Some(rule) = self.verdict.rule() {
-            write!(f, " ({rule})")?;
+            write!(f, " ({})", Escaped(rule))?;
         }
         write!(f, "; strategy {}: {may} be sent again", self.strategy)
     }

@@ -1,10 +1,11 @@
 //! What an operation is called in its report.
 
+use gax_retry::__private::Escaped;
 use http::uri::PathAndQuery;
 use std::borrow::Cow;
 use std::fmt;
 
-/// The path of a method, or the name that its caller gave it.
+/// The path of a method, or the name that its caller gave it. Prints with control characters escaped.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Name {
     Path(PathAndQuery),
@@ -22,7 +23,7 @@ impl Name {
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        write!(f, "{}", Escaped(self.as_str()))
     }
 }
 

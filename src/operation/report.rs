@@ -72,9 +72,13 @@ impl OperationReport {
     /// [`Retryer`](crate::Retryer) was given.
     #[must_use]
     pub fn method(&self) -> &str {
+        self.name().as_str()
+    }
+
+    fn name(&self) -> &Name {
         match &self.held {
-            Held::Plain { method, .. } => method.as_str(),
-            Held::Shared(ledger) => ledger.method.as_str(),
+            Held::Plain { method, .. } => method,
+            Held::Shared(ledger) => &ledger.method,
         }
     }
 
@@ -133,7 +137,7 @@ impl OperationReport {
     pub(crate) fn write_failure(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.attempts().len();
         let noun = if count == 1 { "attempt" } else { "attempts" };
-        write!(f, "{} failed after {count} {noun} in {:?}", self.method(), self.elapsed())?;
+        write!(f, "{} failed after {count} {noun} in {:?}", self.name(), self.elapsed())?;
         match self.stop_reason() {
             Some(reason) => write!(f, " ({reason})"),
             None => Ok(()),
@@ -150,7 +154,7 @@ impl OperationReport {
 impl fmt::Display for OperationReport {
     /// The attempt table, one line an attempt.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.method())?;
+        writeln!(f, "{}", self.name())?;
         for attempt in self.attempts() {
             write!(f, "  attempt {}: ", attempt.number())?;
             match attempt.rpc_timeout() {

@@ -8,7 +8,9 @@ mod table;
 
 use crate::failure::Failure;
 use clap::{Parser, Subcommand, ValueEnum};
+use gax_retry::__private::is_unprintable;
 use gax_retry::JitterSource as _;
+use std::fmt::Write as _;
 use std::process::ExitCode;
 
 /// Plans, checks and demonstrates the retry settings of gRPC clients.
@@ -74,6 +76,30 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 
 /// Prints data as one line of JSON.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string(value).map_err(std::io::Error::from)?;
-    print(&(text + "\n"))
+    print(&json(value)?)
+}
+
+/// Data as one line of JSON.
+fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
+    Ok(printable(&serde_json::to_string(value).map_err(std::io::Error::from)?))
+}
+
+/// Data as JSON in many lines.
+fn pretty_json(value: &impl serde::Serialize) -> Result<String, Failure> {
+    Ok(printable(&serde_json::to_string_pretty(value).map_err(std::io::Error::from)?))
+}
+
+/// The same JSON without what a terminal would act on: it stands in strings only, and all of it that serde
+/// does not escape has four digits at most.
+fn printable(json: &str) -> String {
+    let mut text = String::with_capacity(json.len() + 1);
+    for c in json.chars() {
+        if c.is_ascii_control() && c != '\u{7f}' || !is_unprintable(c) {
+            text.push(c);
+        } else {
+            let _infallible = write!(text, "\\u{:04x}", u32::from(c));
+        }
+    }
+    text.push('\n');
+    text
 }

@@ -2,6 +2,7 @@
 
 use super::color::HEAD;
 use anstyle::Style;
+use gax_retry::__private::Escaped;
 use std::fmt;
 
 /// The side of its column that a cell stands on.
@@ -11,7 +12,7 @@ pub(crate) enum Align {
     Right,
 }
 
-/// One cell.
+/// One cell, whose text is printed with control characters escaped.
 #[derive(Debug, Clone)]
 pub(crate) struct Cell {
     text: String,
@@ -19,8 +20,8 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    pub(crate) fn styled(text: &impl ToString, style: Style) -> Self {
-        Self { text: text.to_string(), style }
+    pub(crate) fn styled(text: &impl fmt::Display, style: Style) -> Self {
+        Self { text: Escaped(text).to_string(), style }
     }
 
     fn width(&self) -> usize {
@@ -28,7 +29,7 @@ impl Cell {
     }
 }
 
-impl<T: ToString> From<T> for Cell {
+impl<T: fmt::Display> From<T> for Cell {
     fn from(text: T) -> Self {
         Self::styled(&text, Style::new())
     }

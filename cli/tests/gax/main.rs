@@ -7,6 +7,7 @@ mod demo;
 mod files;
 mod generate;
 mod help;
+mod hostile;
 mod plan;
 mod plan_misuse;
 mod plan_table;

@@ -6,6 +6,7 @@ use super::drive;
 use super::fields::{Fault, Fields, shortened};
 use super::record::{Record, Recorded};
 use super::summary::{CaseFailure, Problem, Summary};
+use crate::escaped::Escaped;
 use crate::gax_java::RawSettings;
 use serde_json::Value;
 
@@ -111,7 +112,7 @@ impl Runner {
 
 /// A file, or a line of it, that holds something else than recorded cases.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}", self.text())]
+#[error("{}", Escaped(self.text()))]
 pub struct NotCases {
     file: Option<String>,
     line: Option<usize>,

@@ -2,6 +2,7 @@
 
 use super::compare::Difference;
 use super::fields::Fault;
+use crate::escaped::Escaped;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -195,14 +196,15 @@ impl CaseFailure {
 impl fmt::Display for CaseFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.file {
-            Some(file) => write!(f, "{} ({file}:{}): ", self.id, self.line)?,
-            None => write!(f, "{} (line {}): ", self.id, self.line)?,
+            Some(file) => write!(f, "{} ({}:{}): ", Escaped(&self.id), Escaped(file), self.line)?,
+            None => write!(f, "{} (line {}): ", Escaped(&self.id), self.line)?,
         }
         match &self.problem {
             Problem::Different(Difference { place, expected, got }) => {
+                let expected = Escaped(expected);
                 write!(f, "{place} is {expected} in the record, but {got} here")
             }
-            Problem::Unreadable(Fault(reason)) => f.write_str(reason),
+            Problem::Unreadable(Fault(reason)) => write!(f, "{}", Escaped(reason)),
         }
     }
 }

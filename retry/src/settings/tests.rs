@@ -65,7 +65,7 @@ fn a_maximum_is_compared_only_with_an_initial_delay_that_is_set() {
     for multiplier in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let error = grpc.clone().retry_delay_multiplier(multiplier).total_timeout(Duration::ZERO);
         let error = error.build_for_grpc().unwrap_err();
-        let fields: Vec<_> = error.problems().iter().map(|problem| problem.field()).collect();
+        let fields: Vec<_> = error.problems().iter().map(SettingsProblem::field).collect();
         assert_eq!(fields, ["total_timeout", "retry_delay_multiplier"]);
     }
 }

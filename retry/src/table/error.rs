@@ -1,12 +1,16 @@
 //! Why a table can't be read.
 
 use super::Origin;
+use crate::escaped::Escaped;
 use std::error::Error;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
 
 /// A table that has no meaning, with the place and what to do about it.
+///
+/// It prints what the file says with control characters escaped, as in `\u{1b}`; the parts are as they stand
+/// in the file.
 ///
 /// # Examples
 ///
@@ -88,9 +92,9 @@ impl fmt::Display for TableError {
         if let Some(origin) = &self.0.origin {
             write!(f, "{origin}: ")?;
         }
-        f.write_str(&self.0.message)?;
+        write!(f, "{}", Escaped(&self.0.message))?;
         match &self.0.help {
-            Some(help) => write!(f, "; {help}"),
+            Some(help) => write!(f, "; {}", Escaped(help)),
             None => Ok(()),
         }
     }

@@ -1,6 +1,7 @@
 //! What a reader or the linter has to say about a table that loads all the same.
 
 use super::Origin;
+use crate::escaped::Escaped;
 use std::fmt;
 
 /// How much a [`Finding`] matters.
@@ -26,6 +27,9 @@ impl fmt::Display for Severity {
 }
 
 /// One remark about a table: the rule that makes it, the place, and what to do.
+///
+/// It prints what the file says with control characters escaped, as in `\u{1b}`; the parts are as they stand
+/// in the file.
 ///
 /// # Examples
 ///
@@ -112,9 +116,9 @@ impl fmt::Display for Finding {
         if let Some(origin) = &self.origin {
             write!(f, "{origin}: ")?;
         }
-        write!(f, "{}[{}]: {}", self.severity, self.rule, self.message)?;
+        write!(f, "{}[{}]: {}", self.severity, self.rule, Escaped(&self.message))?;
         match &self.help {
-            Some(help) => write!(f, "; {help}"),
+            Some(help) => write!(f, "; {}", Escaped(help)),
             None => Ok(()),
         }
     }

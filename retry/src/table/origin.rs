@@ -1,5 +1,6 @@
 //! Where in a file something stands.
 
+use crate::escaped::Escaped;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -49,7 +50,7 @@ impl Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.file {
-            Some(file) => write!(f, "{file}:{}:{}", self.line, self.column),
+            Some(file) => write!(f, "{}:{}:{}", Escaped(file), self.line, self.column),
             None => write!(f, "line {}, column {}", self.line, self.column),
         }
     }

@@ -9,6 +9,7 @@ use crate::render::{HEAD, Ms, Named, Timeline, explain, of_code};
 use crate::server::{Arrival, Turn};
 use crate::value;
 use clap::Args;
+use gax_retry::__private::Escaped;
 use gax_retry::{Code, CodeSet, Compatibility, RetrySettings};
 use scene::Scene;
 use serde::Serialize;
@@ -120,7 +121,7 @@ fn limits(settings: &RetrySettings, codes: CodeSet) -> String {
 
 fn arrived(number: usize, arrival: &Arrival) -> String {
     let at = Ms(arrival.at).rounded().to_string();
-    let timeout = arrival.timeout.as_deref().unwrap_or("none");
+    let timeout = Escaped(arrival.timeout.as_deref().unwrap_or("none"));
     let style = match arrival.turn {
         Turn::Answer(_, code) => of_code(code),
         Turn::Hang => of_code(Code::DeadlineExceeded),
@@ -132,7 +133,7 @@ fn outcome(played: &Played) -> String {
     let timeline = Timeline::from(&played.report).rounded();
     let why = explain(&timeline, played.call.retry_settings(), played.call.retryable_codes());
     let error = match &played.error {
-        Some(status) => format!("The caller gets {}: {}\n", played.code(), status.message()),
+        Some(status) => format!("The caller gets {}: {}\n", played.code(), Escaped(status.message())),
         None => String::new(),
     };
     format!("\n{}\n{why}\n{error}", timeline.table())

@@ -6,6 +6,7 @@ use super::directory::{File, State};
 use crate::command::{print, print_json};
 use crate::failure::Failure;
 use crate::render::FindingRow;
+use gax_retry::__private::Escaped;
 use gax_retry::Finding;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -43,7 +44,7 @@ pub(super) fn text(args: &GenerateArgs, files: &[File<'_>]) -> Result<(), Failur
     let mut text = String::new();
     for file in files {
         if args.check {
-            text.push_str(&unified(&args.out, file));
+            text.push_str(&shown(&unified(&args.out, file)));
             continue;
         }
         let done = match file.state {
@@ -51,14 +52,25 @@ pub(super) fn text(args: &GenerateArgs, files: &[File<'_>]) -> Result<(), Failur
             State::Changed | State::Missing => "wrote",
             State::LeftOver => "removed",
         };
-        let _infallible = writeln!(text, "{done} {}", args.out.join(&file.name).display());
+        let _infallible = writeln!(text, "{done} {}", Escaped(args.out.join(&file.name).display()));
     }
     let same = files.iter().filter(|file| file.state == State::Same).count();
     if same == files.len() {
         let (s, verb) = if same == 1 { ("", "was") } else { ("s", "were") };
-        let _infallible = writeln!(text, "{same} file{s} in {} {verb} up to date", args.out.display());
+        let _infallible =
+            writeln!(text, "{same} file{s} in {} {verb} up to date", Escaped(args.out.display()));
     }
     print(&text)
+}
+
+/// A difference as a terminal may have it. Its lines and tabs stay, so that `patch` takes it.
+fn shown(difference: &str) -> String {
+    let mut text = String::with_capacity(difference.len());
+    for part in difference.split_inclusive(['\n', '\t']) {
+        let line = part.trim_end_matches(['\n', '\t']);
+        let _infallible = write!(text, "{}{}", Escaped(line), part.strip_prefix(line).unwrap_or_default());
+    }
+    text
 }
 
 /// How many files there are in each state that is not up to date: `1 changed, 2 missing`.

@@ -3,6 +3,7 @@
 use super::args::PlanArgs;
 use crate::failure::Failure;
 use crate::input::Input;
+use gax_retry::__private::Escaped;
 use gax_retry::{CodeSet, Finding, RetrySettings, RetryTable, Severity};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -32,7 +33,8 @@ impl Found {
 
 impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {} at {}", self.name, self.params_key, self.place)
+        let Self { name, params_key, place, .. } = self;
+        write!(f, "{}", Escaped(format_args!("{name}, {params_key} at {place}")))
     }
 }
 

@@ -6,6 +6,7 @@ use crate::command::{Format, print, print_json};
 use crate::failure::{FINDINGS, Failure};
 use crate::render::{ERROR, HEAD, Ms};
 use clap::{Args, ValueEnum};
+use gax_retry::__private::Escaped;
 use gax_retry::{CodeSet, Dialect, MethodPolicy, Outlook, RetryTable};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -291,7 +292,7 @@ fn text(report: &Report) -> String {
     }
     for (said, names) in left {
         for name in names {
-            let _infallible = writeln!(text, "{HEAD}{name}{HEAD:#}");
+            let _infallible = writeln!(text, "{HEAD}{}{HEAD:#}", Escaped(name));
         }
         let _infallible = writeln!(text, "{said}");
     }

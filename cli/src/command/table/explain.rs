@@ -2,12 +2,13 @@
 
 use super::methods::{MethodRow, codes_text, find, line_of, methods};
 use super::show::text::{delay, limit, rpc_timeout};
-use super::source::{ProtoFlags, Reading, no_table, on_one_line};
+use super::source::{ProtoFlags, Reading, no_table};
 use crate::command::{Format, print, print_json};
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::render::{Align, Cell, HEAD, Ms, Table, Timeline};
 use clap::Args;
+use gax_retry::__private::Escaped;
 use gax_retry::{
     AttemptPlan, Code, CodeSet, Dialect, MethodPolicy, NoJitter, Outcome, Outlook, PolicyField,
     RetrySettings, RetryTable, Schedule,
@@ -148,7 +149,7 @@ fn reader(args: &ExplainArgs, input: &Input, dialect: Dialect, row: &MethodRow<'
         Err(error) => {
             let place =
                 error.origin().map_or_else(String::new, |origin| format!(" (line {})", origin.line()));
-            return problem(format!("refuses the whole file: {}{place}", on_one_line(&error)));
+            return problem(format!("refuses the whole file: {}{place}", error.message()));
         }
     };
     if table.findings().iter().any(|finding| finding.rule() == "dropped-file") {
@@ -171,7 +172,7 @@ fn reader(args: &ExplainArgs, input: &Input, dialect: Dialect, row: &MethodRow<'
 }
 
 fn text(explanation: &Explanation, policy: MethodPolicy<'_>, dialect: Dialect, outlook: &Outlook) -> String {
-    let mut text = format!("{HEAD}{}{HEAD:#}\n\n", explanation.method);
+    let mut text = format!("{HEAD}{}{HEAD:#}\n\n", Escaped(&explanation.method));
     for sentence in sentences(explanation, policy, outlook) {
         let _infallible = writeln!(text, "{sentence}");
     }
@@ -193,7 +194,7 @@ fn text(explanation: &Explanation, policy: MethodPolicy<'_>, dialect: Dialect, o
     let _infallible = write!(text, "As others read the same table:\n\n{}", others(explanation));
     for reader in &explanation.dialects {
         if let Some(problem) = &reader.problem {
-            let _infallible = writeln!(text, "\n{} {problem}.", reader.dialect);
+            let _infallible = writeln!(text, "\n{} {}.", reader.dialect, Escaped(problem));
         }
     }
     text

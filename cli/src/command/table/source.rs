@@ -201,8 +201,3 @@ impl From<FormatName> for TableFormat {
 pub(super) fn no_table(error: &TableError) -> Failure {
     Failure::Usage(error.to_string())
 }
-
-/// What is wrong with a table, on one line.
-pub(super) fn on_one_line(error: &TableError) -> String {
-    error.message().split_whitespace().collect::<Vec<_>>().join(" ")
-}

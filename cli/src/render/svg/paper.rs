@@ -1,5 +1,6 @@
 //! The file itself: elements, numbers and text as SVG wants them.
 
+use gax_retry::__private::is_unprintable;
 use std::fmt::Write as _;
 
 /// Colours for light pages and for dark ones. The ground is painted too, so that both stay readable
@@ -107,7 +108,7 @@ fn escaped(text: &str) -> String {
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
-            c if c.is_control() => safe.push(' '),
+            c if is_unprintable(c) => safe.push(' '),
             c => safe.push(c),
         }
     }

@@ -26,6 +26,11 @@ const LONGEST_EXCERPT: usize = 60;
 /// What a TXT record has before its list of service configs; it reads as white space.
 const DNS_PREFIX: &str = "grpc_config=";
 
+/// A text without its line breaks, and without what indents its lines.
+fn on_one_line(text: &str) -> String {
+    text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
 /// A text with its name, so that places in it can be told.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
@@ -91,6 +96,8 @@ impl Source {
     /// An error about the text of a span: "`text` `problem`; `help`".
     pub(crate) fn fault(&self, span: Span, problem: &str, help: impl Into<String>) -> TableError {
         let text = self.excerpt(span);
-        TableError::new(format!("{text} {problem}")).with_help(help).at(self.origin(span), text)
+        TableError::new(format!("{} {problem}", on_one_line(&text)))
+            .with_help(help)
+            .at(self.origin(span), text)
     }
 }

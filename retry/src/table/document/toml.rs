@@ -1,6 +1,6 @@
 //! TOML text to nodes.
 
-use super::{Kind, Member, Node, Source, Span};
+use super::{Kind, Member, Node, Source, Span, on_one_line};
 use crate::table::TableError;
 use std::ops::Range;
 use toml::Spanned;
@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 pub(crate) fn read_toml(source: &Source) -> Result<Node, TableError> {
     let table = DeTable::parse(source.text()).map_err(|error| {
         let span = span(error.span().unwrap_or_default());
-        TableError::new(format!("not TOML: {}", error.message()))
+        TableError::new(format!("not TOML: {}", on_one_line(error.message())))
             .with_help("correct the text here")
             .at(source.origin(span), source.excerpt(span))
     })?;

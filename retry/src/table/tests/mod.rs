@@ -8,6 +8,7 @@ mod convert_named;
 mod corpus;
 mod envoy;
 mod errors;
+mod escapes;
 mod formats;
 #[cfg(feature = "yaml")]
 mod gapic;

@@ -1,5 +1,6 @@
 //! Values as JSON text.
 
+use crate::escaped::is_unprintable;
 use crate::table::document::{Kind, Member, Node, Span};
 use std::fmt::Write;
 
@@ -32,8 +33,9 @@ pub(super) fn quoted(text: &str) -> String {
             '\n' => quoted.push_str("\\n"),
             '\t' => quoted.push_str("\\t"),
             '\r' => quoted.push_str("\\r"),
-            control if control.is_control() && u32::from(control) < 0x1_0000 => {
-                let _infallible = write!(quoted, "\\u{:04x}", u32::from(control));
+            // All of these have four digits at most.
+            unprintable if is_unprintable(unprintable) => {
+                let _infallible = write!(quoted, "\\u{:04x}", u32::from(unprintable));
             }
             other => quoted.push(other),
         }

@@ -2,6 +2,7 @@
 
 use super::place;
 use crate::command::table::source::Loaded;
+use gax_retry::__private::Escaped;
 use gax_retry::{Finding, Severity};
 use std::fmt::Write as _;
 
@@ -35,7 +36,7 @@ pub(super) fn render(findings: &[Finding], files: &[Loaded]) -> String {
 
 /// A text as the value of a command.
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    Escaped(text).to_string().replace('%', "%25")
 }
 
 /// A text as the value of a command's property.

@@ -1,6 +1,7 @@
 //! Findings for programs.
 
 use super::{counts, place};
+use crate::command::json;
 use crate::command::table::source::Loaded;
 use crate::failure::Failure;
 use crate::render::FindingRow;
@@ -34,5 +35,5 @@ pub(super) fn render(findings: &[Finding], files: &[Loaded]) -> Result<String, F
         }
     });
     let report = Report { findings: findings.collect(), errors, warnings, notes };
-    Ok(serde_json::to_string(&report).map_err(std::io::Error::from)? + "\n")
+    json(&report)
 }

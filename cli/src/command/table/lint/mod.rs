@@ -5,7 +5,7 @@ mod json;
 mod sarif;
 mod text;
 
-use super::source::{Loaded, ProtoFlags, Reading, on_one_line};
+use super::source::{Loaded, ProtoFlags, Reading};
 use crate::command::print;
 use crate::failure::{FINDINGS, Failure};
 use clap::{Args, ValueEnum};
@@ -136,20 +136,19 @@ fn other_readers(
         Ok(table) => findings
             .extend(table.findings().iter().filter(|finding| finding.rule() == "dropped-file").cloned()),
         Err(error) => {
-            let message =
-                format!("Google's Java generator stops, or its client fails: {}", on_one_line(&error));
+            let message = format!("Google's Java generator stops, or its client fails: {}", error.message());
             findings.push(Finding::new("refused-by-gax-java", Severity::Warning, message).for_error(&error));
         }
     }
     if let Err(error) = grpc {
-        let message = format!("gRPC itself refuses the whole file: {}", on_one_line(&error));
+        let message = format!("gRPC itself refuses the whole file: {}", error.message());
         findings.push(Finding::new("refused-by-grpc", Severity::Note, message).for_error(&error));
     }
     findings
 }
 
 fn unreadable(error: &TableError) -> Finding {
-    Finding::new("unreadable-table", Severity::Error, on_one_line(error)).for_error(error)
+    Finding::new("unreadable-table", Severity::Error, error.message()).for_error(error)
 }
 
 /// A finding at the place of an error.

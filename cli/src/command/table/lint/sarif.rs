@@ -1,6 +1,7 @@
 //! Findings as SARIF 2.1.0, which code scanning services read.
 
 use super::place;
+use crate::command::pretty_json;
 use crate::command::table::source::Loaded;
 use crate::failure::Failure;
 use gax_retry::lint::{Rule, rules};
@@ -37,7 +38,7 @@ pub(super) fn render(findings: &[Finding], files: &[Loaded]) -> Result<String, F
             "results": results,
         }],
     });
-    Ok(serde_json::to_string_pretty(&log).map_err(std::io::Error::from)? + "\n")
+    pretty_json(&log)
 }
 
 fn result(finding: &Finding, files: &[Loaded], used: &[&Rule]) -> Value {

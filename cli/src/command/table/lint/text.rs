@@ -3,6 +3,7 @@
 use super::{Place, counts, place};
 use crate::command::table::source::Loaded;
 use crate::render::{DIM, HEAD, of_severity};
+use gax_retry::__private::Escaped;
 use gax_retry::Finding;
 use std::fmt::Write as _;
 
@@ -18,14 +19,14 @@ pub(super) fn render(findings: &[Finding], files: &[Loaded]) -> String {
             "{style}{}[{}]{style:#}{HEAD}: {}{HEAD:#}",
             finding.severity(),
             finding.rule(),
-            finding.message()
+            Escaped(finding.message())
         );
         let mut gutter = 1;
         if let Some(place) = place(finding, files) {
             gutter = excerpt(&mut text, finding, place);
         }
         if let Some(help) = finding.help() {
-            let _infallible = writeln!(text, "{:gutter$} {DIM}={DIM:#} help: {help}", "");
+            let _infallible = writeln!(text, "{:gutter$} {DIM}={DIM:#} help: {}", "", Escaped(help));
         }
         text.push('\n');
     }
@@ -38,18 +39,18 @@ fn excerpt(text: &mut String, finding: &Finding, place: Place<'_>) -> usize {
     let (line, column) = place.start;
     let gutter = line.to_string().len();
     let style = of_severity(finding.severity());
-    let shown: String =
-        place.text.chars().take(LONGEST_LINE).map(|c| if c == '\t' { ' ' } else { c }).collect();
-    let length = shown.trim_end().chars().count();
-    let last = if place.end.0 == line { place.end.1 } else { length + 1 };
-    let width = last.min(length + 1).saturating_sub(column).max(1);
-    let before = column - 1;
-    let _infallible =
-        writeln!(text, "{:gutter$}{DIM}-->{DIM:#} {}:{line}:{column}", "", place.file.input.name);
+    let length = place.text.trim_end().chars().count().min(LONGEST_LINE);
+    // The end of what is meant, at least a character after its start.
+    let end = if place.end.0 == line { place.end.1 } else { usize::MAX }.min(length + 1).max(column + 1);
+    let before = shown(place.text.chars().take(column - 1));
+    let meant = shown(place.text.chars().take(end - 1).skip(column - 1));
+    let file = Escaped(&place.file.input.name);
+    let _infallible = writeln!(text, "{:gutter$}{DIM}-->{DIM:#} {file}:{line}:{column}", "");
     let _infallible = writeln!(text, "{:gutter$} {DIM}|{DIM:#}", "");
-    let _infallible = writeln!(text, "{DIM}{line} |{DIM:#} {}", shown.trim_end());
-    if before < LONGEST_LINE {
-        let carets = "^".repeat(width);
+    let _infallible = writeln!(text, "{DIM}{line} |{DIM:#} {}", shown(place.text.chars().take(length)));
+    if column <= LONGEST_LINE {
+        let (before, meant) = (before.chars().count(), meant.chars().count().max(1));
+        let carets = "^".repeat(meant);
         let _infallible =
             writeln!(text, "{:gutter$} {DIM}|{DIM:#} {:before$}{style}{carets}{style:#}", "", "");
     }
@@ -66,4 +67,10 @@ fn summary(findings: &[Finding], files: usize) -> String {
         several(notes, "note"),
         several(files, "table")
     )
+}
+
+/// A part of a line; a tab is one space wide.
+fn shown(characters: impl Iterator<Item = char>) -> String {
+    let text: String = characters.map(|c| if c == '\t' { ' ' } else { c }).collect();
+    Escaped(text).to_string()
 }

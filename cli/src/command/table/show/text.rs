@@ -2,6 +2,7 @@
 
 use crate::command::table::methods::{MethodRow, codes_text, line_of, short_place};
 use crate::render::{Align, Cell, DIM, HEAD, Ms, Table};
+use gax_retry::__private::Escaped;
 use gax_retry::{Dialect, MethodPolicy, Outlook, PolicyField, RetrySettings};
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -14,7 +15,7 @@ pub(super) fn render(rows: &[MethodRow<'_>], dialect: Dialect) -> String {
     for group in groups(rows) {
         let [first, ..] = group.as_slice() else { continue };
         for row in &group {
-            let _infallible = writeln!(text, "{HEAD}{}{HEAD:#}", row.name());
+            let _infallible = writeln!(text, "{HEAD}{}{HEAD:#}", Escaped(row.name()));
         }
         match first.policy {
             None => {
@@ -22,7 +23,8 @@ pub(super) fn render(rows: &[MethodRow<'_>], dialect: Dialect) -> String {
             }
             Some(policy) => {
                 let place = policy.origin().map(short_place).unwrap_or_default();
-                let _infallible = writeln!(text, "  {DIM}{} at {place}{DIM:#}", policy.params_key());
+                let key = Escaped(policy.params_key());
+                let _infallible = writeln!(text, "  {DIM}{key} at {}{DIM:#}", Escaped(place));
                 method(&mut text, policy, dialect);
                 if let Some(outlook) = first.outlook(dialect) {
                     let _infallible = writeln!(text, "  {}", refused(&outlook));
