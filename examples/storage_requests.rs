@@ -66,7 +66,7 @@ Options, whose defaults are those of the preset `storage` (durations such as 10m
 /// What the command line says.
 pub(crate) struct Options {
     preset: Preset,
-    attempt_timeout: Duration,
+    attempt_timeout: Option<Duration>,
     body_idle_timeout: Duration,
     seed: Option<u64>,
 }
@@ -95,9 +95,10 @@ pub(crate) async fn run(
 ) -> Result<(), AnyError> {
     // A connection for each request: one that the server has closed is then never mistaken for a fault.
     let client = Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build_http();
-    let mut layer = HttpRetryLayer::preset(&options.preset)
-        .attempt_timeout(options.attempt_timeout)
-        .body_idle_timeout(options.body_idle_timeout);
+    let mut layer = HttpRetryLayer::preset(&options.preset).body_idle_timeout(options.body_idle_timeout);
+    if let Some(timeout) = options.attempt_timeout {
+        layer = layer.attempt_timeout(timeout);
+    }
     if let Some(seed) = options.seed {
         layer = layer.jitter_seed(seed);
     }
@@ -228,7 +229,7 @@ impl Options {
     pub(crate) fn read(arguments: &[String]) -> Result<Self, AnyError> {
         let mut options = Self {
             preset: presets::storage(),
-            attempt_timeout: Duration::ZERO,
+            attempt_timeout: None,
             body_idle_timeout: Duration::from_secs(60),
             seed: None,
         };
@@ -276,7 +277,7 @@ impl Options {
             }
             "--max-attempts" => preset.with_max_attempts(value.parse()?),
             "--attempt-timeout" => {
-                self.attempt_timeout = duration(value)?;
+                self.attempt_timeout = Some(duration(value)?);
                 preset
             }
             "--body-idle-timeout" => {

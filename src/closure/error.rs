@@ -17,7 +17,8 @@ impl<E> RetryError<E> {
         Self { last, report }
     }
 
-    /// The last error that the closure returned; `None` if every attempt ran into its RPC timeout.
+    /// The last error that the closure returned; `None` if every attempt ran into its RPC timeout, or there was
+    /// no time for one.
     #[must_use]
     pub fn last(&self) -> Option<&E> {
         self.last.as_ref()

@@ -88,10 +88,12 @@ impl MethodPlan {
             if let Some(codes) = options.retryable_codes {
                 schedule = schedule.with_retryable_codes(codes);
             }
-            if let Some(timeout) = options.attempt_timeout.filter(|timeout| !timeout.is_zero()) {
+            if let Some(timeout) = options.attempt_timeout {
                 schedule = schedule.with_attempt_timeout(timeout);
             }
             bound = shorter(bound, options.timeout);
+            // No time for an attempt is none for the call, a stream's included.
+            bound = shorter(bound, options.attempt_timeout.filter(Duration::is_zero));
         }
         if self.is_stream {
             schedule = schedule.without_rpc_timeouts();

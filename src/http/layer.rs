@@ -143,10 +143,10 @@ impl HttpRetryLayer {
     }
 
     /// Gives every attempt that time, in place of the settings' RPC timeouts; still clamped to what is left
-    /// of the operation. The presets' own attempts have none.
+    /// of the operation. The presets' own attempts have none. Zero: no time is left, and nothing is sent.
     #[must_use]
     pub fn attempt_timeout(mut self, timeout: Duration) -> Self {
-        self.attempt_timeout = Some(timeout).filter(|timeout| !timeout.is_zero());
+        self.attempt_timeout = Some(timeout);
         self.changed()
     }
 

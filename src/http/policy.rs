@@ -65,7 +65,7 @@ impl Policy {
             self.statuses = None;
             self.transport = None;
         }
-        if let Some(timeout) = options.attempt_timeout.filter(|timeout| !timeout.is_zero()) {
+        if let Some(timeout) = options.attempt_timeout {
             self.schedule = self.schedule.clone().with_attempt_timeout(timeout);
         }
         if let Some(timeout) = options.timeout {

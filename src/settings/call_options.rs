@@ -50,14 +50,14 @@ impl CallOptions {
     }
 
     /// Bounds the whole operation, attempts and waits. The shorter of this, the settings' total timeout and
-    /// the request's own `grpc-timeout` counts.
+    /// the request's own `grpc-timeout` counts. Zero: no time is left, the call ends at once and nothing is sent.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
     /// Gives every attempt this timeout, in place of the settings' initial and maximum RPC timeouts; still
-    /// clamped to what is left of the operation.
+    /// clamped to what is left of the operation. Zero: no time is left, the call ends at once and nothing is sent.
     pub fn attempt_timeout(mut self, timeout: Duration) -> Self {
         self.attempt_timeout = Some(timeout);
         self

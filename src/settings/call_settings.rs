@@ -60,14 +60,15 @@ impl CallSettings {
     }
 
     /// One attempt that may take the whole timeout (see [`RetrySettings::logical_timeout`]); the delays and
-    /// codes stay as they are. A timeout of zero means none.
+    /// codes stay as they are. With a timeout of zero there is no time left: every call ends at once, and nothing
+    /// is sent.
     pub fn set_logical_timeout(&mut self, timeout: Duration) -> &mut Self {
         self.retry_settings = self.retry_settings.clone().with_logical_timeout(timeout);
         self
     }
 
     /// One attempt with that timeout, and nothing is retried: gax-java's `setSimpleTimeoutNoRetries`.
-    /// A timeout of zero means none.
+    /// With a timeout of zero there is no time left: every call ends at once, and nothing is sent.
     pub fn set_simple_timeout_no_retries(&mut self, timeout: Duration) -> &mut Self {
         self.retry_settings = RetrySettings::no_retry(timeout);
         self.retryable_codes = CodeSet::EMPTY;

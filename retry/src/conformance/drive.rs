@@ -128,7 +128,10 @@ pub(super) fn streaming(case: &Streaming) -> Result<Option<Record>, Fault> {
 }
 
 fn schedule(settings: &Settings, codes: CodeSet, context: &Context) -> Schedule {
-    let mut schedule = Schedule::gax_java(&settings.raw, codes).with_attempt_timeout(context.timeout);
+    let mut schedule = Schedule::gax_java(&settings.raw, codes);
+    if !context.timeout.is_zero() {
+        schedule = schedule.with_attempt_timeout(context.timeout);
+    }
     if let Some(settings) = &context.settings {
         schedule = schedule.with_raw_settings(settings);
     }

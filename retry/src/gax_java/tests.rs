@@ -196,7 +196,8 @@ fn a_call_timeout_replaces_every_attempts_own_and_the_total_does_not_clamp_it() 
     let schedule = Schedule::gax_java(&settings, CODES);
     let longer = schedule.clone().with_attempt_timeout(Duration::from_micros(6999));
     assert_eq!(rows(&plan(&longer, &[])), [(6999, 0, 0, 6000), (6999, 0, 6000, 12_000)]);
-    assert_eq!(schedule.clone().with_attempt_timeout(Duration::ZERO), schedule);
+    let none = AttemptPlan::new(&schedule.with_attempt_timeout(Duration::ZERO), &[], &mut NoJitter);
+    assert_eq!((none.attempts(), none.stop_reason()), (&[][..], Some(StopReason::TotalTimeout)));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::decision::ServerWord;
 use super::progress::Progress;
 use super::{Decision, Retry, Stop};
 use crate::gax_java::{Algorithm, Limit, Next, RawSettings, deadline, millis};
-use crate::{CodeSet, JitterSource, Started, StopReason};
+use crate::{CodeSet, JitterSource, RetrySettings, Started, StopReason};
 use std::time::Duration;
 
 /// What is left of the total, in whole milliseconds, when a retry may still be made.
@@ -14,6 +14,8 @@ const LEAST_LEFT: i64 = 1;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct GaxJava {
     algorithm: Algorithm,
+    /// The settings leave no time for any attempt. The algorithm can't say that: to it zero is no timeout.
+    is_spent: bool,
     /// A call context's timeout, in place of every attempt's RPC timeout.
     call_timeout: Option<Duration>,
     /// The caller's own deadline, which no attempt outlives (Java's `CallOptions` deadline).
@@ -30,18 +32,29 @@ impl GaxJava {
         } else {
             Algorithm::new(settings)
         };
-        Self { algorithm, call_timeout: None, bound: None }
+        Self { algorithm, is_spent: false, call_timeout: None, bound: None }
+    }
+
+    /// A method with settings that were checked.
+    pub(super) fn of(settings: &RetrySettings, codes: CodeSet) -> Self {
+        Self { is_spent: is_spent(settings), ..Self::new(&RawSettings::from(settings), codes) }
+    }
+
+    /// A call's own settings that were checked; see [`replace_settings`](Self::replace_settings).
+    pub(super) fn replace(&mut self, settings: &RetrySettings) {
+        self.replace_settings(&RawSettings::from(settings));
+        self.is_spent = is_spent(settings);
     }
 
     /// A call's own settings are used as given, even those that turn retries off. Only whether waits
     /// are drawn at random stays as the client has it.
     pub(super) fn replace_settings(&mut self, settings: &RawSettings) {
         self.algorithm = Algorithm::new(settings).jittered_like(&self.algorithm);
+        self.is_spent = false;
     }
 
-    /// Zero is no timeout.
     pub(super) fn set_attempt_timeout(&mut self, timeout: Duration) {
-        self.call_timeout = Some(timeout).filter(|timeout| !timeout.is_zero());
+        self.call_timeout = Some(timeout);
     }
 
     pub(super) fn shorten_total(&mut self, timeout: Duration) {
@@ -52,7 +65,7 @@ impl GaxJava {
     /// difference to it.
     pub(super) fn start(&self, progress: &mut Progress, now: Duration) -> Result<Started, Stop> {
         let left = self.bound.map(|bound| bound.saturating_sub(now));
-        if left.is_some_and(|left| left.is_zero()) {
+        if self.is_spent || left.is_some_and(|left| left.is_zero()) {
             return Err(Stop::new(StopReason::TotalTimeout));
         }
         let own = if progress.attempts == 0 {
@@ -123,6 +136,10 @@ impl GaxJava {
         progress.forgive();
         keep(progress, self.algorithm.first());
     }
+}
+
+fn is_spent(settings: &RetrySettings) -> bool {
+    settings.total_timeout.is_some_and(|total| total.is_zero())
 }
 
 fn keep(progress: &mut Progress, attempt: Next) {

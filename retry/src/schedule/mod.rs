@@ -88,7 +88,10 @@ impl Schedule {
             Compatibility::Documented => {
                 Self { codes: codes.into(), rules: Rules::Documented(Documented::new(settings)) }
             }
-            Compatibility::GaxJava => Self::gax_java(&RawSettings::from(settings), codes),
+            Compatibility::GaxJava => {
+                let codes = codes.into();
+                Self { codes, rules: Rules::GaxJava(GaxJava::of(settings, codes)) }
+            }
             Compatibility::Grpc => Self { codes: codes.into(), rules: Rules::Grpc(Grpc::new(settings)) },
         }
     }
@@ -136,7 +139,10 @@ impl Schedule {
     pub fn with_retry_settings(self, settings: &RetrySettings) -> Self {
         match self.rules {
             Rules::Documented(_) | Rules::Recipe(_) => Self::new(settings, self.codes),
-            Rules::GaxJava(_) => self.with_raw_settings(&RawSettings::from(settings)),
+            Rules::GaxJava(mut rules) => {
+                rules.replace(settings);
+                Self { rules: Rules::GaxJava(rules), ..self }
+            }
             Rules::Grpc(_) => Self::with_compatibility(settings, self.codes, Compatibility::Grpc),
         }
     }
@@ -163,9 +169,13 @@ impl Schedule {
 
     /// This schedule with that timeout for every attempt.
     ///
-    /// It is clamped to what is left of the total; by gax-java's rules it is not, and zero is none.
+    /// It is clamped to what is left of the total; by gax-java's rules it is not. Zero: no time is left for any
+    /// attempt.
     #[must_use]
     pub fn with_attempt_timeout(mut self, timeout: Duration) -> Self {
+        if timeout.is_zero() {
+            return self.bounded_by(timeout);
+        }
         match &mut self.rules {
             Rules::Documented(rules) => rules.set_attempt_timeout(timeout),
             Rules::GaxJava(rules) => rules.set_attempt_timeout(timeout),

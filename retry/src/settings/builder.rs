@@ -69,7 +69,7 @@ impl RetrySettingsBuilder {
     }
 
     /// One attempt that may take the whole timeout; see [`RetrySettings::logical_timeout`]. The fields
-    /// of the delay stay as they are.
+    /// of the delay stay as they are. Must not be zero.
     pub fn logical_timeout(mut self, timeout: Duration) -> Self {
         self.settings = self.settings.with_logical_timeout(timeout);
         self

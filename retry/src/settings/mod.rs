@@ -97,7 +97,7 @@ impl RetrySettings {
     /// The documentation's `setLogicalTimeout`: total timeout and RPC timeout are the given one, and
     /// no second attempt is made. (gax-java's own method limits the time only, so that a quick failure
     /// is retried without any delay; see [`Compatibility::GaxJava`](crate::Compatibility::GaxJava).)
-    /// A timeout of zero means none.
+    /// With a timeout of zero there is no time left: every call ends at once, and nothing is sent.
     #[must_use]
     pub fn logical_timeout(timeout: Duration) -> Self {
         Self::default().with_logical_timeout(timeout)
@@ -107,7 +107,7 @@ impl RetrySettings {
     /// [`logical_timeout`](Self::logical_timeout).
     #[must_use]
     pub fn with_logical_timeout(self, timeout: Duration) -> Self {
-        let timeout = Some(timeout).filter(|timeout| !timeout.is_zero());
+        let timeout = Some(timeout);
         Self {
             total_timeout: timeout,
             max_attempts: Some(1),
@@ -120,7 +120,7 @@ impl RetrySettings {
 
     /// One attempt with that timeout, never retried: gax-java's `setSimpleTimeoutNoRetries`.
     ///
-    /// A timeout of zero means none.
+    /// With a timeout of zero there is no time left: every call ends at once, and nothing is sent.
     #[must_use]
     pub fn no_retry(timeout: Duration) -> Self {
         Self::logical_timeout(timeout)
@@ -182,7 +182,7 @@ impl RetrySettings {
     }
 
     /// The same settings for an operation that its caller gives no more than `timeout`: the shorter of
-    /// the two totals counts.
+    /// the two totals counts. Zero: no time is left.
     #[must_use]
     pub fn bounded_by(mut self, timeout: Duration) -> Self {
         self.total_timeout = Some(self.total_timeout.map_or(timeout, |total| total.min(timeout)));

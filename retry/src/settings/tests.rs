@@ -88,10 +88,19 @@ fn a_logical_timeout_is_one_attempt_with_all_the_time() {
 }
 
 #[test]
-fn no_timeout_at_all_is_written_as_zero_or_as_none() {
-    assert_eq!(RetrySettings::no_retry(Duration::ZERO).total_timeout(), None);
+fn no_timeout_at_all_is_written_as_none() {
     let settings = RetrySettings::no_retry(MS).to_builder().total_timeout(None).max_attempts(None).build();
     assert_eq!(settings.unwrap().total_timeout(), None);
+}
+
+#[test]
+fn a_timeout_of_zero_is_no_time() {
+    let none = RetrySettings::no_retry(Duration::ZERO);
+    assert_eq!(none.total_timeout(), Some(Duration::ZERO));
+    assert_eq!(none, RetrySettings::logical_timeout(Duration::ZERO));
+    let error = none.to_builder().build().unwrap_err();
+    let fields: Vec<_> = error.problems().iter().map(SettingsProblem::field).collect();
+    assert_eq!(fields, ["total_timeout", "initial_rpc_timeout", "max_rpc_timeout"]);
 }
 
 #[test]

@@ -1,0 +1,149 @@
+//! A duration of zero is no time, never no limit: the call ends at once and nothing is sent.
+
+use bytes::Bytes;
+use gax_retry::{Code, Compatibility, RetrySettings, StopReason};
+use http_body_util::Full;
+use std::time::Duration;
+use tonic_gax::{
+    CallOptions, HttpRetryLayer, OperationReport, RequestExt as _, RetryLayer, RetryTable, Retryer,
+};
+use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
+use tonic_gax_tests::generated::test::talk::v1::Line;
+use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
+use tonic_gax_tests::{
+    Answer, FaultServer, HttpScript, Script, Setup, Stack, VirtualServer, error_report, ms,
+};
+use tower_layer::Layer as _;
+use tower_service::Service as _;
+
+const COMPATIBILITIES: [Compatibility; 3] =
+    [Compatibility::Documented, Compatibility::GaxJava, Compatibility::Grpc];
+
+fn settings() -> RetrySettings {
+    RetrySettings::builder().total_timeout(ms(5000)).initial_rpc_timeout(ms(1000)).build().unwrap()
+}
+
+/// What a program passes that has used up its own time.
+fn options() -> [(&'static str, CallOptions); 4] {
+    let zero = Duration::ZERO;
+    [
+        ("timeout", CallOptions::new().timeout(zero)),
+        ("attempt timeout", CallOptions::new().attempt_timeout(zero)),
+        ("no_retry", CallOptions::new().retry_settings(RetrySettings::no_retry(zero))),
+        ("logical_timeout", CallOptions::new().retry_settings(settings().with_logical_timeout(zero))),
+    ]
+}
+
+fn ended_at_once(report: &OperationReport, whom: &str) {
+    assert_eq!(report.stop_reason(), Some(StopReason::TotalTimeout), "{whom}");
+    assert_eq!(report.attempts(), [], "{whom}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_without_time_ends_at_once() {
+    for stack in Stack::ALL {
+        for compatibility in COMPATIBILITIES {
+            let server = VirtualServer::start(Script::always(Answer::Hang));
+            let mut caller =
+                stack.caller(server.channel(), &Setup::new(settings()).compatible(compatibility));
+            for (name, options) in options() {
+                let whom = format!("{name}, {stack:?}, {compatibility}");
+                let request = tonic::Request::new(ListAssetsRequest::default()).with_call_options(options);
+                let status = caller.list(request).await.unwrap_err();
+                assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{whom}");
+                ended_at_once(&error_report(&status), &whom);
+            }
+            for settings in [RetrySettings::no_retry(Duration::ZERO), settings().bounded_by(Duration::ZERO)] {
+                let mut caller =
+                    stack.caller(server.channel(), &Setup::new(settings).compatible(compatibility));
+                let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+                assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{stack:?}, {compatibility}");
+                ended_at_once(&error_report(&status), &format!("{stack:?}, {compatibility}"));
+            }
+            assert_eq!(
+                (server.seen(), server.log().elapsed()),
+                (vec![], ms(0)),
+                "{stack:?}, {compatibility}"
+            );
+        }
+    }
+}
+
+/// A call's own settings replace those of its method, which had no time.
+#[tokio::test(start_paused = true)]
+async fn a_call_may_bring_time_to_a_method_without() {
+    for stack in Stack::ALL {
+        for compatibility in COMPATIBILITIES {
+            let server = VirtualServer::start(Script::always(Answer::Pass));
+            let none = Setup::new(RetrySettings::no_retry(Duration::ZERO)).compatible(compatibility);
+            let mut caller = stack.caller(server.channel(), &none);
+            let options = CallOptions::new().retry_settings(settings());
+            let request = tonic::Request::new(ListAssetsRequest::default()).with_call_options(options);
+            caller.list(request).await.unwrap();
+            assert_eq!(server.seen().len(), 1, "{stack:?}, {compatibility}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_without_time_ends_at_once() {
+    let table =
+        RetryTable::builder().service("test.talk.v1.Talk", settings(), [Code::Unavailable]).build().unwrap();
+    for compatibility in COMPATIBILITIES {
+        let server = VirtualServer::start(Script::always(Answer::Pass));
+        let layer = RetryLayer::new(table.clone()).compatibility(compatibility);
+        let mut client = TalkClient::new(layer.layer(server.channel()));
+        for (name, options) in options() {
+            let whom = format!("{name}, {compatibility}");
+            let lines = tonic::Request::new(tokio_stream::iter([Line::default(), Line::default()]));
+            let status = client.chat(lines.with_call_options(options)).await.unwrap_err();
+            assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{whom}");
+            ended_at_once(&error_report(&status), &whom);
+        }
+        assert_eq!(server.seen(), [], "{compatibility}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_http_request_without_time_is_not_sent() {
+    let get = || http::Request::get("http://server/thing").body(Full::<Bytes>::default()).unwrap();
+    for compatibility in COMPATIBILITIES {
+        let (server, connector) = FaultServer::in_memory(HttpScript::new([]));
+        let client = FaultServer::full_client(connector);
+        let layer = || HttpRetryLayer::new(&settings(), [Code::Unavailable]).compatibility(compatibility);
+        for (name, options) in options() {
+            let whom = format!("{name}, {compatibility}");
+            let mut request = get();
+            request.extensions_mut().insert(options);
+            let error = layer().layer(client.clone()).call(request).await.map(|_| ()).unwrap_err();
+            assert_eq!(error.code(), Code::DeadlineExceeded, "{whom}");
+            ended_at_once(error.report(), &whom);
+        }
+        let layer = layer().attempt_timeout(Duration::ZERO);
+        let error = layer.layer(client.clone()).call(get()).await.map(|_| ()).unwrap_err();
+        ended_at_once(error.report(), "layer");
+        assert_eq!(server.times(), Vec::<u128>::new(), "{compatibility}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_closure_without_time_is_not_called() {
+    for compatibility in COMPATIBILITIES {
+        for settings in
+            [RetrySettings::no_retry(Duration::ZERO), RetrySettings::logical_timeout(Duration::ZERO)]
+        {
+            let retryer = Retryer::new(&settings, [Code::Unavailable]).compatibility(compatibility);
+            let mut calls = 0;
+            let call = || {
+                calls += 1;
+                std::future::pending::<Result<(), tonic::Status>>()
+            };
+            let error = retryer.run(call).await.unwrap_err();
+            ended_at_once(error.report(), &compatibility.to_string());
+            assert!(error.last().is_none());
+            let error = retryer.run_blocking(|_| Ok::<(), tonic::Status>(())).unwrap_err();
+            ended_at_once(error.report(), &compatibility.to_string());
+            assert_eq!(calls, 0, "{compatibility}");
+        }
+    }
+}
