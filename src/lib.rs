@@ -36,7 +36,7 @@ pub use settings::{CallOptions, CallSettings, MethodInfo, RequestExt};
 /// What generated code uses and nobody else should: it changes with the generator, without notice.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::client::{Client, connect};
+    pub use crate::client::{Client, connect_for as connect};
     pub use crate::settings::{ClientSettings, MethodInfo, StubSettings};
     pub use gax_retry::__private::retry_settings;
 }

@@ -5,13 +5,14 @@ use std::collections::{HashMap, HashSet};
 
 /// Functions that a generated type has beside the accessors of its RPCs, and traits' methods that
 /// an RPC of the same name would hide.
-const RESERVED: [&str; 21] = [
+const RESERVED: [&str; 22] = [
     "accept_compressed",
     "apply_to_all_unary_methods",
     "build",
     "builder",
     "clone",
     "connect",
+    "connect_with_settings",
     "create",
     "default",
     "fmt",

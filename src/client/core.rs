@@ -27,7 +27,7 @@ impl<T> Client<T> {
     /// A client over a channel.
     #[must_use]
     pub fn new(channel: T, settings: ClientSettings) -> Self {
-        let ClientSettings { stub, compatibility, limits, jitter, method_extension } = settings;
+        let ClientSettings { stub, compatibility, limits, jitter, method_extension, .. } = settings;
         let codec = Codec::default();
         let limits = Limits { max_response_buffer: codec.longest_response(), ..limits };
         let methods = stub

@@ -2,6 +2,7 @@
 
 mod codec;
 mod connect;
+mod connector;
 mod core;
 mod encoded;
 mod method;
@@ -9,7 +10,10 @@ mod streaming;
 mod unary;
 
 pub use crate::grpc::Transport;
-pub use connect::connect;
+#[doc(hidden)]
+pub use connect::connect_for;
+pub use connect::{connect, connect_lazy};
+pub use connector::{Connection, Connector};
 pub use core::Client;
 pub use streaming::{MessageCall, StreamingCall};
 pub use unary::UnaryCall;

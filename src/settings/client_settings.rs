@@ -3,6 +3,7 @@
 use super::StubSettings;
 use crate::operation::JitterSeeds;
 use gax_retry::Compatibility;
+use std::time::Duration;
 
 /// What a generated client's settings are made of: those of its stub, and those of every call.
 #[derive(Debug, Clone)]
@@ -12,6 +13,7 @@ pub struct ClientSettings {
     pub(crate) limits: Limits,
     pub(crate) jitter: JitterSeeds,
     pub(crate) method_extension: bool,
+    connect_timeout: Option<Duration>,
 }
 
 impl ClientSettings {
@@ -24,6 +26,7 @@ impl ClientSettings {
             limits: Limits::default(),
             jitter: JitterSeeds::default(),
             method_extension: true,
+            connect_timeout: None,
         }
     }
 
@@ -64,6 +67,26 @@ impl ClientSettings {
         self
     }
 
+    /// The most time that connecting may take, where the client connects by itself and the endpoint has no
+    /// [`connect_timeout`](tonic::transport::Endpoint::connect_timeout) of its own. Default: a third of the client's
+    /// shortest RPC timeout, but at least 1 s and at most 20 s.
+    #[must_use]
+    pub fn with_connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = Some(timeout);
+        self
+    }
+
+    /// What it is now. An attempt that waits for a connection has time for another one.
+    pub(crate) fn connect_timeout(&self) -> Duration {
+        const LEAST: Duration = Duration::from_secs(1);
+        const MOST: Duration = Duration::from_secs(20);
+        let usual = || match self.stub.shortest_timeout() {
+            Some(timeout) => (timeout / 3).clamp(LEAST, MOST),
+            None => MOST,
+        };
+        self.connect_timeout.unwrap_or_else(usual)
+    }
+
     /// See [`RetryLayer::server_timeouts_are_ours`](crate::RetryLayer::server_timeouts_are_ours).
     #[must_use]
     pub fn with_server_timeouts_as_ours(mut self, ours: bool) -> Self {
@@ -88,5 +111,51 @@ impl Default for Limits {
         // What a gRPC peer takes by default, and room for what comes with it.
         const MESSAGE: usize = 4 * 1024 * 1024 + 64 * 1024;
         Self { max_replay_bytes: MESSAGE, max_response_buffer: MESSAGE, server_timeouts_are_ours: true }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::MethodInfo;
+    use gax_retry::{CodeSet, MethodKind, RetrySettings};
+
+    fn stub(settings: &[RetrySettings]) -> StubSettings {
+        static CODES: (&str, CodeSet) = ("codes", CodeSet::EMPTY);
+        let methods: Vec<_> = settings
+            .iter()
+            .map(|settings| {
+                let params = Box::leak(Box::new(("params", settings.clone())));
+                MethodInfo::new(
+                    "pkg.Service",
+                    "Method",
+                    "/pkg.Service/Method",
+                    MethodKind::Unary,
+                    &CODES,
+                    params,
+                )
+            })
+            .collect();
+        StubSettings::new(methods.leak())
+    }
+
+    #[test]
+    fn connecting_may_take_a_third_of_the_shortest_rpc_timeout() {
+        let of = |seconds: &[u64]| {
+            let settings =
+                seconds.iter().map(|seconds| RetrySettings::no_retry(Duration::from_secs(*seconds)));
+            ClientSettings::new(stub(&settings.collect::<Vec<_>>())).connect_timeout()
+        };
+        assert_eq!(of(&[30, 15, 600]), Duration::from_secs(5));
+        assert_eq!(of(&[2, 600]), Duration::from_secs(1));
+        assert_eq!(of(&[600, 90]), Duration::from_secs(20));
+        assert_eq!(of(&[]), Duration::from_secs(20));
+        let short = RetrySettings::builder()
+            .initial_rpc_timeout(Duration::from_secs(6))
+            .total_timeout(Duration::from_secs(60));
+        let stub = stub(&[RetrySettings::default(), short.build().unwrap()]);
+        assert_eq!(ClientSettings::new(stub.clone()).connect_timeout(), Duration::from_secs(2));
+        let set = ClientSettings::new(stub).with_connect_timeout(Duration::from_millis(7));
+        assert_eq!(set.connect_timeout(), Duration::from_millis(7));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{CallSettings, MethodInfo};
 use gax_retry::SettingsError;
+use std::time::Duration;
 
 /// What a generated `StubSettings` and its builder are made of.
 #[derive(Debug, Clone)]
@@ -58,6 +59,15 @@ impl StubSettings {
     /// return the error so that a check over several RPCs does not change their signature.
     pub fn build(self) -> Result<Self, SettingsError> {
         Ok(self)
+    }
+
+    /// The shortest time that an RPC's first attempt has, of all RPCs that have one.
+    pub(crate) fn shortest_timeout(&self) -> Option<Duration> {
+        let settings = self.calls.iter().map(CallSettings::retry_settings);
+        settings
+            .flat_map(|settings| [settings.initial_rpc_timeout(), settings.total_timeout()])
+            .flatten()
+            .min()
     }
 
     pub(crate) fn into_calls(self) -> impl Iterator<Item = (&'static MethodInfo, CallSettings)> {

@@ -21,7 +21,7 @@ pub(super) fn client(
     let settings = format_ident!("{}", names.settings);
     let docs = DocLines::new(format!("A client of `{full_name}` that retries as its retry table says."))
         .block(rustdoc(comment));
-    let connect = emitter.build_transport.then(|| connect(runtime, &client));
+    let connect = emitter.build_transport.then(|| connect(runtime, &client, &settings));
     let calls = rpcs.iter().map(|rpc| call(runtime, names, rpc));
     quote! {
         #docs
@@ -94,21 +94,41 @@ pub(super) fn client(
     }
 }
 
-fn connect(runtime: &TokenStream, client: &proc_macro2::Ident) -> TokenStream {
+fn connect(runtime: &TokenStream, client: &proc_macro2::Ident, settings: &proc_macro2::Ident) -> TokenStream {
     quote! {
         impl #client<::tonic::transport::Channel> {
             /// Connects to an address (a URI, or an endpoint with its TLS and other options) and makes a
             /// client with what the retry table says.
             ///
+            /// Connecting takes no longer than the endpoint's own connect timeout or, without one, a third of the
+            /// shortest RPC timeout, but at least 1 s and at most 20 s.
+            ///
             /// # Errors
             ///
-            /// The address is not one, or nobody answers there.
+            /// The address is not one, or nobody answers there in time.
             pub async fn connect<D>(destination: D) -> Result<Self, ::tonic::transport::Error>
             where
                 D: TryInto<::tonic::transport::Endpoint>,
                 D::Error: Into<::tonic::codegen::StdError>,
             {
-                Ok(Self::new(#runtime::__private::connect(destination).await?))
+                Self::connect_with_settings(destination, #settings::default()).await
+            }
+
+            /// The same with settings of one's own.
+            ///
+            /// # Errors
+            ///
+            /// The address is not one, or nobody answers there in time.
+            pub async fn connect_with_settings<D>(
+                destination: D,
+                settings: #settings,
+            ) -> Result<Self, ::tonic::transport::Error>
+            where
+                D: TryInto<::tonic::transport::Endpoint>,
+                D::Error: Into<::tonic::codegen::StdError>,
+            {
+                let channel = #runtime::__private::connect(destination, &settings.inner).await?;
+                Ok(Self::with_settings(channel, settings))
             }
         }
     }

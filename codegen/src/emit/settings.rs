@@ -156,6 +156,14 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
                 Self { inner: self.inner.with_max_replay_bytes(bytes) }
             }
 
+            /// The most time that connecting may take, where the client connects by itself and the endpoint has no
+            /// connect timeout of its own. Default: a third of the shortest RPC timeout, but at least 1 s and at
+            /// most 20 s.
+            #[must_use]
+            pub fn with_connect_timeout(self, timeout: ::std::time::Duration) -> Self {
+                Self { inner: self.inner.with_connect_timeout(timeout) }
+            }
+
             /// Keeps requests of any length to be sent again.
             #[must_use]
             pub fn without_replay_limit(self) -> Self {

@@ -1,0 +1,182 @@
+//! TCP connections of which none may stall.
+
+use crate::operation::Clock;
+use http::Uri;
+use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper_util::client::legacy::connect::HttpConnector;
+use std::fmt;
+use std::future::Future;
+use std::io::{self, IoSlice};
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
+use tonic::codegen::StdError;
+use tonic::transport::Endpoint;
+use tower_service::Service;
+
+/// The most time that connecting may take, where nothing says otherwise.
+pub(super) const LONGEST: Duration = Duration::from_secs(20);
+
+/// Makes the TCP connections of a channel, and gives up those that stall.
+///
+/// The name has to be resolved, the connection made, and the server's first byte read, all within the connect
+/// timeout. The first byte is that of the TLS handshake or, without TLS, of HTTP/2's. tonic's own connector waits for
+/// the latter two without a limit, and all calls of the channel wait with it.
+///
+/// [`connect`](super::connect) and [`connect_lazy`](super::connect_lazy) use it. An [`Endpoint`] that you connect yourself
+/// takes it in [`connect_with_connector`](Endpoint::connect_with_connector). Set the endpoint's
+/// [`connect_timeout`](Endpoint::connect_timeout) too, to bound a TLS handshake that stalls after its first byte.
+///
+/// # Defaults
+///
+/// The connect timeout is the endpoint's own, or else 20 s.
+///
+/// # Examples
+///
+/// ```no_run
+/// # async fn example() -> Result<(), tonic::transport::Error> {
+/// use tonic::transport::Endpoint;
+/// use tonic_gax::client::Connector;
+///
+/// let endpoint = Endpoint::from_static("http://[::1]:50051");
+/// let connector = Connector::new(&endpoint).local_address("::1".parse().ok());
+/// let channel = endpoint.connect_with_connector(connector).await?;
+/// # drop(channel);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Connector {
+    tcp: HttpConnector,
+    timeout: Duration,
+}
+
+impl Connector {
+    /// A connector with an endpoint's options for TCP, but for its local address, which tonic keeps to itself.
+    #[must_use]
+    pub fn new(endpoint: &Endpoint) -> Self {
+        let mut tcp = HttpConnector::new();
+        // TLS is put on top by the endpoint.
+        tcp.enforce_http(false);
+        tcp.set_nodelay(endpoint.get_tcp_nodelay());
+        tcp.set_keepalive(endpoint.get_tcp_keepalive());
+        tcp.set_keepalive_interval(endpoint.get_tcp_keepalive_interval());
+        tcp.set_keepalive_retries(endpoint.get_tcp_keepalive_retries());
+        Self { tcp, timeout: LONGEST }.connect_timeout(endpoint.get_connect_timeout().unwrap_or(LONGEST))
+    }
+
+    /// The most time until the server's first byte.
+    #[must_use]
+    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+        // Divided among the addresses of a host, so that each has its turn.
+        self.tcp.set_connect_timeout(Some(timeout));
+        self.timeout = timeout;
+        self
+    }
+
+    /// The address that connections are made from.
+    #[must_use]
+    pub fn local_address(mut self, address: Option<IpAddr>) -> Self {
+        self.tcp.set_local_address(address);
+        self
+    }
+}
+
+impl Service<Uri> for Connector {
+    type Response = Connection;
+    type Error = StdError;
+    type Future = Pin<Box<dyn Future<Output = Result<Connection, StdError>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), StdError>> {
+        self.tcp.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        let deadline = Clock::start().at(self.timeout);
+        let connecting = self.tcp.call(uri);
+        Box::pin(async move {
+            let io = match deadline {
+                Some(deadline) => {
+                    timeout_at(deadline, connecting).await.map_err(|_| stalled("no connection"))??
+                }
+                None => connecting.await?,
+            };
+            Ok(Connection { io, waits_until: deadline, timer: None })
+        })
+    }
+}
+
+/// A connection that [`Connector`] has made.
+pub struct Connection {
+    io: <HttpConnector as Service<Uri>>::Response,
+    /// Until when the server's first byte is waited for; `None` once it is there.
+    waits_until: Option<Instant>,
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl Connection {
+    /// Whether the server has not said anything in time.
+    fn poll_stalled(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
+        let Some(moment) = self.waits_until else {
+            return Poll::Pending;
+        };
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(moment)));
+        ready!(timer.as_mut().poll(cx));
+        Poll::Ready(stalled("no byte"))
+    }
+}
+
+fn stalled(what: &str) -> io::Error {
+    let text = format!("{what} came from the server within the connect timeout");
+    io::Error::new(io::ErrorKind::TimedOut, text)
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection").finish_non_exhaustive()
+    }
+}
+
+impl Read for Connection {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        match Pin::new(&mut self.io).poll_read(cx, buf) {
+            Poll::Ready(read) => {
+                (self.waits_until, self.timer) = (None, None);
+                Poll::Ready(read)
+            }
+            Poll::Pending => self.poll_stalled(cx).map(Err),
+        }
+    }
+}
+
+impl Write for Connection {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write(cx, buf)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(cx)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write_vectored(cx, bufs)
+    }
+}
