@@ -6,6 +6,7 @@ mod conformance;
 mod demo;
 mod files;
 mod generate;
+mod generate_out;
 mod help;
 mod hostile;
 mod plan;

@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 /// With --check nothing is written: the exit status is 1, and the difference is printed, where the code
 /// is not up to date. The same input gives the same code on every machine.
 ///
-/// --out should hold generated code only: a file that an earlier run made there and that is no longer
-/// made is removed.
+/// The files that a run makes are listed in .gax-generated beside them. A file that is listed there and
+/// no longer made is removed; no other file is replaced or removed.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[command(after_long_help = EXAMPLES)]

@@ -8,7 +8,7 @@ use std::path::Path;
 const CONTEXT: usize = 3;
 
 /// The difference, in the form that `patch` takes; empty for a file that is up to date.
-pub(super) fn unified(directory: &Path, file: &File<'_>) -> String {
+pub(super) fn unified(directory: &Path, file: &File) -> String {
     const NOWHERE: &str = "/dev/null";
     let path = directory.join(&file.name).display().to_string().replace('\\', "/");
     let (old_path, new_path) = match file.state {
@@ -18,6 +18,6 @@ pub(super) fn unified(directory: &Path, file: &File<'_>) -> String {
         State::LeftOver => (path.as_str(), NOWHERE),
     };
     let old = String::from_utf8_lossy(&file.old);
-    let diff = TextDiff::from_lines(old.as_ref(), file.new);
+    let diff = TextDiff::from_lines(old.as_ref(), &file.new);
     diff.unified_diff().context_radius(CONTEXT).header(old_path, new_path).to_string()
 }

@@ -1,12 +1,18 @@
 //! Generated files, and the directory that they belong in.
 
+use super::manifest;
 use crate::failure::Failure;
-use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::Path;
 use tonic_gax_build::GeneratedFile;
+
+/// The name of a file that is being written.
+const UNFINISHED: &str = ".gax-generated.new";
+
+/// How much is read of a file that is there, unless the new one is longer.
+const LONGEST_OLD: usize = 16 << 20;
 
 /// How the first lines of all files begin that the generator makes.
 const MARKS: [&str; 2] =
@@ -14,13 +20,13 @@ const MARKS: [&str; 2] =
 
 /// A file as it is in the directory, and as it is to be.
 #[derive(Debug)]
-pub(super) struct File<'a> {
+pub(super) struct File {
     pub(super) name: String,
     pub(super) state: State,
     /// What is there; empty where nothing is.
     pub(super) old: Vec<u8>,
     /// What the generator makes; empty where it makes nothing.
-    pub(super) new: &'a str,
+    pub(super) new: String,
 }
 
 /// How a file is before the run.
@@ -29,7 +35,7 @@ pub(super) enum State {
     Same,
     Changed,
     Missing,
-    /// Made by an earlier run, and not made now.
+    /// Made by an earlier run, as its list says, and not made now.
     LeftOver,
 }
 
@@ -50,69 +56,105 @@ impl fmt::Display for State {
     }
 }
 
-/// Every file that is there or is to be, by name.
-pub(super) fn compare<'a>(
-    directory: &Path,
-    generated: &'a [GeneratedFile],
-) -> Result<Vec<File<'a>>, Failure> {
-    let mut files = Vec::new();
+/// Every file that an earlier run made or that is to be made, by name: the list of them comes first. Nothing
+/// else in the directory is looked at.
+pub(super) fn compare(directory: &Path, generated: &[GeneratedFile]) -> Result<Vec<File>, Failure> {
+    let list = directory.join(manifest::NAME);
+    let names = manifest::write(generated.iter().map(GeneratedFile::name));
+    let old_list = read(&list, names.len())?;
+    let listed = manifest::read(&list, old_list.as_deref().unwrap_or_default())?;
+    let mut files = vec![File::new(manifest::NAME, old_list, Some(names))];
     for file in generated {
         let path = directory.join(file.name());
-        let name = file.name().to_owned();
-        let new = file.content();
-        files.push(match fs::read(&path) {
-            Ok(old) if old == new.as_bytes() => File { name, state: State::Same, old, new },
-            Ok(old) => File { name, state: State::Changed, old, new },
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                File { name, state: State::Missing, old: Vec::new(), new }
-            }
-            Err(error) => return Err(failure("read", &path, &error)),
-        });
+        let new = file.content().to_owned();
+        let file = File::new(file.name(), read(&path, new.len())?, Some(new));
+        if file.state == State::Changed && !listed.contains(&file.name) {
+            return Err(Failure::Usage(format!(
+                "--out: {} is not listed in {}, so gax generate did not make it; remove it, or name another \
+                 directory",
+                path.display(),
+                list.display()
+            )));
+        }
+        files.push(file);
     }
-    let made: BTreeSet<&str> = generated.iter().map(GeneratedFile::name).collect();
-    let found = left_over(directory, &made).map_err(|error| failure("read", directory, &error))?;
-    files.extend(found.into_iter().map(|(name, old)| File { name, state: State::LeftOver, old, new: "" }));
+    for name in listed.iter().filter(|name| generated.iter().all(|file| file.name() != name.as_str())) {
+        let old = read(&directory.join(name), 0)?;
+        // What somebody wrote anew under that name is theirs.
+        if let Some(old) = old.filter(|old| MARKS.iter().any(|mark| old.starts_with(mark.as_bytes()))) {
+            files.push(File::new(name, Some(old), None));
+        }
+    }
     files.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(files)
 }
 
-/// The files of earlier runs that are not among those made now.
-fn left_over(directory: &Path, made: &BTreeSet<&str>) -> io::Result<Vec<(String, Vec<u8>)>> {
-    let entries = match fs::read_dir(directory) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
-    let mut found = Vec::new();
-    for entry in entries {
-        let entry = entry?;
-        let Ok(name) = entry.file_name().into_string() else { continue };
-        let is_rust = Path::new(&name).extension().is_some_and(|extension| extension == "rs");
-        if !is_rust || made.contains(name.as_str()) || !entry.file_type()?.is_file() {
-            continue;
-        }
-        let content = fs::read(entry.path())?;
-        if MARKS.iter().any(|mark| content.starts_with(mark.as_bytes())) {
-            found.push((name, content));
-        }
+impl File {
+    fn new(name: &str, old: Option<Vec<u8>>, new: Option<String>) -> Self {
+        let state = match (&old, &new) {
+            (Some(old), Some(new)) if old == new.as_bytes() => State::Same,
+            (Some(_), Some(_)) => State::Changed,
+            (None, _) => State::Missing,
+            (Some(_), None) => State::LeftOver,
+        };
+        Self { name: name.to_owned(), state, old: old.unwrap_or_default(), new: new.unwrap_or_default() }
     }
-    Ok(found)
+}
+
+/// A regular file's content, as far as it is of use beside a new one of that length; `None`: there is no such
+/// file.
+fn read(path: &Path, new: usize) -> Result<Option<Vec<u8>>, Failure> {
+    let in_the_way = |what: &str| {
+        let sentence = format!("--out: {} is {what}; remove it, or name another directory", path.display());
+        Err(Failure::Usage(sentence))
+    };
+    let kind = match fs::symlink_metadata(path) {
+        Ok(metadata) => metadata.file_type(),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failure("read", path, &error)),
+    };
+    if kind.is_symlink() {
+        return in_the_way("a symbolic link");
+    }
+    if !kind.is_file() {
+        return in_the_way("not a regular file");
+    }
+    let limit = LONGEST_OLD.max(new + 1) as u64;
+    let mut content = Vec::new();
+    match fs::File::open(path).and_then(|file| file.take(limit).read_to_end(&mut content)) {
+        Ok(_) => Ok(Some(content)),
+        Err(error) => Err(failure("read", path, &error)),
+    }
 }
 
 /// Writes what is missing or changed and removes what is left over; what is the same is not touched.
-pub(super) fn bring_up_to_date(directory: &Path, files: &[File<'_>]) -> Result<(), Failure> {
+pub(super) fn bring_up_to_date(directory: &Path, files: &[File]) -> Result<(), Failure> {
     fs::create_dir_all(directory).map_err(|error| failure("make", directory, &error))?;
     for file in files {
         let path = directory.join(&file.name);
         match file.state {
             State::Same => {}
             State::Changed | State::Missing => {
-                fs::write(&path, file.new).map_err(|error| failure("write", &path, &error))?;
+                replace(directory, &path, file.new.as_bytes())
+                    .map_err(|error| failure("write", &path, &error))?;
             }
             State::LeftOver => fs::remove_file(&path).map_err(|error| failure("remove", &path, &error))?,
         }
     }
     Ok(())
+}
+
+/// Puts a new file in a file's place, whole. A link that has come there meanwhile is replaced, not followed.
+fn replace(directory: &Path, path: &Path, content: &[u8]) -> io::Result<()> {
+    let new = directory.join(UNFINISHED);
+    match fs::remove_file(&new) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = fs::File::create_new(&new)?;
+    file.write_all(content)?;
+    drop(file);
+    fs::rename(&new, path)
 }
 
 fn failure(action: &str, path: &Path, error: &io::Error) -> Failure {

@@ -3,6 +3,7 @@
 mod args;
 mod difference;
 mod directory;
+mod manifest;
 mod report;
 
 pub(crate) use args::GenerateArgs;
@@ -82,7 +83,7 @@ fn warn(findings: &[Finding]) {
     }
 }
 
-fn stale(args: &GenerateArgs, files: &[File<'_>]) -> String {
+fn stale(args: &GenerateArgs, files: &[File]) -> String {
     let counts = report::counts(files);
     format!(
         "the code in {} is not up to date ({counts}); run gax generate without --check",

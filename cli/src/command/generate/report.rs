@@ -26,7 +26,7 @@ struct FileRow<'a> {
 }
 
 /// One line of JSON about everything.
-pub(super) fn json(args: &GenerateArgs, files: &[File<'_>], findings: &[Finding]) -> Result<(), Failure> {
+pub(super) fn json(args: &GenerateArgs, files: &[File], findings: &[Finding]) -> Result<(), Failure> {
     let rows = files.iter().map(|file| FileRow {
         name: &file.name,
         state: file.state.as_str(),
@@ -40,7 +40,7 @@ pub(super) fn json(args: &GenerateArgs, files: &[File<'_>], findings: &[Finding]
 }
 
 /// The differences of a check; else a line about each file that was touched, and their number.
-pub(super) fn text(args: &GenerateArgs, files: &[File<'_>]) -> Result<(), Failure> {
+pub(super) fn text(args: &GenerateArgs, files: &[File]) -> Result<(), Failure> {
     let mut text = String::new();
     for file in files {
         if args.check {
@@ -74,7 +74,7 @@ fn shown(difference: &str) -> String {
 }
 
 /// How many files there are in each state that is not up to date: `1 changed, 2 missing`.
-pub(super) fn counts(files: &[File<'_>]) -> String {
+pub(super) fn counts(files: &[File]) -> String {
     let of = |state| match files.iter().filter(|file| file.state == state).count() {
         0 => None,
         count => Some(format!("{count} {state}")),
