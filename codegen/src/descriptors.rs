@@ -36,6 +36,8 @@ pub(crate) struct ProtoService {
 pub(crate) struct ProtoMethod {
     pub(crate) name: String,
     pub(crate) kind: MethodKind,
+    /// Whether it returns a `google.longrunning.Operation`.
+    pub(crate) returns_operation: bool,
 }
 
 impl Descriptors {
@@ -85,6 +87,7 @@ impl ProtoService {
             ProtoMethod {
                 name: method.name().to_owned(),
                 kind: method_kind(file.package(), method, request, response),
+                returns_operation: method.output_type() == ".google.longrunning.Operation",
             }
         });
         Self {

@@ -52,6 +52,7 @@ const LIBRARY: &str = r#"
         rpc Reindex(Book) returns (google.longrunning.Operation) {
             option (google.longrunning.operation_info) = { response_type: "Book" };
         }
+        rpc ExportBooks(Book) returns (google.longrunning.Operation);
         rpc Watch(Book) returns (stream Book) { option idempotency_level = NO_SIDE_EFFECTS; }
     }
 "#;
@@ -71,6 +72,7 @@ fn methods_come_with_their_options() {
             unary("GetBook").with_http_verb("GET"),
             unary("MoveBook").with_http_verb("POST").with_idempotency(IdempotencyLevel::Idempotent),
             unary("Reindex").long_running(),
+            unary("ExportBooks").returning_operation(),
             MethodDescription::new("Watch", MethodKind::ServerStreaming)
                 .with_idempotency(IdempotencyLevel::NoSideEffects),
         ]

@@ -60,6 +60,64 @@ fn what_is_no_table_is_a_finding_and_what_can_t_be_used_is_refused() {
     assert_snapshot!(lines.map(|line| session(&line)).join("\n"));
 }
 
+/// Two APIs of Google's whose tables don't retry what starts an operation.
+#[test]
+fn nobody_is_told_to_retry_the_start_of_an_operation() {
+    let Some(shared) = super::table_show::shared() else { return };
+    for (api, proto, table) in [
+        (
+            "google.cloud.asset.v1",
+            "google/cloud/asset/v1/asset_service.proto",
+            "cloudasset_grpc_service_config.json",
+        ),
+        (
+            "google.cloud.redis.v1",
+            "google/cloud/redis/v1/cloud_redis.proto",
+            "redis_grpc_service_config.json",
+        ),
+    ] {
+        let (protos, inputs) = (shared.join("protos"), shared.join("retry-tables/inputs").join(api));
+        let lint = |table: &Path| {
+            // Some names of these tables are errors.
+            stdout(&format!(
+                "table lint --allow error --format json --proto-path {} --proto {proto} -- {}",
+                protos.display(),
+                table.display()
+            ))
+        };
+        let table = inputs.join(table);
+        let found = lint(&table);
+        assert!(!found.contains("retry-on-lro-start"), "{found}");
+        // What would be read from the advice to retry: the table with a retry policy for these methods.
+        let mut config: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(&table).unwrap()).unwrap();
+        let found: serde_json::Value = serde_json::from_str(&found).unwrap();
+        let is_advice = |finding: &&serde_json::Value| finding["rule"] == "read-without-retry";
+        let advised = found["findings"].as_array().unwrap().iter().filter(is_advice);
+        let names = advised.map(|finding| {
+            let name = finding["message"].as_str().unwrap().split(' ').next().unwrap();
+            let (service, method) = name.split_once('/').unwrap();
+            serde_json::json!({ "service": service, "method": method })
+        });
+        let names: Vec<serde_json::Value> = names.collect();
+        let entries = config["methodConfig"].as_array_mut().unwrap();
+        for entry in entries.iter_mut() {
+            entry["name"].as_array_mut().unwrap().retain(|name| !names.contains(name));
+        }
+        entries.retain(|entry| !entry["name"].as_array().unwrap().is_empty());
+        if !names.is_empty() {
+            entries.push(serde_json::json!({ "name": names, "timeout": "60s", "retryPolicy": {
+                "maxAttempts": 5, "initialBackoff": "1s", "maxBackoff": "10s", "backoffMultiplier": 1.3,
+                "retryableStatusCodes": ["UNAVAILABLE"],
+            } }));
+        }
+        let followed = super::folder("lint_advice").join("followed.json");
+        std::fs::write(&followed, config.to_string()).unwrap();
+        let found = lint(&followed);
+        assert!(!found.contains("read-without-retry") && !found.contains("retry-on-lro-start"), "{found}");
+    }
+}
+
 #[test]
 fn every_rule_has_a_section_in_the_book() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/src/lint.md");

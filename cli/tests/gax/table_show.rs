@@ -40,7 +40,7 @@ fn what_can_t_be_shown_is_refused() {
     assert_snapshot!(lines.map(|line| session(&line)).join("\n"));
 }
 
-fn shared() -> Option<PathBuf> {
+pub(crate) fn shared() -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
     let folder = std::env::var_os("TONIC_GAX_SHARED").map_or_else(beside, PathBuf::from);
     let found = folder.join("retry-tables/expected").is_dir().then_some(folder);

@@ -86,6 +86,9 @@ fn java_packages(set: &FileDescriptorSet) -> HashMap<String, String> {
 fn describe(service: &ProtoService, options: &MethodOptions) -> ServiceDescription {
     service.methods.iter().fold(ServiceDescription::new(&service.full_name), |description, method| {
         let mut described = MethodDescription::new(&method.name, method.kind);
+        if method.returns_operation {
+            described = described.returning_operation();
+        }
         if let Some(options) = options.of(&service.full_name, &method.name) {
             described = described.with_idempotency(options.idempotency());
             if options.is_long_running() {

@@ -15,10 +15,12 @@ pub(super) enum Action {
     Repeatable,
 }
 
-const READS: [&str; 16] = [
+const READS: [&str; 15] = [
     "Get", "List", "BatchGet", "Search", "Query", "Fetch", "Lookup", "Read", "Check", "Count", "Describe",
-    "Export", "Analyze", "Test", "Validate", "Stream",
+    "Analyze", "Test", "Validate", "Stream",
 ];
+/// How the names of some methods end that start an operation.
+const STARTS: [&str; 2] = ["Longrunning", "LongRunning"];
 const CREATES: [&str; 18] = [
     "Create",
     "BatchCreate",
@@ -59,12 +61,17 @@ impl Action {
             Action::Create
         } else if starts(&REMOVALS) {
             Action::Repeatable
-        } else if starts(&READS) {
+        } else if starts(&READS) && !is_named_as_a_start(method) {
             Action::Read
         } else {
             Action::Change
         }
     }
+}
+
+/// Whether a method whose name begins as that of one that reads starts something nevertheless.
+fn is_named_as_a_start(method: &MethodDescription) -> bool {
+    method.returns_operation() || STARTS.iter().any(|end| method.name().ends_with(end))
 }
 
 /// Whether a name in upper camel case begins with that word: `GetBook` begins with `Get`, `Getaway` does not.
@@ -92,6 +99,13 @@ mod tests {
             (method("GetBook").with_http_verb("POST"), Action::Read),
             (method("CreateBook").with_idempotency(IdempotencyLevel::Idempotent), Action::Repeatable),
             (method("Restock").with_idempotency(IdempotencyLevel::NoSideEffects), Action::Read),
+            (method("AnalyzeBooks"), Action::Read),
+            (method("AnalyzeBooksLongrunning"), Action::Change),
+            (method("ExportBooks"), Action::Change),
+            (method("ExportBooks").with_http_verb("GET"), Action::Read),
+            (method("ImportBooks"), Action::Change),
+            (method("GetBooks").returning_operation(), Action::Change),
+            (method("GetOperation").returning_operation().with_http_verb("GET"), Action::Read),
         ] {
             assert_eq!(Action::of(&method), action, "{method:?}");
         }

@@ -47,7 +47,8 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         }
         if rpcs.iter().all(|rpc| rpc.policy.is_none()) {
             let message = format!("the table has nothing for the service {}", service.name());
-            let help = "add an entry, or its calls are neither retried nor bounded in time";
+            let help =
+                "add an entry with a timeout for it, or its calls are neither retried nor bounded in time";
             report.add(&SERVICE_WITHOUT_ENTRY, None, message, help);
             continue;
         }
@@ -63,11 +64,15 @@ fn method(subject: &Subject<'_>, rpc: &Rpc<'_>, report: &mut Report) {
     match rpc.policy {
         None => {
             let message = format!("the table has nothing for {name}, though it names others of its service");
-            let help = "add its name to an entry, or its calls are neither retried nor bounded in time";
+            let help = if may_be_retried(rpc) {
+                "add its name to an entry, or its calls are neither retried nor bounded in time"
+            } else {
+                "add its name to an entry without a retry policy, or its calls are not bounded in time"
+            };
             let first = subject.table.names().find(|name| name.service() == rpc.service.name());
             report.add(&METHOD_WITHOUT_ENTRY, first.and_then(|name| name.origin()), message, help);
         }
-        Some(policy) if policy.codes().is_empty() && reads(rpc) => {
+        Some(policy) if policy.codes().is_empty() && rpc.reads() => {
             let message = format!("{name} only reads and is not retried");
             report.add(
                 &READ_WITHOUT_RETRY,
@@ -80,8 +85,10 @@ fn method(subject: &Subject<'_>, rpc: &Rpc<'_>, report: &mut Report) {
     }
 }
 
-fn reads(rpc: &Rpc<'_>) -> bool {
-    Action::of(rpc.method) == Action::Read && !rpc.method.kind().streams_requests()
+/// Whether a method may be added to an entry that retries: other rules would warn of those that may not.
+fn may_be_retried(rpc: &Rpc<'_>) -> bool {
+    let is_repeatable = Action::of(rpc.method) == Action::Repeatable && !rpc.method.kind().streams_requests();
+    rpc.reads() || is_repeatable && !rpc.starts_operation()
 }
 
 /// `GetBook` and `ListBooks` of one service.
@@ -93,7 +100,8 @@ fn pairs(rpcs: &[&Rpc<'_>], report: &mut Report) {
         let lists = plurals.iter().filter_map(|plural| by_name.get(format!("List{plural}").as_str()));
         for list in lists.filter(|list| list.policy.is_some()) {
             let (get_retried, list_retried) = (get.retrying().is_some(), list.retrying().is_some());
-            if get_retried == list_retried {
+            let starts_operation = get.method.returns_operation() || list.method.returns_operation();
+            if get_retried == list_retried || starts_operation {
                 continue;
             }
             let (with, without) = if get_retried { (get, list) } else { (list, get) };

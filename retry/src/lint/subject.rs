@@ -1,9 +1,13 @@
 //! What is linted: a table, and what its entries are for.
 
+use super::action::Action;
 use crate::{
     MethodDescription, MethodPolicy, Origin, PolicyField, RetryTable, ServiceDescription, TableName,
 };
 use std::collections::HashMap;
+
+/// Its methods return operations that were started before.
+const OPERATIONS: &str = "google.longrunning.Operations";
 
 /// A table with the services that it is for, if anybody knows them.
 #[derive(Debug)]
@@ -94,6 +98,20 @@ impl<'a> Rpc<'a> {
     /// The policy, if it retries anything.
     pub(super) fn retrying(&self) -> Option<MethodPolicy<'a>> {
         self.policy.filter(|policy| !policy.codes().is_empty())
+    }
+
+    /// Whether the method only reads, so that it may be called twice.
+    pub(super) fn reads(&self) -> bool {
+        Action::of(self.method) == Action::Read
+            && !self.method.kind().streams_requests()
+            && !self.method.returns_operation()
+    }
+
+    /// Whether the method starts a long-running operation.
+    pub(super) fn starts_operation(&self) -> bool {
+        let own = self.method.own_service().unwrap_or(self.service.name());
+        let returns_new = self.method.returns_operation() && own != OPERATIONS;
+        self.method.is_long_running() || returns_new && Action::of(self.method) != Action::Read
     }
 
     /// Whether the method is another service's that is mixed in.

@@ -59,7 +59,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
                 "retry it on UNAVAILABLE only, or not at all",
             );
         }
-        if method.is_long_running() {
+        if rpc.starts_operation() {
             let message = format!("{name} starts a long-running operation and is retried on {codes}");
             let help = "give it an entry without a retry policy: the operation may have been started";
             report.add(&RETRY_ON_LRO_START, origin, message, help);

@@ -1,5 +1,6 @@
 //! Tables and what is said about them.
 
+mod advice;
 mod by_services;
 mod by_table;
 #[cfg(feature = "json")]

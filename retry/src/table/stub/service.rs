@@ -58,6 +58,7 @@ pub struct MethodDescription {
     name: String,
     kind: MethodKind,
     long_running: bool,
+    returns_operation: bool,
     own_service: Option<String>,
     http_verb: Option<String>,
     idempotency: IdempotencyLevel,
@@ -84,16 +85,25 @@ impl MethodDescription {
             name: name.into(),
             kind,
             long_running: false,
+            returns_operation: false,
             own_service: None,
             http_verb: None,
             idempotency: IdempotencyLevel::Unknown,
         }
     }
 
-    /// The same method, starting a long-running operation: it has `google.longrunning.operation_info`.
+    /// The same method, starting a long-running operation that clients poll: it returns a
+    /// `google.longrunning.Operation` and has `google.longrunning.operation_info`.
     #[must_use]
     pub fn long_running(mut self) -> Self {
         self.long_running = true;
+        self.returning_operation()
+    }
+
+    /// The same method, returning a `google.longrunning.Operation`.
+    #[must_use]
+    pub fn returning_operation(mut self) -> Self {
+        self.returns_operation = true;
         self
     }
 
@@ -132,10 +142,17 @@ impl MethodDescription {
         self.kind
     }
 
-    /// Whether it starts a long-running operation.
+    /// Whether it starts a long-running operation that clients poll.
     #[must_use]
     pub fn is_long_running(&self) -> bool {
         self.long_running
+    }
+
+    /// Whether it returns a `google.longrunning.Operation`: one that it starts or, as `GetOperation` does, one
+    /// that was started before.
+    #[must_use]
+    pub fn returns_operation(&self) -> bool {
+        self.returns_operation
     }
 
     /// The service that the method belongs to, if it is mixed in.
