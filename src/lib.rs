@@ -30,7 +30,7 @@ pub use http::{
     HttpError, HttpReport, HttpResponseBody, HttpResponseFuture, HttpRetryLayer, HttpRetryService, Replay,
     ReplayBody,
 };
-pub use operation::{Note, OperationError, OperationReport};
+pub use operation::{ConnectProblem, Note, OperationError, OperationReport};
 pub use settings::{CallOptions, CallSettings, MethodInfo, RequestExt};
 
 /// What generated code uses and nobody else should: it changes with the generator, without notice.

@@ -10,7 +10,7 @@ use super::failure::Failure;
 use super::log::{Current, Log, Suspect};
 use super::outgoing::Outgoing;
 use super::plan::MethodPlan;
-use crate::operation::{BURST, Loss, Note, OperationReport, blame, until};
+use crate::operation::{BURST, ConnectProblem, Loss, Note, OperationReport, blame, until};
 use gax_retry::{Code, Decision, Ending, MethodKind, Stop, StopReason};
 use http::HeaderMap;
 use std::sync::Arc;
@@ -227,7 +227,14 @@ impl<O: Outgoing> Course<O> {
 
     /// The connection or the stream broke; `answered` says that the response had begun.
     pub(crate) fn broken(&mut self, error: StdError, answered: bool) -> Next {
+        let problem = ConnectProblem::of(&*error);
         let (failure, verdict) = Failure::transport(error, answered);
+        if let Some(problem) = problem {
+            self.note(Note::CannotConnect(problem));
+            if !problem.may_recover() {
+                return self.hopeless(failure);
+            }
+        }
         if verdict.code == Code::DeadlineExceeded && self.time_is_up() {
             // tonic's own timer, which the header of the attempt has set.
             return self.timed_out();
@@ -264,6 +271,12 @@ impl<O: Outgoing> Course<O> {
     /// The response can't be read, and no other attempt would read it better.
     pub(crate) fn unreadable(&mut self, failure: Failure) -> Next {
         self.note(Note::UnreadableResponse);
+        self.hopeless(failure)
+    }
+
+    /// No other attempt can do better, whatever its code says.
+    #[cold]
+    fn hopeless(&mut self, failure: Failure) -> Next {
         self.log.record(&self.outgoing, failure.code);
         Next::Stop(self.end(failure, StopReason::NonRetryable))
     }

@@ -2,7 +2,7 @@
 
 use super::headers::Headers;
 use super::{answer, cause};
-use crate::operation::{Ledger, OperationError, OperationReport};
+use crate::operation::{ConnectProblem, Ledger, OperationError, OperationReport, chain};
 use gax_retry::__private::Escaped;
 use gax_retry::{Code, StopReason};
 use http::uri::PathAndQuery;
@@ -136,7 +136,7 @@ impl Failure {
             Kind::Answered { head, trailers } => (status(head, trailers), None),
             Kind::WithoutStatus { http, headers } => (answer::status_of_http(http, headers.into_map()), None),
             Kind::Transport(error) if code == Code::DeadlineExceeded && self.said.is_some() => {
-                deadline_exceeded(chain(&*error), self.said)
+                deadline_exceeded(message(&*error), self.said)
             }
             Kind::Transport(error) => of_error(error),
             Kind::TimedOut { timeout } => {
@@ -190,21 +190,24 @@ fn of_error(error: StdError) -> (Status, Cause) {
             let cause: Arc<dyn Error + Send + Sync> = Arc::new((*status).clone());
             (*status, Some(cause))
         }
-        Err(error) => (Status::unknown(chain(&*error)), Some(Arc::from(error))),
+        Err(error) => (Status::unknown(message(&*error)), Some(Arc::from(error))),
     }
 }
 
-/// The messages of an error and of all its sources, which may repeat what a server sent.
-fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(inner) = source {
-        let inner_text = inner.to_string();
-        if !text.ends_with(&inner_text) {
-            text.push_str(": ");
-            text.push_str(&inner_text);
+/// The messages of an error and of all its sources, which may repeat what a server sent, and what to do about it,
+/// where that is known.
+fn message(error: &(dyn Error + 'static)) -> String {
+    let mut text = String::new();
+    for link in chain(error) {
+        let own = link.to_string();
+        if !text.ends_with(&own) {
+            text.push_str(if text.is_empty() { "" } else { ": " });
+            text.push_str(&own);
         }
-        source = inner.source();
+    }
+    if let Some(problem) = ConnectProblem::of(error) {
+        text.push_str(": ");
+        text.push_str(&problem.to_string());
     }
     Escaped(text).to_string()
 }

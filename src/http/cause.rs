@@ -2,6 +2,7 @@
 
 #[cfg(feature = "reqwest")]
 use super::reqwest::NotBegun;
+use crate::operation::{ConnectProblem, chain};
 use gax_retry::TransportFailure;
 use hyper_util::client::legacy;
 use std::error::Error;
@@ -27,6 +28,8 @@ pub(super) struct Cause {
     /// Our own HTTP/2 stack has closed the connection, for this response or for another one on it. If it was for
     /// this one, the response is unreadable.
     pub(super) is_suspect: bool,
+    /// Why there is no connection, where the error says it.
+    pub(super) problem: Option<ConnectProblem>,
 }
 
 /// How far a request got before the error.
@@ -52,34 +55,40 @@ impl Reach {
 }
 
 impl Cause {
-    const FAULT: Self = Self { failure: None, reach: Reach::MaybeSent, is_suspect: false };
+    const FAULT: Self = Self { failure: None, reach: Reach::MaybeSent, is_suspect: false, problem: None };
+
+    /// The same, if that is why there is no connection.
+    fn with_problem(self, problem: Option<ConnectProblem>) -> Self {
+        let cause = match problem {
+            Some(ConnectProblem::IncompleteUri | ConnectProblem::UnsupportedScheme) => Self::FAULT,
+            _ => self,
+        };
+        Self { problem, ..cause }
+    }
+
+    /// Whether no other attempt can do better.
+    pub(super) fn is_final(self) -> bool {
+        self.problem.is_some_and(|problem| !problem.may_recover())
+    }
 
     pub(super) const UNREADABLE: Self = Self::new(TransportFailure::Unreadable, Reach::MaybeSent);
 
     pub(super) const fn new(failure: TransportFailure, reach: Reach) -> Self {
-        Self { failure: Some(failure), reach, is_suspect: false }
+        Self { failure: Some(failure), reach, is_suspect: false, problem: None }
     }
 }
 
 /// Classifies an error of an attempt.
 pub(super) fn classify(error: &(dyn Error + 'static), part: Part) -> Cause {
     let mut cause = from_chain(error, part);
+    if matches!(cause.failure, Some(TransportFailure::Connect | TransportFailure::Reset)) {
+        cause = cause.with_problem(ConnectProblem::of(error));
+    }
     // Once a response has begun, nothing counts as unsent, and of several hops this is perhaps not the first.
     if cause.reach.is_unprocessed() && (part == Part::Body || may_have_been_redirected(error)) {
         cause.reach = Reach::MaybeSent;
     }
     cause
-}
-
-/// An error and all its sources. An I/O error says nothing of one that it wraps, but of that one's source.
-pub(super) fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |link| {
-        let link: &'a (dyn Error + 'static) = *link;
-        match link.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
-            Some(wrapped) => Some(wrapped),
-            None => link.source(),
-        }
-    })
 }
 
 fn from_chain(error: &(dyn Error + 'static), part: Part) -> Cause {

@@ -1,6 +1,6 @@
 //! Which connections have been used.
 
-use super::cause::chain;
+use crate::operation::chain;
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpInfo;
 use std::error::Error;

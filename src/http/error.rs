@@ -1,8 +1,8 @@
 //! The error of an HTTP operation.
 
 use super::BoxError;
-use super::cause::chain;
-use crate::operation::OperationReport;
+use crate::operation::{ConnectProblem, OperationReport, chain};
+use gax_retry::__private::Escaped;
 use gax_retry::{Code, HttpFailure, StopReason, TransportFailure};
 use std::error::Error;
 use std::fmt;
@@ -34,7 +34,7 @@ pub(super) enum Broken {
     /// Our own clock ended the attempt.
     TimedOut { after: Duration },
     /// The transport failed, or the request itself did.
-    Failed { failure: Option<TransportFailure>, source: BoxError },
+    Failed { failure: Option<TransportFailure>, problem: Option<ConnectProblem>, source: BoxError },
     /// There was no time for the first attempt.
     NoTime,
 }
@@ -104,11 +104,14 @@ impl fmt::Display for HttpError {
             Broken::Failed { failure: Some(TransportFailure::Timeout), .. } => {
                 f.write_str(": the last attempt timed out")?;
             }
-            Broken::Failed { failure: Some(TransportFailure::Unreadable), source } => {
-                write!(f, ": the answer can't be read: {}", innermost(&**source))?;
+            Broken::Failed { failure: Some(TransportFailure::Unreadable), source, .. } => {
+                write!(f, ": the answer can't be read: {}", Escaped(innermost(&**source)))?;
             }
             Broken::Failed { failure: Some(_), .. } => f.write_str(": the connection broke")?,
             Broken::Failed { failure: None, .. } => f.write_str(": the request can't be sent")?,
+        }
+        if let Broken::Failed { problem: Some(problem), .. } = &self.broken {
+            write!(f, ": {problem}")?;
         }
         match self.last_status() {
             Some(status) => write!(f, "; the last answer was status {status}"),

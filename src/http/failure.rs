@@ -26,6 +26,7 @@ impl<B: Replay, R> Course<B, R> {
             return self.suspected(cause, error);
         }
         if let Some(loss) = self.loss(cause, part, &error)
+            && !cause.is_final()
             && self.outgoing.is_replayable()
             && self.resends.allow(loss)
         {
@@ -63,7 +64,10 @@ impl<B: Replay, R> Course<B, R> {
         if cause == Cause::UNREADABLE {
             self.ledger.note(Note::UnreadableResponse);
         }
-        let broken = Ended::Broken(Broken::Failed { failure: cause.failure, source });
+        if let Some(problem) = cause.problem {
+            self.ledger.note(Note::CannotConnect(problem));
+        }
+        let broken = Ended::Broken(Broken::Failed { failure: cause.failure, problem: cause.problem, source });
         if cause.reach == Reach::ClientClosed {
             self.http.failures.extend(failure);
             self.record(Code::Unavailable);
@@ -71,6 +75,7 @@ impl<B: Replay, R> Course<B, R> {
         }
         // What no server has carried out may be sent again, whatever it is.
         let repeatable = self.repeatable || (cause.reach.is_unprocessed() && self.http.may_be_retried());
+        let repeatable = repeatable && !cause.is_final();
         self.ended(broken, failure, repeatable, None)
     }
 

@@ -2,7 +2,9 @@
 
 pub(crate) mod blame;
 mod burst;
+mod chain;
 mod clock;
+mod connect_problem;
 mod error;
 mod jitter;
 mod name;
@@ -12,9 +14,11 @@ mod spare;
 mod timer;
 
 pub(crate) use burst::BURST;
+pub(crate) use chain::chain;
 #[cfg(feature = "http")]
 pub(crate) use clock::time_of_day;
 pub(crate) use clock::{Clock, until};
+pub use connect_problem::ConnectProblem;
 pub use error::OperationError;
 pub(crate) use jitter::{Jitter, JitterSeeds};
 pub(crate) use name::Name;

@@ -1,6 +1,6 @@
 //! What an operation did.
 
-use super::Name;
+use super::{ConnectProblem, Name};
 use gax_retry::{Attempt, NotAttempted, StopReason};
 use std::fmt;
 use std::sync::Arc;
@@ -174,6 +174,9 @@ impl fmt::Display for OperationReport {
         if let Some(http) = self.http() {
             writeln!(f, "  {http}")?;
         }
+        for note in self.notes() {
+            writeln!(f, "  {note}")?;
+        }
         match self.stop_reason() {
             Some(reason) => write!(f, "  {reason}"),
             None => f.write_str("  OK"),
@@ -205,6 +208,8 @@ pub enum Note {
     /// The response breaks the rules of HTTP or gRPC, so that it can't be read: the operation ended there,
     /// whatever codes are retryable.
     UnreadableResponse,
+    /// No connection can be made, for that reason.
+    CannotConnect(ConnectProblem),
 }
 
 impl fmt::Display for Note {
@@ -218,6 +223,7 @@ impl fmt::Display for Note {
             Note::AttemptsCapped => "no more than five attempts are made, as gRPC's rules have it",
             Note::CountedAsDeadlineExceeded => "the attempt's time was up: counted as DEADLINE_EXCEEDED",
             Note::UnreadableResponse => "the response can't be read: not retried, whatever its code",
+            Note::CannotConnect(problem) => return problem.fmt(f),
         })
     }
 }

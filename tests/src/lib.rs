@@ -25,6 +25,7 @@ mod rows;
 mod scripted;
 mod talk;
 mod tap;
+mod tls;
 mod wire;
 
 pub use answer::{Answer, Beat, Script};
@@ -38,4 +39,5 @@ pub use rows::{Row, error_report, report_of, reported, row, rows};
 pub use scripted::Scripted;
 pub use talk::Talker;
 pub use tap::{Sent, Tap};
+pub use tls::{Authority, Handshake, TlsConnector, TlsServer};
 pub use wire::{VirtualServer, pipes};
