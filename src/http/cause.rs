@@ -146,11 +146,15 @@ fn from_chain(error: &(dyn Error + 'static), part: Part) -> Cause {
         if current.is::<tokio::time::error::Elapsed>() {
             return Cause::new(TransportFailure::Timeout, reach);
         }
+        if current.is::<rustls::Error>() {
+            return Cause::new(broken, reach);
+        }
         if let Some(error) = current.downcast_ref::<io::Error>() {
             io.get_or_insert(error.kind());
         }
     }
     match io {
+        Some(io::ErrorKind::Other) if is_of_reqwests_clock(error) => {}
         Some(kind) if is_reset(kind) => return Cause::new(TransportFailure::Reset, reach),
         Some(kind) if part == Part::Head && !is_of_connection && is_of_connecting(kind) => {
             return Cause::new(TransportFailure::Connect, Reach::Unconnected);

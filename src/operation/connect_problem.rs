@@ -71,11 +71,13 @@ impl ConnectProblem {
 
 /// Connectors say these things with errors of private types.
 fn of_words(words: &str) -> Option<ConnectProblem> {
-    const WORDS: [(&str, ConnectProblem); 5] = [
-        // hyper-util's, reqwest's.
-        ("invalid URL, scheme is not http", ConnectProblem::UnsupportedScheme),
-        ("invalid URL", ConnectProblem::IncompleteUri),
+    const WORDS: [(&str, ConnectProblem); 7] = [
+        // hyper-util's, which reqwest has too, and hyper-tls's.
+        ("invalid URL, scheme is missing", ConnectProblem::IncompleteUri),
+        ("invalid URL, host is missing", ConnectProblem::IncompleteUri),
+        ("invalid URL, scheme", ConnectProblem::UnsupportedScheme),
         // hyper-rustls's.
+        ("missing scheme", ConnectProblem::IncompleteUri),
         ("unsupported scheme", ConnectProblem::UnsupportedScheme),
         // tonic's.
         ("Connecting to HTTPS without TLS enabled", ConnectProblem::UnsupportedScheme),
@@ -147,7 +149,7 @@ impl fmt::Display for ConnectProblem {
             ConnectProblem::IncompleteUri => "the URI has no scheme or no host: write it as https://host/path",
             ConnectProblem::UnsupportedScheme => {
                 "the client's connector does not speak the URI's scheme: for https build the client with TLS \
-                 (tonic's tls_config, hyper-rustls, reqwest's rustls feature), or use http"
+                 (tonic's tls_config, hyper-rustls, reqwest's rustls feature), else use a scheme that it speaks"
             }
             ConnectProblem::PlaintextServer => {
                 "the server does not speak TLS: use its port for TLS, or http in place of https"
@@ -182,5 +184,51 @@ impl fmt::Display for ConnectProblem {
                  configuration"
             }
         })
+    }
+}
+
+#[cfg(all(test, feature = "_rustls"))]
+mod tests {
+    use super::*;
+    use rustls::{
+        AlertDescription as Alert, CertificateError as Certificate, Error as Tls, PeerIncompatible,
+    };
+    use std::io;
+
+    fn of(error: Tls) -> Option<ConnectProblem> {
+        ConnectProblem::of(&io::Error::other(io::Error::new(io::ErrorKind::InvalidData, error)))
+    }
+
+    #[test]
+    fn of_tls_errors_wrapped_twice() {
+        for (error, problem) in [
+            (Tls::InvalidCertificate(Certificate::NotValidForName), Some(ConnectProblem::WrongHost)),
+            (Tls::InvalidCertificate(Certificate::Expired), Some(ConnectProblem::CertificateExpired)),
+            (Tls::InvalidCertificate(Certificate::Revoked), Some(ConnectProblem::BadCertificate)),
+            (Tls::InvalidCertificate(Certificate::UnknownRevocationStatus), None),
+            (Tls::AlertReceived(Alert::UnrecognisedName), Some(ConnectProblem::WrongHost)),
+            (Tls::AlertReceived(Alert::UnknownCA), Some(ConnectProblem::ClientNotAccepted)),
+            (Tls::AlertReceived(Alert::ProtocolVersion), Some(ConnectProblem::IncompatibleTls)),
+            (Tls::AlertReceived(Alert::InternalError), None),
+            (
+                Tls::PeerIncompatible(PeerIncompatible::NoCipherSuitesInCommon),
+                Some(ConnectProblem::IncompatibleTls),
+            ),
+            (Tls::DecryptError, None),
+        ] {
+            assert_eq!(of(error.clone()), problem, "{error:?}");
+        }
+    }
+
+    #[test]
+    fn of_what_connectors_say() {
+        for (words, problem) in [
+            ("invalid URL, host is missing", Some(ConnectProblem::IncompleteUri)),
+            ("missing scheme", Some(ConnectProblem::IncompleteUri)),
+            ("unsupported scheme gopher", Some(ConnectProblem::UnsupportedScheme)),
+            ("dns error", None),
+        ] {
+            assert_eq!(ConnectProblem::of(&io::Error::other(words)), problem, "{words}");
+        }
     }
 }

@@ -174,6 +174,9 @@ impl fmt::Display for OperationReport {
         if let Some(http) = self.http() {
             writeln!(f, "  {http}")?;
         }
+        if self.transparent_retries() > 0 {
+            writeln!(f, "  sent again at once, besides: {}", self.transparent_retries())?;
+        }
         for note in self.notes() {
             writeln!(f, "  {note}")?;
         }

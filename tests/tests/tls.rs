@@ -211,8 +211,8 @@ async fn a_scheme_that_the_client_does_not_speak_is_final() {
         assert!(
             error.to_string().ends_with(
                 "(NON_RETRYABLE): the request can't be sent: the client's connector does not speak the URI's scheme: \
-                 for https build the client with TLS (tonic's tls_config, hyper-rustls, reqwest's rustls feature), or \
-                 use http"
+                 for https build the client with TLS (tonic's tls_config, hyper-rustls, reqwest's rustls feature), else \
+                 use a scheme that it speaks"
             ),
             "{error}"
         );
