@@ -1,5 +1,7 @@
 //! A file's values with their places, whatever the file's syntax.
 
+#[cfg(feature = "yaml")]
+mod continuation;
 mod json;
 mod lines;
 mod node;

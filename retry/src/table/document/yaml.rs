@@ -1,5 +1,6 @@
 //! YAML text to nodes.
 
+use super::continuation::Indented;
 use super::{Kind, Member, Node, Source, Span};
 use crate::table::TableError;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span as YamlSpan, Tag};
@@ -10,10 +11,21 @@ const DEEPEST: usize = 512;
 
 /// Reads a text that holds one document. Aliases and tags are refused: a table without them can be read
 /// by anybody, and can't unfold into gigabytes.
+///
+/// Quoted scalars may go on at any column, as PyYAML and SnakeYAML have it.
 pub(crate) fn read_yaml(source: &Source) -> Result<Node, TableError> {
-    let mut reader = Reader { source, cursor: Cursor::default(), open: Vec::new() };
+    read(source, source.text(), &Indented::default()).or_else(|error| {
+        // Only a text that can't be read as it stands is looked at again.
+        let indented = Indented::quoted(source.text());
+        indented.and_then(|indented| read(source, &indented.text, &indented).ok()).ok_or(error)
+    })
+}
+
+/// Reads a text with spaces put into it, which has to be in quoted scalars. Places are those of the source.
+fn read(source: &Source, text: &str, indented: &Indented) -> Result<Node, TableError> {
+    let mut reader = Reader { source, indented, quoted: 0, cursor: Cursor::default(), open: Vec::new() };
     let mut root = None;
-    for event in Parser::new_from_str(source.text()) {
+    for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| reader.scan_error(&error))?;
         if let Some(node) = reader.event(event, span)? {
             if root.is_some() {
@@ -22,11 +34,15 @@ pub(crate) fn read_yaml(source: &Source) -> Result<Node, TableError> {
             root = Some(node);
         }
     }
-    root.ok_or_else(|| {
-        TableError::new("the file is empty")
+    let nothing = |message: &str| {
+        TableError::new(message)
             .with_help("a retry table has interfaces or entries")
             .at(source.origin(Span { start: 0, end: 0 }), String::new())
-    })
+    };
+    if reader.quoted < indented.count() {
+        return Err(nothing("the lines of a quoted text are not indented"));
+    }
+    root.ok_or_else(|| nothing("the file is empty"))
 }
 
 /// A collection that has not ended yet.
@@ -37,6 +53,9 @@ enum Open {
 
 struct Reader<'a> {
     source: &'a Source,
+    indented: &'a Indented,
+    /// In how many places of quoted scalars spaces were put in.
+    quoted: usize,
     cursor: Cursor,
     open: Vec<Open>,
 }
@@ -46,6 +65,9 @@ impl Reader<'_> {
     fn event(&mut self, event: Event<'_>, span: YamlSpan) -> Result<Option<Node>, TableError> {
         let node = match event {
             Event::Scalar(text, style, _, tag) => {
+                if matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted) {
+                    self.quoted += self.indented.count_in(span.start.index(), span.end.index());
+                }
                 let span = self.span(span);
                 self.refuse_tag(tag.as_deref(), span)?;
                 Node { span, kind: scalar(text, style) }
@@ -115,14 +137,17 @@ impl Reader<'_> {
     }
 
     fn span(&mut self, span: YamlSpan) -> Span {
-        let start = self.cursor.byte(self.source.text(), span.start.index());
-        let end = self.cursor.byte(self.source.text(), span.end.index());
+        let start = self.byte(&span.start);
+        let end = self.byte(&span.end);
         Span { start, end: end.max(start) }
     }
 
+    fn byte(&mut self, marker: &Marker) -> usize {
+        self.cursor.byte(self.source.text(), self.indented.original(marker.index()))
+    }
+
     fn scan_error(&mut self, error: &ScanError) -> TableError {
-        let marker: &Marker = error.marker();
-        let start = self.cursor.byte(self.source.text(), marker.index());
+        let start = self.byte(error.marker());
         let span = Span { start, end: start };
         TableError::new(format!("not YAML: {}", error.info()))
             .with_help("correct the text here")
@@ -242,6 +267,48 @@ mod tests {
             ("60s", Kind::String("60s".into())),
         ] {
             assert_eq!(read(text).unwrap().kind, kind, "{text}");
+        }
+    }
+
+    /// As Google's own service YAML of four APIs has it; PyYAML and SnakeYAML read a space.
+    #[test]
+    fn quoted_scalars_go_on_at_any_column() {
+        for (quoted, value) in [
+            (
+                "'Manages functions executed in response to\nevents.'",
+                "Manages functions executed in response to events.",
+            ),
+            (
+                "\"Manages functions executed in response to\nevents.\"",
+                "Manages functions executed in response to events.",
+            ),
+            ("'a  \n\n  it''s\n\tb'", "a\nit's b"),
+            ("\"a\\\n  b\\n\nc\"", "ab\n c"),
+            ("'a\n # b\n- c: d'", "a # b - c: d"),
+        ] {
+            let text = format!("é:\n  overview: {quoted}\n  rules:\n  - 'x'\nb: 'y\nz'\n");
+            let source = Source::new(None, &text);
+            let root = read_yaml(&source).unwrap_or_else(|error| panic!("{error}"));
+            let Kind::Object(members) = &root.kind else { panic!("{root:?}") };
+            let Kind::Object(documentation) = &members[0].value.kind else { panic!("{root:?}") };
+            assert_eq!(documentation[0].value.kind, Kind::String(value.to_owned()));
+            assert_eq!(
+                text.get(documentation[0].value.span.start..documentation[0].value.span.end),
+                Some(quoted)
+            );
+            assert_eq!(documentation[1].key, "rules");
+            let Kind::Array(rules) = &documentation[1].value.kind else { panic!("{root:?}") };
+            assert_eq!(source.excerpt(rules[0].span), "'x'");
+            assert_eq!((members[1].key.as_str(), &members[1].value.kind), ("b", &Kind::String("y z".into())));
+            assert_eq!(source.excerpt(members[1].value.span), "'y\nz'");
+        }
+    }
+
+    #[test]
+    fn nothing_but_quoted_scalars_goes_on_at_any_column() {
+        for text in ["a:\n  b: 'c\nd'\n  e: it's\n f: g\n", "a:\n  b: 'c\n---\nd'\n", "a:\n  b: 'c\nd\n"] {
+            let found = error(text);
+            assert!(found.starts_with("line 2, column 6: not YAML: "), "{text}: {found}");
         }
     }
 

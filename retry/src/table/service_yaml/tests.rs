@@ -95,6 +95,23 @@ publishing:
     assert_eq!(mixed(yaml, services), ["a.v1.B/Get"]);
 }
 
+/// Google's own service YAML of the cloudfunctions APIs is written so.
+#[test]
+fn a_quoted_text_may_go_on_at_the_left_margin() {
+    for quote in ['\'', '"'] {
+        let text = format!(
+            "documentation:\n  overview: {quote}Manages user-provided functions executed in response to\nevents.{quote}\n  \
+             rules:\n  - selector: x\n{}",
+            yaml(&[LOCATIONS], &["google.cloud.location.Locations.GetLocation"])
+        );
+        let services = vec![service("a.v1.B", &["Get"]), service(LOCATIONS, &["GetLocation"])];
+        assert_eq!(
+            mixed(&text, services),
+            ["a.v1.B/Get", "a.v1.B/GetLocation of google.cloud.location.Locations"]
+        );
+    }
+}
+
 #[test]
 fn what_is_no_object_is_refused() {
     let error = ServiceYaml::parse("[1, 2]").unwrap_err();
