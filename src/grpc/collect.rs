@@ -100,8 +100,9 @@ impl Collected {
     }
 
     /// How many bytes the first message takes with its prefix, once that is there.
+    #[inline]
     fn message_end(&self) -> Option<usize> {
-        let prefix = self.first.as_deref().and_then(|first| first.first_chunk()).copied();
+        let prefix = self.first.as_deref()?.first_chunk().copied();
         let [_, length @ ..]: [u8; PREFIX] = prefix.or_else(|| self.scattered_prefix())?;
         Some(usize::try_from(u32::from_be_bytes(length)).unwrap_or(usize::MAX).saturating_add(PREFIX))
     }
@@ -125,8 +126,12 @@ impl Collected {
     }
 
     /// The next piece to pass on.
+    #[inline]
     pub(crate) fn pop(&mut self) -> Option<Bytes> {
-        self.first.take().or_else(|| self.rest.as_mut()?.pop())
+        match &mut self.rest {
+            Some(rest) if self.first.is_none() => rest.pop(),
+            _ => self.first.take(),
+        }
     }
 
     /// All frames as one buffer, without a copy where there is one only.

@@ -56,7 +56,7 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
             None => Call::untouched(access, &mut self.inner, request).into(),
             Some(Found { plan, kind }) => {
                 let is_named = !is_bare_channel::<S>();
-                Call::start(access, &mut self.inner, request, plan, kind, is_named).into()
+                Call::start(access, &mut self.inner, request, plan, kind, is_named)
             }
         }
     }
