@@ -160,11 +160,17 @@ impl HttpRetryLayer {
     }
 
     /// The longest body in memory, in bytes, that is kept to be sent again. A longer one is sent once, and
-    /// the report says so. Zero: no limit.
+    /// the report says so. With zero, no request that has a body is sent twice.
     #[must_use]
     pub fn max_replay_bytes(mut self, bytes: usize) -> Self {
-        self.limits.max_replay_bytes = if bytes == 0 { usize::MAX } else { bytes };
+        self.limits.max_replay_bytes = bytes;
         self.changed()
+    }
+
+    /// Keeps bodies of any length to be sent again, which is the default.
+    #[must_use]
+    pub fn without_replay_limit(self) -> Self {
+        self.max_replay_bytes(usize::MAX)
     }
 
     /// The most bytes of a success that are held back until it has ended, so that one that breaks off can

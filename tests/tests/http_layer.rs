@@ -404,7 +404,11 @@ async fn what_is_too_long_to_keep_is_sent_once() {
     assert_eq!((seen.status, seen.report.stop_reason()), (503, Some(StopReason::NotReplayable)));
     assert_eq!(seen.report.notes(), [Note::RequestTooLargeToReplay]);
     assert_eq!(sent(&narrow, [HttpAct::status(503)], put("1234")).await.status, 200);
-    assert_eq!(sent(&narrow.max_replay_bytes(0), [HttpAct::status(503)], put("12345")).await.status, 200);
+    let wide = narrow.clone().without_replay_limit();
+    assert_eq!(sent(&wide, [HttpAct::status(503)], put("12345")).await.status, 200);
+    let none = narrow.max_replay_bytes(0);
+    assert_eq!(sent(&none, [HttpAct::status(503)], put("1")).await.status, 503);
+    assert_eq!(sent(&none, [HttpAct::status(503)], put("")).await.status, 200);
 }
 
 #[tokio::test(start_paused = true)]
