@@ -1,7 +1,7 @@
 //! Quoted scalars of YAML that go on at the left margin.
 //!
-//! YAML wants the lines of a quoted scalar to be indented, and the parser refuses a text where one is not. PyYAML
-//! and SnakeYAML read such texts, and Google publishes some. They are given to the parser with spaces in
+//! YAML wants the lines of a quoted scalar to be indented, and the parser refuses a text where one is not. `PyYAML`
+//! and `SnakeYAML` read such texts, and Google publishes some. They are given to the parser with spaces in
 //! front of these lines, which mean nothing there.
 
 /// A text with spaces in front of some lines; by default, of none.
@@ -106,13 +106,13 @@ impl Indenter {
             let ends = line.get(column + 1).is_none_or(|next| next.is_whitespace());
             match first {
                 '#' => return,
-                '\'' | '"' => match closing(line, column + 1, *first) {
-                    Some(end) => column = end,
-                    None => {
+                '\'' | '"' => {
+                    let Some(end) = closing(line, column + 1, *first) else {
                         self.open = Some((*first, column.max(depth)));
                         return;
-                    }
-                },
+                    };
+                    column = end;
+                }
                 '|' | '>' if self.flow == 0 => {
                     self.block = Some(parent);
                     return;

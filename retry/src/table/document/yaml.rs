@@ -12,7 +12,7 @@ const DEEPEST: usize = 512;
 /// Reads a text that holds one document. Aliases and tags are refused: a table without them can be read
 /// by anybody, and can't unfold into gigabytes.
 ///
-/// Quoted scalars may go on at any column, as PyYAML and SnakeYAML have it.
+/// Quoted scalars may go on at any column, as `PyYAML` and `SnakeYAML` have it.
 pub(crate) fn read_yaml(source: &Source) -> Result<Node, TableError> {
     read(source, source.text(), &Indented::default()).or_else(|error| {
         // Only a text that can't be read as it stands is looked at again.
@@ -270,7 +270,7 @@ mod tests {
         }
     }
 
-    /// As Google's own service YAML of four APIs has it; PyYAML and SnakeYAML read a space.
+    /// As Google's own service YAML of four APIs has it; `PyYAML` and `SnakeYAML` read a space.
     #[test]
     fn quoted_scalars_go_on_at_any_column() {
         for (quoted, value) in [
