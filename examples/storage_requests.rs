@@ -201,7 +201,7 @@ async fn send(sender: &mut Sender, id: String, request: http::Request<Full<Bytes
         "id": id,
         "ok": status.is_some_and(|status| status.is_success()) && error.is_none(),
         "status": status.map(|status| status.as_u16()),
-        "attempts": report.map(|report| report.attempts().len()),
+        "attempts": report.map(OperationReport::attempt_count),
         "idempotency": report.and_then(OperationReport::idempotency).map(ToString::to_string),
         "stop_reason": report.and_then(OperationReport::stop_reason).map(StopReason::as_str),
         "body": String::from_utf8_lossy(&body),

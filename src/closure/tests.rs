@@ -127,7 +127,7 @@ async fn attempts_without_a_delay_let_other_tasks_run() {
         .run_until(async {
             let failing = || async { Err::<(), _>(Status::unavailable("")) };
             let error = retry(&settings, [Code::Unavailable], failing).await.unwrap_err();
-            assert_eq!(error.report().attempts().len(), 1000);
+            assert_eq!(error.report().attempt_count(), 1000);
         })
         .await;
     assert!(turns.get() >= 1000 / 16, "{}", turns.get());

@@ -140,12 +140,12 @@ impl Failure {
             }
             Kind::Transport(error) => of_error(error),
             Kind::TimedOut { timeout } => {
-                let attempt = ledger.attempts().len();
+                let attempt = ledger.attempt_count();
                 let message = format!("attempt {attempt} of {} timed out after {timeout:?}", ledger.method);
                 deadline_exceeded(message, self.said)
             }
             Kind::AtDeadline => {
-                let attempts = ledger.attempts().len();
+                let attempts = ledger.attempt_count();
                 let message = format!("the deadline of {} passed after attempt {attempts}", ledger.method);
                 deadline_exceeded(message, self.said)
             }

@@ -64,7 +64,7 @@ use tower_layer::Layer;
 /// let request = http::Request::get("http://localhost:9000/storage/v1/b/photos").body(Full::default())?;
 /// let response = client.call(request).await?;
 /// if let Some(report) = response.extensions().get::<OperationReport>() {
-///     println!("{} attempts, {:?}", report.attempts().len(), report.stop_reason());
+///     println!("{} attempts, {:?}", report.attempt_count(), report.stop_reason());
 /// }
 /// # Ok(())
 /// # }

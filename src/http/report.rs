@@ -1,5 +1,6 @@
 //! What a report says of an HTTP request besides its attempts.
 
+use crate::operation::Ends;
 use gax_retry::__private::Escaped;
 use gax_retry::{HttpFailure, IdempotencyStrategy, Verdict};
 use std::fmt;
@@ -13,19 +14,19 @@ use std::fmt;
 /// use tonic_gax::{HttpFailure, OperationReport};
 ///
 /// fn may_have_happened_twice(report: &OperationReport) -> bool {
-///     report.http().is_some_and(|http| !http.is_safe()) && report.attempts().len() > 1
+///     report.http().is_some_and(|http| !http.is_safe()) && report.attempt_count() > 1
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpReport {
     pub(super) verdict: Verdict,
     pub(super) strategy: IdempotencyStrategy,
-    pub(super) failures: Vec<HttpFailure>,
+    pub(super) failures: Ends<HttpFailure>,
 }
 
 impl HttpReport {
     pub(super) fn new(verdict: Verdict, strategy: IdempotencyStrategy) -> Self {
-        Self { verdict, strategy, failures: Vec::new() }
+        Self { verdict, strategy, failures: Ends::default() }
     }
 
     /// What the idempotency table says of the request, and by which rule.
@@ -58,10 +59,10 @@ impl HttpReport {
     }
 
     /// How the attempts failed, in their order. A failure that is neither an answer nor the transport's
-    /// (the request's own body failed, say) is left out.
+    /// (the request's own body failed, say) is left out. Of more than 64 these are the first 32 and the last 32.
     #[must_use]
     pub fn failures(&self) -> &[HttpFailure] {
-        &self.failures
+        self.failures.as_slice()
     }
 }
 

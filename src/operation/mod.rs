@@ -5,11 +5,13 @@ mod burst;
 mod chain;
 mod clock;
 mod connect_problem;
+mod ends;
 mod error;
 mod jitter;
 mod name;
 mod report;
 mod resends;
+mod rows;
 mod spare;
 mod timer;
 
@@ -19,6 +21,8 @@ pub(crate) use chain::chain;
 pub(crate) use clock::time_of_day;
 pub(crate) use clock::{Clock, until};
 pub use connect_problem::ConnectProblem;
+#[cfg(feature = "http")]
+pub(crate) use ends::Ends;
 pub use error::OperationError;
 pub(crate) use jitter::{Jitter, JitterSeeds};
 pub(crate) use name::Name;

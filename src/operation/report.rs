@@ -1,5 +1,6 @@
 //! What an operation did.
 
+use super::rows::{Rows, parts};
 use super::{ConnectProblem, Name};
 use gax_retry::{Attempt, NotAttempted, StopReason};
 use std::fmt;
@@ -7,6 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The ledger of one operation: its attempts, and why it ended.
+///
+/// It keeps the first 32 and the last 32 attempts, and counts the others, so that it stays small however long an
+/// operation goes on.
 ///
 /// A response carries it in its extensions (see [`CallOptions::report`](crate::CallOptions::report)), and
 /// an error in its [`OperationError`](crate::OperationError). It is cheap to clone.
@@ -82,13 +86,39 @@ impl OperationReport {
         }
     }
 
-    /// The attempts in the order in which they ended.
+    /// The attempts in the order in which they ended: all of them, or the first 32 and the last 32 of more than
+    /// 64. [`attempts_left_out`](Self::attempts_left_out) says how many there were in between.
     #[must_use]
     pub fn attempts(&self) -> &[Attempt] {
         match &self.held {
             Held::Plain { attempt, .. } => std::slice::from_ref(attempt),
             Held::Shared(ledger) => ledger.attempts(),
         }
+    }
+
+    /// How many attempts were made.
+    #[must_use]
+    pub fn attempt_count(&self) -> u32 {
+        self.ledger().map_or(1, Ledger::attempt_count)
+    }
+
+    /// The first attempts, 32 at most.
+    #[must_use]
+    pub fn first_attempts(&self) -> &[Attempt] {
+        parts(self.attempts()).0
+    }
+
+    /// The attempts after the [first](Self::first_attempts): all of them, or the last 32 of more. Empty if there
+    /// were no more than 32 in all.
+    #[must_use]
+    pub fn last_attempts(&self) -> &[Attempt] {
+        parts(self.attempts()).1
+    }
+
+    /// How many attempts between the first and the last were made that the report does not keep.
+    #[must_use]
+    pub fn attempts_left_out(&self) -> u32 {
+        self.ledger().map_or(0, |ledger| ledger.attempts.left_out())
     }
 
     /// Why no further attempt was made; `None` after a success.
@@ -135,7 +165,7 @@ impl OperationReport {
 
     /// One sentence about an operation that failed.
     pub(crate) fn write_failure(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = self.attempts().len();
+        let count = self.attempt_count();
         let noun = if count == 1 { "attempt" } else { "attempts" };
         write!(f, "{} failed after {count} {noun} in {:?}", self.name(), self.elapsed())?;
         match self.stop_reason() {
@@ -151,25 +181,33 @@ impl OperationReport {
     }
 }
 
+fn write_line(f: &mut fmt::Formatter<'_>, attempt: &Attempt) -> fmt::Result {
+    write!(f, "  attempt {}: ", attempt.number())?;
+    match attempt.rpc_timeout() {
+        Some(timeout) => write!(f, "RPC timeout {timeout:?}")?,
+        None => f.write_str("no RPC timeout")?,
+    }
+    writeln!(
+        f,
+        ", after a delay of {:?}, from {:?} to {:?}: {}",
+        attempt.delay(),
+        attempt.start(),
+        attempt.end(),
+        attempt.code()
+    )
+}
+
 impl fmt::Display for OperationReport {
-    /// The attempt table, one line an attempt.
+    /// The attempt table, one line an attempt that is kept, and one that says how many are left out.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.name())?;
-        for attempt in self.attempts() {
-            write!(f, "  attempt {}: ", attempt.number())?;
-            match attempt.rpc_timeout() {
-                Some(timeout) => write!(f, "RPC timeout {timeout:?}")?,
-                None => f.write_str("no RPC timeout")?,
-            }
-            writeln!(
-                f,
-                ", after a delay of {:?}, from {:?} to {:?}: {}",
-                attempt.delay(),
-                attempt.start(),
-                attempt.end(),
-                attempt.code()
-            )?;
+        self.first_attempts().iter().try_for_each(|attempt| write_line(f, attempt))?;
+        match self.attempts_left_out() {
+            0 => {}
+            1 => f.write_str("  .. 1 attempt left out\n")?,
+            count => writeln!(f, "  .. {count} attempts left out")?,
         }
+        self.last_attempts().iter().try_for_each(|attempt| write_line(f, attempt))?;
         #[cfg(feature = "http")]
         if let Some(http) = self.http() {
             writeln!(f, "  {http}")?;
@@ -248,7 +286,7 @@ impl Ledger {
     pub(crate) fn new(method: impl Into<Name>) -> Self {
         Self {
             method: method.into(),
-            attempts: Rows::None,
+            attempts: Rows::default(),
             stop_reason: None,
             not_attempted: None,
             transparent_retries: 0,
@@ -259,15 +297,7 @@ impl Ledger {
     }
 
     pub(crate) fn push(&mut self, attempt: Attempt) {
-        self.attempts = match std::mem::replace(&mut self.attempts, Rows::None) {
-            Rows::None => Rows::One(attempt),
-            Rows::One(first) => Rows::Two([first, attempt]),
-            Rows::Two([first, second]) => Rows::Many(vec![first, second, attempt]),
-            Rows::Many(mut rows) => {
-                rows.push(attempt);
-                Rows::Many(rows)
-            }
-        };
+        self.attempts.push(attempt);
     }
 
     pub(crate) fn note(&mut self, note: Note) {
@@ -276,27 +306,15 @@ impl Ledger {
         }
     }
 
+    /// The attempts that are kept.
     pub(crate) fn attempts(&self) -> &[Attempt] {
         self.attempts.as_slice()
     }
-}
 
-/// The first two attempts live inline: most retries succeed at once.
-#[derive(Debug, Clone, PartialEq)]
-enum Rows {
-    None,
-    One(Attempt),
-    Two([Attempt; 2]),
-    Many(Vec<Attempt>),
-}
-
-impl Rows {
-    fn as_slice(&self) -> &[Attempt] {
-        match self {
-            Rows::None => &[],
-            Rows::One(first) => std::slice::from_ref(first),
-            Rows::Two(both) => both,
-            Rows::Many(rows) => rows,
-        }
+    /// How many attempts were made.
+    pub(crate) fn attempt_count(&self) -> u32 {
+        // No more than 64 are kept.
+        let kept = u32::try_from(self.attempts().len()).unwrap_or(u32::MAX);
+        kept.saturating_add(self.attempts.left_out())
     }
 }

@@ -71,6 +71,47 @@ fn one_retry_allocates_less_than_two_calls() {
     assert!(generated <= -20, "{generated}");
 }
 
+/// The most that an operation of so many attempts holds at a time, and how long its report's text is.
+fn peak(attempts: u32) -> (u64, usize) {
+    let settings = tonic_gax::RetrySettings::builder()
+        .initial_retry_delay(std::time::Duration::ZERO)
+        .max_attempts(attempts)
+        .build()
+        .unwrap();
+    let retryer = tonic_gax::Retryer::new(&settings, [tonic_gax::Code::Unavailable]);
+    let mut text = 0;
+    let info = measure(|| {
+        let failed = retryer.run_blocking(|_| Err::<(), _>(Status::unavailable(""))).unwrap_err();
+        assert_eq!(failed.report().attempt_count(), attempts);
+        text = failed.report().to_string().len();
+    });
+    (info.bytes_max, text)
+}
+
+#[test]
+fn a_long_operation_holds_no_more_than_a_short_one() {
+    let ((short, _), (long, text)) = (peak(100), peak(100_000));
+    assert!(long <= short + 4096, "{long} bytes against {short}");
+    assert!(text < 8192, "{text}");
+}
+
+#[test]
+fn a_long_call_holds_no_more_than_a_short_one() {
+    let peak = |attempts: u32| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let pace = Pace { attempts, ..Pace::AT_ONCE };
+        let mut client = Generated::new(Canned::new().failing(attempts), pace);
+        let message = message::request(message::SMALL);
+        let info = measure(|| {
+            let outcome = runtime.block_on(client.call(message));
+            assert!(outcome.is_err());
+        });
+        info.bytes_max
+    };
+    let (short, long) = (peak(100), peak(20_000));
+    assert!(long <= short + 4096, "{long} bytes against {short}");
+}
+
 /// Counts how often it is encoded.
 #[derive(Debug, Default)]
 struct Counted;

@@ -1,4 +1,5 @@
 //! A duration of zero is no time, never no limit: the call ends at once and nothing is sent.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
 use gax_retry::{Code, Compatibility, RetrySettings, StopReason};

@@ -17,6 +17,9 @@ pub(crate) struct Timeline {
     /// Whether further attempts are left out.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) truncated: bool,
+    /// How many attempts of a call are left out, between the first and the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) attempts_left_out: Option<u32>,
 }
 
 /// An attempt.
@@ -50,7 +53,13 @@ impl Timeline {
             ("ended", Align::Right),
             ("code", Align::Left),
         ]);
+        let mut next = 1;
         for row in &self.attempts {
+            if row.attempt > next {
+                let left_out = format!("{} left out", row.attempt - next);
+                table.push([Cell::styled(&"..", DIM), Cell::styled(&left_out, DIM)]);
+            }
+            next = row.attempt.saturating_add(1);
             table.push([
                 Cell::from(row.attempt),
                 row.rpc_timeout_ms.map_or_else(|| Cell::from("none"), Cell::from),
@@ -99,6 +108,7 @@ impl From<&OperationReport> for Timeline {
             stop_reason: report.stop_reason().map(Named),
             end_ms: Some(Ms(report.elapsed())),
             truncated: false,
+            attempts_left_out: Some(report.attempts_left_out()).filter(|count| *count > 0),
         }
     }
 }
@@ -120,6 +130,7 @@ impl From<&AttemptPlan> for Timeline {
             stop_reason: plan.stop_reason().map(Named),
             end_ms: plan.endless().is_none().then(|| Ms(plan.end())),
             truncated: plan.is_truncated(),
+            attempts_left_out: None,
         }
     }
 }
@@ -156,5 +167,35 @@ impl Serialize for Named<StopReason> {
 impl Serialize for Named<Code> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.0.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gax_retry::RetrySettings;
+    use std::time::Duration;
+
+    fn call(attempts: u32) -> Timeline {
+        let settings = RetrySettings::builder().initial_retry_delay(Duration::ZERO).max_attempts(attempts);
+        let failed = tonic_gax::retry_blocking(&settings.build().unwrap(), [Code::Aborted], |_| {
+            Err::<(), _>(tonic::Status::aborted(""))
+        });
+        Timeline::from(failed.unwrap_err().report())
+    }
+
+    #[test]
+    fn attempts_that_a_report_leaves_out_are_counted() {
+        let long = call(100);
+        let json = serde_json::to_value(&long).unwrap();
+        assert_eq!(
+            (json["attempts"].as_array().unwrap().len(), &json["attempts_left_out"]),
+            (64, &36.into())
+        );
+        let text = long.table().to_string();
+        assert!(text.lines().nth(2 + 32).unwrap().contains("36 left out"), "{text}");
+        let short = call(64);
+        assert_eq!(serde_json::to_value(&short).unwrap().get("attempts_left_out"), None);
+        assert!(!short.table().to_string().contains("left out"));
     }
 }

@@ -1,0 +1,50 @@
+//! The attempts of a ledger.
+
+use super::ends::{Ends, KEPT};
+use gax_retry::Attempt;
+
+/// The first two attempts live inline: most retries succeed at once. Of very many both ends are kept.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) enum Rows {
+    #[default]
+    None,
+    One(Attempt),
+    Two([Attempt; 2]),
+    Many(Ends<Attempt>),
+}
+
+impl Rows {
+    pub(crate) fn push(&mut self, attempt: Attempt) {
+        *self = match std::mem::take(self) {
+            Rows::None => Rows::One(attempt),
+            Rows::One(first) => Rows::Two([first, attempt]),
+            Rows::Two([first, second]) => Rows::Many(Ends::new(vec![first, second, attempt])),
+            Rows::Many(mut rows) => {
+                rows.push(attempt);
+                Rows::Many(rows)
+            }
+        };
+    }
+
+    /// The attempts that are kept.
+    pub(crate) fn as_slice(&self) -> &[Attempt] {
+        match self {
+            Rows::None => &[],
+            Rows::One(first) => std::slice::from_ref(first),
+            Rows::Two(both) => both,
+            Rows::Many(rows) => rows.as_slice(),
+        }
+    }
+
+    pub(crate) fn left_out(&self) -> u32 {
+        match self {
+            Rows::Many(rows) => rows.left_out(),
+            Rows::None | Rows::One(_) | Rows::Two(_) => 0,
+        }
+    }
+}
+
+/// The attempts that are kept, in two parts: nothing was left out within either.
+pub(crate) fn parts(kept: &[Attempt]) -> (&[Attempt], &[Attempt]) {
+    kept.split_at(KEPT.min(kept.len()))
+}
