@@ -3,7 +3,7 @@
 use crate::descriptors::{Descriptors, ProtoService};
 use crate::join::{JoinedService, describe, join};
 use crate::names::{ServiceNames, service_names};
-use gax_retry::{Finding, RetryTable, ServiceDescription};
+use gax_retry::{Finding, RetryTable, ServiceDescription, TableError};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What is generated, by service.
@@ -14,6 +14,8 @@ pub(crate) struct Plan {
     files: HashSet<String>,
     /// Names in the table that no proto has.
     pub(crate) unknown: Vec<Finding>,
+    /// Entries that don't say what their methods get.
+    pub(crate) unusable: Vec<TableError>,
 }
 
 /// What is generated for a service.
@@ -66,7 +68,12 @@ impl Plan {
             .map(|service| service.full_name.as_str())
             .zip(names(descriptors, &with_gax).into_iter().zip(join(table, &with_gax)))
             .collect();
-        let mut plan = Self { services: HashMap::new(), files: HashSet::new(), unknown: Vec::new() };
+        let mut plan = Self {
+            services: HashMap::new(),
+            files: HashSet::new(),
+            unknown: Vec::new(),
+            unusable: Vec::new(),
+        };
         for service in &descriptors.services {
             let tonic = wishes.tonic && !wishes.is_extern(service);
             let gax = gax.remove(service.full_name.as_str());
@@ -77,6 +84,7 @@ impl Plan {
         }
         let all: Vec<ServiceDescription> = descriptors.services.iter().map(describe).collect();
         plan.unknown = one_per_service(table.unknown_names(&all));
+        plan.unusable = table.unusable_entries(&all);
         plan
     }
 

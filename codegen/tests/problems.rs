@@ -77,6 +77,21 @@ fn a_table_that_java_drops_is_dropped_with_a_warning() {
 }
 
 #[test]
+fn an_entry_of_gapic_yaml_has_to_say_what_its_method_gets() {
+    let gapic = |method: &str| {
+        let text = format!(
+            "config_schema_version: 1.0.0\ninterfaces:\n- name: edge.v1.Edges\n  methods:\n  - name: {method}\n"
+        );
+        configure().retry_table_text("edge_gapic.yaml", text)
+    };
+    let error = error(gapic("Ping"));
+    assert_eq!(error.to_string(), "edge_gapic.yaml:5:5: the method Ping has no retry_codes_name");
+    assert!(error.is_table() && format!("{error:?}").contains("\n  help: add retry_codes_name"));
+    let generated = gapic("Gone").generate(&["edge.proto"], &[DATA]).unwrap();
+    assert_eq!(generated.findings()[0].rule(), "skipped-entry");
+}
+
+#[test]
 fn a_missing_table_is_named() {
     let error = error(configure().retry_table("no/such/table.json"));
     assert!(error.to_string().starts_with("can't read the retry table no/such/table.json: "), "{error}");

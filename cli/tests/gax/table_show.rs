@@ -109,6 +109,37 @@ fn memorystores_stub_table_is_the_java_clients() {
     compare("google.cloud.redis.v1", &flags, "redis_grpc_service_config.json");
 }
 
+/// pubsub's and longrunning's tables of 2019 each have one: the rest of the table counts.
+#[test]
+fn a_method_without_definitions_is_skipped_unless_the_protos_have_it() {
+    let folder = super::folder("show_skipped");
+    let gapic = folder.join("gapic.yaml");
+    let text = "config_schema_version: 1.0.0\ninterfaces:\n- name: example.messy.v1.Rooms\n  retry_codes_def:\n  - name: some\n    \
+                retry_codes: [UNAVAILABLE]\n  retry_params_def:\n  - name: some\n    total_timeout_millis: 5000\n  methods:\n  - \
+                name: GetRoom\n    retry_codes_name: some\n    retry_params_name: some\n  - name: GetRoof\n";
+    std::fs::write(&gapic, text).unwrap();
+    let show = |protos: &str| {
+        session(&format!("table show {protos}{}", gapic.display()))
+            .replace(&folder.display().to_string(), "FOLDER")
+    };
+    let protos = "--proto-path table --proto messy.proto -- ";
+    let finding = "FOLDER/gapic.yaml:14:5: warning[skipped-entry]: the method GetRoof has no retry_codes_name, so the \
+                   entry of GetRoof is skipped; add retry_codes_name\n";
+    for protos in ["", protos] {
+        let shown = show(protos);
+        assert!(shown.contains("example.messy.v1.Rooms/GetRoom\n  some at gapic.yaml:11\n"), "{shown}");
+        assert!(shown.contains(finding), "{shown}");
+    }
+    std::fs::write(&gapic, text.replace("name: GetRoom\n    retry_codes_name: some\n", "name: GetRoom\n"))
+        .unwrap();
+    let refused =
+        "error: FOLDER/gapic.yaml:11:5: the method GetRoom has no retry_codes_name; add retry_codes_name\n";
+    assert!(show(protos).contains(refused), "{}", show(protos));
+    assert!(show("").ends_with("--- exit status 0\n"), "{}", show(""));
+    let lint = session(&format!("table lint {protos}{}", gapic.display()));
+    assert!(lint.contains("error[skipped-entry]: the method GetRoom has no retry_codes_name"), "{lint}");
+}
+
 #[test]
 fn presets_come_with_their_rules() {
     assert_snapshot!(session("table show --preset storage"));

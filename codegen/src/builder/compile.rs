@@ -136,6 +136,9 @@ impl Builder {
             tonic: self.build_client || self.build_server,
         };
         let plan = Rc::new(Plan::new(&Descriptors::new(&compiled.set), table, &wishes));
+        if let Some(error) = plan.unusable.first() {
+            return Err(Error::table(error.clone(), "", None));
+        }
         if self.deny_unknown_methods && !plan.unknown.is_empty() {
             return Err(Error::unknown_names(plan.unknown.clone()));
         }

@@ -97,7 +97,13 @@ impl Linter {
         ] {
             check(&subject, &mut report);
         }
-        let mut findings = table.findings().to_vec();
+        let unusable = table.unusable_entries(self.services.as_deref().unwrap_or_default());
+        let findings = table.findings().iter().cloned().map(|finding| {
+            let is_harmful = finding.rule() == "skipped-entry"
+                && unusable.iter().any(|error| error.origin() == finding.origin());
+            if is_harmful { finding.with_severity(Severity::Error) } else { finding }
+        });
+        let mut findings: Vec<Finding> = findings.collect();
         findings.extend(report.into_findings());
         let unused = allowances::unused(table, &findings, self.services.is_some());
         findings.retain(|finding| table.allowance_for(finding).is_none());

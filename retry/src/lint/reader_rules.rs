@@ -3,7 +3,7 @@
 use super::{Needs, Rule};
 use crate::Severity;
 
-pub(super) static RULES: [Rule; 27] = [
+pub(super) static RULES: [Rule; 28] = [
     rule("no-max-attempts", Severity::Note, "a retry policy without maxAttempts"),
     rule("max-attempts-below-2", Severity::Warning, "a retry policy that never retries"),
     rule("no-codes", Severity::Warning, "a retry policy that retries no code"),
@@ -29,6 +29,7 @@ pub(super) static RULES: [Rule; 27] = [
         Severity::Warning,
         "polling settings that are ignored, since one is missing",
     ),
+    rule("skipped-entry", Severity::Warning, "a method whose codes or settings are not defined"),
     rule("no-effect", Severity::Note, "a value that nothing acts on"),
     rule("not-strict-json", Severity::Warning, "JSON that only a lenient reader takes"),
     rule("dropped-file", Severity::Warning, "a file that Google's Java generator drops in silence"),

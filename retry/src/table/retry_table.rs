@@ -66,6 +66,7 @@ pub(crate) struct TableFile {
     #[cfg(feature = "json")]
     pub(crate) config: Option<super::service_config::ServiceConfig>,
     pub(crate) extras: HashMap<String, HashMap<String, MethodExtras>>,
+    pub(crate) unusable: Vec<UnusableEntry>,
     #[cfg(feature = "http")]
     pub(crate) idempotency: Option<crate::IdempotencyTable>,
     pub(crate) findings: Vec<Finding>,
@@ -84,6 +85,16 @@ pub(crate) struct ServiceDefinitions {
 pub(crate) struct MethodExtras {
     pub(crate) polling: Option<RetrySettings>,
     pub(crate) batching: Option<BatchingSettings>,
+}
+
+/// An entry of a method whose names lead nowhere.
+#[derive(Debug)]
+pub(crate) struct UnusableEntry {
+    pub(crate) service: String,
+    pub(crate) method: String,
+    /// Whether the file keeps the method out of clients.
+    pub(crate) is_disabled: bool,
+    pub(crate) error: TableError,
 }
 
 impl RetryTable {
@@ -249,7 +260,6 @@ impl RetryTable {
         self.allowances().find(|allowance| allowance.covers(finding.rule(), finding.origin()))
     }
 
-    #[cfg(feature = "json")]
     pub(super) fn files(&self) -> &[Arc<TableFile>] {
         &self.inner.files
     }

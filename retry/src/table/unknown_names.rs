@@ -1,6 +1,7 @@
-//! Names in a table that no service has.
+//! Names in a table that no service has, and entries that those services lack.
 
-use super::{Finding, RetryTable, ServiceDescription, Severity, TableName, suggest};
+use super::retry_table::UnusableEntry;
+use super::{Finding, RetryTable, ServiceDescription, Severity, TableError, TableName, suggest};
 
 impl RetryTable {
     /// Names that none of these services has: `unknown-service` and `unknown-method`, each with its place
@@ -25,6 +26,49 @@ impl RetryTable {
     #[must_use]
     pub fn unknown_names(&self, services: &[ServiceDescription]) -> Vec<Finding> {
         self.names().filter_map(|name| unknown_name(&name, services)).collect()
+    }
+
+    /// What is wrong with entries of methods that these services have.
+    ///
+    /// A method of GAPIC YAML may lack the names of its codes and settings, or have names that the file does not
+    /// define. Its entry is skipped, with a finding (`skipped-entry`). That is no harm for a method that is
+    /// disabled, is not there any more, or has an entry in another table; for any other it is an error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "yaml")] {
+    /// use gax_retry::{MethodDescription, MethodKind, RetryTable, ServiceDescription};
+    ///
+    /// let table = RetryTable::parse("
+    /// config_schema_version: 1.0.0
+    /// interfaces:
+    /// - name: a.B
+    ///   methods:
+    ///   - name: Get
+    /// ")?;
+    /// let get = MethodDescription::new("Get", MethodKind::Unary);
+    /// let errors = table.unusable_entries(&[ServiceDescription::new("a.B").with_method(get)]);
+    /// assert_eq!(
+    ///     errors[0].to_string(),
+    ///     "line 6, column 5: the method Get has no retry_codes_name; add retry_codes_name"
+    /// );
+    /// # }
+    /// # Ok::<(), gax_retry::TableError>(())
+    /// ```
+    #[must_use]
+    pub fn unusable_entries(&self, services: &[ServiceDescription]) -> Vec<TableError> {
+        let is_there = |entry: &UnusableEntry| {
+            let service = services.iter().find(|service| service.name() == entry.service);
+            service
+                .is_some_and(|service| service.methods().iter().any(|method| method.name() == entry.method))
+        };
+        let has_entry = |entry: &UnusableEntry| {
+            self.lookup(&entry.service, &entry.method).is_some_and(|policy| policy.entry().is_some())
+        };
+        let entries = self.files().iter().flat_map(|file| &file.unusable);
+        let harmful = entries.filter(|entry| !entry.is_disabled && is_there(entry) && !has_entry(entry));
+        harmful.map(|entry| entry.error.clone()).collect()
     }
 }
 

@@ -66,8 +66,9 @@ fn form(text: &str) -> Result<ConversionTarget, String> {
 
 pub(crate) fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
     let tables = args.protos.tables(&args.tables)?;
-    let services = args.protos.describe()?.map(|api| api.services).unwrap_or_default();
-    let table = args.reading.merged(&tables, None)?;
+    let api = args.protos.describe()?;
+    let table = args.reading.merged(&tables, None, api.as_ref())?;
+    let services = api.map(|api| api.services).unwrap_or_default();
     let conversion = table.convert_for(args.to, &services);
     let linter = args.deny.iter().fold(Linter::new(), |linter, target| linter.deny(*target));
     let linter = args.allow.iter().fold(linter, |linter, target| linter.allow(*target));

@@ -108,9 +108,9 @@ struct Behaviour {
 }
 
 pub(crate) fn run(args: &DiffArgs) -> Result<ExitCode, Failure> {
-    let old = args.reading.merged(std::slice::from_ref(&args.old), None)?;
-    let new = args.reading.merged(std::slice::from_ref(&args.new), None)?;
     let api = args.protos.describe()?;
+    let old = args.reading.merged(std::slice::from_ref(&args.old), None, api.as_ref())?;
+    let new = args.reading.merged(std::slice::from_ref(&args.new), None, api.as_ref())?;
     let report = report(&old, &new, api.as_ref());
     match args.format {
         Format::Json => print_json(&report)?,

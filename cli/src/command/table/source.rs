@@ -91,11 +91,13 @@ impl Reading {
     }
 
     /// Reads files that have to be tables, as one: the last one that names a method counts. GAPIC YAML
-    /// that says how operations are polled comes last.
+    /// that says how operations are polled comes last. Where the API is known the table has to say for its
+    /// methods what it wants to.
     pub(super) fn merged(
         &self,
         tables: &[PathBuf],
         gapic_yaml: Option<&Input>,
+        api: Option<&Api>,
     ) -> Result<RetryTable, Failure> {
         let mut read: Vec<RetryTable> =
             tables.iter().map(|path| self.table(path)).collect::<Result<_, _>>()?;
@@ -104,7 +106,11 @@ impl Reading {
             let table = reader.file_name(&input.name).read(&input.content);
             read.push(table.map_err(|error| Failure::Usage(format!("--gapic-yaml: {error}")))?);
         }
-        RetryTable::merged(read).map_err(|error| no_table(&error))
+        let table = RetryTable::merged(read).map_err(|error| no_table(&error))?;
+        match api.and_then(|api| table.unusable_entries(&api.services).into_iter().next()) {
+            Some(error) => Err(no_table(&error)),
+            None => Ok(table),
+        }
     }
 
     /// Reads a file that has to be a table.
@@ -158,12 +164,6 @@ impl ProtoFlags {
             imported: protos.imported().to_vec(),
             java_packages: java_packages(&protos),
         }))
-    }
-
-    /// The services of the protos, which have to be given.
-    pub(super) fn required(&self, why: &str) -> Result<Api, Failure> {
-        let missing = || Failure::Usage(format!("{why} needs --proto; name the protos of the API"));
-        self.describe()?.ok_or_else(missing)
     }
 }
 

@@ -24,9 +24,12 @@ pub(crate) fn read_client_config(source: &Source, root: &Node) -> Result<TableFi
     let mut file = TableFile::default();
     for interface in reader.members(interfaces, "interfaces")? {
         let service = reader.service(interface, &mut findings)?;
-        let (entries, definitions) = resolve_named(source, &service)?;
-        file.entries.extend(entries);
-        file.services.push(definitions);
+        let resolved = resolve_named(source, &service);
+        if let Some(unusable) = resolved.unusable.into_iter().next() {
+            return Err(unusable.error);
+        }
+        file.entries.extend(resolved.entries);
+        file.services.push(resolved.definitions);
     }
     file.findings = findings.into_vec();
     Ok(file)
@@ -92,6 +95,7 @@ impl Reader<'_> {
             span: member.key_span,
             codes_name: text(codes, "retry_codes_name")?,
             params_name: text(params, "retry_params_name")?,
+            is_disabled: false,
             timeout: Some(timeout),
         })
     }

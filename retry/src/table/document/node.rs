@@ -34,6 +34,35 @@ pub(crate) struct Member {
 }
 
 impl Node {
+    /// The value of a key; of several the last.
+    #[cfg(any(feature = "yaml", all(feature = "toml", feature = "http")))]
+    pub(crate) fn member(&self, key: &str) -> Option<&Node> {
+        match &self.kind {
+            Kind::Object(members) => {
+                members.iter().rev().find(|member| member.key == key).map(|member| &member.value)
+            }
+            _ => None,
+        }
+    }
+
+    /// The values in an array; none for anything else.
+    #[cfg(feature = "yaml")]
+    pub(crate) fn items(&self) -> &[Node] {
+        match &self.kind {
+            Kind::Array(items) => items,
+            _ => &[],
+        }
+    }
+
+    /// The text of a string.
+    #[cfg(feature = "yaml")]
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
     /// What the value is, with its article.
     pub(crate) fn a_kind(&self) -> &'static str {
         match self.kind {

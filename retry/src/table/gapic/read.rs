@@ -5,10 +5,10 @@ use super::polling::read_polling;
 use crate::table::document::{Kind, Node, Source};
 use crate::table::findings::Findings;
 use crate::table::named::{NamedMethod, NamedService, read_codes, read_params, resolve_named};
-use crate::table::retry_table::{MethodExtras, TableFile};
+use crate::table::retry_table::{MethodExtras, TableFile, UnusableEntry};
 use crate::table::service_config::one_decimal;
 use crate::table::values::{FieldFinder, Located, Scalars};
-use crate::table::{Dialect, TableError};
+use crate::table::{Dialect, Finding, Severity, TableError};
 use std::collections::HashMap;
 
 /// Fields of the file that are no business of retries.
@@ -108,13 +108,39 @@ pub(crate) fn read_gapic_yaml(
     for interface in interfaces {
         let service = read_interface(&context, interface, &mut file, &mut findings)?;
         if names_policies {
-            let (entries, definitions) = resolve_named(source, &service)?;
-            file.entries.extend(entries);
-            file.services.push(definitions);
+            let resolved = resolve_named(source, &service);
+            resolved.unusable.iter().for_each(|entry| findings.push(skipped(entry)));
+            file.entries.extend(resolved.entries);
+            file.unusable.extend(resolved.unusable);
+            file.services.push(resolved.definitions);
         }
     }
     file.findings = findings.into_vec();
     Ok(file)
+}
+
+/// That an entry is left out, and why.
+fn skipped(entry: &UnusableEntry) -> Finding {
+    let UnusableEntry { method, is_disabled, error, .. } = entry;
+    let (severity, why) =
+        if *is_disabled { (Severity::Note, ": the method is disabled") } else { (Severity::Warning, "") };
+    let message = format!("{}, so the entry of {method} is skipped{why}", error.message());
+    let finding = Finding::new("skipped-entry", severity, message).at(error.origin().cloned());
+    match error.help() {
+        Some(help) => finding.with_help(help),
+        None => finding,
+    }
+}
+
+/// Whether a method is kept out of Java clients, whose settings are the model of ours.
+fn is_disabled(node: &Node) -> bool {
+    let disables = |node: &Node| node.member("visibility").and_then(Node::text) == Some("DISABLED");
+    let is_for_java = |node: &Node| {
+        let languages = node.member("include_languages").map(Node::items);
+        languages.is_none_or(|languages| languages.iter().any(|language| language.text() == Some("java")))
+    };
+    let treatments = node.member("surface_treatments").map_or(&[][..], Node::items);
+    disables(node) || treatments.iter().any(|treatment| disables(treatment) && is_for_java(treatment))
 }
 
 fn has_definitions(interface: &Node) -> bool {
@@ -182,6 +208,7 @@ fn read_method(
         span: node.span,
         codes_name: text(codes, "retry_codes_name")?,
         params_name: text(params, "retry_params_name")?,
+        is_disabled: is_disabled(node),
         timeout: None,
     };
     let polling = long_running.map(|node| read_polling(context, node, findings)).transpose()?;

@@ -4,31 +4,45 @@ use super::table::{NamedCodes, NamedMethod, NamedParams, NamedService};
 use crate::RetrySettings;
 use crate::table::document::{Source, Span};
 use crate::table::policy::{Definitions, Entry, EntryName};
-use crate::table::retry_table::ServiceDefinitions;
+use crate::table::retry_table::{ServiceDefinitions, UnusableEntry};
 use crate::table::values::Located;
 use crate::table::{PolicyField, TableError, suggest};
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// An entry for each method, and the service's definitions. A method that names none, or one that is not
-/// there, is an error.
-pub(crate) fn resolve_named(
-    source: &Source,
-    service: &NamedService,
-) -> Result<(Vec<Entry>, ServiceDefinitions), TableError> {
+/// What the names of a service's methods stand for.
+pub(crate) struct Resolved {
+    pub(crate) entries: Vec<Entry>,
+    /// The methods that name no definition, or one that is not there.
+    pub(crate) unusable: Vec<UnusableEntry>,
+    pub(crate) definitions: ServiceDefinitions,
+}
+
+/// An entry for each method, as far as it can be made, and the service's definitions.
+pub(crate) fn resolve_named(source: &Source, service: &NamedService) -> Resolved {
     let names = Names {
         service,
         codes: service.codes.iter().map(|codes| (codes.name.as_str(), codes)).collect(),
         params: service.params.iter().map(|params| (params.name.as_str(), params)).collect(),
     };
-    let entries = service.methods.iter().map(|method| resolve(source, &names, method));
-    let entries = entries.collect::<Result<_, _>>()?;
+    let (mut entries, mut unusable) = (Vec::new(), Vec::new());
+    for method in &service.methods {
+        match resolve(source, &names, method) {
+            Ok(entry) => entries.push(entry),
+            Err(error) => unusable.push(UnusableEntry {
+                service: service.name.clone(),
+                method: method.name.clone(),
+                is_disabled: method.is_disabled,
+                error,
+            }),
+        }
+    }
     let definitions = ServiceDefinitions {
         service: service.name.clone(),
         codes: service.codes.iter().map(|codes| (codes.name.clone(), codes.codes)).collect(),
         params: service.params.iter().map(|params| (params.name.clone(), params.settings.clone())).collect(),
     };
-    Ok((entries, definitions))
+    Resolved { entries, unusable, definitions }
 }
 
 /// A service's definitions by their names; of several with one name the last.

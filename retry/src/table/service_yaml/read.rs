@@ -91,44 +91,20 @@ impl ServiceYaml {
 
 /// The methods that a Java client is made for, if it is not all.
 fn selected(root: &Node) -> Option<Selection> {
-    let library = items(root, &["publishing", "library_settings"]).next()?;
+    let library = items(root, &["publishing", "library_settings"]).first()?;
     let path = ["java_settings", "common", "selective_gapic_generation", "methods"];
-    let methods: HashSet<String> = items(library, &path)
-        .filter_map(|item| match &item.kind {
-            Kind::String(name) => Some(name.clone()),
-            _ => None,
-        })
-        .collect();
-    let package = text(library, "version").filter(|_| !methods.is_empty())?;
-    Some(Selection { package, methods })
+    let methods: HashSet<String> =
+        items(library, &path).iter().filter_map(Node::text).map(str::to_owned).collect();
+    let package = library.member("version").and_then(Node::text).filter(|_| !methods.is_empty())?;
+    Some(Selection { package: package.to_owned(), methods })
 }
 
 fn texts(root: &Node, path: &[&str], key: &str) -> HashSet<String> {
-    items(root, path).filter_map(|item| text(item, key)).collect()
+    let texts = items(root, path).iter().filter_map(|item| item.member(key)?.text());
+    texts.map(str::to_owned).collect()
 }
 
 /// The items of the list that is reached by these keys.
-fn items<'a>(node: &'a Node, path: &[&str]) -> impl Iterator<Item = &'a Node> + use<'a> {
-    let list = path.iter().try_fold(node, |node, key| member(node, key));
-    let items: &[Node] = match list.map(|list| &list.kind) {
-        Some(Kind::Array(items)) => items,
-        _ => &[],
-    };
-    items.iter()
-}
-
-fn member<'a>(node: &'a Node, key: &str) -> Option<&'a Node> {
-    match &node.kind {
-        Kind::Object(members) => {
-            members.iter().rev().find(|member| member.key == key).map(|member| &member.value)
-        }
-        _ => None,
-    }
-}
-
-fn text(node: &Node, key: &str) -> Option<String> {
-    match &member(node, key)?.kind {
-        Kind::String(text) => Some(text.clone()),
-        _ => None,
-    }
+fn items<'a>(node: &'a Node, path: &[&str]) -> &'a [Node] {
+    path.iter().try_fold(node, |node, key| node.member(key)).map_or(&[], Node::items)
 }

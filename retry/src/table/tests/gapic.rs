@@ -94,20 +94,94 @@ fn a_stub_has_all_definitions_of_schema_1_in_its_order() {
     assert_eq!(stub.rows()[0].params_key(), Some("default"));
 }
 
+fn unary(service: &str, methods: &[&str]) -> ServiceDescription {
+    methods.iter().fold(ServiceDescription::new(service), |service, method| {
+        service.with_method(MethodDescription::new(*method, MethodKind::Unary))
+    })
+}
+
+/// What is said of a method whose names lead nowhere: by the finding, and by the error where the protos have it.
+fn skipped(text: &str) -> (String, String) {
+    let table = parse(text);
+    assert!(table.lookup("a.B", "C").is_none() && table.lookup("a.B", "D").is_some());
+    let [finding] = table.findings() else { panic!("{:?}", table.findings()) };
+    for elsewhere in [unary("a.B", &["D"]), unary("a.C", &["C"])] {
+        assert!(table.unusable_entries(&[elsewhere]).is_empty());
+    }
+    let errors = table.unusable_entries(&[unary("a.B", &["D", "C"])]);
+    let [error] = errors.as_slice() else { panic!("{errors:?}") };
+    assert_eq!(error.origin(), finding.origin());
+    (finding.to_string(), error.to_string())
+}
+
 #[test]
-fn names_that_lead_nowhere_are_errors() {
+fn a_method_whose_names_lead_nowhere_is_skipped_unless_the_protos_have_it() {
+    let other = "  - name: D\n    retry_codes_name: non_idempotent\n    retry_params_name: default\n";
+    let text = format!("{SCHEMA_1}{other}");
+    let (finding, error) =
+        skipped(&text.replace("retry_codes_name: idempotent", "retry_codes_name: idempotnt"));
     assert_eq!(
-        error(&SCHEMA_1.replace("retry_codes_name: idempotent", "retry_codes_name: idempotnt")),
+        error,
         "line 21, column 23: idempotnt is not defined for the service; did you mean \"idempotent\"?"
     );
     assert_eq!(
-        error(&SCHEMA_1.replace("retry_params_name: default", "retry_params_name: other")),
-        "line 22, column 24: other is not defined for the service; defined are: default"
+        finding,
+        "line 21, column 23: warning[skipped-entry]: idempotnt is not defined for the service, so the entry of C is \
+         skipped; did you mean \"idempotent\"?"
     );
-    assert_eq!(
-        error(&SCHEMA_1.replace("    retry_params_name: default\n", "")),
-        "line 20, column 5: the method C has no retry_params_name; add retry_params_name"
+    let (_, error) = skipped(&text.replacen("retry_params_name: default", "retry_params_name: other", 1));
+    assert_eq!(error, "line 22, column 24: other is not defined for the service; defined are: default");
+    let (finding, error) = skipped(&text.replacen("    retry_params_name: default\n", "", 1));
+    assert_eq!(error, "line 20, column 5: the method C has no retry_params_name; add retry_params_name");
+    assert!(
+        finding.contains("the method C has no retry_params_name, so the entry of C is skipped"),
+        "{finding}"
     );
+}
+
+#[test]
+fn a_method_that_is_disabled_needs_no_names() {
+    let without = SCHEMA_1.replace("    retry_codes_name: idempotent\n    retry_params_name: default\n", "");
+    let services = [unary("a.B", &["C"])];
+    for (lines, is_disabled) in [
+        ("    surface_treatments:\n    - include_languages: [go, java]\n      visibility: DISABLED\n", true),
+        ("    surface_treatments:\n    - visibility: DISABLED\n", true),
+        ("    visibility: DISABLED\n", true),
+        ("    surface_treatments:\n    - include_languages: [go]\n      visibility: DISABLED\n", false),
+        ("    surface_treatments:\n    - include_languages: [java]\n      visibility: PACKAGE\n", false),
+        ("", false),
+    ] {
+        let table = parse(&format!("{without}{lines}"));
+        assert_eq!(rules(&table), ["skipped-entry"], "{lines}");
+        let severity = if is_disabled { crate::Severity::Note } else { crate::Severity::Warning };
+        assert_eq!(table.findings()[0].severity(), severity, "{lines}");
+        assert_eq!(table.unusable_entries(&services).is_empty(), is_disabled, "{lines}");
+    }
+}
+
+#[test]
+fn another_table_may_have_the_entry() {
+    let without = parse(&SCHEMA_1.replace("    retry_codes_name: idempotent\n", ""));
+    let services = [unary("a.B", &["C"])];
+    assert_eq!(without.unusable_entries(&services).len(), 1);
+    let config =
+        read(Dialect::AsWritten, r#"{"methodConfig": [{"name": [{"service": "a.B"}], "timeout": "5s"}]}"#);
+    assert_eq!(RetryTable::merged([config, without]).unwrap().unusable_entries(&services).len(), 0);
+}
+
+#[test]
+fn the_linter_makes_an_error_of_it_where_the_protos_have_the_method() {
+    let text = SCHEMA_1.replace("    retry_codes_name: idempotent\n", "");
+    let linter = crate::lint::Linter::new();
+    let found = |linter: &crate::lint::Linter, text: &str| {
+        let findings =
+            linter.run(&parse(text)).into_iter().filter(|finding| finding.rule() == "skipped-entry");
+        findings.map(|finding| finding.severity()).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&linter, &text), [crate::Severity::Warning]);
+    let linter = linter.services([unary("a.B", &["C"])]);
+    assert_eq!(found(&linter, &text), [crate::Severity::Error]);
+    assert_eq!(found(&linter, &format!("{text}    visibility: DISABLED\n")), [crate::Severity::Note]);
 }
 
 #[test]
@@ -214,20 +288,19 @@ fn published_files_are_read() {
     let mut paths = Vec::new();
     yaml_files(&shared.join("retry-tables/gapic-yaml-v1"), &mut paths);
     yaml_files(&shared.join("retry-tables/inputs"), &mut paths);
-    let (mut entries, mut refused) = (0, Vec::new());
+    let (mut entries, mut skipped) = (0, Vec::new());
     paths.sort();
     for path in &paths {
-        match RetryTable::from_path(path) {
-            Ok(table) => {
-                assert_eq!(table.findings(), [], "{}", path.display());
-                entries += table.entry_count();
-            }
-            Err(error) => refused.push(error.message().to_owned()),
-        }
+        let table = RetryTable::from_path(path).unwrap_or_else(|error| panic!("{error}"));
+        entries += table.entry_count();
+        skipped.extend(table.findings().iter().map(|finding| (finding.rule(), finding.message().to_owned())));
     }
-    assert_eq!((paths.len(), entries), (31, 400));
-    assert_eq!(
-        refused,
-        ["WaitOperation", "GetSnapshot"].map(|name| format!("the method {name} has no retry_codes_name"))
-    );
+    let without_names = |method: &str| {
+        let message = format!(
+            "the method {method} has no retry_codes_name, so the entry of {method} is skipped: the method is disabled"
+        );
+        ("skipped-entry", message)
+    };
+    assert_eq!((paths.len(), entries), (31, 432));
+    assert_eq!(skipped, ["WaitOperation", "GetSnapshot", "ListTopicSnapshots"].map(without_names));
 }

@@ -56,7 +56,7 @@ pub(crate) fn read_toml_table(
     };
     let config = reader.table(root)?;
     #[cfg(feature = "http")]
-    let idempotency = member(root, "http").map(|node| reader.http(node)).transpose()?;
+    let idempotency = root.member("http").map(|node| reader.http(node)).transpose()?;
     let file = resolve(source, Form::TOML, config, dialect, reader.findings)?;
     #[cfg(feature = "http")]
     let file = TableFile { idempotency, ..file };
@@ -323,12 +323,6 @@ struct Settings {
 fn fields_of(node: &Node) -> Fields<'_, 10> {
     let Kind::Object(members) = &node.kind else { return [None; 10] };
     SETTINGS.map(|name| members.iter().find(|member| member.key == name).map(|member| &member.value))
-}
-
-#[cfg(feature = "http")]
-fn member<'n>(node: &'n Node, name: &str) -> Option<&'n Node> {
-    let Kind::Object(members) = &node.kind else { return None };
-    members.iter().find(|member| member.key == name).map(|member| &member.value)
 }
 
 /// Whether any field of a retry policy is there.

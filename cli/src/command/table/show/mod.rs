@@ -94,7 +94,8 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {
     let tables = args.protos.tables(&args.tables)?;
     let gapic_yaml = args.gapic_yaml.as_deref();
     let gapic_yaml = gapic_yaml.map(|path| Input::read(path, "a GAPIC YAML")).transpose()?;
-    let table = args.reading.merged(&tables, gapic_yaml.as_ref())?;
+    let api = args.protos.describe()?;
+    let table = args.reading.merged(&tables, gapic_yaml.as_ref(), api.as_ref())?;
     let mut err = anstream::stderr();
     for finding in table.findings().iter().filter(|finding| finding.severity() >= Severity::Warning) {
         let _unread = writeln!(err, "{finding}");
@@ -104,7 +105,9 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {
             let sentence = "--method can't go with --format stub-tables, which has all methods; leave it out";
             return Err(Failure::Usage(sentence.to_owned()));
         }
-        let mut api = args.protos.required("--format stub-tables")?;
+        let mut api = api.ok_or_else(|| {
+            Failure::Usage("--format stub-tables needs --proto; name the protos of the API".to_owned())
+        })?;
         let java_package = gapic_yaml.as_ref().and_then(java_package_of_gapic);
         if let Some(written) = java_package {
             api.java_packages.values_mut().for_each(|package| package.clone_from(&written));
@@ -112,7 +115,6 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {
         print_json(&stub_tables::document(&table, &api))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let api = args.protos.describe()?;
     let mut rows: Vec<MethodRow<'_>> = methods(&table, api.as_ref());
     if let Some(method) = &args.method {
         rows = vec![find(rows, &table, method)?];
