@@ -25,8 +25,8 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 use tonic_gax::{
-    Backoff, Code, CodeSet, Jitter, Limits, OperationReport, Recipe, Retried, RetryError, Retryable, Retryer,
-    Schedule,
+    Backoff, Code, CodeSet, Jitter, Limits, OperationReport, Policy, Recipe, Retried, RetryError, Retryable,
+    Retryer,
 };
 
 /// What the document calls a second.
@@ -122,7 +122,7 @@ fn show(result: Result<Retried<String>, RetryError<Failure>>) {
 /// A client that retries by the recipe.
 pub(crate) struct Redis {
     address: SocketAddr,
-    schedule: Schedule,
+    policy: Policy,
 }
 
 impl Redis {
@@ -132,14 +132,14 @@ impl Redis {
         let backoff = Backoff::exponential(second, 2.0, MAXIMUM_BACKOFF * second)
             .with_jitter(Jitter::Added { unit: second / 1000, most: 1000 });
         let recipe = Recipe::new(backoff, Limits::none().with_max_retries(MAXIMUM_RETRIES));
-        let schedule = Schedule::from_recipe(&recipe, CodeSet::EMPTY).with_attempt_timeout(ATTEMPT_TIMEOUT);
-        Self { address, schedule }
+        let policy = Policy::from_recipe(&recipe, CodeSet::EMPTY).with_attempt_timeout(ATTEMPT_TIMEOUT);
+        Self { address, policy }
     }
 
     /// Runs a command as an operation.
     pub(crate) async fn call(&self, words: &[&str]) -> Result<Retried<String>, RetryError<Failure>> {
         let name = words.first().map_or_else(String::new, |&name| name.to_owned());
-        Retryer::with_schedule(self.schedule.clone(), Safety::of(&name))
+        Retryer::with_policy(self.policy.clone(), Safety::of(&name))
             .named(name)
             .run(|| send(self.address, words.iter().map(|&word| word.to_owned()).collect()))
             .await

@@ -11,8 +11,8 @@ mod settings;
 pub use closure::{ErrorCode, Retried, RetryError, Retryable, Retryer, retry, retry_blocking};
 pub use gax_retry::{
     Attempt, AttemptPlan, Backoff, Cap, Code, CodeSet, Compatibility, Dialect, Jitter, Limits, MethodKind,
-    NotAttempted, Recipe, RetryDelays, RetrySettings, RetrySettingsBuilder, RetryTable, RetryTableBuilder,
-    Schedule, SettingsError, Started, StopReason, TableError, TimeRule,
+    NotAttempted, Policy, Recipe, RetryDelays, RetrySettings, RetrySettingsBuilder, RetryTable,
+    RetryTableBuilder, SettingsError, StartedAttempt, StopReason, TableError, TimeRule,
 };
 #[cfg(feature = "http")]
 pub use gax_retry::{

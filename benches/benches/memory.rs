@@ -2,7 +2,7 @@
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 use allocation_counter::{AllocationInfo, measure};
-use gax_retry::{Code, Ending, OperationState, Schedule, ThreadJitter};
+use gax_retry::{Action, AttemptResult, Code, JitterSource, Operation, Policy, ThreadJitter, World};
 use std::hint::black_box;
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -122,17 +122,38 @@ fn decision() {
     let Ok(settings) = Pace::PARKED.settings().to_builder().jittered(true).build() else {
         return;
     };
-    let schedule = Schedule::new(&settings, Pace::codes());
-    let mut jitter = ThreadJitter;
-    let mut operation = OperationState::default();
+    let policy = Policy::new(&settings, Pace::codes());
+    let failed = AttemptResult::failed(Code::Unavailable);
+    let mut world = Surroundings { now: Duration::ZERO, jitter: ThreadJitter };
+    let mut operation = Operation::begin(&policy, None);
+    black_box(operation.next(&policy, &mut world));
+    // What an operation knows beyond its first attempt is made here, once.
+    operation.ended(&policy, 1, failed, &mut world);
     let info = measure(|| {
-        for second in 0..3 {
-            let now = Duration::from_secs(second);
-            let _started = black_box(operation.start(&schedule, now));
-            black_box(operation.ended(&schedule, now, Ending::new(Code::Unavailable), &mut jitter));
+        for attempt in 2..5 {
+            while let Action::Wait(Some(until)) = black_box(operation.next(&policy, &mut world)) {
+                world.now = until;
+            }
+            operation.ended(&policy, attempt, failed, &mut world);
         }
     });
     println!("  {} allocations, target 0", info.count_total);
+}
+
+/// The clock and the jitter of an operation.
+struct Surroundings {
+    now: Duration,
+    jitter: ThreadJitter,
+}
+
+impl World for Surroundings {
+    fn now(&mut self) -> Duration {
+        self.now
+    }
+
+    fn jitter(&mut self) -> &mut dyn JitterSource {
+        &mut self.jitter
+    }
 }
 
 /// What one call allocates.

@@ -1,7 +1,9 @@
 //! Time and instructions, as ratios to the raw client in the same run.
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
-use gax_retry::{Code, Decision, Ending, NoJitter, OperationState, Schedule, ThreadJitter};
+use gax_retry::{
+    Action, AttemptResult, Code, JitterSource, NoJitter, Operation, Policy, ThreadJitter, World,
+};
 use std::error::Error;
 use std::hint::black_box;
 use std::time::Duration;
@@ -181,35 +183,20 @@ impl Bench {
         let Ok(jittered) = settings.to_builder().jittered(true).build() else {
             return;
         };
-        let fixed = Schedule::new(&settings, Pace::codes());
-        let jittered = Schedule::new(&jittered, Pace::codes());
+        let fixed = Policy::new(&settings, Pace::codes());
+        let jittered = Policy::new(&jittered, Pace::codes());
         let fixed = &fixed;
         let lanes = vec![
             Lane::new("decision and next start, no jitter", move |calls| {
-                decisions(fixed, calls, |state, now| {
-                    state.ended(fixed, now, Ending::new(Code::Unavailable), &mut NoJitter)
-                })
+                decisions(fixed, calls, &mut NoJitter)
             }),
             Lane::new("decision and next start, jitter", |calls| {
-                decisions(&jittered, calls, |state, now| {
-                    state.ended(&jittered, now, Ending::new(Code::Unavailable), &mut ThreadJitter)
-                })
-            }),
-            Lane::new("decision alone, no jitter", move |calls| {
-                let mut state = OperationState::default();
-                let _started = state.start(fixed, Duration::ZERO);
-                let watch = Stopwatch::start(Cost::Processor);
-                for _ in 0..calls {
-                    let ending = black_box(Ending::new(Code::Unavailable));
-                    let now = black_box(Duration::from_secs(1));
-                    black_box(state.ended(fixed, now, ending, &mut NoJitter));
-                }
-                watch.elapsed()
+                decisions(&jittered, calls, &mut ThreadJitter)
             }),
         ];
         let summaries = self.by_turns(lanes, Plan { rounds: 100, calls: 10_000 });
         let mut table = Table::new(&["what", "ns", "target"]);
-        for (summary, target) in summaries.iter().zip(["<= 40", "<= 40", "<= 5 (back-off step)"]) {
+        for (summary, target) in summaries.iter().zip(["<= 40", "<= 40"]) {
             table.row([summary.name.to_owned(), format!("{:.1}", summary.nanos), target.to_owned()]);
         }
         print!("{}", table.text());
@@ -280,25 +267,47 @@ impl<C: Contender> Boxed for C {
     }
 }
 
-/// Operations of three attempts each; counted are the two decisions with the starts after them.
-fn decisions(
-    schedule: &Schedule,
-    calls: u32,
-    mut ended: impl FnMut(&mut OperationState, Duration) -> Decision,
-) -> Duration {
-    let mut operations = vec![OperationState::default(); usize::try_from(calls.div_ceil(2)).unwrap_or(0)];
-    for operation in &mut operations {
-        let _started = operation.start(schedule, Duration::ZERO);
+/// The clock and the jitter of an operation.
+struct Surroundings<'a> {
+    now: Duration,
+    jitter: &'a mut dyn JitterSource,
+}
+
+impl World for Surroundings<'_> {
+    fn now(&mut self) -> Duration {
+        self.now
+    }
+
+    fn jitter(&mut self) -> &mut dyn JitterSource {
+        self.jitter
+    }
+}
+
+/// Operations whose first attempt has failed, and whose second and third fail too; counted are the two decisions
+/// with the starts after them.
+fn decisions(policy: &Policy, calls: u32, jitter: &mut dyn JitterSource) -> Duration {
+    let mut world = Surroundings { now: Duration::ZERO, jitter };
+    let failed = AttemptResult::failed(Code::Unavailable);
+    let mut step = |operation: &mut Operation, attempt: u32, now: u64| {
+        world.now = black_box(Duration::from_secs(now));
+        operation.ended(policy, attempt, black_box(failed), &mut world);
+        if let Action::Wait(Some(until)) = black_box(operation.next(policy, &mut world)) {
+            world.now = until;
+            black_box(operation.next(policy, &mut world));
+        }
+    };
+    let mut operations = Vec::new();
+    for _ in 0..calls.div_ceil(2) {
+        let mut operation = Operation::begin(policy, None);
+        let mut first = Surroundings { now: Duration::ZERO, jitter: &mut NoJitter };
+        operation.next(policy, &mut first);
+        step(&mut operation, 1, 0);
+        operations.push(operation);
     }
     let watch = Stopwatch::start(Cost::Processor);
     for operation in &mut operations {
-        for now in [1, 2] {
-            let now = black_box(Duration::from_secs(now));
-            let Decision::Retry(retry) = black_box(ended(operation, now)) else {
-                continue;
-            };
-            let _started = black_box(operation.start(schedule, now + retry.wait()));
-        }
+        step(operation, 2, 100);
+        step(operation, 3, 200);
     }
     watch.elapsed()
 }

@@ -1,6 +1,6 @@
 //! What is known of an attempt that has ended.
 
-use crate::Code;
+use crate::{Code, StartedAttempt};
 use std::time::Duration;
 
 /// One row of a plan or report: an attempt that has ended.
@@ -17,11 +17,17 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// An attempt that `started` at `start` and ended at `end` with `code`, after a wait of `delay`.
+    /// An attempt that ended at `end` with `code`.
     #[inline]
     #[must_use]
-    pub fn new(started: Started, delay: Duration, start: Duration, end: Duration, code: Code) -> Self {
-        Self { number: started.number, delay, start, rpc_timeout: started.rpc_timeout, end, code }
+    pub fn new(started: StartedAttempt, delay: Duration, start: Duration, end: Duration, code: Code) -> Self {
+        Self { number: started.number(), delay, start, rpc_timeout: started.rpc_timeout(), end, code }
+    }
+
+    /// The same attempt, ended with that code.
+    #[must_use]
+    pub fn with_code(self, code: Code) -> Self {
+        Self { code, ..self }
     }
 
     /// Its number in the operation; the first is 1.
@@ -58,57 +64,5 @@ impl Attempt {
     #[must_use]
     pub fn code(&self) -> Code {
         self.code
-    }
-}
-
-/// An attempt that may be sent now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Started {
-    number: u32,
-    whole_milliseconds: bool,
-    rpc_timeout: Option<Duration>,
-}
-
-impl Started {
-    pub(crate) fn new(number: u32, rpc_timeout: Option<Duration>) -> Self {
-        Self { number, whole_milliseconds: false, rpc_timeout }
-    }
-
-    /// The attempt is cut at a whole number of milliseconds.
-    pub(crate) fn with_whole_milliseconds(self) -> Self {
-        Self { whole_milliseconds: true, ..self }
-    }
-
-    /// The same attempt with exactly that timeout.
-    #[must_use]
-    pub fn with_rpc_timeout(self, timeout: Duration) -> Self {
-        Self { rpc_timeout: Some(timeout), ..self }
-    }
-
-    /// Its number in the operation; the first is 1.
-    #[inline]
-    #[must_use]
-    pub fn number(self) -> u32 {
-        self.number
-    }
-
-    /// How long it may take; `None` is no deadline.
-    #[inline]
-    #[must_use]
-    pub fn rpc_timeout(self) -> Option<Duration> {
-        self.rpc_timeout
-    }
-
-    /// When, after its start, it is cut: the RPC timeout. By gax-java's rules the deadline is what the
-    /// timeout has of whole milliseconds, so that a timeout of 0.9 ms fails at once.
-    #[inline]
-    #[must_use]
-    pub fn deadline(self) -> Option<Duration> {
-        let below_ms =
-            |timeout: Duration| Duration::from_nanos(u64::from(timeout.subsec_nanos() % 1_000_000));
-        match self.rpc_timeout {
-            Some(timeout) if self.whole_milliseconds => Some(timeout.saturating_sub(below_ms(timeout))),
-            timeout => timeout,
-        }
     }
 }

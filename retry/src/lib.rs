@@ -16,7 +16,7 @@ mod jitter;
 pub mod lint;
 mod method_kind;
 mod nanos;
-mod outlook;
+mod operation;
 mod plan;
 #[cfg(feature = "http")]
 pub mod presets;
@@ -24,12 +24,14 @@ mod private;
 mod recipe;
 #[cfg(feature = "http")]
 mod retry_after;
-mod schedule;
+mod rules;
+mod server_delay;
 mod settings;
+mod started_attempt;
 mod stop_reason;
 mod table;
 
-pub use attempt::{Attempt, Started};
+pub use attempt::Attempt;
 pub use code::{Code, CodeSet, ParseCodeError};
 pub use compatibility::{Compatibility, ParseCompatibilityError};
 #[cfg(feature = "http")]
@@ -39,15 +41,19 @@ pub use idempotency::{
 };
 pub use jitter::{JitterSource, NoJitter, ScriptedJitter, SeededJitter, ThreadJitter, jittered_delay};
 pub use method_kind::MethodKind;
-pub use outlook::Outlook;
-pub use plan::{AttemptPlan, Endless, Outcome};
+pub use operation::{
+    Action, AttemptResult, CommitPoint, Delivery, End, Hedging, NotAttempted, Operation, Outcome, Policy,
+    Resend, RetryBudget, RetryFact, Seen, Stop, World,
+};
+pub use plan::{AttemptPlan, Outlook, Response};
 #[cfg(feature = "http")]
 pub use presets::{HttpFailure, Preset, StatusSet, TransportFailure, TransportFailures, UnknownPresetError};
 pub use recipe::{Backoff, Cap, Jitter, Limits, Recipe, TimeRule};
 #[cfg(feature = "http")]
 pub use retry_after::retry_after;
-pub use schedule::{Decision, Ending, NotAttempted, OperationState, Retry, Schedule, Stop};
+pub use server_delay::ServerDelay;
 pub use settings::{RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError, SettingsProblem};
+pub use started_attempt::{AttemptKind, StartedAttempt};
 pub use stop_reason::StopReason;
 #[cfg(feature = "yaml")]
 pub use table::ServiceYaml;

@@ -7,6 +7,24 @@ pub(crate) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// No limit.
+pub(crate) const FOREVER: u64 = u64::MAX;
+
+/// A duration that is set, however long, is not forever.
+pub(crate) fn limited(duration: Duration) -> u64 {
+    nanos(duration).min(FOREVER - 1)
+}
+
+/// A limit in nanoseconds; one that is not set is forever.
+pub(crate) fn nanos_or_forever(limit: Option<Duration>) -> u64 {
+    limit.map_or(FOREVER, limited)
+}
+
+/// What a duration has of whole milliseconds.
+pub(crate) fn whole_milliseconds(duration: Duration) -> Duration {
+    duration.saturating_sub(Duration::from_nanos(u64::from(duration.subsec_nanos() % 1_000_000)))
+}
+
 /// A number of nanoseconds times a multiplier, to the nearest nanosecond, never past the greatest number.
 ///
 /// A multiplier of exactly 1 changes nothing, however great the number: `f64` holds 53 bits only.

@@ -1,7 +1,7 @@
 //! What holds of every recipe, whatever its numbers.
 
 use gax_retry::{
-    Attempt, AttemptPlan, Backoff, Cap, Code, Jitter, Limits, Outcome, Recipe, Schedule, SeededJitter,
+    Attempt, AttemptPlan, Backoff, Cap, Code, Jitter, Limits, Policy, Recipe, Response, SeededJitter,
     TimeRule,
 };
 use proptest::prelude::*;
@@ -51,9 +51,9 @@ fn rule() -> impl Strategy<Value = TimeRule> {
 }
 
 fn plan(recipe: &Recipe, after: Duration, seed: u64) -> AttemptPlan {
-    let schedule = Schedule::from_recipe(recipe, Code::Unavailable);
-    let outcomes = [Outcome::answers(after, Code::Unavailable); ATTEMPTS as usize];
-    AttemptPlan::new(&schedule, &outcomes, &mut SeededJitter::new(seed))
+    let policy = Policy::from_recipe(recipe, Code::Unavailable);
+    let responses = [Response::after(after, Code::Unavailable); ATTEMPTS as usize];
+    AttemptPlan::new(&policy, &responses, &mut SeededJitter::new(seed))
 }
 
 proptest! {

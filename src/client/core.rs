@@ -5,9 +5,8 @@ use super::encoded::Encoded;
 use super::method::Method;
 use super::streaming::{MessageCall, StreamingCall, Timed};
 use super::unary::UnaryCall;
-use crate::grpc::{MethodPlan, Transport, inbound_deadline, path_of, timeout_in, unsent};
+use crate::grpc::{MethodPlan, Transport, inbound_deadline, path_of, unsent};
 use crate::settings::{CallOptions, ClientSettings, Limits};
-use gax_retry::MethodKind;
 use http::Uri;
 use http::uri::PathAndQuery;
 use prost::Message;
@@ -34,7 +33,7 @@ impl<T> Client<T> {
             .into_calls()
             .map(|(info, call)| {
                 let plan = MethodPlan::new(&call, compatibility, limits, &jitter);
-                let is_stream = info.kind() == MethodKind::ServerStreaming;
+                let is_stream = !info.kind().is_unary();
                 Method {
                     name: method_extension.then(|| GrpcMethod::new(info.service(), info.name())),
                     uri: Uri::from(info.path_and_query()),
@@ -126,7 +125,7 @@ impl<T: Transport> Client<T> {
         let (metadata, mut extensions, message) = request.into_parts();
         let options = (!extensions.is_empty()).then(|| extensions.remove::<CallOptions>()).flatten();
         let mut headers = metadata.into_headers();
-        let plan = method.plan.of_call(options.as_ref(), timeout_in(&headers));
+        let plan = method.plan.of_call(options.as_ref());
         let message = if codec.is_plain() {
             codec.encode(&message)?
         } else {

@@ -1,13 +1,17 @@
 //! The request of a generated client, encoded once for all attempts.
 
 use super::method::Method;
-use crate::grpc::{GRPC_TIMEOUT, MethodPlan, Outgoing, grpc_request, path_of, set_timeout};
-use crate::operation::until;
+use crate::grpc::{
+    GRPC_TIMEOUT, MethodPlan, Outgoing, grpc_request, path_of, set_timeout, shorter, shrink, timeout_in,
+    too_large,
+};
+use crate::operation::{Note, until};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, TE};
 use http::uri::PathAndQuery;
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::Instant;
 use tonic::Status;
 use tonic::body::Body;
@@ -27,6 +31,8 @@ pub(super) struct Encoded {
 struct Added {
     headers: Vec<(HeaderName, HeaderValue)>,
     extensions: Extensions,
+    /// What the caller's metadata says of the whole operation's time.
+    timeout: Option<Duration>,
     /// The deadline of the request that is being served where the call is made.
     deadline: Option<Instant>,
 }
@@ -42,7 +48,10 @@ impl Encoded {
         is_named: bool,
     ) -> Self {
         let is_plain = headers.is_empty() && extensions.is_empty() && deadline.is_none();
-        let added = (!is_plain).then(|| Box::new(Added { headers: metadata(headers), extensions, deadline }));
+        let added = (!is_plain).then(|| {
+            let timeout = timeout_in(&headers);
+            Box::new(Added { headers: metadata(headers), extensions, timeout, deadline })
+        });
         Self { method, message, added, is_named }
     }
 
@@ -52,32 +61,23 @@ impl Encoded {
 }
 
 impl Outgoing for Encoded {
-    #[inline]
-    fn plan(&self) -> &MethodPlan {
-        &self.method.plan
-    }
-
     fn path(&self) -> PathAndQuery {
         path_of(&self.method.uri)
     }
 
     #[inline]
-    fn message(&self) -> &Bytes {
-        &self.message
-    }
-
-    fn message_mut(&mut self) -> &mut Bytes {
-        &mut self.message
+    fn bound(&self) -> Option<Duration> {
+        let added = self.added.as_ref()?;
+        shorter(added.timeout, added.deadline.map(until))
     }
 
     #[inline]
-    fn start(&mut self) {
-        let Some(deadline) = self.added.as_ref().and_then(|added| added.deadline) else {
-            return;
-        };
-        if let Some(plan) = self.method.plan.of_call(None, Some(until(deadline))) {
-            self.method = self.method.with_plan(plan);
-        }
+    fn note(&self, plan: &MethodPlan) -> Option<Note> {
+        too_large(&self.message, plan)
+    }
+
+    fn shrink(&mut self) {
+        shrink(&mut self.message);
     }
 
     #[inline]

@@ -3,10 +3,10 @@
 use super::codec::{self, Codec};
 use super::encoded::Encoded;
 use crate::grpc::{
-    Collected, Course, Incoming, Judge, Operation, Own, ResponseBody, Tail, Terms, Transport, header,
+    Collected, GrpcProtocol, Incoming, Judge, Own, Reply, ResponseBody, Tail, Transport, header,
 };
-use crate::operation::{OperationError, OperationReport};
-use gax_retry::StopReason;
+use crate::operation::{Driver, Finished, OperationError, OperationReport};
+use gax_retry::Code;
 use http::HeaderName;
 use pin_project_lite::pin_project;
 use prost::Message;
@@ -16,12 +16,9 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use tonic::body::Body;
 use tonic::{Response, Status};
-
-/// The RPC is unary, and a generated client always reports.
-const TERMS: Terms = Terms { judge: Judge::Whole, wants_report: true };
 
 /// How a message is compressed.
 const ENCODING: HeaderName = HeaderName::from_static("grpc-encoding");
@@ -48,15 +45,16 @@ pin_project! {
     enum State<T: Transport> {
         // The request could not be written.
         Failed { status: Option<Status> },
-        Running { #[pin] operation: Operation<Own<T>, Encoded> },
+        Running { #[pin] driver: Driver<GrpcProtocol<Own<T>, Encoded>> },
     }
 }
 
 impl<T: Transport, M> UnaryCall<T, M> {
     #[inline]
     pub(super) fn new(channel: T, encoded: Encoded) -> Self {
-        let operation = Operation::new(Own(channel), Course::new(encoded, TERMS));
-        Self { state: State::Running { operation }, message: PhantomData }
+        let plan = Arc::clone(&encoded.method().plan);
+        let driver = Driver::new(GrpcProtocol::new(Own(channel), encoded, Judge::Whole), plan);
+        Self { state: State::Running { driver }, message: PhantomData }
     }
 
     pub(super) fn failed(status: Status) -> Self {
@@ -79,9 +77,20 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
                 Some(status) => Poll::Ready(Err(status)),
                 None => Poll::Pending,
             },
-            StateProj::Running { operation } => operation.poll(cx, |incoming, tail, report, encoded| {
-                decoded(&encoded.method().codec, incoming, tail, report)
-            }),
+            // A generated client always reports.
+            StateProj::Running { mut driver } => match ready!(driver.as_mut().poll(cx)) {
+                Finished::Reply(Reply { incoming, tail }) => {
+                    let name = driver.as_mut().protocol().name();
+                    let report = driver.as_mut().report(None, name);
+                    let codec = &driver.protocol().request().method().codec;
+                    Poll::Ready(decoded(codec, incoming, tail, report))
+                }
+                Finished::Failure(stop) => {
+                    let name = driver.as_mut().protocol().name();
+                    let report = driver.as_mut().report(Some(stop), name);
+                    Poll::Ready(Err(driver.protocol().status(stop, report)))
+                }
+            },
         }
     }
 }
@@ -91,19 +100,17 @@ fn decoded<M: Message + Default + Send + Sync + 'static>(
     codec: &Codec,
     Incoming { mut parts, mut collected, .. }: Incoming,
     tail: Tail,
-    report: Option<OperationReport>,
+    report: OperationReport,
 ) -> Result<Response<M>, Status> {
     if !matches!(tail, Tail::Open(_)) && header(&parts.headers, &ENCODING).is_none() {
         let bytes = collected.into_bytes();
         match codec.decode(&bytes) {
             Some(Ok(message)) => {
-                if let Some(report) = report {
-                    parts.extensions.insert(report);
-                }
+                parts.extensions.insert(report);
                 let metadata = codec::metadata(parts.headers, tail);
                 return Ok(Response::from_parts(metadata, message, parts.extensions));
             }
-            Some(Err(status)) => return Err(with_report(status, report)),
+            Some(Err(status)) => return Err(unreadable(status, report)),
             None => collected = Collected::from(bytes),
         }
     }
@@ -112,18 +119,16 @@ fn decoded<M: Message + Default + Send + Sync + 'static>(
     let body = Body::new(ResponseBody::new(collected, tail));
     let mut response = match codec.decode_by_tonic(http::Response::from_parts(parts, body)) {
         Ok(response) => response,
-        Err(status) => return Err(with_report(status, report)),
+        Err(status) => return Err(unreadable(status, report)),
     };
-    if let Some(report) = report {
-        response.extensions_mut().insert(report);
-    }
+    response.extensions_mut().insert(report);
     Ok(response)
 }
 
-/// The answer was good, but its message is not: no further attempt is made for that.
-fn with_report(mut status: Status, report: Option<OperationReport>) -> Status {
-    if let (None, Some(report)) = (status.source(), report) {
-        let report = report.stopped(StopReason::Committed);
+/// The response was good, but its message is not: the operation has failed, and no further attempt would do better.
+fn unreadable(mut status: Status, report: OperationReport) -> Status {
+    if status.source().is_none() {
+        let report = report.unreadable(Code::from_wire(status.code() as i32));
         status.set_source(Arc::new(OperationError::new(report, None)));
     }
     status

@@ -1,7 +1,7 @@
 //! Operations of anything that can be tried again: an async closure, or a blocking one.
 
 mod error;
-mod operation;
+mod protocol;
 mod retryable;
 mod retryer;
 #[cfg(test)]

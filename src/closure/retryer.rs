@@ -1,10 +1,13 @@
 //! Runs a closure as an operation.
 
-use super::operation::{Next, Operation};
+use super::protocol::{Closure, Plan, Results};
 use super::{RetryError, Retryable};
-use crate::operation::{BURST, JitterSeeds, OperationReport};
-use gax_retry::{CodeSet, Compatibility, Recipe, RetrySettings, Schedule, Started};
+use crate::operation::{Driver, Finished, JitterSeeds, Name, OperationReport, run_blocking};
+use gax_retry::{AttemptResult, CodeSet, Compatibility, Policy, Recipe, RetrySettings, StartedAttempt};
 use std::borrow::Cow;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
 
 /// Runs an async closure until it succeeds or the settings say to stop.
 ///
@@ -88,7 +91,7 @@ pub fn retry_blocking<T, E, R, F>(
 ) -> Result<T, RetryError<E>>
 where
     R: Retryable<E>,
-    F: FnMut(Started) -> Result<T, E>,
+    F: FnMut(StartedAttempt) -> Result<T, E>,
 {
     Retryer::new(settings, retryable).run_blocking(attempt).map(Retried::into_value)
 }
@@ -145,11 +148,11 @@ pub struct Retryer<R> {
     seeds: JitterSeeds,
 }
 
-/// What schedules are made of.
+/// What policies are made of.
 #[derive(Debug, Clone)]
 enum Basis {
     Settings(RetrySettings, Compatibility),
-    Schedule(Schedule),
+    Policy(Policy),
 }
 
 impl<R> Retryer<R> {
@@ -184,13 +187,13 @@ impl<R> Retryer<R> {
     /// ```
     #[must_use]
     pub fn with_recipe(recipe: &Recipe, retryable: R) -> Self {
-        Self::with_schedule(Schedule::from_recipe(recipe, CodeSet::EMPTY), retryable)
+        Self::with_policy(Policy::from_recipe(recipe, CodeSet::EMPTY), retryable)
     }
 
-    /// Operations by a schedule. Which codes are retried is up to `retryable`, not to the schedule.
+    /// Operations by a policy. Which codes are retried is up to `retryable`, not to the policy.
     #[must_use]
-    pub fn with_schedule(schedule: Schedule, retryable: R) -> Self {
-        Self::of(Basis::Schedule(schedule), retryable)
+    pub fn with_policy(policy: Policy, retryable: R) -> Self {
+        Self::of(Basis::Policy(policy), retryable)
     }
 
     fn of(basis: Basis, retryable: R) -> Self {
@@ -205,7 +208,7 @@ impl<R> Retryer<R> {
     }
 
     /// Whose rules turn settings into attempts; [`Compatibility::Documented`] unless set. Without effect on a
-    /// schedule or recipe, which has rules of its own.
+    /// policy or recipe, which has rules of its own.
     #[must_use]
     pub fn compatibility(mut self, compatibility: Compatibility) -> Self {
         if let Basis::Settings(_, known) = &mut self.basis {
@@ -221,18 +224,19 @@ impl<R> Retryer<R> {
         self
     }
 
-    fn operation<E>(&self) -> Operation<E>
+    /// What an operation runs by.
+    fn plan<E>(&self) -> Plan
     where
         R: Retryable<E>,
     {
         let codes = self.retryable.codes();
-        let schedule = match &self.basis {
+        let policy = match &self.basis {
             Basis::Settings(settings, compatibility) => {
-                Schedule::with_compatibility(settings, codes, *compatibility)
+                Policy::with_compatibility(settings, codes, *compatibility)
             }
-            Basis::Schedule(schedule) => schedule.clone().with_retryable_codes(codes),
+            Basis::Policy(policy) => policy.clone().with_retryable_codes(codes),
         };
-        Operation::new(schedule, self.name.clone(), self.seeds.next())
+        Plan { policy, seeds: self.seeds.clone() }
     }
 
     /// Runs an async closure; see [`retry`].
@@ -250,25 +254,13 @@ impl<R> Retryer<R> {
         F: FnMut() -> Fut,
         Fut: Future<Output = Result<T, E>>,
     {
-        let mut operation = self.operation();
-        loop {
-            let started = match operation.start() {
-                Ok(started) => started,
-                Err(reason) => return Err(operation.fail(reason)),
-            };
-            let result = match operation.deadline(started) {
-                Some(deadline) => tokio::time::timeout_at(deadline, attempt()).await.ok(),
-                None => Some(attempt().await),
-            };
-            match operation.ended(started, result, &self.retryable) {
-                Next::Done(value) => return Ok(Retried { value, report: operation.succeed() }),
-                Next::Stop(reason) => return Err(operation.fail(reason)),
-                Next::Retry(wait) if wait.is_zero() => {
-                    if started.number().is_multiple_of(u32::from(BURST)) {
-                        tokio::task::yield_now().await;
-                    }
-                }
-                Next::Retry(wait) => tokio::time::sleep(wait).await,
+        let closure = Closure::new(move |_| attempt(), &self.retryable);
+        let mut driver = pin!(Driver::new(closure, Arc::new(self.plan())));
+        match poll_fn(|cx| driver.as_mut().poll(cx)).await {
+            Finished::Reply(value) => Ok(Retried { value, report: driver.report(None, self.name()) }),
+            Finished::Failure(stop) => {
+                let report = driver.as_mut().report(Some(stop), self.name());
+                Err(RetryError::new(driver.protocol().results.last.take(), report))
             }
         }
     }
@@ -281,20 +273,27 @@ impl<R> Retryer<R> {
     pub fn run_blocking<T, E, F>(&self, mut attempt: F) -> Result<Retried<T>, RetryError<E>>
     where
         R: Retryable<E>,
-        F: FnMut(Started) -> Result<T, E>,
+        F: FnMut(StartedAttempt) -> Result<T, E>,
     {
-        let mut operation = self.operation();
-        loop {
-            let started = match operation.start() {
-                Ok(started) => started,
-                Err(reason) => return Err(operation.fail(reason)),
-            };
-            let result = attempt(started);
-            match operation.ended(started, Some(result), &self.retryable) {
-                Next::Done(value) => return Ok(Retried { value, report: operation.succeed() }),
-                Next::Stop(reason) => return Err(operation.fail(reason)),
-                Next::Retry(wait) => std::thread::sleep(wait),
-            }
+        let Plan { policy, seeds } = self.plan();
+        let mut results = Results::new(&self.retryable);
+        let mut value = None;
+        let (mut progress, stop) =
+            run_blocking(&policy, None, seeds.next(), |started| match results.keep(attempt(started)) {
+                Ok(good) => {
+                    value = Some(good);
+                    AttemptResult::done()
+                }
+                Err(result) => result,
+            });
+        let report = progress.report(&policy, stop, self.name());
+        match value {
+            Some(value) => Ok(Retried { value, report }),
+            None => Err(RetryError::new(results.last, report)),
         }
+    }
+
+    fn name(&self) -> Name {
+        Name::from(self.name.clone())
     }
 }

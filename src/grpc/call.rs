@@ -1,20 +1,18 @@
 //! One call of any kind, with the request that a stock client wrote.
 
 use super::access::Access;
-use super::course::{Judge, Terms};
 use super::deadline::shorter;
-use super::engine::Operation;
 use super::failure::unsent;
 use super::inbound;
-use super::incoming::Incoming;
+use super::incoming::Judge;
 use super::intake::{Intake, Read};
 use super::outgoing::path_of;
 use super::passing::Passing;
 use super::plan::MethodPlan;
+use super::protocol::{GrpcProtocol, Reply};
 use super::response_body::ResponseBody;
-use super::rest::Tail;
-use super::stock::{Look, Stock, Usual};
-use crate::operation::{Clock, Note, OperationReport, Timer};
+use super::stock::{Look, Stock};
+use crate::operation::{Driver, Finished, Note, OperationReport};
 use crate::settings::CallOptions;
 use gax_retry::MethodKind;
 use pin_project_lite::pin_project;
@@ -26,14 +24,12 @@ use tonic::Status;
 use tonic::body::Body;
 
 pin_project! {
-    /// An operation, or a call that can be made once only.
+    /// An operation, or a call of a method that no table knows.
     #[project = CallProj]
     pub(crate) enum Call<A: Access> {
         // The request could not be read.
         Failed { status: Option<Status> },
-        // The request is read, to be sent as often as needed.
-        Reading { reading: Option<Box<Reading<A>>> },
-        Operating { #[pin] operation: Operation<A, Stock> },
+        Operating { #[pin] driver: Driver<GrpcProtocol<A, Stock>>, wants_report: bool },
         Passing { #[pin] call: Passing<A> },
     }
 }
@@ -42,7 +38,7 @@ impl<A: Access> Call<A> {
     /// A call of a method that no table knows.
     #[inline]
     pub(crate) fn untouched(access: A, service: &mut A::Service, request: http::Request<Body>) -> Self {
-        Self::Passing { call: Passing::untouched(access, service, request) }
+        Self::Passing { call: Passing::new(access, service, request) }
     }
 
     /// A call that starts now: its request goes out at once if it is there and `service` takes it. `is_named` keeps
@@ -64,7 +60,8 @@ impl<A: Access> Call<A> {
         is_named: bool,
     ) -> F {
         let Look { options, timeout, usual } = Look::at(&request, is_named);
-        let own_plan = plan.of_call(options, shorter(timeout, inbound::time_left()));
+        let own_plan = plan.of_call(options);
+        let bound = shorter(timeout, inbound::time_left());
         let wants_report = options.is_some_and(|options| options.report);
         if options.is_some() {
             // They are nobody else's.
@@ -72,28 +69,64 @@ impl<A: Access> Call<A> {
         }
         let plan = own_plan.unwrap_or_else(|| Arc::clone(plan));
         if kind.is_some_and(MethodKind::streams_requests) {
-            let note = Note::RequestIsAStream;
-            let call = Passing::watched(access, service, request, &plan, note, wants_report);
-            return Self::Passing { call }.into();
+            let stock = Stock::once(&request, Note::RequestIsAStream, bound);
+            return Self::sent_once(access, service, request, plan, stock, wants_report).into();
         }
-        let terms = Terms { judge: Judge::of(kind, &plan), wants_report };
+        let judge = Judge::of(kind, plan.policy.commit_point());
         let mut intake = Intake::of(std::mem::take(request.body_mut()), kind.is_some());
         // A stock client's one message is there at once. What is not is asked for again when the call is polled.
         match intake.poll(plan.limits.max_replay_bytes, &mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Ok(Read::Whole)) => {
-                let outgoing = Stock::new(plan, &request, usual, intake.into_message());
-                let operation = Operation::start(access, service, outgoing, request, terms);
-                Self::Operating { operation }.into()
+                let stock = Stock::new(&request, usual, intake.into_message(), bound);
+                Self::sent(access, service, request, plan, stock, judge, wants_report).into()
             }
-            read => {
-                let call = Taken { access, plan, request, usual, intake, terms };
-                match read {
-                    Poll::Pending => Self::Reading { reading: Some(Box::new(Reading::of(call))) },
-                    Poll::Ready(read) => call.ended(read),
-                }
-                .into()
+            Poll::Ready(Ok(Read::Stream(note))) => {
+                let stock = Stock::once(&request, note, bound);
+                *request.body_mut() = intake.into_body();
+                let plan = Arc::new(plan.for_stream());
+                Self::sent_once(access, service, request, plan, stock, wants_report).into()
+            }
+            Poll::Ready(Err(status)) => {
+                Self::Failed { status: Some(unsent(status, path_of(request.uri()))) }.into()
+            }
+            Poll::Pending => {
+                let stock = Stock::unread(request, usual, intake, bound);
+                let driver = Driver::preparing(GrpcProtocol::new(access, stock, judge), plan);
+                Self::Operating { driver, wants_report }.into()
             }
         }
+    }
+
+    /// A request that can't be sent again goes out at once, if the service takes it.
+    #[cold]
+    fn sent_once(
+        access: A,
+        service: &mut A::Service,
+        request: http::Request<Body>,
+        plan: Arc<MethodPlan>,
+        stock: Stock,
+        wants_report: bool,
+    ) -> Self {
+        Self::sent(access, service, request, plan, stock, Judge::Head, wants_report)
+    }
+
+    /// The first attempt goes out at once, if the service takes it.
+    #[expect(clippy::inline_always, reason = "what it makes is large to move")]
+    #[inline(always)]
+    fn sent(
+        access: A,
+        service: &mut A::Service,
+        request: http::Request<Body>,
+        plan: Arc<MethodPlan>,
+        stock: Stock,
+        judge: Judge,
+        wants_report: bool,
+    ) -> Self {
+        let driver =
+            Driver::start(GrpcProtocol::new(access, stock, judge), plan, |protocol, plan, current| {
+                protocol.send_now(service, plan, current, request, Stock::complete)
+            });
+        Self::Operating { driver, wants_report }
     }
 }
 
@@ -101,109 +134,40 @@ impl<A: Access> Future for Call<A> {
     type Output = Result<http::Response<ResponseBody>, Status>;
 
     #[inline]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        loop {
-            let next = match self.as_mut().project() {
-                CallProj::Failed { status } => {
-                    return status.take().map_or(Poll::Pending, |status| Poll::Ready(Err(status)));
-                }
-                CallProj::Reading { reading: place } => {
-                    let read = match place.as_mut() {
-                        Some(reading) => ready!(reading.poll(cx)),
-                        None => return Poll::Pending,
-                    };
-                    match place.take() {
-                        Some(reading) => reading.ended(read),
-                        None => return Poll::Pending,
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match self.project() {
+            CallProj::Failed { status } => {
+                status.take().map_or(Poll::Pending, |status| Poll::Ready(Err(status)))
+            }
+            CallProj::Operating { mut driver, wants_report } => {
+                Poll::Ready(match ready!(driver.as_mut().poll(cx)) {
+                    Finished::Reply(reply) => {
+                        let report = (*wants_report || driver.has_news()).then(|| {
+                            let name = driver.as_mut().protocol().name();
+                            driver.report(None, name)
+                        });
+                        Ok(response(reply, report))
                     }
-                }
-                CallProj::Operating { operation } => {
-                    return operation
-                        .poll(cx, |incoming, tail, report, _| Ok(response(incoming, tail, report)));
-                }
-                CallProj::Passing { call } => return call.poll(cx),
-            };
-            self.set(next);
+                    Finished::Failure(stop) => {
+                        let name = driver.as_mut().protocol().name();
+                        let report = driver.as_mut().report(Some(stop), name);
+                        Err(driver.protocol().status(stop, report))
+                    }
+                })
+            }
+            CallProj::Passing { call } => call.poll(cx),
         }
     }
 }
 
 #[inline]
 fn response(
-    Incoming { mut parts, collected, .. }: Incoming,
-    tail: Tail,
+    Reply { incoming, tail }: Reply,
     report: Option<OperationReport>,
 ) -> http::Response<ResponseBody> {
+    let mut parts = incoming.parts;
     if let Some(report) = report {
         parts.extensions.insert(report);
     }
-    http::Response::from_parts(parts, ResponseBody::new(collected, tail))
-}
-
-/// A call whose request has yet to be sent.
-#[derive(Debug)]
-struct Taken<A> {
-    access: A,
-    plan: Arc<MethodPlan>,
-    request: http::Request<Body>,
-    usual: Option<Usual>,
-    intake: Intake,
-    terms: Terms,
-}
-
-impl<A: Access> Taken<A> {
-    /// What follows, now that the request's body has been read.
-    #[cold]
-    fn ended(self, read: Result<Read, Status>) -> Call<A> {
-        let Self { mut access, plan, mut request, usual, intake, terms } = self;
-        let mut service = access.service().clone();
-        match read {
-            Ok(Read::Whole) => {
-                let outgoing = Stock::new(plan, &request, usual, intake.into_message());
-                let operation = Operation::start(access, &mut service, outgoing, request, terms);
-                Call::Operating { operation }
-            }
-            Ok(Read::Stream(note)) => {
-                *request.body_mut() = intake.into_body();
-                let call = Passing::watched(access, &mut service, request, &plan, note, terms.wants_report);
-                Call::Passing { call }
-            }
-            Err(status) => Call::Failed { status: Some(unsent(status, path_of(request.uri()))) },
-        }
-    }
-}
-
-/// A call whose request's body is read before the first attempt, on the operation's time.
-#[derive(Debug)]
-struct Reading<A> {
-    call: Taken<A>,
-    clock: Clock,
-    timer: Timer,
-}
-
-impl<A: Access> Reading<A> {
-    fn of(call: Taken<A>) -> Self {
-        Self { call, clock: Clock::start(), timer: Timer::default() }
-    }
-
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Read, Status>> {
-        let Taken { plan, intake, .. } = &mut self.call;
-        let read = intake.poll(plan.limits.max_replay_bytes, cx);
-        if read.is_pending() {
-            let deadline = plan.total.and_then(|total| self.clock.at(total));
-            ready!(self.timer.poll_at(deadline, cx));
-            return Poll::Ready(Err(Status::deadline_exceeded("the request's body did not end in time")));
-        }
-        read
-    }
-
-    /// What follows, in the time that is left.
-    fn ended(self, read: Result<Read, Status>) -> Call<A> {
-        let Self { mut call, clock, .. } = self;
-        let left = call.plan.total.map(|total| total.saturating_sub(clock.elapsed()));
-        if let Some(plan) = call.plan.of_call(None, left) {
-            call.plan = plan;
-        }
-        call.ended(read)
-    }
+    http::Response::from_parts(parts, ResponseBody::new(incoming.collected, tail))
 }

@@ -2,14 +2,15 @@
 
 use super::headers::Headers;
 use super::{answer, cause};
-use crate::operation::{ConnectProblem, Ledger, OperationError, OperationReport, chain};
+use crate::operation::{Clock, ConnectProblem, OperationError, OperationReport, blame, chain};
 use gax_retry::__private::Escaped;
-use gax_retry::{Code, StopReason};
+use gax_retry::{Code, Seen};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, StatusCode};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::Instant;
 use tonic::Status;
 use tonic::codegen::StdError;
 
@@ -21,6 +22,34 @@ pub(crate) struct Failure {
     kind: Kind,
     /// What a server answered last, before an attempt that got no answer.
     said: Option<Box<Failure>>,
+}
+
+/// A failure that may be that of another call on the same connection.
+#[derive(Debug)]
+pub(crate) struct Suspect {
+    /// As which it counts then.
+    pub(crate) failure: Box<Failure>,
+    /// The code if it is the call's own.
+    pub(crate) code: Code,
+    pub(crate) seen: Seen,
+    pub(crate) died: Instant,
+    pub(crate) ended_at: Duration,
+}
+
+impl Suspect {
+    /// The response can't be read, or another one on the same connection. A moment shows whether other calls got
+    /// the same error.
+    #[cold]
+    pub(crate) fn new(failure: Box<Failure>, code: Code, seen: Seen, clock: Clock) -> Self {
+        let (died, ended_at) = clock.now();
+        blame::died(died);
+        Self { failure, code, seen, died, ended_at }
+    }
+
+    /// When it is known.
+    pub(crate) fn until(&self) -> Instant {
+        self.died + blame::MOMENT
+    }
 }
 
 #[derive(Debug)]
@@ -44,17 +73,16 @@ impl Failure {
         Self { code, kind, said: None }
     }
 
-    /// The same, after an attempt that failed before it: what a server said there is not forgotten.
-    pub(crate) fn after(mut self, before: Option<Failure>) -> Self {
+    /// It came after an attempt that failed before it: what a server said there is not forgotten.
+    pub(crate) fn follow(&mut self, before: Option<Box<Failure>>) {
         let is_answer =
             |failure: &Failure| matches!(failure.kind, Kind::Answered { .. } | Kind::WithoutStatus { .. });
-        if !is_answer(&self) {
+        if !is_answer(self) {
             self.said = match before {
                 Some(before) if !is_answer(&before) => before.said,
-                before => before.map(Box::new),
+                before => before,
             };
         }
-        self
     }
 
     /// The status that the server sent, in sanitized headers.
@@ -87,6 +115,12 @@ impl Failure {
     /// The caller's deadline had passed before the first attempt.
     pub(crate) fn no_time() -> Self {
         Self::new(Code::DeadlineExceeded, Kind::NoTime)
+    }
+
+    /// The request did not come to its end in the operation's time.
+    pub(crate) fn unread() -> Self {
+        let status = Status::deadline_exceeded("the request's body did not end in time");
+        Self::new(Code::DeadlineExceeded, Kind::Transport(status.into()))
     }
 
     /// The operation's deadline passed while it waited for another attempt.
@@ -129,8 +163,7 @@ impl Failure {
 
     /// The status that the operation ends with: this failure's code, message, details and metadata, and
     /// behind it the report.
-    pub(crate) fn into_status(self, mut ledger: Ledger, reason: StopReason) -> Status {
-        ledger.stop_reason = Some(reason);
+    pub(crate) fn into_status(self, report: OperationReport) -> Status {
         let code = self.code;
         let (mut status, cause) = match self.kind {
             Kind::Answered { head, trailers } => (status(head, trailers), None),
@@ -140,18 +173,18 @@ impl Failure {
             }
             Kind::Transport(error) => of_error(error),
             Kind::TimedOut { timeout } => {
-                let attempt = ledger.attempt_count();
-                let message = format!("attempt {attempt} of {} timed out after {timeout:?}", ledger.method);
+                let attempt = report.attempt_count();
+                let message = format!("attempt {attempt} of {} timed out after {timeout:?}", report.method());
                 deadline_exceeded(message, self.said)
             }
             Kind::AtDeadline => {
-                let attempts = ledger.attempt_count();
-                let message = format!("the deadline of {} passed after attempt {attempts}", ledger.method);
+                let attempts = report.attempt_count();
+                let message = format!("the deadline of {} passed after attempt {attempts}", report.method());
                 deadline_exceeded(message, self.said)
             }
             Kind::NoTime => {
                 let message =
-                    format!("the deadline of {} had passed before its first attempt", ledger.method);
+                    format!("the deadline of {} had passed before its first attempt", report.method());
                 (Status::deadline_exceeded(message), None)
             }
         };
@@ -163,7 +196,6 @@ impl Failure {
                 std::mem::take(status.metadata_mut()),
             );
         }
-        let report = OperationReport::new(ledger);
         status.set_source(Arc::new(OperationError::new(report, cause)));
         status
     }
@@ -177,7 +209,7 @@ fn status(head: Option<Box<Headers>>, trailers: Headers) -> Status {
 /// The status of an operation without an attempt, since its request could not be written.
 pub(crate) fn unsent(status: Status, method: PathAndQuery) -> Status {
     let (failure, _) = Failure::transport(status.into(), false);
-    failure.into_status(Ledger::new(method), StopReason::NonRetryable)
+    failure.into_status(OperationReport::unsendable(method))
 }
 
 /// An error's cause, as the operation's error keeps it.

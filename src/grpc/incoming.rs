@@ -2,13 +2,11 @@
 
 use super::answer;
 use super::collect::Collected;
-use super::course::{Course, Judge, Next};
 use super::failure::Failure;
-use super::outgoing::Outgoing;
 use super::rest::{Rest, Tail};
-use crate::operation::Note;
+use crate::operation::{Current, Note};
 use bytes::Bytes;
-use gax_retry::Code;
+use gax_retry::{Code, CommitPoint, MethodKind};
 use http::response::Parts;
 use http::{HeaderMap, StatusCode};
 use http_body::Body as HttpBody;
@@ -16,6 +14,29 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tonic::body::Body;
 use tonic::codegen::StdError;
+
+/// How much of a response must have come in before it can be called good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Judge {
+    /// All of it: the RPC is unary.
+    Whole,
+    /// One message, and its end if that is there already: the RPC answers with a stream, or nobody knows whether
+    /// it does.
+    FirstMessage,
+    /// Its headers: they commit a stream of responses, or the request is a stream that goes on meanwhile.
+    Head,
+}
+
+impl Judge {
+    #[inline]
+    pub(crate) fn of(kind: Option<MethodKind>, commit_point: CommitPoint) -> Self {
+        match kind {
+            Some(kind) if kind.is_unary() => Judge::Whole,
+            Some(_) if commit_point == CommitPoint::Headers => Judge::Head,
+            _ => Judge::FirstMessage,
+        }
+    }
+}
 
 /// A response whose head is there, and is no error.
 #[derive(Debug)]
@@ -25,52 +46,65 @@ pub(crate) struct Incoming {
     pub(crate) collected: Collected,
 }
 
-/// What polling the response leads to.
+/// What is left of a response that was handed on.
+impl Default for Incoming {
+    fn default() -> Self {
+        let (parts, body) = http::Response::new(Body::default()).into_parts();
+        Self { parts, body, collected: Collected::default() }
+    }
+}
+
+/// What reading a response leads to.
 pub(crate) enum Step {
     /// It is good to pass on.
     Good(Tail),
-    Bad(Next),
+    /// It has a status that is none of success, or none at all.
+    Failed(Box<Failure>),
+    /// It broke off.
+    Broke(StdError),
+    /// No other attempt would read it better.
+    Unreadable(Box<Failure>),
 }
 
 impl Incoming {
-    /// Looks at the head, which may be all there is; an error leads on to what follows it.
+    /// Looks at the head, which may be all there is.
     #[inline]
-    pub(crate) fn judged<B>(
-        response: http::Response<B>,
-        course: &mut Course<impl Outgoing>,
-    ) -> Result<Self, Next>
+    pub(crate) fn of<B>(response: http::Response<B>, current: &mut Current<'_>) -> Result<Self, Box<Failure>>
     where
         B: HttpBody<Data = Bytes, Error: Into<StdError>> + Send + 'static,
     {
         let (mut parts, body) = response.into_parts();
         match answer::code(&parts.headers) {
             None if parts.status == StatusCode::OK => {}
-            None => return Err(course.failed(Failure::without_status(parts.status, parts.headers))),
-            Some(Code::Ok) => course.sanitize(&mut parts.headers),
+            None => return Err(Box::new(Failure::without_status(parts.status, parts.headers))),
+            Some(Code::Ok) => sanitize(&mut parts.headers, current),
             Some(code) => {
-                course.sanitize(&mut parts.headers);
-                return Err(course.failed(Failure::answered(code, None, parts.headers)));
+                sanitize(&mut parts.headers, current);
+                return Err(Box::new(Failure::answered(code, None, parts.headers)));
             }
         }
-        course.responded();
         Ok(Self { parts, body: Body::new(body), collected: Collected::default() })
     }
 
-    /// Reads on until the response can be judged.
+    /// Reads on until it is known what follows from the response.
     #[inline]
-    pub(crate) fn poll(&mut self, course: &mut Course<impl Outgoing>, cx: &mut Context<'_>) -> Poll<Step> {
-        if course.judge() == Judge::Head {
-            return Poll::Ready(self.pass_on(Note::Committed, course));
+    pub(crate) fn poll(
+        &mut self,
+        judge: Judge,
+        max_buffer: usize,
+        current: &mut Current<'_>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Step> {
+        if judge == Judge::Head {
+            return Poll::Ready(self.pass_on(Note::Committed, current));
         }
         loop {
             let frame = match Pin::new(&mut self.body).poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => frame,
-                Poll::Ready(Some(Err(status))) => {
-                    return Poll::Ready(Step::Bad(course.broken(status.into(), true)));
-                }
-                Poll::Ready(None) => return Poll::Ready(self.ended(course)),
-                Poll::Pending if course.judge() == Judge::FirstMessage && self.collected.has_message() => {
-                    return Poll::Ready(self.pass_on(Note::Committed, course));
+                Poll::Ready(Some(Err(status))) => return Poll::Ready(Step::Broke(status.into())),
+                Poll::Ready(None) => return Poll::Ready(self.ended()),
+                Poll::Pending if judge == Judge::FirstMessage && self.collected.has_message() => {
+                    return Poll::Ready(self.pass_on(Note::Committed, current));
                 }
                 Poll::Pending => return Poll::Pending,
             };
@@ -78,21 +112,21 @@ impl Incoming {
                 // The end of a body without trailers may come as a frame of nothing.
                 Ok(data) if data.is_empty() => {}
                 Ok(data) => {
-                    let another = course.judge() == Judge::FirstMessage && self.collected.has_message();
+                    let another = judge == Judge::FirstMessage && self.collected.has_message();
                     self.collected.push(data);
                     if another {
-                        return Poll::Ready(self.pass_on(Note::Committed, course));
+                        return Poll::Ready(self.pass_on(Note::Committed, current));
                     }
-                    if course.judge() == Judge::Whole && self.collected.has_more_than_a_message() {
-                        return Poll::Ready(Step::Bad(course.unreadable(Failure::two_messages())));
+                    if judge == Judge::Whole && self.collected.has_more_than_a_message() {
+                        return Poll::Ready(Step::Unreadable(Box::new(Failure::two_messages())));
                     }
-                    if self.collected.len() > course.max_response_buffer() {
-                        return Poll::Ready(self.pass_on(Note::ResponseTooLargeToJudge, course));
+                    if self.collected.len() > max_buffer {
+                        return Poll::Ready(self.pass_on(Note::ResponseTooLargeToJudge, current));
                     }
                 }
                 Err(frame) => {
                     if let Ok(trailers) = frame.into_trailers() {
-                        return Poll::Ready(self.closed(trailers, course));
+                        return Poll::Ready(self.closed(trailers, current));
                     }
                 }
             }
@@ -100,37 +134,43 @@ impl Incoming {
     }
 
     /// The body ended without trailers: fine only if the head had the status.
-    fn ended(&mut self, course: &mut Course<impl Outgoing>) -> Step {
+    fn ended(&mut self) -> Step {
         if answer::code(&self.parts.headers).is_some() {
             return Step::Good(Tail::End);
         }
         let headers = std::mem::take(&mut self.parts.headers);
-        Step::Bad(course.failed(Failure::without_status(self.parts.status, headers)))
+        Step::Failed(Box::new(Failure::without_status(self.parts.status, headers)))
     }
 
     #[inline]
-    fn closed(&mut self, mut trailers: HeaderMap, course: &mut Course<impl Outgoing>) -> Step {
+    fn closed(&mut self, mut trailers: HeaderMap, current: &mut Current<'_>) -> Step {
         let code = answer::code(&trailers);
         if code.is_some() {
-            course.sanitize(&mut trailers);
+            sanitize(&mut trailers, current);
         }
         if code == Some(Code::Ok) {
             return Step::Good(Tail::Trailers(trailers));
         }
         let mut headers = std::mem::take(&mut self.parts.headers);
-        let failure = if let Some(code) = code {
+        Step::Failed(Box::new(if let Some(code) = code {
             Failure::answered(code, Some(headers), trailers)
         } else {
             headers.extend(trailers);
             Failure::without_status(StatusCode::OK, headers)
-        };
-        Step::Bad(course.failed(failure))
+        }))
     }
 
     /// The response goes out with its end still to come.
-    fn pass_on(&mut self, note: Note, course: &mut Course<impl Outgoing>) -> Step {
-        course.note(note);
+    fn pass_on(&mut self, note: Note, current: &mut Current<'_>) -> Step {
+        current.note(note);
         let body = std::mem::take(&mut self.body);
-        Step::Good(Tail::Open(Box::new(Rest::new(body, course.deadline(), true))))
+        Step::Good(Tail::Open(Box::new(Rest::new(body, current.deadline(), true))))
+    }
+}
+
+#[inline]
+fn sanitize(headers: &mut HeaderMap, current: &mut Current<'_>) {
+    if answer::sanitize(headers) {
+        current.note(Note::MalformedStatusDetails);
     }
 }

@@ -24,7 +24,7 @@ pub(crate) struct Methods {
 #[derive(Debug)]
 struct Plans {
     usual: Arc<MethodPlan>,
-    /// For RPCs that answer with a stream.
+    /// For RPCs with a stream on either side.
     stream: Arc<MethodPlan>,
 }
 
@@ -35,7 +35,7 @@ impl Plans {
 
     fn for_kind(&self, kind: Option<MethodKind>) -> &Arc<MethodPlan> {
         match kind {
-            Some(MethodKind::ServerStreaming) => &self.stream,
+            Some(kind) if !kind.is_unary() => &self.stream,
             _ => &self.usual,
         }
     }

@@ -1,6 +1,7 @@
 //! A request that can be sent several times.
 
 use super::plan::MethodPlan;
+use crate::operation::Note;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, TE};
 use http::uri::PathAndQuery;
@@ -9,47 +10,61 @@ use http_body::Frame;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
+use tonic::Status;
 use tonic::body::Body;
 
 pub(crate) const TRAILERS: HeaderValue = HeaderValue::from_static("trailers");
 pub(crate) const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
 
-/// The request of one operation. Each attempt is written whole, from what was kept of it.
+/// The request of one operation. Each attempt is written whole, from what was buffered of it.
 pub(crate) trait Outgoing {
-    /// What the call is made by.
-    fn plan(&self) -> &MethodPlan;
-
     /// The method's path, as reports name it.
     fn path(&self) -> PathAndQuery;
 
-    /// The message with its prefix.
-    fn message(&self) -> &Bytes;
+    /// The time that the caller gives the operation, from its start.
+    fn bound(&self) -> Option<Duration>;
 
-    /// The same, to be put elsewhere.
-    fn message_mut(&mut self) -> &mut Bytes;
+    /// Reads the request, where that was not done before the operation started.
+    #[inline]
+    fn prepare(&mut self, _plan: &MethodPlan, _cx: &mut Context<'_>) -> Poll<Result<(), Status>> {
+        Poll::Ready(Ok(()))
+    }
 
     /// The request of the next attempt.
     fn write(&mut self, timeout: Option<HeaderValue>) -> http::Request<Body>;
 
-    /// The operation starts now: its caller's deadline may leave it less time than its plan.
-    fn start(&mut self) {}
+    /// The caller's own request, written for the first attempt, has to wait.
+    fn put_off(&mut self, _request: http::Request<Body>) {}
+
+    /// Why it is sent once only; `None`: it may be sent again.
+    fn note(&self, plan: &MethodPlan) -> Option<Note>;
 
     /// Whether it may be sent more than once.
     #[inline]
-    fn is_replayable(&self) -> bool {
-        // A limit of nothing excludes even a message of nothing.
-        self.message().len().max(1) <= self.plan().limits.max_replay_bytes
+    fn is_replayable(&self, plan: &MethodPlan) -> bool {
+        self.note(plan).is_none()
     }
 
-    /// Lets go of memory that the message's buffer has to spare, before a wait.
-    ///
-    /// tonic encodes into a buffer of at least 8 KiB, and our own short messages share a page: a waiting call
-    /// would hold either for a message of a few bytes.
-    fn shrink(&mut self) {
-        const TONIC_BUFFER: usize = 8 * 1024;
-        if self.message().len() < TONIC_BUFFER {
-            *self.message_mut() = Bytes::copy_from_slice(self.message());
-        }
+    /// Lets go of memory that it has to spare, before a wait.
+    fn shrink(&mut self);
+}
+
+/// Why a message is sent once only, if it is.
+#[inline]
+pub(crate) fn too_large(message: &Bytes, plan: &MethodPlan) -> Option<Note> {
+    // A limit of nothing excludes even a message of nothing.
+    (message.len().max(1) > plan.limits.max_replay_bytes).then_some(Note::RequestTooLargeToReplay)
+}
+
+/// Lets go of memory that a message's buffer has to spare.
+///
+/// tonic encodes into a buffer of at least 8 KiB, and our own short messages share a page: a waiting call
+/// would hold either for a message of a few bytes.
+pub(crate) fn shrink(message: &mut Bytes) {
+    const TONIC_BUFFER: usize = 8 * 1024;
+    if message.len() < TONIC_BUFFER {
+        *message = Bytes::copy_from_slice(message);
     }
 }
 

@@ -1,34 +1,56 @@
 //! The request of a stock client, kept so that it can be sent again.
 
 use super::deadline::{self, GRPC_TIMEOUT};
-use super::outgoing::{GRPC, Outgoing, TRAILERS, body, grpc_request, path_of};
+use super::intake::{Intake, Read};
+use super::outgoing::{GRPC, Outgoing, TRAILERS, body, grpc_request, path_of, shrink, too_large};
 use super::plan::MethodPlan;
+use crate::operation::Note;
 use crate::settings::CallOptions;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, TE};
 use http::request::Parts;
 use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, Method, Uri, Version};
-use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
-use tonic::GrpcMethod;
 use tonic::body::Body;
+use tonic::{GrpcMethod, Status};
 
 /// A request that came through the layer.
 #[derive(Debug)]
 pub(crate) struct Stock {
-    plan: Arc<MethodPlan>,
     message: Bytes,
     kept: Kept,
+    bound: Option<Duration>,
 }
 
-/// What later attempts are written from.
+/// What attempts are written from.
 #[derive(Debug)]
 enum Kept {
     /// Of a stock tonic client's request: in most cases without an allocation.
     Usual { place: Place, usual: Usual },
     /// Any other request.
     Whole(Box<Parts>),
+    /// A request that has yet to be read.
+    Unread(Box<Unread>),
+    /// A stream, which goes out as it comes, once.
+    Once(Box<Once>),
+}
+
+/// A request whose body has not come to its end.
+#[derive(Debug)]
+struct Unread {
+    request: http::Request<Body>,
+    usual: Option<Usual>,
+    intake: Intake,
+}
+
+/// A request that can't be sent again.
+#[derive(Debug)]
+struct Once {
+    path: PathAndQuery,
+    note: Note,
+    request: Option<http::Request<Body>>,
 }
 
 /// Where a request goes: over a channel that adds the origin itself, nothing but a path.
@@ -117,57 +139,102 @@ impl Stock {
     /// Keeps of a request, whose body has been read, what it takes to send it again, if it may be.
     #[inline]
     pub(crate) fn new(
-        plan: Arc<MethodPlan>,
         request: &http::Request<Body>,
         usual: Option<Usual>,
         message: Bytes,
+        bound: Option<Duration>,
     ) -> Self {
         let kept = match usual {
             Some(usual) => Kept::Usual { place: Place::of(request.uri()), usual },
             None => Kept::whole(request),
         };
-        Self { plan, message, kept }
+        Self { message, kept, bound }
+    }
+
+    /// A request that is read when the operation is polled.
+    #[cold]
+    pub(crate) fn unread(
+        request: http::Request<Body>,
+        usual: Option<Usual>,
+        intake: Intake,
+        bound: Option<Duration>,
+    ) -> Self {
+        let unread = Unread { request, usual, intake };
+        Self { message: Bytes::new(), kept: Kept::Unread(Box::new(unread)), bound }
+    }
+
+    /// A request that can't be sent again.
+    #[cold]
+    pub(crate) fn once(request: &http::Request<Body>, note: Note, bound: Option<Duration>) -> Self {
+        let once = Once { path: path_of(request.uri()), note, request: None };
+        Self { message: Bytes::new(), kept: Kept::Once(Box::new(once)), bound }
     }
 
     /// Makes the caller's own request that of the first attempt.
     #[inline]
-    pub(crate) fn complete(&self, request: &mut http::Request<Body>) {
-        *request.body_mut() = body(&self.message);
-        deadline::set_header(request.headers_mut(), self.plan.first_timeout.clone());
+    pub(crate) fn complete(
+        &mut self,
+        mut request: http::Request<Body>,
+        timeout: Option<HeaderValue>,
+    ) -> http::Request<Body> {
+        if !matches!(self.kept, Kept::Once(_)) {
+            *request.body_mut() = body(&self.message);
+        }
+        deadline::set_header(request.headers_mut(), timeout);
+        request
     }
 
-    /// The caller's own request is to wait.
-    pub(crate) fn put_off(&mut self, request: http::Request<Body>) {
-        if !self.is_replayable() {
-            self.kept = Kept::Whole(Box::new(request.into_parts().0));
-        }
+    /// The body has been read, or shows itself to be a stream.
+    fn read(&mut self, unread: Unread, read: &Read) {
+        let Unread { mut request, usual, intake } = unread;
+        *self = match read {
+            Read::Whole => Self::new(&request, usual, intake.into_message(), self.bound),
+            Read::Stream(note) => {
+                let once = Self::once(&request, *note, self.bound);
+                *request.body_mut() = intake.into_body();
+                once.holding(request)
+            }
+        };
+    }
+
+    fn holding(mut self, request: http::Request<Body>) -> Self {
+        self.put_off(request);
+        self
     }
 }
 
 impl Outgoing for Stock {
-    #[inline]
-    fn plan(&self) -> &MethodPlan {
-        &self.plan
-    }
-
     fn path(&self) -> PathAndQuery {
         match &self.kept {
             Kept::Usual { place, .. } => place.path(),
             Kept::Whole(parts) => path_of(&parts.uri),
+            Kept::Unread(unread) => path_of(unread.request.uri()),
+            Kept::Once(once) => once.path.clone(),
         }
     }
 
     #[inline]
-    fn message(&self) -> &Bytes {
-        &self.message
+    fn bound(&self) -> Option<Duration> {
+        self.bound
     }
 
-    fn message_mut(&mut self) -> &mut Bytes {
-        &mut self.message
+    fn prepare(&mut self, plan: &MethodPlan, cx: &mut Context<'_>) -> Poll<Result<(), Status>> {
+        let Kept::Unread(unread) = &mut self.kept else {
+            return Poll::Ready(Ok(()));
+        };
+        let read = ready!(unread.intake.poll(plan.limits.max_replay_bytes, cx))?;
+        let empty = Unread {
+            request: http::Request::new(Body::empty()),
+            usual: None,
+            intake: Intake::of(Body::empty(), true),
+        };
+        let unread = std::mem::replace(&mut **unread, empty);
+        self.read(unread, &read);
+        Poll::Ready(Ok(()))
     }
 
     fn write(&mut self, timeout: Option<HeaderValue>) -> http::Request<Body> {
-        let mut request = match &self.kept {
+        let mut request = match &mut self.kept {
             Kept::Whole(parts) => http::Request::from_parts((**parts).clone(), body(&self.message)),
             Kept::Usual { place, usual: Usual { method, headers } } => {
                 let mut request = grpc_request(place.uri(), headers, &self.message);
@@ -176,9 +243,30 @@ impl Outgoing for Stock {
                 }
                 request
             }
+            // There is one attempt, and what is unread is never written.
+            Kept::Once(once) => once.request.take().unwrap_or_default(),
+            Kept::Unread(_) => http::Request::default(),
         };
         deadline::set_header(request.headers_mut(), timeout);
         request
+    }
+
+    fn put_off(&mut self, request: http::Request<Body>) {
+        if let Kept::Once(once) = &mut self.kept {
+            once.request = Some(request);
+        }
+    }
+
+    #[inline]
+    fn note(&self, plan: &MethodPlan) -> Option<Note> {
+        match &self.kept {
+            Kept::Once(once) => Some(once.note),
+            _ => too_large(&self.message, plan),
+        }
+    }
+
+    fn shrink(&mut self) {
+        shrink(&mut self.message);
     }
 }
 
@@ -198,9 +286,6 @@ impl Kept {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operation::JitterSeeds;
-    use crate::settings::{CallSettings, Limits};
-    use gax_retry::{Compatibility, RetrySettings};
     use http::HeaderMap;
 
     fn request() -> http::Request<Body> {
@@ -217,11 +302,7 @@ mod tests {
     }
 
     fn stock(request: &http::Request<Body>) -> Stock {
-        let settings = CallSettings::new(RetrySettings::no_retry(Duration::from_secs(5)), []);
-        let (limits, jitter) =
-            (Limits { max_replay_bytes: 100, ..Limits::default() }, JitterSeeds::default());
-        let plan = MethodPlan::new(&settings, Compatibility::Documented, limits, &jitter);
-        Stock::new(Arc::new(plan), request, Look::at(request, true).usual, Bytes::from_static(b"body"))
+        Stock::new(request, Look::at(request, true).usual, Bytes::from_static(b"body"), None)
     }
 
     fn sorted(headers: &HeaderMap) -> Vec<(String, String)> {
@@ -242,13 +323,13 @@ mod tests {
         }
     }
 
-    fn written_alike(mut first: http::Request<Body>) {
+    fn written_alike(first: http::Request<Body>) {
         let mut stock = stock(&first);
         assert!(matches!(stock.kept, Kept::Usual { .. }));
-        stock.complete(&mut first);
+        let first = stock.complete(first, Some(HeaderValue::from_static("5S")));
         let second = stock.write(Some(HeaderValue::from_static("3S")));
         let third = stock.write(None);
-        assert_eq!(first.headers()["grpc-timeout"], "5000000u");
+        assert_eq!(first.headers()["grpc-timeout"], "5S");
         assert_eq!(second.headers()["grpc-timeout"], "3S");
         assert!(!third.headers().contains_key("grpc-timeout"));
         for other in [&second, &third] {
@@ -287,13 +368,12 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_waits_loses_nothing() {
-        for length in [4, 101] {
-            let mut stock = stock(&request());
-            stock.message = Bytes::from(vec![0; length]);
-            stock.put_off(request());
-            let written = stock.write(Some(HeaderValue::from_static("1S")));
-            assert_eq!(sorted(written.headers()), sorted(request().headers()));
-        }
+    fn a_stream_that_waits_goes_out_once() {
+        let mut stock = Stock::once(&request(), Note::RequestIsAStream, None);
+        let first = stock.complete(request(), Some(HeaderValue::from_static("1S")));
+        stock.put_off(first);
+        let written = stock.write(Some(HeaderValue::from_static("1S")));
+        assert_eq!(sorted(written.headers()), sorted(request().headers()));
+        assert_eq!(stock.path(), "/pkg.Service/Method");
     }
 }

@@ -3,7 +3,7 @@
 #[cfg(feature = "reqwest")]
 use super::reqwest::NotBegun;
 use crate::operation::{ConnectProblem, chain};
-use gax_retry::TransportFailure;
+use gax_retry::{Delivery, TransportFailure};
 use hyper_util::client::legacy;
 use std::error::Error;
 use std::fmt;
@@ -48,8 +48,17 @@ pub(super) enum Reach {
 }
 
 impl Reach {
+    /// The same in the operation's terms.
+    pub(super) fn delivery(self) -> Delivery {
+        match self {
+            Reach::Unconnected | Reach::NeverSent => Delivery::NotSent,
+            Reach::Refused => Delivery::NotProcessed,
+            Reach::MaybeSent | Reach::ClientClosed => Delivery::Unknown,
+        }
+    }
+
     /// Whether no server can have carried the request out.
-    pub(super) fn is_unprocessed(self) -> bool {
+    fn is_unprocessed(self) -> bool {
         matches!(self, Reach::Unconnected | Reach::NeverSent | Reach::Refused)
     }
 }

@@ -1,12 +1,14 @@
-//! What follows from an attempt that brought no whole response.
+//! The facts of an attempt that brought no whole response.
 
 use super::BoxError;
 use super::cause::{Cause, Part, Reach, classify};
-use super::course::{Course, Ended, Next};
 use super::error::Broken;
+use super::plan::HttpPlan;
+use super::protocol::{Ended, HttpAttempt, HttpProtocol};
 use super::replay::Replay;
-use crate::operation::{Loss, Note, blame};
-use gax_retry::{Code, HttpFailure, StopReason, TransportFailure};
+use crate::operation::{Current, Note, Timer, blame};
+use gax_retry::{AttemptResult, HttpFailure, Resend, RetryFact, StopReason, TransportFailure};
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// A failure that may be that of another request on the same connection.
@@ -14,85 +16,114 @@ pub(super) struct Suspect {
     cause: Cause,
     error: BoxError,
     died: Instant,
+    ended_at: Duration,
 }
 
-impl<B: Replay, R> Course<B, R> {
-    /// The request or its answer broke.
-    pub(super) fn broken(&mut self, error: BoxError, part: Part) -> Next<R> {
-        let cause = classify(&*error, part);
-        #[cfg(feature = "reqwest")]
-        let error = super::reqwest::NotBegun::unwrap(error);
-        if cause.is_suspect {
-            return self.suspected(cause, error);
-        }
-        if let Some(loss) = self.loss(cause, part, &error)
-            && !cause.is_final()
-            && self.outgoing.is_replayable()
-            && self.resends.allow(loss)
-        {
-            self.ledger.transparent_retries += 1;
-            return Next::Resend;
-        }
-        self.failed(cause, error)
-    }
-
+impl Suspect {
     /// The response can't be read, or another one on the same connection. A moment shows whether other requests
     /// got the same error.
-    #[cold]
-    fn suspected(&mut self, cause: Cause, error: BoxError) -> Next<R> {
-        let now = self.elapsed();
-        let Some(died) = self.clock.and_then(|clock| clock.at(now)) else { return self.failed(cause, error) };
-        self.current.end = Some(now);
+    ///
+    /// # Errors
+    ///
+    /// Any other error, as it came.
+    pub(super) fn of(error: BoxError, part: Part, current: &Current<'_>) -> Result<Self, BoxError> {
+        let cause = classify(&*error, part);
+        if !cause.is_suspect {
+            return Err(error);
+        }
+        let (died, ended_at) = current.clock().now();
         blame::died(died);
-        self.suspect = Some(Box::new(Suspect { cause, error, died }));
-        Next::Wait(self.clock.and_then(|clock| clock.at(now.saturating_add(blame::MOMENT))))
+        Ok(Self { cause, error, died, ended_at })
     }
 
+    /// When it is known.
+    pub(super) fn until(&self) -> Instant {
+        self.died + blame::MOMENT
+    }
+
+    pub(super) fn waiting<F, R>(self) -> HttpAttempt<F, R> {
+        HttpAttempt::Suspected { suspect: self, timer: Timer::default() }
+    }
+}
+
+impl<S, B: Replay, R> HttpProtocol<S, B, R> {
+    /// The request or its response broke.
+    pub(super) fn broken(
+        &mut self,
+        plan: &HttpPlan,
+        error: BoxError,
+        part: Part,
+        current: &mut Current<'_>,
+    ) -> AttemptResult {
+        let cause = classify(&*error, part);
+        let resend = if cause.is_final() { Resend::No } else { self.resend(cause, part, &error) };
+        self.lost(plan, cause, error, current).with_resend(resend)
+    }
+
+    /// Whether a suspect's own response could not be read is known now.
     #[cold]
-    pub(super) fn cleared(&mut self, suspect: Suspect) -> Next<R> {
-        let Suspect { cause, error, died } = suspect;
-        self.failed(if blame::was_alone(died) { Cause::UNREADABLE } else { cause }, error)
+    pub(super) fn cleared(
+        &mut self,
+        plan: &HttpPlan,
+        suspect: Suspect,
+        current: &mut Current<'_>,
+    ) -> AttemptResult {
+        let Suspect { cause, error, died, ended_at } = suspect;
+        let cause = if blame::was_alone(died) { Cause::UNREADABLE } else { cause };
+        self.lost(plan, cause, error, current).with_end(ended_at)
     }
 
-    /// The body of the answer stopped coming.
-    pub(super) fn stalled(&mut self, error: BoxError) -> Next<R> {
-        self.failed(Cause::new(TransportFailure::Timeout, Reach::MaybeSent), error)
+    /// The body of the response stopped coming.
+    pub(super) fn stalled(
+        &mut self,
+        plan: &HttpPlan,
+        error: BoxError,
+        current: &mut Current<'_>,
+    ) -> AttemptResult {
+        self.lost(plan, Cause::new(TransportFailure::Timeout, Reach::MaybeSent), error, current)
     }
 
-    fn failed(&mut self, cause: Cause, source: BoxError) -> Next<R> {
-        let failure = cause.failure.map(HttpFailure::Transport);
+    fn lost(
+        &mut self,
+        plan: &HttpPlan,
+        cause: Cause,
+        source: BoxError,
+        current: &mut Current<'_>,
+    ) -> AttemptResult {
+        #[cfg(feature = "reqwest")]
+        let source = super::reqwest::NotBegun::unwrap(source);
         if cause == Cause::UNREADABLE {
-            self.ledger.note(Note::UnreadableResponse);
+            current.note(Note::UnreadableResponse);
         }
         if let Some(problem) = cause.problem {
-            self.ledger.note(Note::CannotConnect(problem));
+            current.note(Note::CannotConnect(problem));
         }
-        let broken = Ended::Broken(Broken::Failed { failure: cause.failure, problem: cause.problem, source });
-        if cause.reach == Reach::ClientClosed {
-            self.http.failures.extend(failure);
-            self.record(Code::Unavailable);
-            return self.stop(broken, StopReason::ChannelClosed);
+        let failure = cause.failure.map(HttpFailure::Transport);
+        let broken = Broken::Failed { failure: cause.failure, problem: cause.problem, source };
+        let result = self.failed(plan, failure, Ended::Broken(broken), current);
+        match cause.reach {
+            Reach::ClientClosed => result.with_retry(RetryFact::No(StopReason::ChannelClosed)),
+            _ if cause.is_final() => result.with_retry(RetryFact::No(StopReason::NonRetryable)),
+            // What no server has carried out may be sent again, whatever it is.
+            reach if self.http.may_be_retried() => result.with_delivery(reach.delivery()),
+            _ => result,
         }
-        // What no server has carried out may be sent again, whatever it is.
-        let repeatable = self.repeatable || (cause.reach.is_unprocessed() && self.http.may_be_retried());
-        let repeatable = repeatable && !cause.is_final();
-        self.ended(broken, failure, repeatable, None)
     }
 
-    /// How the request was lost, if that is a reason to send it again at once.
-    fn loss(&self, cause: Cause, part: Part, error: &BoxError) -> Option<Loss> {
+    /// Whether a request that was lost so is sent again in silence.
+    fn resend(&self, cause: Cause, part: Part, error: &BoxError) -> Resend {
         match cause.reach {
-            Reach::NeverSent => Some(Loss::Unsent),
-            Reach::Refused => Some(Loss::Refused),
+            Reach::NeverSent => Resend::Lost,
+            Reach::Refused => Resend::Refused,
             Reach::MaybeSent => {
                 let is_stale = part == Part::Head
                     && cause.failure == Some(TransportFailure::Reset)
-                    && self.repeatable
+                    && self.is_repeatable
                     && self.http.is_safe()
                     && self.config.connections.remembers(&**error);
-                is_stale.then_some(Loss::Stale)
+                if is_stale { Resend::Stale } else { Resend::No }
             }
-            Reach::Unconnected | Reach::ClientClosed => None,
+            Reach::Unconnected | Reach::ClientClosed => Resend::No,
         }
     }
 }

@@ -25,9 +25,9 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// To its end, if that comes in time and before so many bytes.
-    pub(super) fn to_end(most: usize, until: Option<Instant>) -> Self {
-        Self { most, until }
+    /// To its end, if that comes before so many bytes.
+    pub(super) fn to_end(most: usize) -> Self {
+        Self { most, until: None }
     }
 
     /// As far as is cheap: the response is about to be let go.

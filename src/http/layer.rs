@@ -1,7 +1,7 @@
 //! The layer around an HTTP client.
 
 use super::connections::Connections;
-use super::policy::Policy;
+use super::plan::HttpPlan;
 use super::service::{Config, HttpRetryService, Limits};
 use crate::operation::JitterSeeds;
 use gax_retry::{
@@ -228,8 +228,8 @@ impl HttpRetryLayer {
 
     fn config(&self) -> Arc<Config> {
         let mut policy = match &self.basis {
-            Basis::Settings(settings, codes) => Policy::new(settings, *codes, self.compatibility),
-            Basis::Preset(preset) => Policy::of_preset(preset),
+            Basis::Settings(settings, codes) => HttpPlan::new(settings, *codes, self.compatibility),
+            Basis::Preset(preset) => HttpPlan::of_preset(preset),
         };
         if let Some(table) = &self.table {
             policy.set_table(table.clone());
@@ -241,7 +241,7 @@ impl HttpRetryLayer {
             policy.set_statuses(statuses);
         }
         if let Some(timeout) = self.attempt_timeout {
-            policy.schedule = policy.schedule.with_attempt_timeout(timeout);
+            policy.policy = policy.policy.with_attempt_timeout(timeout);
         }
         Arc::new(Config {
             policy: Arc::new(policy),

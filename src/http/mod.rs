@@ -3,29 +3,30 @@
 mod body;
 mod cause;
 mod connections;
-mod course;
-mod engine;
 mod error;
 mod failure;
 mod incoming;
 mod layer;
 mod open_body;
 mod outgoing;
-mod policy;
+mod plan;
+mod protocol;
 mod replay;
 mod report;
 #[cfg(feature = "reqwest")]
 mod reqwest;
+mod response_future;
+mod retry_after;
 mod service;
 
 pub use body::HttpResponseBody;
-pub use engine::HttpResponseFuture;
 pub use error::HttpError;
 pub use layer::HttpRetryLayer;
 pub use replay::{Replay, ReplayBody};
 pub use report::HttpReport;
 #[cfg(feature = "reqwest")]
 pub use reqwest::ReqwestService;
+pub use response_future::HttpResponseFuture;
 pub use service::HttpRetryService;
 
 /// Any error.

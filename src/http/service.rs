@@ -3,12 +3,12 @@
 use super::BoxError;
 use super::body::HttpResponseBody;
 use super::connections::Connections;
-use super::course::Course;
-use super::engine::HttpResponseFuture;
 use super::error::HttpError;
 use super::outgoing::Outgoing;
-use super::policy::Policy;
+use super::plan::HttpPlan;
+use super::protocol::HttpProtocol;
 use super::replay::Replay;
+use super::response_future::HttpResponseFuture;
 use crate::operation::{JitterSeeds, Spare};
 use crate::settings::CallOptions;
 use gax_retry::{IdempotencyStrategy, Preset};
@@ -38,7 +38,7 @@ pub struct HttpRetryService<S> {
 /// What all calls through a layer share.
 #[derive(Debug)]
 pub(super) struct Config {
-    pub(super) policy: Arc<Policy>,
+    pub(super) policy: Arc<HttpPlan>,
     pub(super) limits: Limits,
     pub(super) jitter: JitterSeeds,
     pub(super) connections: Connections,
@@ -62,7 +62,7 @@ impl<S: Clone> HttpRetryService<S> {
 
 impl Config {
     /// The policy of one call: the layer's, unless the call brings something along.
-    fn policy_for(&self, extensions: &mut Extensions) -> Arc<Policy> {
+    fn plan_for(&self, extensions: &mut Extensions) -> Arc<HttpPlan> {
         if extensions.is_empty() {
             return Arc::clone(&self.policy);
         }
@@ -72,7 +72,7 @@ impl Config {
         if preset.is_none() && options.is_none() && strategy.is_none() {
             return Arc::clone(&self.policy);
         }
-        let mut policy = preset.map_or_else(|| (*self.policy).clone(), |preset| Policy::of_preset(&preset));
+        let mut policy = preset.map_or_else(|| (*self.policy).clone(), |preset| HttpPlan::of_preset(&preset));
         if let Some(options) = options {
             policy.apply(&options);
         }
@@ -102,9 +102,10 @@ where
 
     fn call(&mut self, request: http::Request<B>) -> Self::Future {
         let (mut parts, body) = request.into_parts();
-        let policy = self.config.policy_for(&mut parts.extensions);
+        let plan = self.config.plan_for(&mut parts.extensions);
         let outgoing = Outgoing::new(parts, body, self.config.limits.max_replay_bytes);
-        let course = Course::new(policy, Arc::clone(&self.config), outgoing);
-        HttpResponseFuture::new(self.inner.clone(), self.spare.clone(), course)
+        let (service, spare) = (self.inner.clone(), self.spare.clone());
+        let protocol = HttpProtocol::new(service, spare, &plan, Arc::clone(&self.config), outgoing);
+        HttpResponseFuture::new(protocol, plan)
     }
 }

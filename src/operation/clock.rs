@@ -23,6 +23,18 @@ impl Clock {
         self.start.elapsed()
     }
 
+    /// This moment, and the time that has passed until now.
+    #[expect(clippy::disallowed_methods, reason = "the clock is read here, and nowhere else")]
+    pub(crate) fn now(self) -> (Instant, Duration) {
+        let now = Instant::now();
+        (now, now.saturating_duration_since(self.start))
+    }
+
+    /// Whether that moment has come.
+    pub(crate) fn has_reached(self, moment: Instant) -> bool {
+        self.now().0 >= moment
+    }
+
     /// The moment that lies so far behind the start; `None` where no timer can reach it.
     pub(crate) fn at(self, elapsed: Duration) -> Option<Instant> {
         self.start.checked_add(elapsed)

@@ -27,6 +27,10 @@ impl<T> Ends<T> {
         self.kept.push(value);
     }
 
+    pub(crate) fn last_mut(&mut self) -> Option<&mut T> {
+        self.kept.last_mut()
+    }
+
     /// What is kept, in its order.
     pub(crate) fn as_slice(&self) -> &[T] {
         &self.kept

@@ -35,12 +35,6 @@ impl JitterSeeds {
         Self { next: Some(Arc::new(AtomicU64::new(seed))) }
     }
 
-    /// Whether every operation has a sequence of its own.
-    #[inline]
-    pub(crate) fn is_seeded(&self) -> bool {
-        self.next.is_some()
-    }
-
     pub(crate) fn next(&self) -> Jitter {
         match &self.next {
             None => Jitter::Thread,

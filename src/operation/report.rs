@@ -2,7 +2,8 @@
 
 use super::rows::{Rows, parts};
 use super::{ConnectProblem, Name};
-use gax_retry::{Attempt, NotAttempted, StopReason};
+use gax_retry::{Attempt, Code, NotAttempted, StopReason};
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,6 +52,21 @@ impl OperationReport {
         Self { held: Held::Plain { method: method.into(), attempt } }
     }
 
+    /// The report of an operation without an attempt, since its request could not be made.
+    pub(crate) fn unsendable(method: impl Into<Name>) -> Self {
+        let mut ledger = Ledger::new(method);
+        ledger.stop_reason = Some(StopReason::NonRetryable);
+        Self::new(ledger)
+    }
+
+    /// The same report with what HTTP adds to it.
+    #[cfg(feature = "http")]
+    pub(crate) fn with_http(self, http: crate::HttpReport) -> Self {
+        let mut ledger = self.into_ledger();
+        ledger.http = Some(Box::new(http));
+        Self::new(ledger)
+    }
+
     fn ledger(&self) -> Option<&Ledger> {
         match &self.held {
             Held::Plain { .. } => None,
@@ -58,18 +74,24 @@ impl OperationReport {
         }
     }
 
-    /// The same operation, ended for that reason after all.
-    pub(crate) fn stopped(&self, reason: StopReason) -> Self {
-        let mut ledger = match &self.held {
-            Held::Shared(ledger) => (**ledger).clone(),
+    /// The same operation, whose response turned out to be no message: it failed with that code after all.
+    pub(crate) fn unreadable(self, code: Code) -> Self {
+        let mut ledger = self.into_ledger();
+        ledger.attempts.end_with(code);
+        ledger.stop_reason = Some(StopReason::NonRetryable);
+        ledger.note(Note::UnreadableResponse);
+        Self::new(ledger)
+    }
+
+    fn into_ledger(self) -> Ledger {
+        match self.held {
+            Held::Shared(ledger) => Arc::unwrap_or_clone(ledger),
             Held::Plain { method, attempt } => {
-                let mut ledger = Ledger::new(method.clone());
-                ledger.push(attempt.clone());
+                let mut ledger = Ledger::new(method);
+                ledger.push(attempt);
                 ledger
             }
-        };
-        ledger.stop_reason = Some(reason);
-        Self::new(ledger)
+        }
     }
 
     /// The method's path, such as `/google.cloud.asset.v1.AssetService/ListAssets`, or the name that a
@@ -282,7 +304,18 @@ pub(crate) struct Ledger {
     notes: Vec<Note>,
 }
 
+impl Default for Ledger {
+    fn default() -> Self {
+        Self::new(Cow::Borrowed(""))
+    }
+}
+
 impl Ledger {
+    /// The ledger of an operation, made now if there was nothing to write down yet.
+    pub(super) fn of(ledger: &mut Option<Arc<Ledger>>) -> &mut Ledger {
+        Arc::make_mut(ledger.get_or_insert_default())
+    }
+
     pub(crate) fn new(method: impl Into<Name>) -> Self {
         Self {
             method: method.into(),

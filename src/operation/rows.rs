@@ -1,7 +1,7 @@
 //! The attempts of a ledger.
 
 use super::ends::{Ends, KEPT};
-use gax_retry::Attempt;
+use gax_retry::{Attempt, Code};
 
 /// The first two attempts live inline: most retries succeed at once. Of very many both ends are kept.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -24,6 +24,19 @@ impl Rows {
                 Rows::Many(rows)
             }
         };
+    }
+
+    /// The last attempt ended with that code after all.
+    pub(crate) fn end_with(&mut self, code: Code) {
+        let last = match self {
+            Rows::None => None,
+            Rows::One(only) => Some(only),
+            Rows::Two([_, second]) => Some(second),
+            Rows::Many(rows) => rows.last_mut(),
+        };
+        if let Some(last) = last {
+            *last = last.clone().with_code(code);
+        }
     }
 
     /// The attempts that are kept.

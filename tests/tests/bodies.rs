@@ -113,8 +113,8 @@ async fn a_response_over_tonic_s_limit_is_out_of_range() {
         assert_eq!(server.seen().len(), 1, "{stack:?}");
         if stack == Stack::Generated {
             let report = error_report(&status);
-            assert_eq!(report.stop_reason(), Some(StopReason::Committed));
-            assert_eq!(report.notes(), [Note::ResponseTooLargeToJudge]);
+            assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable));
+            assert_eq!(report.notes(), [Note::ResponseTooLargeToJudge, Note::UnreadableResponse]);
         }
     }
 }
@@ -155,7 +155,7 @@ async fn smaller_limits_hold_as_in_tonic() {
     let small = client.clone().max_decoding_message_size(11);
     let status = small.list_assets(ListAssetsRequest::default()).await.unwrap_err();
     assert_eq!(status.code(), tonic::Code::OutOfRange);
-    assert_eq!(error_report(&status).stop_reason(), Some(StopReason::Committed));
+    assert_eq!(error_report(&status).stop_reason(), Some(StopReason::NonRetryable));
     let enough = client.clone().max_decoding_message_size(12);
     enough.list_assets(ListAssetsRequest::default()).await.unwrap();
 

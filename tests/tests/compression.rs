@@ -117,7 +117,7 @@ async fn limits_hold_for_compressed_messages() {
     let small = client(channel).accept_compressed(Gzip).max_decoding_message_size(10);
     let status = small.list_assets(request()).await.unwrap_err();
     assert_eq!(status.code(), tonic::Code::OutOfRange);
-    assert_eq!(error_report(&status).stop_reason(), Some(StopReason::Committed));
+    assert_eq!(error_report(&status).stop_reason(), Some(StopReason::NonRetryable));
 }
 
 /// A server that can't read what it is sent says so, and the client does not insist.

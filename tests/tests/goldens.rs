@@ -3,7 +3,7 @@
 
 use gax_retry::conformance::Runner;
 use gax_retry::{
-    AttemptPlan, Code, CodeSet, Compatibility, NoJitter, Outcome, RetrySettings, Schedule, StopReason,
+    AttemptPlan, Code, CodeSet, Compatibility, NoJitter, Policy, Response, RetrySettings, StopReason,
 };
 use serde_json::Value;
 use std::time::Duration;
@@ -115,12 +115,12 @@ fn codes(case: &Value) -> CodeSet {
 }
 
 /// The script, with its last entry often enough for any case.
-fn outcomes(case: &Value) -> Vec<Outcome> {
+fn outcomes(case: &Value) -> Vec<Response> {
     let entries = case["script"].as_array().unwrap().iter().map(|entry| match entry["server_us"].as_u64() {
         Some(us) => {
-            Outcome::answers(Duration::from_micros(us), entry["code"].as_str().unwrap().parse().unwrap())
+            Response::after(Duration::from_micros(us), entry["code"].as_str().unwrap().parse().unwrap())
         }
-        None => Outcome::hangs(),
+        None => Response::none(),
     });
     let mut outcomes: Vec<_> = entries.collect();
     let last = *outcomes.last().unwrap();
@@ -147,7 +147,7 @@ fn plans_of_clients_settings_come_out_as_recorded() {
         };
         let expected =
             if case["expected_callable"] == "same" { &case["expected"] } else { &case["expected_callable"] };
-        let schedule = Schedule::with_compatibility(&settings, codes(&case), Compatibility::GaxJava);
+        let schedule = Policy::with_compatibility(&settings, codes(&case), Compatibility::GaxJava);
         let plan = AttemptPlan::new(&schedule, &outcomes(&case), &mut NoJitter);
         compared += 1;
         if expected.is_null() {

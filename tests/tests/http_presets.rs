@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_retry::{AttemptPlan, Outcome, SeededJitter};
+use gax_retry::{AttemptPlan, Response, SeededJitter};
 use http_body_util::Full;
 use serde_json::Value;
 use std::time::Duration;
@@ -157,8 +157,8 @@ const BOUND: Duration = Duration::from_secs(1200);
 
 /// What the pure engine plans for a server that answers 503 at once and for ever.
 fn planned(preset: &Preset, seed: u64) -> AttemptPlan {
-    let outcomes = vec![Outcome::answers(Duration::ZERO, Code::Unavailable); 400];
-    AttemptPlan::new(&preset.schedule().bounded_by(BOUND), &outcomes, &mut SeededJitter::new(seed))
+    let outcomes = vec![Response::after(Duration::ZERO, Code::Unavailable); 400];
+    AttemptPlan::within(Some(BOUND), &preset.policy(), &outcomes, &mut SeededJitter::new(seed))
 }
 
 fn near(one: Duration, other: Duration, tolerance: Duration) -> bool {

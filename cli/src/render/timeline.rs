@@ -117,7 +117,7 @@ impl From<&AttemptPlan> for Timeline {
     fn from(plan: &AttemptPlan) -> Self {
         let mut attempts: Vec<Row> = plan.attempts().iter().map(Row::from).collect();
         attempts.extend(plan.endless().map(|endless| Row {
-            attempt: endless.attempt(),
+            attempt: endless.number(),
             rpc_timeout_ms: None,
             retry_delay_ms: Ms(endless.delay()),
             start_ms: Ms(endless.start()),

@@ -2,16 +2,16 @@
 
 use super::codes::code;
 use super::duration;
-use gax_retry::Outcome;
+use gax_retry::Response;
 use std::time::Duration;
 
 const ADVICE: &str = "write how long and which code, such as 300ms:UNAVAILABLE or 20ms:OK, or hang";
 
 /// Reads `300ms:UNAVAILABLE` (an answer after that long), `UNAVAILABLE` (at once) or `hang`.
-pub(crate) fn outcome(text: &str) -> Result<Outcome, String> {
+pub(crate) fn outcome(text: &str) -> Result<Response, String> {
     let text = text.trim();
     if text.eq_ignore_ascii_case("hang") {
-        return Ok(Outcome::hangs());
+        return Ok(Response::none());
     }
     let (after, name) = match text.split_once(':') {
         Some((after, name)) => {
@@ -28,7 +28,7 @@ pub(crate) fn outcome(text: &str) -> Result<Outcome, String> {
             format!("is no outcome; {ADVICE}")
         }
     })?;
-    Ok(Outcome::answers(after, code))
+    Ok(Response::after(after, code))
 }
 
 #[cfg(test)]
@@ -39,11 +39,11 @@ mod tests {
     #[test]
     fn every_form_is_read() {
         let ms = Duration::from_millis;
-        assert_eq!(outcome("300ms:UNAVAILABLE"), Ok(Outcome::answers(ms(300), Code::Unavailable)));
-        assert_eq!(outcome("1.5s:ok"), Ok(Outcome::answers(ms(1500), Code::Ok)));
-        assert_eq!(outcome("0:14"), Ok(Outcome::answers(ms(0), Code::Unavailable)));
-        assert_eq!(outcome("INTERNAL"), Ok(Outcome::answers(ms(0), Code::Internal)));
-        assert_eq!(outcome("Hang"), Ok(Outcome::hangs()));
+        assert_eq!(outcome("300ms:UNAVAILABLE"), Ok(Response::after(ms(300), Code::Unavailable)));
+        assert_eq!(outcome("1.5s:ok"), Ok(Response::after(ms(1500), Code::Ok)));
+        assert_eq!(outcome("0:14"), Ok(Response::after(ms(0), Code::Unavailable)));
+        assert_eq!(outcome("INTERNAL"), Ok(Response::after(ms(0), Code::Internal)));
+        assert_eq!(outcome("Hang"), Ok(Response::none()));
     }
 
     #[test]

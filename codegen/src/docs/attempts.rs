@@ -3,8 +3,8 @@
 use super::DocLines;
 use super::duration::human;
 use gax_retry::{
-    AttemptPlan, Code, CodeSet, Compatibility, MethodKind, NoJitter, Origin, Outcome, RetryDelays,
-    RetrySettings, Schedule,
+    AttemptPlan, Code, CodeSet, Compatibility, MethodKind, NoJitter, Origin, Policy, Response, RetryDelays,
+    RetrySettings,
 };
 use std::path::Path;
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub(crate) fn policy_docs(
     compatibility: Compatibility,
     source: Source<'_>,
 ) -> DocLines {
-    let schedule = Schedule::with_compatibility(settings, codes, compatibility);
+    let schedule = Policy::with_compatibility(settings, codes, compatibility);
     let schedule =
         if kind == MethodKind::ServerStreaming { schedule.without_rpc_timeouts() } else { schedule };
     let hanging = AttemptPlan::new(&schedule, &[], &mut NoJitter);
@@ -109,7 +109,7 @@ fn table(plan: &AttemptPlan) -> Vec<String> {
         lines.push(format!("| {and} {more} more | | | | {} |", human(plan.end())));
     }
     if let Some(endless) = plan.endless() {
-        let number = endless.attempt().to_string();
+        let number = endless.number().to_string();
         lines.push(row(&number, endless.delay(), "none", &human(endless.start()), "no end"));
     }
     if let Some(refused) = plan.not_attempted() {
@@ -126,9 +126,9 @@ fn row(attempt: &str, delay: Duration, timeout: &str, from: &str, to: &str) -> S
 
 /// What happens where every attempt fails at once: it shows the delays, which a table of long timeouts
 /// does not.
-fn refused(schedule: &Schedule, codes: CodeSet) -> Option<String> {
+fn refused(schedule: &Policy, codes: CodeSet) -> Option<String> {
     let code = if codes.contains(Code::Unavailable) { Code::Unavailable } else { codes.iter().next()? };
-    let outcomes = vec![Outcome::answers(Duration::ZERO, code); AttemptPlan::MAX_ATTEMPTS];
+    let outcomes = vec![Response::after(Duration::ZERO, code); AttemptPlan::MAX_ATTEMPTS];
     let plan = AttemptPlan::new(schedule, &outcomes, &mut NoJitter);
     let last = plan.attempts().last().filter(|last| last.number() > 1)?;
     let count =

@@ -20,8 +20,10 @@ impl Difference {
 /// How much of the record counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// All that it tells.
+    /// All that it tells, and whether an attempt was refused: records of the bare algorithm tell that.
     Whole,
+    /// All that it tells: records of a client's operations never tell of a refused attempt.
+    Attempts,
     /// All but the refused attempt and the sign of timeouts that are none: where a call is recorded to
     /// go the `"same"` as the algorithm alone, that is what it is the same in.
     AsCalled,
@@ -50,9 +52,9 @@ pub(super) fn difference(
     fields.compare("end", &expected.end, &got.end);
     fields.compare("final_code", code(expected), code(got));
     fields.compare("end_us", expected.end_us, got.end_us);
-    fields.found.or_else(|| match (&expected.denied_next, extent) {
-        (Some(denied), Extent::Whole) => refused(place, denied, got.denied_next.as_ref()),
-        _ => None,
+    fields.found.or_else(|| match extent {
+        Extent::Whole => refused(place, expected.denied_next.as_ref(), got.denied_next.as_ref()),
+        Extent::Attempts | Extent::AsCalled => None,
     })
 }
 
@@ -66,7 +68,7 @@ fn code(record: &Record) -> &str {
 
 fn row(place: &str, expected: &Row, got: &Row, extent: Extent) -> Option<Difference> {
     let timeout = |row: &Row| match extent {
-        Extent::Whole => row.rpc_timeout_us,
+        Extent::Whole | Extent::Attempts => row.rpc_timeout_us,
         Extent::AsCalled => row.rpc_timeout_us.max(0),
     };
     let mut fields = Comparison::new(place);
@@ -84,10 +86,14 @@ fn row(place: &str, expected: &Row, got: &Row, extent: Extent) -> Option<Differe
     fields.found
 }
 
-fn refused(place: &str, expected: &Denied, got: Option<&Denied>) -> Option<Difference> {
+fn refused(place: &str, expected: Option<&Denied>, got: Option<&Denied>) -> Option<Difference> {
     let place = format!("{place}.denied_next");
-    let Some(got) = got else {
-        return Some(Difference::new(place, format!("attempt {}", expected.attempt), "no refused attempt"));
+    let (Some(expected), Some(got)) = (expected, got) else {
+        let text = |denied: Option<&Denied>| {
+            denied.map_or("no refused attempt".to_owned(), |denied| format!("attempt {}", denied.attempt))
+        };
+        return (expected.is_some() != got.is_some())
+            .then(|| Difference::new(place, text(expected), text(got)));
     };
     let mut fields = Comparison::new(&place);
     fields.compare("attempt", expected.attempt, got.attempt);

@@ -1,34 +1,24 @@
 //! Runs a case's script through the engine under a clock that only counts.
 
-use super::case::{Answer, Context, PollResult, Polled, Settings, Streaming, Unary};
+use super::case::{Context, PollResult, Polled, Settings, Streaming, Unary};
 use super::fields::Fault;
 use super::record::{Counts, Denied, Record, Row};
 use crate::gax_java::{Algorithm, Limit, Next, Polling};
+use crate::plan::{Simulated, Simulation};
 use crate::{
-    AttemptPlan, Code, CodeSet, Decision, Ending, NoJitter, NotAttempted, OperationState, Schedule, Started,
-    Stop, StopReason,
+    Attempt, AttemptKind, AttemptPlan, AttemptResult, Code, CodeSet, End, NoJitter, NotAttempted, Policy,
+    Seen, ServerDelay, StartedAttempt, StopReason,
 };
 use std::time::Duration;
-
-/// What an attempt or a poll came to, and how long it took.
-struct Ended<T> {
-    took: Duration,
-    result: T,
-}
-
-/// An attempt ends at its deadline if the answer has not come before; without either it never does.
-fn ended<T>(after: Option<Duration>, result: T, deadline: Option<Duration>, late: T) -> Option<Ended<T>> {
-    match (after, deadline) {
-        (Some(after), Some(deadline)) if after >= deadline => Some(Ended { took: deadline, result: late }),
-        (Some(after), _) => Some(Ended { took: after, result }),
-        (None, Some(deadline)) => Some(Ended { took: deadline, result: late }),
-        (None, None) => None,
-    }
-}
 
 /// The entries of a script; the last one repeats.
 fn endless<T>(script: &[T]) -> impl Iterator<Item = &T> {
     script.iter().chain(script.last().into_iter().cycle())
+}
+
+/// What a server without a script does.
+fn silence() -> (Option<Duration>, AttemptResult) {
+    (None, AttemptResult::failed(Code::DeadlineExceeded))
 }
 
 fn too_many() -> Fault {
@@ -48,10 +38,12 @@ pub(super) fn bare(case: &Unary) -> Result<Option<Record>, Fault> {
     let mut now = Duration::ZERO;
     for (count, answer) in (0_u32..).zip(endless(&case.script)).take(AttemptPlan::MAX_ATTEMPTS) {
         let number = i128::from(count) + 1;
-        let Some(Ended { took, result: code }) =
-            ended(answer.after, answer.code, whole_ms(timeout), Code::DeadlineExceeded)
-        else {
-            return Ok(None);
+        let (took, code) = match (answer.after, whole_ms(timeout)) {
+            (Some(after), deadline) if deadline.is_none_or(|deadline| after < deadline) => {
+                (after, answer.code)
+            }
+            (_, Some(deadline)) => (deadline, Code::DeadlineExceeded),
+            _ => return Ok(None),
         };
         let start = now;
         now = now.saturating_add(took);
@@ -115,98 +107,130 @@ fn limit_name(limit: Limit) -> &'static str {
     }
 }
 
-/// A client's call: the schedule that a channel would be driven by.
+/// A client's call.
 pub(super) fn callable(case: &Unary) -> Result<Option<Record>, Fault> {
-    let schedule = schedule(&case.settings, case.codes, &case.context);
-    operation(&schedule, &case.script, None)
+    let policy = policy(&case.settings, case.codes, &case.context);
+    let mut script = endless(&case.script);
+    run(&policy, |_| match script.next() {
+        Some(answer) => (answer.after, AttemptResult::failed(answer.code)),
+        None => silence(),
+    })
 }
 
 /// A server stream of a client.
 pub(super) fn streaming(case: &Streaming) -> Result<Option<Record>, Fault> {
-    let schedule = schedule(&case.settings, case.codes, &case.context);
-    operation(&schedule, &case.script, Some(case.resumable))
+    let policy = policy(&case.settings, case.codes, &case.context);
+    let mut script = endless(&case.script);
+    let mut counts = Vec::new();
+    let mut attempt_count = 0;
+    let record = run(&policy, |attempt| {
+        attempt_count = match attempt.kind() {
+            AttemptKind::Original => 0,
+            AttemptKind::Resume => 1,
+            _ => attempt_count + 1,
+        };
+        counts.push(Counts { attempt_count, overall_attempt_count: i128::from(attempt.number()) - 1 });
+        let Some(answer) = script.next() else { return silence() };
+        let seen = if answer.delivers { Seen::Messages { resumable: case.resumable } } else { Seen::Nothing };
+        (answer.after, AttemptResult::failed(answer.code).with_seen(seen))
+    })?;
+    Ok(record.map(|mut record| {
+        for (row, counts) in record.attempts.iter_mut().zip(counts) {
+            row.counts = Some(counts);
+        }
+        record
+    }))
 }
 
-fn schedule(settings: &Settings, codes: CodeSet, context: &Context) -> Schedule {
-    let mut schedule = Schedule::gax_java(&settings.raw, codes);
+/// A long-running operation: the initial call, then polls.
+pub(super) fn poll(case: &Polled) -> Result<Option<Record>, Fault> {
+    let polling = Polling::new(&case.settings.raw).with_call_timeout(case.context.timeout);
+    let policy = Policy::polling(polling);
+    let mut script = endless(&case.script);
+    let record = run(&policy, |attempt| {
+        let Some(answer) = script.next() else { return silence() };
+        let result = match answer.result {
+            PollResult::NotDone => AttemptResult::not_done(),
+            PollResult::Done => AttemptResult::done(),
+            PollResult::Error(code) => AttemptResult::failed(code),
+        };
+        // Asked for exactly now: the poll that follows is the algorithm's first attempt.
+        let at_once = case.answered_before_first_look && attempt.number() == 1;
+        let asked = if at_once { ServerDelay::Exactly(Duration::ZERO) } else { ServerDelay::None };
+        (answer.after, result.with_server_delay(asked))
+    })?;
+    Ok(record.map(as_polled))
+}
+
+/// The record in the words of a poller, whose attempts come to "done" or "not done".
+fn as_polled(mut record: Record) -> Record {
+    let is_done = record.end == "success";
+    let last = record.attempts.len().saturating_sub(1);
+    for (index, row) in record.attempts.iter_mut().enumerate() {
+        if row.outcome == Code::Ok.name() {
+            let outcome = if is_done && index == last { "DONE" } else { "NOT_DONE" };
+            outcome.clone_into(&mut row.outcome);
+        }
+    }
+    let end = match record.end.as_str() {
+        "success" => "done".to_owned(),
+        "non_retryable" => "error".to_owned(),
+        limit => {
+            record.final_code = None;
+            format!("cancelled_{limit}")
+        }
+    };
+    Record { end, denied_next: None, ..record }
+}
+
+fn policy(settings: &Settings, codes: CodeSet, context: &Context) -> Policy {
+    let mut policy = Policy::gax_java(&settings.raw, codes);
     if !context.timeout.is_zero() {
-        schedule = schedule.with_attempt_timeout(context.timeout);
+        policy = policy.with_attempt_timeout(context.timeout);
     }
     if let Some(settings) = &context.settings {
-        schedule = schedule.with_raw_settings(settings);
+        policy = policy.with_raw_settings(settings);
     }
     if let Some(codes) = context.codes {
-        schedule = schedule.with_retryable_codes(codes);
+        policy = policy.with_retryable_codes(codes);
     }
-    schedule
+    policy
 }
 
-/// `resumable` is asked of streams only.
-fn operation(
-    schedule: &Schedule,
-    script: &[Answer],
-    resumable: Option<bool>,
+/// Runs a client's operation. `None`: an attempt hangs for ever.
+fn run(
+    policy: &Policy,
+    respond: impl FnMut(StartedAttempt) -> (Option<Duration>, AttemptResult),
 ) -> Result<Option<Record>, Fault> {
-    let mut state = OperationState::default();
-    let mut attempts = Vec::new();
-    let mut now = Duration::ZERO;
-    let mut wait = Duration::ZERO;
-    for answer in endless(script).take(AttemptPlan::MAX_ATTEMPTS) {
-        let started = state
-            .start(schedule, now)
-            .map_err(|stop| Fault(format!("an attempt that was planned is refused: {}", stop.reason())))?;
-        let Some(Ended { took, result: code }) =
-            ended(answer.after, answer.code, started.deadline(), Code::DeadlineExceeded)
-        else {
-            return Ok(None);
-        };
-        let start = now;
-        now = now.saturating_add(took);
-        let counts = resumable.map(|_| Counts {
-            attempt_count: state.count().into(),
-            overall_attempt_count: i128::from(started.number()) - 1,
-        });
-        attempts.push(row(started, wait, start, now, code.name(), counts));
-        let mut ending = Ending::new(code);
-        if let Some(resumable) = resumable.filter(|_| answer.delivers) {
-            ending = ending.after_messages(resumable);
-        }
-        let (end, refused) = match state.ended(schedule, now, ending, &mut NoJitter) {
-            Decision::Retry(retry) => {
-                wait = retry.wait();
-                now = now.saturating_add(wait);
-                continue;
-            }
-            Decision::Done => ("success", None),
-            Decision::Stop(stop) => (end_name(stop), stop.not_attempted()),
-        };
-        return Ok(Some(Record {
-            attempts,
-            end: end.to_owned(),
-            final_code: Some(code.name().to_owned()),
-            end_us: micros(now),
-            denied_next: refused.map(refused_attempt),
-        }));
-    }
-    Err(too_many())
+    let (attempts, simulated) = Simulation::new(policy, None, &mut NoJitter).run(respond);
+    let (end, end_us) = match simulated {
+        Simulated::Ended(end, at) => (end, micros(at)),
+        Simulated::Endless(_) => return Ok(None),
+        Simulated::Truncated(_) => return Err(too_many()),
+    };
+    let final_code = attempts.last().map(|attempt| attempt.code().name().to_owned());
+    let (end, refused) = match end {
+        End::Reply(_) => ("success".to_owned(), None),
+        End::Failure(stop) => (end_name(stop.reason()), stop.not_attempted()),
+    };
+    Ok(Some(Record {
+        attempts: attempts.iter().map(row).collect(),
+        end,
+        final_code,
+        end_us,
+        denied_next: refused.map(refused_attempt),
+    }))
 }
 
-fn row(
-    started: Started,
-    wait: Duration,
-    start: Duration,
-    end: Duration,
-    outcome: &str,
-    counts: Option<Counts>,
-) -> Row {
+fn row(attempt: &Attempt) -> Row {
     Row {
-        attempt: started.number().into(),
-        rpc_timeout_us: started.rpc_timeout().map_or(0, micros),
-        retry_delay_us: micros(wait),
-        start_us: micros(start),
-        end_us: micros(end),
-        outcome: outcome.to_owned(),
-        counts,
+        attempt: attempt.number().into(),
+        rpc_timeout_us: attempt.rpc_timeout().map_or(0, micros),
+        retry_delay_us: micros(attempt.delay()),
+        start_us: micros(attempt.start()),
+        end_us: micros(attempt.end()),
+        outcome: attempt.code().name().to_owned(),
+        counts: None,
     }
 }
 
@@ -218,73 +242,10 @@ fn refused_attempt(refused: NotAttempted) -> Denied {
     }
 }
 
-fn end_name(stop: Stop) -> &'static str {
-    match stop.reason() {
-        StopReason::NonRetryable => "non_retryable",
-        StopReason::Committed => "not_resumable",
-        StopReason::NoLimits => "no_limits",
-        StopReason::MaxAttempts => "max_attempts",
-        _ => "total_timeout",
-    }
-}
-
-/// A long-running operation: the initial call, then polls.
-pub(super) fn poll(case: &Polled) -> Result<Option<Record>, Fault> {
-    let polling = Polling::new(&case.settings.raw).with_call_timeout(case.context.timeout);
-    let mut state = polling.begin();
-    let mut attempts = Vec::new();
-    let mut now = Duration::ZERO;
-    let mut wait = Duration::ZERO;
-    let mut rpc_timeout = polling.call_timeout();
-    for (index, answer) in (0_u32..).zip(endless(&case.script)).take(AttemptPlan::MAX_ATTEMPTS) {
-        let started = Started::new(index.saturating_add(1), rpc_timeout).with_whole_milliseconds();
-        let late = PollResult::Error(Code::DeadlineExceeded);
-        let Some(Ended { took, result }) = ended(answer.after, answer.result, started.deadline(), late)
-        else {
-            return Ok(None);
-        };
-        let start = now;
-        now = now.saturating_add(took);
-        attempts.push(row(started, wait, start, now, poll_name(result), None));
-        let next = if index == 0 && case.answered_before_first_look {
-            Ok(polling.at_once())
-        } else {
-            polling.not_done(&mut state, now, &mut NoJitter)
-        };
-        let (end, final_code) = match (result, next) {
-            (PollResult::NotDone, Ok(next)) => {
-                wait = next.wait();
-                rpc_timeout = next.rpc_timeout();
-                now = now.saturating_add(wait);
-                continue;
-            }
-            (PollResult::NotDone, Err(reason)) => (cancelled_name(reason), None),
-            (PollResult::Done, _) => ("done", Some(Code::Ok)),
-            (PollResult::Error(code), _) => ("error", Some(code)),
-        };
-        return Ok(Some(Record {
-            attempts,
-            end: end.to_owned(),
-            final_code: final_code.map(|code| code.name().to_owned()),
-            end_us: micros(now),
-            denied_next: None,
-        }));
-    }
-    Err(too_many())
-}
-
-fn poll_name(result: PollResult) -> &'static str {
-    match result {
-        PollResult::NotDone => "NOT_DONE",
-        PollResult::Done => "DONE",
-        PollResult::Error(code) => code.name(),
-    }
-}
-
-fn cancelled_name(reason: StopReason) -> &'static str {
+/// The recording's name for the end of an operation.
+fn end_name(reason: StopReason) -> String {
     match reason {
-        StopReason::NoLimits => "cancelled_no_limits",
-        StopReason::MaxAttempts => "cancelled_max_attempts",
-        _ => "cancelled_total_timeout",
+        StopReason::Committed => "not_resumable".to_owned(),
+        reason => reason.as_str().to_lowercase(),
     }
 }

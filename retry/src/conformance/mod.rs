@@ -6,7 +6,7 @@
 //!
 //! * `unary`: `expected` is what the bare exponential algorithm does, `expected_callable` (an object,
 //!   or `"same"`) what a client's call does, which also knows methods without retries and call
-//!   contexts. Both are checked; the second runs through [`Schedule`](crate::Schedule), as a client does.
+//!   contexts. Both are checked; the second runs through [`Operation`](crate::Operation), as a client does.
 //! * `streaming`: server streams that can or can't be resumed after messages were delivered.
 //! * `poll`: the polling of long-running operations.
 //! * `validate`: what `build()` says to the settings.

@@ -149,9 +149,9 @@ impl Outcomes {
         self.differences.extend(difference);
     }
 
-    fn compare(&mut self, place: &str, expected: &Recorded, got: Option<&Record>) {
+    fn compare(&mut self, place: &str, expected: &Recorded, got: Option<&Record>, extent: Extent) {
         self.untraced += usize::from(expected.traced);
-        self.add(difference(place, expected.record.as_ref(), got, Extent::Whole));
+        self.add(difference(place, expected.record.as_ref(), got, extent));
     }
 }
 
@@ -175,11 +175,13 @@ fn unary(case: &Unary) -> Result<Outcomes, Fault> {
     let mut outcomes = Outcomes::default();
     outcomes.differences.extend(logical_timeout(&case.settings));
     if let Some(expected) = &case.bare {
-        outcomes.compare("expected", expected, drive::bare(case)?.as_ref());
+        outcomes.compare("expected", expected, drive::bare(case)?.as_ref(), Extent::Whole);
     }
     let got = drive::callable(case)?;
     match (&case.callable, &case.bare) {
-        (Callable::Recorded(expected), _) => outcomes.compare("expected_callable", expected, got.as_ref()),
+        (Callable::Recorded(expected), _) => {
+            outcomes.compare("expected_callable", expected, got.as_ref(), Extent::Attempts);
+        }
         (Callable::Same, Some(Recorded { record, .. })) => {
             let place = "expected_callable (the same as expected)";
             outcomes.add(difference(place, record.as_ref(), got.as_ref(), Extent::AsCalled));
@@ -192,14 +194,14 @@ fn unary(case: &Unary) -> Result<Outcomes, Fault> {
 fn streaming(case: &Streaming) -> Result<Outcomes, Fault> {
     let mut outcomes = Outcomes::default();
     outcomes.differences.extend(logical_timeout(&case.settings));
-    outcomes.compare("expected", &case.expected, drive::streaming(case)?.as_ref());
+    outcomes.compare("expected", &case.expected, drive::streaming(case)?.as_ref(), Extent::Attempts);
     Ok(outcomes)
 }
 
 fn poll(case: &Polled) -> Result<Outcomes, Fault> {
     let mut outcomes = Outcomes::default();
     outcomes.differences.extend(logical_timeout(&case.settings));
-    outcomes.compare("expected", &case.expected, drive::poll(case)?.as_ref());
+    outcomes.compare("expected", &case.expected, drive::poll(case)?.as_ref(), Extent::Attempts);
     Ok(outcomes)
 }
 

@@ -115,6 +115,11 @@ impl Algorithm {
         self
     }
 
+    /// The total timeout; `None` is no limit.
+    pub(crate) fn total(&self) -> Option<Duration> {
+        u64::try_from(self.total).ok().filter(|total| *total > 0).map(Duration::from_nanos)
+    }
+
     /// Whether one attempt is all that these settings allow.
     pub(crate) fn is_single(&self) -> bool {
         self.max_attempts == 1

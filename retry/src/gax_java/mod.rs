@@ -1,7 +1,7 @@
 //! The arithmetic of gax-java 2.63.1, for whoever has to match it attempt for attempt.
 //!
 //! A client gets it with [`Compatibility::GaxJava`](crate::Compatibility::GaxJava); the same
-//! [`Schedule`](crate::Schedule) then follows these rules instead of the documented ones:
+//! [`Policy`](crate::Policy) then follows these rules instead of the documented ones:
 //!
 //! * Every duration is cut to whole milliseconds before it is used, every product likewise.
 //! * 0 means "not set": no total timeout, no limit by count, no deadline of an attempt.
@@ -21,16 +21,16 @@
 //! documented one attempt:
 //!
 //! ```
-//! use gax_retry::{Compatibility, NoJitter, AttemptPlan, Code, Outcome, RetrySettings, Schedule};
+//! use gax_retry::{AttemptPlan, Code, Compatibility, NoJitter, Policy, Response, RetrySettings};
 //! use std::time::Duration;
 //!
 //! let timeout = Duration::from_millis(3);
 //! let settings = RetrySettings::builder()
 //!     .total_timeout(timeout).initial_rpc_timeout(timeout).max_rpc_timeout(timeout)
 //!     .build()?;
-//! let schedule = Schedule::with_compatibility(&settings, Code::Unavailable, Compatibility::GaxJava);
-//! let refused = Outcome::answers(Duration::from_millis(1), Code::Unavailable);
-//! let plan = AttemptPlan::new(&schedule, &[refused, refused], &mut NoJitter);
+//! let policy = Policy::with_compatibility(&settings, Code::Unavailable, Compatibility::GaxJava);
+//! let refused = Response::after(Duration::from_millis(1), Code::Unavailable);
+//! let plan = AttemptPlan::new(&policy, &[refused, refused], &mut NoJitter);
 //! assert_eq!(plan.attempts().len(), 3);
 //! # Ok::<(), gax_retry::SettingsError>(())
 //! ```

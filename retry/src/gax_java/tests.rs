@@ -1,7 +1,8 @@
 use super::*;
+use crate::operation::ByHand;
 use crate::{
-    AttemptPlan, Code, CodeSet, Compatibility, Decision, Ending, JitterSource, NoJitter, OperationState,
-    Outcome, RetrySettings, Schedule, SeededJitter, StopReason,
+    Action, AttemptPlan, AttemptResult, Code, CodeSet, Compatibility, JitterSource, NoJitter, Policy,
+    Response, RetrySettings, SeededJitter, Seen, StopReason,
 };
 use std::time::Duration;
 
@@ -25,12 +26,12 @@ fn rows(plan: &AttemptPlan) -> Vec<(u128, u128, u128, u128)> {
         .collect()
 }
 
-fn plan(schedule: &Schedule, outcomes: &[Outcome]) -> AttemptPlan {
-    AttemptPlan::new(schedule, outcomes, &mut NoJitter)
+fn plan(policy: &Policy, responses: &[Response]) -> AttemptPlan {
+    AttemptPlan::new(policy, responses, &mut NoJitter)
 }
 
-fn unavailable(after: Duration) -> Outcome {
-    Outcome::answers(after, Code::Unavailable)
+fn unavailable(after: Duration) -> Response {
+    Response::after(after, Code::Unavailable)
 }
 
 #[test]
@@ -122,7 +123,7 @@ fn a_logical_timeout_does_not_turn_retries_off() {
         settings.max_retry_delay_us = 1000;
     });
     settings.set_logical_timeout(5_000);
-    let plan = plan(&Schedule::gax_java(&settings, CODES), &[unavailable(MS), unavailable(MS)]);
+    let plan = plan(&Policy::gax_java(&settings, CODES), &[unavailable(MS), unavailable(MS)]);
     assert_eq!(rows(&plan), [(5000, 0, 0, 1000), (3000, 1000, 2000, 3000), (1000, 1000, 4000, 5000)]);
 }
 
@@ -134,21 +135,21 @@ fn a_method_without_retries_gets_the_total_as_its_deadline() {
         settings.max_rpc_timeout_us = 1_000_000;
     });
     let single = RawSettings { max_attempts: 1, ..limited.clone() };
-    for schedule in [Schedule::gax_java(&limited, CodeSet::EMPTY), Schedule::gax_java(&single, CODES)] {
-        let plan = plan(&schedule, &[]);
+    for policy in [Policy::gax_java(&limited, CodeSet::EMPTY), Policy::gax_java(&single, CODES)] {
+        let plan = plan(&policy, &[]);
         assert_eq!(rows(&plan), [(60_000_000, 0, 0, 60_000_000)]);
         assert_eq!(plan.not_attempted(), None);
     }
-    let early = plan(&Schedule::gax_java(&single, CODES), &[unavailable(MS)]);
+    let early = plan(&Policy::gax_java(&single, CODES), &[unavailable(MS)]);
     assert_eq!(early.stop_reason(), Some(StopReason::MaxAttempts));
     let unlimited = RawSettings { total_timeout_us: 0, ..limited };
-    let endless = plan(&Schedule::gax_java(&unlimited, CODES), &[]).endless().unwrap();
-    assert_eq!((endless.attempt(), endless.start()), (1, Duration::ZERO));
+    let endless = plan(&Policy::gax_java(&unlimited, CODES), &[]).endless().unwrap();
+    assert_eq!((endless.number(), endless.start()), (1, Duration::ZERO));
 }
 
 #[test]
 fn a_calls_own_settings_are_taken_as_they_are() {
-    let none = Schedule::gax_java(&RawSettings::simple_timeout_no_retries(60_000_000), CodeSet::EMPTY);
+    let none = Policy::gax_java(&RawSettings::simple_timeout_no_retries(60_000_000), CodeSet::EMPTY);
     let own = raw(|settings| {
         settings.total_timeout_us = 60_000_000;
         settings.max_attempts = 1;
@@ -172,12 +173,8 @@ fn whether_waits_are_drawn_is_the_clients_choice() {
     });
     let steady = RawSettings { jittered: false, ..settings.clone() };
     let wait = |client: &RawSettings, codes: CodeSet, call: &RawSettings| {
-        let schedule = Schedule::gax_java(client, codes).with_raw_settings(call).with_retryable_codes(CODES);
-        let mut operation = OperationState::default();
-        operation.start(&schedule, Duration::ZERO).unwrap();
-        let decision = operation.ended(&schedule, MS, Ending::new(Code::Unavailable), &mut Fixed(0));
-        let Decision::Retry(retry) = decision else { panic!("{decision:?}") };
-        retry.wait()
+        let policy = Policy::gax_java(client, codes).with_raw_settings(call).with_retryable_codes(CODES);
+        second_after(&policy, Fixed(0))
     };
     assert_eq!(wait(&settings, CODES, &steady), Duration::ZERO);
     assert_eq!(wait(&steady, CODES, &settings), 9 * MS);
@@ -193,30 +190,30 @@ fn a_call_timeout_replaces_every_attempts_own_and_the_total_does_not_clamp_it() 
         settings.rpc_timeout_multiplier = 2.0;
         settings.max_rpc_timeout_us = 9000;
     });
-    let schedule = Schedule::gax_java(&settings, CODES);
-    let longer = schedule.clone().with_attempt_timeout(Duration::from_micros(6999));
+    let policy = Policy::gax_java(&settings, CODES);
+    let longer = policy.clone().with_attempt_timeout(Duration::from_micros(6999));
     assert_eq!(rows(&plan(&longer, &[])), [(6999, 0, 0, 6000), (6999, 0, 6000, 12_000)]);
-    let none = AttemptPlan::new(&schedule.with_attempt_timeout(Duration::ZERO), &[], &mut NoJitter);
+    let none = plan(&policy.with_attempt_timeout(Duration::ZERO), &[]);
     assert_eq!((none.attempts(), none.stop_reason()), (&[][..], Some(StopReason::TotalTimeout)));
 }
 
 #[test]
 fn a_caller_deadline_ends_attempts_that_java_would_let_run() {
     let settings = raw(|settings| settings.max_attempts = 3);
-    let schedule = Schedule::gax_java(&settings, CODES).bounded_by(10 * MS).bounded_by(20 * MS);
-    let plan = plan(&schedule, &[unavailable(4 * MS)]);
+    let policy = Policy::gax_java(&settings, CODES);
+    let plan = AttemptPlan::within(Some(10 * MS), &policy, &[unavailable(4 * MS)], &mut NoJitter);
     assert_eq!(rows(&plan), [(10_000, 0, 0, 4000), (6000, 0, 4000, 10_000)]);
     assert_eq!(plan.stop_reason(), Some(StopReason::TotalTimeout));
-    let late = OperationState::default().start(&schedule, 10 * MS);
-    assert_eq!(late.unwrap_err().reason(), StopReason::TotalTimeout);
+    let late = ByHand::begin_late(&policy, Some(10 * MS), 10 * MS).stop();
+    assert_eq!((late.reason(), late.attempt()), (StopReason::TotalTimeout, None));
 
     let waiting = RawSettings { initial_retry_delay_us: 6000, max_retry_delay_us: 6000, ..settings };
-    let schedule = Schedule::gax_java(&waiting, CODES).bounded_by(10 * MS);
+    let policy = Policy::gax_java(&waiting, CODES);
     for (ended, retried) in [(4 * MS, false), (Duration::from_micros(3999), true)] {
-        let mut operation = OperationState::default();
-        operation.start(&schedule, Duration::ZERO).unwrap();
-        let decision = operation.ended(&schedule, ended, Ending::new(Code::Unavailable), &mut NoJitter);
-        assert_eq!(matches!(decision, Decision::Retry(_)), retried, "{decision:?}");
+        let mut operation = ByHand::bounded(&policy, 10 * MS);
+        operation.send();
+        let action = operation.at(ended).fails(Code::Unavailable).next();
+        assert_eq!(matches!(action, Action::Wait(_)), retried, "{action:?}");
     }
 }
 
@@ -227,14 +224,14 @@ fn part_of_a_millisecond_is_no_time() {
         settings.initial_rpc_timeout_us = 900;
         settings.max_rpc_timeout_us = 900;
     });
-    let schedule = Schedule::gax_java(&settings, CODES);
-    let plan_ = plan(&schedule, &[unavailable(MS)]);
+    let policy = Policy::gax_java(&settings, CODES);
+    let plan_ = plan(&policy, &[unavailable(MS)]);
     assert_eq!(rows(&plan_), [(900, 0, 0, 0)]);
-    assert_eq!(plan_.endless().unwrap().attempt(), 2);
+    assert_eq!(plan_.endless().unwrap().number(), 2);
 
     for (total_us, attempts) in [(1_000, 1), (1_999, 1), (2_000, 2), (2_999, 2), (3_000, 3)] {
         let settings = raw(|settings| settings.total_timeout_us = total_us);
-        let plan = plan(&Schedule::gax_java(&settings, CODES), &[unavailable(MS); 9]);
+        let plan = plan(&Policy::gax_java(&settings, CODES), &[unavailable(MS); 9]);
         assert_eq!(plan.attempts().len(), attempts, "{total_us}");
     }
 }
@@ -247,9 +244,9 @@ fn the_total_is_looked_at_before_the_number_of_attempts() {
         settings.initial_retry_delay_us = 3_000;
         settings.max_retry_delay_us = 3_000;
     });
-    let schedule = Schedule::gax_java(&settings, CODES);
+    let policy = Policy::gax_java(&settings, CODES);
     for (after, reason) in [(1, StopReason::MaxAttempts), (4, StopReason::TotalTimeout)] {
-        let plan = plan(&schedule, &[unavailable(after * MS); 2]);
+        let plan = plan(&policy, &[unavailable(after * MS); 2]);
         assert_eq!((plan.attempts().len(), plan.stop_reason()), (2, Some(reason)));
         let refused = plan.not_attempted().unwrap();
         assert_eq!((refused.attempt(), refused.delay()), (3, 3 * MS));
@@ -263,12 +260,27 @@ fn a_late_timer_changes_no_timeout() {
         settings.initial_rpc_timeout_us = 8_000;
         settings.max_rpc_timeout_us = 8_000;
     });
-    let schedule = Schedule::gax_java(&settings, CODES);
-    let mut operation = OperationState::default();
-    operation.start(&schedule, Duration::ZERO).unwrap();
-    let ending = Ending::new(Code::Unavailable);
-    assert!(matches!(operation.ended(&schedule, 4 * MS, ending, &mut NoJitter), Decision::Retry(_)));
-    assert_eq!(operation.start(&schedule, 50 * MS).unwrap().rpc_timeout(), Some(6 * MS));
+    let mut operation = ByHand::begin(&Policy::gax_java(&settings, CODES));
+    operation.send();
+    operation.at(4 * MS).fails(Code::Unavailable);
+    assert_eq!(operation.send().rpc_timeout(), Some(6 * MS));
+
+    let waiting = RawSettings { initial_retry_delay_us: 1_000, max_retry_delay_us: 1_000, ..settings };
+    let mut operation = ByHand::begin(&Policy::gax_java(&waiting, CODES));
+    operation.send();
+    operation.at(4 * MS).fails(Code::Unavailable);
+    assert_eq!(operation.at(50 * MS).send().rpc_timeout(), Some(5 * MS));
+}
+
+/// How long the wait for the second attempt is.
+fn second_after(policy: &Policy, jitter: Fixed) -> Duration {
+    let mut operation = ByHand::begin(policy).with_jitter(jitter);
+    operation.send();
+    match operation.at(MS).fails(Code::Unavailable).next() {
+        Action::Wait(Some(until)) => until.saturating_sub(MS),
+        Action::Send(second) => second.delay(),
+        other => panic!("{other:?}"),
+    }
 }
 
 /// A source that gives what it is told.
@@ -288,13 +300,8 @@ fn a_drawn_wait_is_whole_milliseconds_below_the_delay() {
             settings.initial_retry_delay_us = delay_us;
             settings.max_retry_delay_us = delay_us;
         });
-        let schedule = Schedule::gax_java(&settings, CODES);
-        let mut operation = OperationState::default();
-        operation.start(&schedule, Duration::ZERO).unwrap();
-        let decision = operation.ended(&schedule, MS, Ending::new(Code::Unavailable), &mut Fixed(drawn));
-        let Decision::Retry(retry) = decision else { panic!("{decision:?}") };
-        assert_eq!(retry.delay(), Duration::from_millis(u64::try_from(delay_us).unwrap() / 1000));
-        retry.wait()
+        let policy = Policy::gax_java(&settings, CODES);
+        second_after(&policy, Fixed(drawn))
     };
     assert_eq!(wait(100_000, 0), Duration::ZERO);
     assert_eq!(wait(100_000, u64::MAX), 99 * MS);
@@ -335,21 +342,18 @@ fn progress_of_a_stream_restarts_the_counters_and_not_the_clock() {
         settings.rpc_timeout_multiplier = 2.0;
         settings.max_rpc_timeout_us = 900_000;
     });
-    let schedule = Schedule::gax_java(&settings, CODES);
-    let mut operation = OperationState::default();
-    operation.start(&schedule, Duration::ZERO).unwrap();
-    let progress = Ending::new(Code::Unavailable).after_messages(true);
+    let policy = Policy::gax_java(&settings, CODES);
+    let mut operation = ByHand::begin(&policy);
+    operation.send();
+    let progress = AttemptResult::failed(Code::Unavailable).with_seen(Seen::Messages { resumable: true });
     for (number, now) in (2..).zip([100, 200, 300]) {
-        let decision = operation.ended(&schedule, now * MS, progress, &mut NoJitter);
-        let Decision::Retry(retry) = decision else { panic!("{decision:?}") };
-        assert_eq!((retry.attempt(), retry.wait()), (number, 10 * MS));
-        assert_eq!(operation.start(&schedule, now * MS).unwrap().rpc_timeout(), Some(200 * MS));
+        assert_eq!(operation.at(now * MS).ends(progress).wait(), 10 * MS);
+        let resumed = operation.at((now + 10) * MS).send();
+        assert_eq!((resumed.number(), resumed.rpc_timeout()), (number, Some(200 * MS)));
     }
-    let stop = operation.ended(&schedule, 400 * MS, Ending::new(Code::Unavailable), &mut NoJitter);
-    let Decision::Stop(stop) = stop else { panic!("{stop:?}") };
+    let stop = operation.clone().at(400 * MS).fails(Code::Unavailable).stop();
     assert_eq!(stop.reason(), StopReason::MaxAttempts);
-    let late = operation.ended(&schedule, 990 * MS, progress, &mut NoJitter);
-    let Decision::Stop(late) = late else { panic!("{late:?}") };
+    let late = operation.at(990 * MS).ends(progress).stop();
     assert_eq!(late.reason(), StopReason::TotalTimeout);
 }
 
@@ -365,7 +369,7 @@ fn a_poll_may_land_on_the_total_and_a_retry_may_not() {
         let poll = polling.not_done(&mut polling.begin(), Duration::from_micros(now_us), &mut NoJitter);
         assert_eq!(poll.is_ok(), made, "{now_us}");
     }
-    let retried = plan(&Schedule::gax_java(&settings, CODES), &[unavailable(7 * MS)]);
+    let retried = plan(&Policy::gax_java(&settings, CODES), &[unavailable(7 * MS)]);
     assert_eq!(retried.stop_reason(), Some(StopReason::TotalTimeout));
 }
 
@@ -398,7 +402,7 @@ fn unset_maxima_do_not_cap() {
         .max_attempts(3)
         .build()
         .unwrap();
-    let schedule = Schedule::with_compatibility(&settings, CODES, Compatibility::GaxJava);
+    let policy = Policy::with_compatibility(&settings, CODES, Compatibility::GaxJava);
     let expected = [(10_000, 0, 0, 10_000), (20_000, 1000, 11_000, 31_000), (40_000, 2000, 33_000, 73_000)];
-    assert_eq!(rows(&plan(&schedule, &[])), expected);
+    assert_eq!(rows(&plan(&policy, &[])), expected);
 }

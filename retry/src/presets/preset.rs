@@ -2,8 +2,8 @@
 
 use super::{HttpFailure, StatusSet, TransportFailures};
 use crate::{
-    Code, CodeSet, IdempotencyRule, IdempotencyStrategy, IdempotencyTable, OperationClass, Precondition,
-    Recipe, Schedule, TimeRule,
+    Code, CodeSet, IdempotencyRule, IdempotencyStrategy, IdempotencyTable, OperationClass, Policy,
+    Precondition, Recipe, TimeRule,
 };
 use std::time::Duration;
 
@@ -116,10 +116,10 @@ impl Preset {
         of_statuses.chain(of_transport).collect()
     }
 
-    /// The schedule that runs operations by this preset.
+    /// The policy that runs operations by this preset.
     #[must_use]
-    pub fn schedule(&self) -> Schedule {
-        Schedule::from_recipe(&self.recipe, self.retryable_codes())
+    pub fn policy(&self) -> Policy {
+        Policy::from_recipe(&self.recipe, self.retryable_codes())
     }
 
     /// A copy with other waits and limits.

@@ -1,6 +1,6 @@
 use super::{BotoConfig, HttpFailure, NodeRetryOptions, Preset, TransportFailure, all, named, names};
 use crate::{
-    Attempt, AttemptPlan, Code, Idempotency, IdempotencyStrategy, Outcome, RequestFacts, ScriptedJitter,
+    Attempt, AttemptPlan, Code, Idempotency, IdempotencyStrategy, RequestFacts, Response, ScriptedJitter,
     StopReason,
 };
 use std::time::Duration;
@@ -10,8 +10,8 @@ const S: Duration = Duration::from_secs(1);
 
 /// An operation whose attempts are all refused with UNAVAILABLE, each `after` so long.
 fn refused(preset: &Preset, draws: &[f64], after: Duration) -> AttemptPlan {
-    let outcomes = vec![Outcome::answers(after, Code::Unavailable); 60];
-    AttemptPlan::new(&preset.schedule(), &outcomes, &mut ScriptedJitter::new(draws))
+    let responses = vec![Response::after(after, Code::Unavailable); 60];
+    AttemptPlan::new(&preset.policy(), &responses, &mut ScriptedJitter::new(draws))
 }
 
 fn waits(plan: &AttemptPlan) -> Vec<Duration> {
@@ -48,14 +48,14 @@ fn the_documents_deadline_is_held_and_cuts_an_attempt() {
     assert_eq!(rows, [(Duration::ZERO, 10 * S), (3 * S, 7 * S), (7 * S, 3 * S)]);
     assert_eq!((plan.end(), plan.stop_reason()), (9 * S, Some(StopReason::TotalTimeout)));
     assert_eq!(plan.not_attempted().unwrap().delay(), 4 * S);
-    let hanging = AttemptPlan::new(&docs.schedule(), &[], &mut ScriptedJitter::new([0.0]));
+    let hanging = AttemptPlan::new(&docs.policy(), &[], &mut ScriptedJitter::new([0.0]));
     assert_eq!((hanging.attempts().len(), hanging.end()), (1, 10 * S));
 }
 
 #[test]
 fn memorystores_own_config_never_retries() {
     assert_waits("memorystore", &[0.5], &[], (0.0, 0), StopReason::NonRetryable);
-    let plan = AttemptPlan::new(&named("memorystore").unwrap().schedule(), &[], &mut ScriptedJitter::new([]));
+    let plan = AttemptPlan::new(&named("memorystore").unwrap().policy(), &[], &mut ScriptedJitter::new([]));
     assert_eq!(plan.end(), 600 * S);
 }
 
@@ -153,9 +153,9 @@ fn go_draws_whole_nanoseconds_without_any_limit() {
         ]
     );
     assert_eq!((plan.attempts().len(), plan.endless().is_some()), (60, true));
-    let bounded = named("go").unwrap().schedule().bounded_by(3 * S);
-    let outcomes = [Outcome::answers(Duration::ZERO, Code::Unavailable); 60];
-    let plan = AttemptPlan::new(&bounded, &outcomes, &mut ScriptedJitter::new([0.5]));
+    let policy = named("go").unwrap().policy();
+    let responses = [Response::after(Duration::ZERO, Code::Unavailable); 60];
+    let plan = AttemptPlan::within(Some(3 * S), &policy, &responses, &mut ScriptedJitter::new([0.5]));
     assert_eq!((plan.attempts().len(), plan.stop_reason()), (3, Some(StopReason::TotalTimeout)));
 }
 

@@ -188,41 +188,24 @@ impl Backoff {
     pub fn waits<'a>(&'a self, source: &'a mut impl JitterSource) -> impl Iterator<Item = Duration> + 'a {
         let mut growth = Growth::default();
         std::iter::from_fn(move || {
-            let drawn = growth.next(self, source);
-            growth.waited(self, drawn.wait);
-            Some(Duration::from_nanos(drawn.wait))
+            let wait = growth.next(self, source);
+            growth.waited(self, wait);
+            Some(Duration::from_nanos(wait))
         })
     }
 }
 
 /// How far the delay has grown: nothing yet, or the last one.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Growth(u64);
 
-/// A delay, and the wait drawn for it, in nanoseconds.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Drawn {
-    pub(crate) delay: u64,
-    pub(crate) wait: u64,
-}
-
 impl Growth {
-    /// What an earlier [`bits`](Self::bits) gave.
-    pub(crate) fn from_bits(bits: u64) -> Self {
-        Self(bits)
-    }
-
-    /// All there is to know, to be kept until the next retry. Zero before the first.
-    pub(crate) fn bits(self) -> u64 {
-        self.0
-    }
-
     fn previous(self) -> f64 {
         f64::from_bits(self.0)
     }
 
-    /// The wait before the next retry.
-    pub(crate) fn next(&mut self, backoff: &Backoff, source: &mut impl JitterSource) -> Drawn {
+    /// The wait before the next retry, in nanoseconds.
+    pub(crate) fn next(&mut self, backoff: &Backoff, source: &mut impl JitterSource) -> u64 {
         let max = in_nanos(backoff.max);
         let delay = self.grown(backoff, max);
         self.0 = delay.to_bits();
@@ -255,7 +238,7 @@ impl Growth {
             }
         };
         let capped = if backoff.cap == Cap::AfterJitter { wait.min(max) } else { wait };
-        Drawn { delay: whole(delay), wait: whole(capped.max(in_nanos(backoff.min))) }
+        whole(capped.max(in_nanos(backoff.min)))
     }
 
     fn grown(self, backoff: &Backoff, max: f64) -> f64 {

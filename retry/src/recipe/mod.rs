@@ -10,9 +10,9 @@ mod limits;
 pub use backoff::{Backoff, Cap, Jitter};
 pub use limits::{Limits, TimeRule};
 
-pub(crate) use backoff::{Drawn, Growth};
+pub(crate) use backoff::Growth;
 
-/// A back-off formula and the limits to it: what a [`Schedule`](crate::Schedule) can follow in place of
+/// A back-off formula and the limits to it: what a [`Policy`](crate::Policy) can follow in place of
 /// [`RetrySettings`](crate::RetrySettings).
 ///
 /// # Examples
@@ -21,7 +21,7 @@ pub(crate) use backoff::{Drawn, Growth};
 ///
 /// ```
 /// use gax_retry::{
-///     AttemptPlan, Backoff, Code, Jitter, Limits, Outcome, Recipe, Schedule, ScriptedJitter, TimeRule,
+///     AttemptPlan, Backoff, Code, Jitter, Limits, Policy, Recipe, Response, ScriptedJitter, TimeRule,
 /// };
 /// use std::time::Duration;
 ///
@@ -31,9 +31,9 @@ pub(crate) use backoff::{Drawn, Growth};
 ///     Backoff::exponential(s(1), 2.0, s(64)).with_jitter(Jitter::Added { unit: ms(1), most: 1000 }),
 ///     Limits::none().with_time(s(600), TimeRule::Strict),
 /// );
-/// let schedule = Schedule::from_recipe(&recipe, Code::Unavailable);
-/// let refused = [Outcome::answers(s(0), Code::Unavailable); 20];
-/// let plan = AttemptPlan::new(&schedule, &refused, &mut ScriptedJitter::new([0.5]));
+/// let policy = Policy::from_recipe(&recipe, Code::Unavailable);
+/// let refused = [Response::after(s(0), Code::Unavailable); 20];
+/// let plan = AttemptPlan::new(&policy, &refused, &mut ScriptedJitter::new([0.5]));
 /// let waits: Vec<_> = plan.attempts().iter().map(|attempt| attempt.delay().as_millis()).collect();
 /// assert_eq!(waits, [0, 1500, 2500, 4500, 8500, 16_500, 32_500, 64_000, 64_000, 64_000, 64_000,
 ///     64_000, 64_000, 64_000, 64_000]);

@@ -41,11 +41,13 @@ mod with_protos {
 
     fn settings(value: &Value) -> RetrySettings {
         let attempts = u32::try_from(value["maxAttempts"].as_u64().unwrap()).unwrap();
-        // Nothing waits without a policy: no cap and a cap of zero are the same.
+        // Java prints zero and a multiplier of one where nobody has set a delay.
+        let delay = limit(&value["initialRetryDelayMs"]);
+        let multiplier = value["retryDelayMultiplier"].as_f64().unwrap();
         let builder = RetrySettings::builder()
             .total_timeout(limit(&value["totalTimeoutMs"]))
-            .initial_retry_delay(Duration::from_millis(value["initialRetryDelayMs"].as_u64().unwrap()))
-            .retry_delay_multiplier(value["retryDelayMultiplier"].as_f64().unwrap())
+            .initial_retry_delay(delay)
+            .retry_delay_multiplier(delay.map(|_| multiplier))
             .max_retry_delay(limit(&value["maxRetryDelayMs"]))
             .max_attempts(Some(attempts).filter(|attempts| *attempts > 0))
             .jittered(value["jittered"].as_bool().unwrap())

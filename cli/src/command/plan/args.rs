@@ -3,7 +3,7 @@
 use crate::command::Format;
 use crate::value::{self, Codes, DialectName};
 use clap::{Args, ValueEnum};
-use gax_retry::{Compatibility, Outcome};
+use gax_retry::{Compatibility, Response};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ pub(crate) struct PlanArgs {
     /// that would come at the RPC timeout or later does not come. Attempts after the last outcome
     /// run into their timeouts.
     #[arg(long, value_name = "OUTCOME", value_parser = value::outcome, allow_hyphen_values = true)]
-    pub(super) outcome: Vec<Outcome>,
+    pub(super) outcome: Vec<Response>,
 
     /// Whose rules turn settings into attempts [default: grpc for a table in that dialect, else documented]
     #[arg(long, value_enum)]

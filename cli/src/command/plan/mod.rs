@@ -10,7 +10,7 @@ pub(crate) use args::PlanArgs;
 use super::{Format, fresh_seed, print, print_json};
 use crate::failure::Failure;
 use crate::render::{Timeline, explain, svg};
-use gax_retry::{AttemptPlan, CodeSet, NoJitter, RetrySettings, Schedule, SeededJitter};
+use gax_retry::{AttemptPlan, CodeSet, NoJitter, Policy, RetrySettings, SeededJitter};
 use samples::Samples;
 use std::process::ExitCode;
 
@@ -31,10 +31,10 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
     if let Some(method) = &subject.method {
         method.warn();
     }
-    let schedule = Schedule::with_compatibility(&subject.settings, subject.codes, args.compat().into());
+    let policy = Policy::with_compatibility(&subject.settings, subject.codes, args.compat().into());
     if let Some(samples) = args.samples {
         let seed = args.seed.unwrap_or_else(fresh_seed);
-        let drawn = Samples::draw(&schedule, &args.outcome, seed, samples);
+        let drawn = Samples::draw(&policy, &args.outcome, seed, samples);
         match args.format {
             Format::Json => print_json(&drawn)?,
             Format::Text => print(&drawn.to_string())?,
@@ -43,8 +43,8 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
     }
     let seed = args.jitter.then(|| args.seed.unwrap_or_else(fresh_seed));
     let plan = match seed {
-        Some(seed) => AttemptPlan::new(&schedule, &args.outcome, &mut SeededJitter::new(seed)),
-        None => AttemptPlan::new(&schedule, &args.outcome, &mut NoJitter),
+        Some(seed) => AttemptPlan::new(&policy, &args.outcome, &mut SeededJitter::new(seed)),
+        None => AttemptPlan::new(&policy, &args.outcome, &mut NoJitter),
     };
     let timeline = Timeline::from(&plan);
     let why = explain(&timeline, &subject.settings, subject.codes);

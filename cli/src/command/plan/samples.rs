@@ -1,7 +1,7 @@
 //! Many operations drawn with jitter, and the range of what comes out.
 
 use crate::render::{Align, Cell, Ms, Table};
-use gax_retry::{Attempt, AttemptPlan, Outcome, Schedule, SeededJitter};
+use gax_retry::{Attempt, AttemptPlan, Policy, Response, SeededJitter};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -49,7 +49,7 @@ struct Ends {
 
 impl Samples {
     /// Draws operations one after the other from the sequence of one seed.
-    pub(super) fn draw(schedule: &Schedule, outcomes: &[Outcome], seed: u64, samples: u32) -> Self {
+    pub(super) fn draw(policy: &Policy, outcomes: &[Response], seed: u64, samples: u32) -> Self {
         let mut jitter = SeededJitter::new(seed);
         let mut drawn = Self {
             operations: samples,
@@ -61,7 +61,7 @@ impl Samples {
         };
         let mut ends = Vec::new();
         for _ in 0..samples {
-            let plan = AttemptPlan::new(schedule, outcomes, &mut jitter);
+            let plan = AttemptPlan::new(policy, outcomes, &mut jitter);
             for (index, attempt) in plan.attempts().iter().enumerate() {
                 match drawn.attempts.get_mut(index) {
                     Some(spread) => spread.add(attempt),

@@ -10,8 +10,8 @@ use crate::render::{Align, Cell, HEAD, Ms, Table, Timeline};
 use clap::Args;
 use gax_retry::__private::Escaped;
 use gax_retry::{
-    AttemptPlan, Code, CodeSet, Dialect, MethodPolicy, NoJitter, Outcome, Outlook, PolicyField,
-    RetrySettings, RetryTable, Schedule,
+    AttemptPlan, Code, CodeSet, Dialect, MethodPolicy, NoJitter, Outlook, Policy, PolicyField, Response,
+    RetrySettings, RetryTable,
 };
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -98,7 +98,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     let policy = row.policy.ok_or_else(nothing)?;
     let (settings, codes) = (policy.settings(), policy.codes());
     let outlook = Outlook::new(settings, codes, table.dialect().compatibility());
-    let schedule = Schedule::with_compatibility(settings, codes, table.dialect().compatibility());
+    let schedule = Policy::with_compatibility(settings, codes, table.dialect().compatibility());
     let explanation = Explanation {
         method: row.name(),
         dialect: table.dialect().as_str(),
@@ -126,10 +126,10 @@ fn attempts_at_most(settings: &RetrySettings, codes: CodeSet) -> Option<u32> {
     if codes.is_empty() || unlimited { Some(1) } else { settings.max_attempts() }
 }
 
-fn refused(schedule: &Schedule) -> Timeline {
+fn refused(schedule: &Policy) -> Timeline {
     let codes = schedule.retryable_codes();
     let code = if codes.contains(Code::Unavailable) { Some(Code::Unavailable) } else { codes.iter().next() };
-    let refusal = Outcome::answers(Duration::ZERO, code.unwrap_or(Code::Unavailable));
+    let refusal = Response::after(Duration::ZERO, code.unwrap_or(Code::Unavailable));
     Timeline::from(&AttemptPlan::new(schedule, &vec![refusal; AttemptPlan::MAX_ATTEMPTS], &mut NoJitter))
 }
 

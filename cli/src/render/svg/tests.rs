@@ -1,11 +1,11 @@
 use super::*;
-use gax_retry::{AttemptPlan, Code, NoJitter, Outcome, RetrySettings, Schedule};
+use gax_retry::{AttemptPlan, Code, NoJitter, Policy, Response, RetrySettings};
 
 const MS: Duration = Duration::from_millis(1);
 
-fn drawn(settings: &RetrySettings, outcomes: &[Outcome]) -> String {
+fn drawn(settings: &RetrySettings, outcomes: &[Response]) -> String {
     let codes = CodeSet::from([Code::Unavailable, Code::DeadlineExceeded]);
-    let plan = AttemptPlan::new(&Schedule::new(settings, codes), outcomes, &mut NoJitter);
+    let plan = AttemptPlan::new(&Policy::new(settings, codes), outcomes, &mut NoJitter);
     let timeline = Timeline::from(&plan);
     let total = settings.total_timeout();
     Picture { timeline: &timeline, title: "<t>", caption: "c", total, codes }.draw()
@@ -18,7 +18,7 @@ fn elements(picture: &str, start: &str) -> usize {
 #[test]
 fn an_attempt_is_a_bar_as_long_as_it_took() {
     let settings = RetrySettings::no_retry(1000 * MS);
-    let picture = drawn(&settings, &[Outcome::answers(500 * MS, Code::Ok)]);
+    let picture = drawn(&settings, &[Response::after(500 * MS, Code::Ok)]);
     // 748 units are 1000 ms.
     assert!(
         picture.contains("<rect class=\"ok\" x=\"176\" y=\"125\" width=\"374\" height=\"26\" rx=\"3\"/>")
@@ -59,10 +59,10 @@ fn nothing_that_settings_can_hold_breaks_the_numbers() {
     let long = RetrySettings::no_retry(longest);
     for (settings, outcomes) in [
         (endless.clone(), vec![]),
-        (endless, vec![Outcome::answers(Duration::ZERO, Code::Ok)]),
+        (endless, vec![Response::after(Duration::ZERO, Code::Ok)]),
         (short, vec![]),
         (long.clone(), vec![]),
-        (long, vec![Outcome::answers(Duration::from_nanos(1), Code::Internal)]),
+        (long, vec![Response::after(Duration::from_nanos(1), Code::Internal)]),
     ] {
         let picture = drawn(&settings, &outcomes);
         assert!(!picture.contains("NaN") && !picture.contains("inf"), "{picture}");

@@ -3,8 +3,8 @@
 use super::{one_policy, read};
 use crate::lint::Linter;
 use crate::{
-    AttemptPlan, Code, Compatibility, Dialect, MethodPolicy, NoJitter, Outcome, RetrySettings, RetryTable,
-    Schedule, TableFormat,
+    AttemptPlan, Code, Compatibility, Dialect, MethodPolicy, NoJitter, Policy, Response, RetrySettings,
+    RetryTable, TableFormat,
 };
 use std::time::Duration;
 
@@ -18,9 +18,9 @@ fn policy(table: &RetryTable) -> MethodPolicy<'_> {
 
 /// The first delays of a server that refuses everything.
 fn waited(settings: &RetrySettings, compatibility: Compatibility) -> Vec<u128> {
-    let schedule = Schedule::with_compatibility(settings, Code::Unavailable, compatibility);
-    let refusals = vec![Outcome::answers(Duration::ZERO, Code::Unavailable); 3];
-    let plan = AttemptPlan::new(&schedule, &refusals, &mut NoJitter);
+    let policy = Policy::with_compatibility(settings, Code::Unavailable, compatibility);
+    let refusals = vec![Response::after(Duration::ZERO, Code::Unavailable); 3];
+    let plan = AttemptPlan::new(&policy, &refusals, &mut NoJitter);
     plan.attempts().iter().skip(1).map(|attempt| attempt.delay().as_millis()).collect()
 }
 

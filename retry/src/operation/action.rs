@@ -1,0 +1,33 @@
+//! What an operation wants done.
+
+use super::Stop;
+use crate::StartedAttempt;
+use std::time::Duration;
+
+/// One thing for the driver to do. After it is done, the driver asks for the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a driver has to carry out every kind of action")]
+pub enum Action {
+    /// Send the request: this attempt starts now.
+    Send(StartedAttempt),
+    /// The attempt of that number has used up its RPC timeout. What that amounts to is the protocol's to
+    /// say: the driver asks it and hands its [`AttemptResult`](super::AttemptResult) back.
+    Expire(u32),
+    /// Drop the attempt of that number: another one has won, or the operation has ended.
+    Cancel(u32),
+    /// Nothing to do before that moment, counted from the operation's start, or before another fact comes.
+    /// `None`: only a fact can go on.
+    Wait(Option<Duration>),
+    /// The operation has ended. This comes once, and nothing comes after it.
+    Finish(End),
+}
+
+/// How an operation ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "an operation has a reply or none")]
+pub enum End {
+    /// With the reply of the attempt of that number.
+    Reply(u32),
+    /// Without one.
+    Failure(Stop),
+}

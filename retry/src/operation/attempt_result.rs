@@ -1,0 +1,209 @@
+//! What a protocol tells of an attempt that has ended.
+
+use crate::{Code, ServerDelay, StopReason};
+use std::time::Duration;
+
+/// The facts of an attempt that has ended. What they mean is decided by the operation.
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::{AttemptResult, Code, ServerDelay};
+/// use std::time::Duration;
+///
+/// let refused = AttemptResult::failed(Code::Unavailable)
+///     .with_server_delay(ServerDelay::AtLeast(Duration::from_secs(2)));
+/// assert_eq!(refused.code(), Code::Unavailable);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub struct AttemptResult {
+    pub(super) outcome: Outcome,
+    pub(super) delivery: Delivery,
+    pub(super) resend: Resend,
+    pub(super) seen: Seen,
+    pub(super) retry: RetryFact,
+    pub(super) idempotent: bool,
+    pub(super) replayable: bool,
+    pub(super) server_delay: ServerDelay,
+    pub(super) ended_at: Option<Duration>,
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a reply, a reply that says \"not yet\", or an error")]
+pub enum Outcome {
+    /// With the reply that the operation is made for.
+    Done,
+    /// With a reply which says that a long-running operation is not done yet.
+    NotDone,
+    /// With that code.
+    Failed(Code),
+}
+
+/// How far the request got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Delivery {
+    /// It never left the client.
+    NotSent,
+    /// The server said that it has not looked at it.
+    NotProcessed,
+    /// It may have been carried out.
+    #[default]
+    Unknown,
+}
+
+/// Whether the attempt can be repeated as if it had never been made (gRFC A6, transparent retries).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Resend {
+    /// It counts as an attempt.
+    #[default]
+    No,
+    /// It was lost on an existing connection before it left: up to three times between two attempts.
+    Lost,
+    /// The server refused the stream unseen: once in an operation.
+    Refused,
+    /// A connection that was used again had been closed meanwhile: once between two attempts.
+    Stale,
+}
+
+/// What the caller, or the protocol on the caller's behalf, has received of the response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[expect(clippy::exhaustive_enums, reason = "a response has headers, then messages")]
+pub enum Seen {
+    /// Nothing: the status came alone.
+    #[default]
+    Nothing,
+    /// Its headers.
+    Headers,
+    /// Messages, which another attempt can go on behind if `resumable`.
+    Messages {
+        /// Whether a later attempt can take up the stream where this one left it.
+        resumable: bool,
+    },
+}
+
+/// Whether the failure is one that is retried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "the code decides, or the protocol knows more than the code")]
+pub enum RetryFact {
+    /// If its code is in the method's set.
+    ByCode,
+    /// Yes, whatever set its code is in.
+    Yes,
+    /// No, for that reason, whatever set its code is in.
+    No(StopReason),
+}
+
+impl AttemptResult {
+    fn new(outcome: Outcome) -> Self {
+        Self {
+            outcome,
+            delivery: Delivery::Unknown,
+            resend: Resend::No,
+            seen: Seen::Nothing,
+            retry: RetryFact::ByCode,
+            idempotent: true,
+            replayable: true,
+            server_delay: ServerDelay::None,
+            ended_at: None,
+        }
+    }
+
+    /// It has the reply.
+    #[inline]
+    pub fn done() -> Self {
+        Self::new(Outcome::Done)
+    }
+
+    /// It has a reply which says that a long-running operation is not done yet.
+    pub fn not_done() -> Self {
+        Self::new(Outcome::NotDone)
+    }
+
+    /// It ended with that code. `OK` is no failure: it counts as [`done`](Self::done).
+    pub fn failed(code: Code) -> Self {
+        Self::new(if code == Code::Ok { Outcome::Done } else { Outcome::Failed(code) })
+    }
+
+    /// When it ended, counted from the operation's start; now unless said. The wait before the next attempt counts
+    /// from then, so that what the protocol did meanwhile is part of it.
+    pub fn with_end(self, ended_at: Duration) -> Self {
+        Self { ended_at: Some(ended_at), ..self }
+    }
+
+    /// The same, but that it ended with that code.
+    pub(crate) fn with_code(self, code: Code) -> Self {
+        Self { outcome: Self::failed(code).outcome, ..self }
+    }
+
+    /// How far the request got; [`Delivery::Unknown`] unless said.
+    pub fn with_delivery(self, delivery: Delivery) -> Self {
+        Self { delivery, ..self }
+    }
+
+    /// Whether it can be repeated without counting; [`Resend::No`] unless said.
+    pub fn with_resend(self, resend: Resend) -> Self {
+        Self { resend, ..self }
+    }
+
+    /// What was received of the response; [`Seen::Nothing`] unless said.
+    pub fn with_seen(self, seen: Seen) -> Self {
+        Self { seen, ..self }
+    }
+
+    /// Whether the failure is retried; by its code unless said.
+    pub fn with_retry(self, retry: RetryFact) -> Self {
+        Self { retry, ..self }
+    }
+
+    /// Whether the request may be carried out twice; true unless said. One that may not is retried only if it
+    /// was provably not processed.
+    pub fn with_idempotent(self, idempotent: bool) -> Self {
+        Self { idempotent, ..self }
+    }
+
+    /// Whether the request is buffered, so that it can be sent again; true unless said.
+    pub fn with_replayable(self, replayable: bool) -> Self {
+        Self { replayable, ..self }
+    }
+
+    /// What the server asks for; nothing unless said.
+    pub fn with_server_delay(self, server_delay: ServerDelay) -> Self {
+        Self { server_delay, ..self }
+    }
+
+    /// Whether the request may be sent again, as far as what it does is concerned.
+    pub(super) fn is_repeatable(self) -> bool {
+        self.idempotent || self.delivery != Delivery::Unknown
+    }
+
+    /// When it ended, if that was not just now.
+    #[must_use]
+    pub fn ended_at(self) -> Option<Duration> {
+        self.ended_at
+    }
+
+    /// How it ended.
+    #[must_use]
+    pub fn outcome(self) -> Outcome {
+        self.outcome
+    }
+
+    /// The code it ended with; a reply has `OK`, whatever it says.
+    #[must_use]
+    pub fn code(self) -> Code {
+        match self.outcome {
+            Outcome::Done | Outcome::NotDone => Code::Ok,
+            Outcome::Failed(code) => code,
+        }
+    }
+
+    /// How far the request got.
+    #[must_use]
+    pub fn delivery(self) -> Delivery {
+        self.delivery
+    }
+}

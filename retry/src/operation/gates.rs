@@ -1,0 +1,56 @@
+//! What every rule set has in common: the questions that come before time and the number of attempts.
+
+use super::{AttemptResult, Policy, RetryFact, Seen};
+use crate::operation::CommitPoint;
+use crate::{Code, ServerDelay, StopReason};
+
+/// Asks a failed attempt, in order: committed, drain the budget, retryable, idempotent, replayable, the
+/// server's never, throttled.
+///
+/// # Errors
+///
+/// Why it is not retried.
+pub(super) fn pass(policy: &Policy, code: Code, result: AttemptResult) -> Result<(), StopReason> {
+    if is_committed(policy, result.seen) {
+        return Err(StopReason::Committed);
+    }
+    let refusal = match result.retry {
+        RetryFact::ByCode if policy.retries(code) => None,
+        RetryFact::ByCode => Some(StopReason::NonRetryable),
+        RetryFact::Yes => None,
+        RetryFact::No(reason) => Some(reason),
+    };
+    let never = policy.heeded(result.server_delay) == ServerDelay::Never;
+    let budget = policy.budget.as_deref();
+    if let Some(budget) = budget
+        && (refusal.is_none() || never)
+    {
+        budget.failed();
+    }
+    if let Some(reason) = refusal {
+        return Err(reason);
+    }
+    if !result.is_repeatable() {
+        return Err(StopReason::NonRetryable);
+    }
+    if !result.replayable {
+        return Err(StopReason::NotReplayable);
+    }
+    if never {
+        return Err(StopReason::Pushback);
+    }
+    match budget {
+        Some(budget) if !budget.allows() => Err(StopReason::Throttled),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the caller has what no other attempt could take back.
+fn is_committed(policy: &Policy, seen: Seen) -> bool {
+    match seen {
+        Seen::Nothing => false,
+        Seen::Headers => policy.commits_at == CommitPoint::Headers,
+        // One of several attempts can't go on for all of them.
+        Seen::Messages { resumable } => !resumable || policy.hedging.is_some(),
+    }
+}

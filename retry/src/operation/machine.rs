@@ -1,0 +1,239 @@
+//! One operation on its way.
+
+use super::past::Past;
+use super::{Action, AttemptResult, CommitPoint, End, Outcome, Policy};
+use crate::nanos::{FOREVER, nanos_or_forever};
+use crate::{JitterSource, StartedAttempt};
+use std::time::Duration;
+
+/// What an operation asks its surroundings for. It asks only when it needs the answer: an operation whose
+/// first attempt succeeds asks nothing.
+pub trait World {
+    /// The time since the operation's start.
+    fn now(&mut self) -> Duration;
+
+    /// Where its jitter comes from.
+    fn jitter(&mut self) -> &mut dyn JitterSource;
+}
+
+/// One operation: facts go in, and [`next`](Self::next) gives one action at a time out.
+///
+/// The driver carries actions out and reports what has happened: that an attempt [`ended`](Self::ended), that
+/// a response was [`committed`](Self::committed), that the caller [`cancelled`](Self::cancelled) the
+/// operation. After each fact it asks for actions until one of them is [`Action::Wait`] or [`Action::Finish`].
+/// All times count from the operation's start. An operation stays with the policy that it began with.
+///
+/// # Examples
+///
+/// The documentation's second table, by hand:
+///
+/// ```
+/// use gax_retry::{
+///     Action, AttemptResult, Code, End, JitterSource, NoJitter, Operation, Policy, RetrySettings, StopReason, World,
+/// };
+/// use std::time::Duration;
+///
+/// struct Clock(Duration, NoJitter);
+/// impl World for Clock {
+///     fn now(&mut self) -> Duration { self.0 }
+///     fn jitter(&mut self) -> &mut dyn JitterSource { &mut self.1 }
+/// }
+///
+/// let ms = Duration::from_millis;
+/// let settings = RetrySettings::builder()
+///     .initial_retry_delay(ms(200)).retry_delay_multiplier(2.0).max_retry_delay(ms(500))
+///     .initial_rpc_timeout(ms(1500)).rpc_timeout_multiplier(2.0).max_rpc_timeout(ms(3000))
+///     .total_timeout(ms(5000))
+///     .build()?;
+/// let policy = Policy::new(&settings, Code::DeadlineExceeded);
+///
+/// let mut world = Clock(ms(0), NoJitter);
+/// let mut operation = Operation::begin(&policy, None);
+/// let Action::Send(first) = operation.next(&policy, &mut world) else { panic!() };
+/// assert_eq!(first.rpc_timeout(), Some(ms(1500)));
+///
+/// world.0 = ms(1500);
+/// assert_eq!(operation.next(&policy, &mut world), Action::Expire(1));
+/// operation.ended(&policy, 1, AttemptResult::failed(Code::DeadlineExceeded), &mut world);
+/// assert_eq!(operation.next(&policy, &mut world), Action::Wait(Some(ms(1700))));
+///
+/// world.0 = ms(1700);
+/// let Action::Send(second) = operation.next(&policy, &mut world) else { panic!() };
+/// assert_eq!((second.delay(), second.rpc_timeout()), (ms(200), Some(ms(3000))));
+///
+/// world.0 = ms(4700);
+/// assert_eq!(operation.next(&policy, &mut world), Action::Expire(2));
+/// operation.ended(&policy, 2, AttemptResult::failed(Code::DeadlineExceeded), &mut world);
+/// let Action::Finish(End::Failure(stop)) = operation.next(&policy, &mut world) else { panic!() };
+/// assert_eq!(stop.reason(), StopReason::TotalTimeout);
+/// # Ok::<(), gax_retry::SettingsError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Operation {
+    /// The caller's own deadline in nanoseconds, or [`FOREVER`].
+    bound: u64,
+    /// All that an operation whose first attempt succeeds has no use for; it is made when something goes wrong,
+    /// since an operation is moved about with the future of every call.
+    past: Option<Box<Past>>,
+    /// How far it has come, as long as there is no past.
+    stage: Stage,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Nothing has been sent.
+    Begun,
+    /// The first attempt is in flight.
+    First,
+    /// It is in flight, and its response is the operation's.
+    Committed,
+    /// The first attempt has the reply.
+    Won,
+    /// The reply was handed out.
+    Finished,
+}
+
+impl Operation {
+    /// An operation that starts now. `bound` is how much time its caller gives it, whatever the settings
+    /// say; `None` is no limit of the caller's.
+    #[inline]
+    #[must_use]
+    pub fn begin(policy: &Policy, bound: Option<Duration>) -> Self {
+        let mut operation = Self { bound: nanos_or_forever(bound), past: None, stage: Stage::Begun };
+        if policy.hedging.is_some() {
+            operation.past(policy);
+        }
+        operation
+    }
+
+    /// The fact, before the first action, that the first attempt can go out only now: its request had to be read
+    /// first.
+    pub fn late(&mut self, policy: &Policy, now: Duration) {
+        self.past = Some(Box::new(Past::before_first(policy, now)));
+    }
+
+    /// The fact, before the first action, that the request can't be made.
+    pub fn unsendable(&mut self, policy: &Policy) {
+        self.past(policy).unsendable();
+    }
+
+    /// The time at which the operation is over, whatever happens; `None`: no limit of time is set.
+    #[must_use]
+    pub fn time_limit(&self, policy: &Policy) -> Option<Duration> {
+        let limit = policy.rules.time_limit().min(self.bound);
+        (limit != FOREVER).then(|| Duration::from_nanos(limit))
+    }
+
+    /// An attempt that is in flight; also the first one, once it has the reply.
+    #[inline]
+    #[must_use]
+    pub fn attempt(&self, policy: &Policy, number: u32) -> Option<StartedAttempt> {
+        match &self.past {
+            Some(past) => past.in_flight(number),
+            None => self.first(policy).filter(|first| first.number() == number),
+        }
+    }
+
+    /// Whether the attempt that ended last is made once more as if it had never been.
+    #[must_use]
+    pub fn is_resending(&self) -> bool {
+        self.past.as_ref().is_some_and(|past| past.is_resending())
+    }
+
+    /// The next thing to do.
+    #[inline]
+    pub fn next(&mut self, policy: &Policy, world: &mut impl World) -> Action {
+        if let Some(past) = &mut self.past {
+            return past.next(policy, self.bound, world);
+        }
+        match self.stage {
+            Stage::Begun => {
+                if let Some(first) = self.first(policy) {
+                    self.stage = Stage::First;
+                    return Action::Send(first);
+                }
+            }
+            Stage::First | Stage::Committed => match self.wake_at(policy) {
+                Some(deadline) if world.now() >= deadline => {}
+                deadline => return Action::Wait(deadline),
+            },
+            Stage::Won => {
+                self.stage = Stage::Finished;
+                return Action::Finish(End::Reply(1));
+            }
+            Stage::Finished => return Action::Wait(None),
+        }
+        let bound = self.bound;
+        self.past(policy).next(policy, bound, world)
+    }
+
+    /// When [`next`](Self::next) has something new to say although nothing happens meanwhile: the earliest
+    /// of the attempts' deadlines, the end of the delay and the next hedge. `None`: only a fact can go on.
+    #[inline]
+    #[must_use]
+    pub fn wake_at(&self, policy: &Policy) -> Option<Duration> {
+        match (&self.past, self.stage) {
+            (Some(past), _) => past.wake_at(),
+            (None, Stage::First | Stage::Committed) => self.first(policy)?.expires_at(),
+            (None, Stage::Begun | Stage::Won | Stage::Finished) => None,
+        }
+    }
+
+    /// The fact that an attempt has ended. One that was cancelled, or never made, changes nothing.
+    #[inline]
+    pub fn ended(&mut self, policy: &Policy, attempt: u32, result: AttemptResult, world: &mut impl World) {
+        let first =
+            matches!((&self.past, self.stage), (None, Stage::First | Stage::Committed)) && attempt == 1;
+        if first && result.outcome == Outcome::Done {
+            policy.succeeded();
+            self.stage = Stage::Won;
+            return;
+        }
+        let bound = self.bound;
+        self.past(policy).ended(policy, bound, attempt, result, world);
+    }
+
+    /// The fact that so much of an attempt's response has come in. If the policy commits there, the other
+    /// attempts in flight are cancelled and no further one is made.
+    pub fn committed(&mut self, policy: &Policy, attempt: u32, point: CommitPoint) {
+        match (&mut self.past, self.stage) {
+            _ if point < policy.commits_at => {}
+            (Some(past), _) => past.committed(attempt),
+            (None, Stage::First) if attempt == 1 => self.stage = Stage::Committed,
+            (None, _) => {}
+        }
+    }
+
+    /// The fact that the caller wants no result any more.
+    pub fn cancelled(&mut self, policy: &Policy) {
+        self.past(policy).cancelled();
+    }
+
+    /// The first attempt as it goes out, or went out, without delay; `None`: there is no time for it.
+    #[inline]
+    fn first(&self, policy: &Policy) -> Option<StartedAttempt> {
+        let first = policy.first.ok()?;
+        match self.bound {
+            0 => None,
+            FOREVER => Some(first),
+            bound => Some(first.within(bound)),
+        }
+    }
+
+    /// What has happened so far, spelled out.
+    #[cold]
+    fn past(&mut self, policy: &Policy) -> &mut Past {
+        let (bound, stage, first) = (self.bound, self.stage, self.first(policy));
+        self.past.get_or_insert_with(|| {
+            Box::new(match (stage, first) {
+                (Stage::First, Some(first)) => Past::after_first(policy, bound, first, None),
+                (Stage::Committed, Some(first)) => Past::after_first(policy, bound, first, Some(1)),
+                (Stage::Won, _) => Past::ended_with(policy, End::Reply(1), false),
+                (Stage::Finished, _) => Past::ended_with(policy, End::Reply(1), true),
+                (Stage::Begun | Stage::First | Stage::Committed, _) => {
+                    Past::before_first(policy, Duration::ZERO)
+                }
+            })
+        })
+    }
+}

@@ -1,0 +1,24 @@
+//! The operation: facts in, one action at a time out. No clock, no runtime, no transport.
+
+mod action;
+mod attempt_result;
+mod budget;
+mod gates;
+mod hedging;
+mod in_flight;
+mod machine;
+mod past;
+mod policy;
+mod stop;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+pub(crate) use tests::ByHand;
+
+pub use action::{Action, End};
+pub use attempt_result::{AttemptResult, Delivery, Outcome, Resend, RetryFact, Seen};
+pub use budget::RetryBudget;
+pub use hedging::Hedging;
+pub use machine::{Operation, World};
+pub use policy::{CommitPoint, Policy};
+pub use stop::{NotAttempted, Stop};

@@ -1,0 +1,405 @@
+//! What an operation knows once something has gone wrong, or more than one attempt is in flight.
+
+use super::hedging::Hedges;
+use super::in_flight::InFlight;
+use super::{Action, AttemptResult, End, NotAttempted, Outcome, Policy, Resend, Seen, Stop, World, gates};
+use crate::nanos::nanos;
+use crate::rules::{Ask, Progress, Refusal, Wait};
+use crate::{AttemptKind, Code, ServerDelay, StartedAttempt, StopReason};
+use std::time::Duration;
+
+/// How often, between two attempts, a request that was lost before it left is sent again at once.
+const MOST_LOST: u8 = 3;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Past {
+    progress: Progress,
+    /// The number of the attempt that was started last.
+    started: u32,
+    /// How many of them don't count any more, since back-off began anew after them.
+    forgotten: u32,
+    in_flight: InFlight,
+    /// The attempt that is to be sent next.
+    due: Option<Due>,
+    hedges: Hedges,
+    resends: Resends,
+    /// The attempt that the caller has part of.
+    committed: Option<u32>,
+    /// The attempt that ended last.
+    last: Option<u32>,
+    end: Option<End>,
+    /// The end was handed out.
+    is_finished: bool,
+}
+
+/// An attempt that is to be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Due {
+    /// Now.
+    Now(StartedAttempt),
+    /// After a delay of that length, which ends then.
+    Attempt { kind: AttemptKind, delay: Duration, at: Duration },
+}
+
+/// The transparent retries so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Resends {
+    lost: u8,
+    stale: bool,
+    refused: bool,
+}
+
+impl Resends {
+    /// Whether this loss may be made good in silence; if so, it is counted.
+    fn allow(&mut self, resend: Resend) -> bool {
+        match resend {
+            Resend::No => false,
+            Resend::Lost if self.lost == MOST_LOST => false,
+            Resend::Lost => {
+                self.lost += 1;
+                true
+            }
+            Resend::Stale => !std::mem::replace(&mut self.stale, true),
+            Resend::Refused => !std::mem::replace(&mut self.refused, true),
+        }
+    }
+
+    /// What is counted between two attempts begins anew.
+    fn begin_attempt(&mut self) {
+        *self = Self { refused: self.refused, ..Self::default() };
+    }
+}
+
+impl Past {
+    fn new(policy: &Policy) -> Self {
+        Self {
+            progress: policy.rules.begin(),
+            started: 0,
+            forgotten: 0,
+            in_flight: InFlight::default(),
+            due: None,
+            hedges: Hedges::NONE,
+            resends: Resends::default(),
+            committed: None,
+            last: None,
+            end: None,
+            is_finished: false,
+        }
+    }
+
+    /// Nothing has been sent: the first attempt is due.
+    pub(super) fn before_first(policy: &Policy, now: Duration) -> Self {
+        let first = Due::Attempt { kind: AttemptKind::Original, delay: Duration::ZERO, at: now };
+        Self { due: Some(first), ..Self::new(policy) }
+    }
+
+    /// The first attempt is in flight, and may have committed.
+    pub(super) fn after_first(
+        policy: &Policy,
+        bound: u64,
+        first: StartedAttempt,
+        committed: Option<u32>,
+    ) -> Self {
+        let mut past = Self { committed, ..Self::new(policy) };
+        // What came of this is in the policy.
+        let _first = policy.rules.start(&mut past.progress, true, Duration::ZERO, bound);
+        past.started = 1;
+        past.in_flight = InFlight::of(first);
+        past
+    }
+
+    /// All is over, and the end may have been handed out.
+    pub(super) fn ended_with(policy: &Policy, end: End, is_finished: bool) -> Self {
+        Self { end: Some(end), is_finished, ..Self::new(policy) }
+    }
+
+    pub(super) fn next(&mut self, policy: &Policy, bound: u64, world: &mut impl World) -> Action {
+        if self.is_finished {
+            return Action::Wait(None);
+        }
+        if let Some(loser) = self.loser() {
+            return Action::Cancel(loser);
+        }
+        if let Some(end) = self.end {
+            self.is_finished = true;
+            return Action::Finish(end);
+        }
+        if let Some(Due::Now(attempt)) = self.due {
+            self.due = None;
+            return self.send(attempt);
+        }
+        let Some(wake) = self.wake_at() else {
+            return Action::Wait(None);
+        };
+        // An attempt that follows at once starts when the one before it ended.
+        let now = match self.due {
+            Some(Due::Attempt { delay: Duration::ZERO, at, .. }) => at,
+            _ => world.now(),
+        };
+        if now < wake {
+            return Action::Wait(Some(wake));
+        }
+        if let Some(expired) = self.in_flight.expired(now) {
+            return Action::Expire(expired);
+        }
+        if let Some(Due::Attempt { kind, delay, at }) = self.due
+            && now >= at
+        {
+            self.due = None;
+            self.start(policy, bound, kind, delay, now);
+        } else if self.hedges.is_due(nanos(now)) {
+            self.hedge(policy, bound, now);
+        }
+        match self.due {
+            Some(Due::Now(attempt)) => {
+                self.due = None;
+                self.send(attempt)
+            }
+            _ => self.next(policy, bound, world),
+        }
+    }
+
+    pub(super) fn wake_at(&self) -> Option<Duration> {
+        if self.is_finished {
+            return None;
+        }
+        let due = match self.due {
+            Some(Due::Attempt { at, .. }) => Some(at),
+            Some(Due::Now(_)) | None => None,
+        };
+        let hedge = self.hedges.due.map(Duration::from_nanos);
+        [self.in_flight.deadline(), due, hedge].into_iter().flatten().min()
+    }
+
+    pub(super) fn committed(&mut self, attempt: u32) {
+        if self.in_flight.get(attempt).is_some() {
+            self.committed.get_or_insert(attempt);
+            self.due = None;
+            self.hedges.due = None;
+        }
+    }
+
+    pub(super) fn unsendable(&mut self) {
+        self.stop(StopReason::NonRetryable);
+    }
+
+    pub(super) fn in_flight(&self, number: u32) -> Option<StartedAttempt> {
+        self.in_flight.get(number)
+    }
+
+    pub(super) fn is_resending(&self) -> bool {
+        matches!(self.due, Some(Due::Now(StartedAttempt { kind: AttemptKind::Resend, .. })))
+    }
+
+    pub(super) fn cancelled(&mut self) {
+        self.stop(StopReason::Cancelled);
+    }
+
+    pub(super) fn ended(
+        &mut self,
+        policy: &Policy,
+        bound: u64,
+        attempt: u32,
+        result: AttemptResult,
+        world: &mut impl World,
+    ) {
+        let Some(ended) = self.in_flight.remove(attempt) else {
+            return;
+        };
+        let has_lost = self.committed.is_some_and(|winner| winner != attempt);
+        if has_lost || self.end.is_some() {
+            return;
+        }
+        if let Outcome::Failed(_) = result.outcome
+            && self.resends(ended, result, world)
+        {
+            self.due = Some(Due::Now(StartedAttempt { kind: AttemptKind::Resend, ..ended }));
+            return;
+        }
+        self.last = Some(attempt);
+        match result.outcome {
+            Outcome::Done => {
+                policy.succeeded();
+                self.finish(End::Reply(attempt));
+            }
+            Outcome::NotDone => {
+                policy.succeeded();
+                self.follow(policy, bound, AttemptKind::Poll, result.server_delay, result.ended_at, world);
+            }
+            Outcome::Failed(code) => self.failed(policy, bound, code, result, world),
+        }
+    }
+
+    /// Whether that attempt is made again in silence, which needs a request that can be sent again and time for
+    /// the response.
+    fn resends(&mut self, ended: StartedAttempt, result: AttemptResult, world: &mut impl World) -> bool {
+        result.replayable
+            && self.committed.is_none()
+            && ended.expires_at().is_none_or(|end| world.now() < end)
+            && self.resends.allow(result.resend)
+    }
+
+    fn failed(
+        &mut self,
+        policy: &Policy,
+        bound: u64,
+        code: Code,
+        result: AttemptResult,
+        world: &mut impl World,
+    ) {
+        let server_delay = policy.heeded(result.server_delay);
+        let seen = match self.committed {
+            Some(_) if !matches!(result.seen, Seen::Messages { .. }) => Seen::Messages { resumable: false },
+            _ => result.seen,
+        };
+        match gates::pass(policy, code, result.with_seen(seen)) {
+            Err(reason) => self.refused(policy, reason),
+            Ok(()) if policy.hedging.is_some() => self.hedge_after(policy, bound, server_delay, world.now()),
+            Ok(()) if result.seen == (Seen::Messages { resumable: true }) => {
+                self.committed = None;
+                self.forgotten = self.started.saturating_sub(1);
+                policy.rules.reset_backoff(&mut self.progress, bound);
+                self.follow(policy, bound, AttemptKind::Resume, server_delay, result.ended_at, world);
+            }
+            Ok(()) => self.follow(policy, bound, AttemptKind::Retry, server_delay, result.ended_at, world),
+        }
+    }
+
+    /// A gate is shut: the operation ends, unless hedges in flight may still win.
+    fn refused(&mut self, policy: &Policy, reason: StopReason) {
+        let others_may_win =
+            matches!(reason, StopReason::Throttled | StopReason::Pushback | StopReason::NotReplayable);
+        if policy.hedging.is_some() && others_may_win && !self.in_flight.is_empty() {
+            if reason != StopReason::Throttled {
+                self.hedges.close(Refusal::new(reason));
+            }
+            return;
+        }
+        self.stop(reason);
+    }
+
+    /// The rule set says whether another attempt follows, and when.
+    fn follow(
+        &mut self,
+        policy: &Policy,
+        bound: u64,
+        kind: AttemptKind,
+        server_delay: ServerDelay,
+        ended_at: Option<Duration>,
+        world: &mut impl World,
+    ) {
+        let now = ended_at.unwrap_or_else(|| world.now());
+        let counted = self.started.saturating_sub(self.forgotten);
+        let ask = Ask { counted, now, bound, server_delay };
+        match policy.rules.next(&mut self.progress, ask, world.jitter()) {
+            Ok(Wait(delay)) => {
+                let mut at = now.saturating_add(delay);
+                if ended_at.is_some() {
+                    at = at.max(world.now());
+                }
+                self.due = Some(Due::Attempt { kind, delay, at });
+            }
+            Err(refusal) => self.refuse(refusal),
+        }
+    }
+
+    /// Starts the attempt that is due, if there is time for it.
+    fn start(&mut self, policy: &Policy, bound: u64, kind: AttemptKind, delay: Duration, now: Duration) {
+        let started = match kind {
+            // A hedge is not the consequence of an attempt: its RPC timeout doesn't grow.
+            AttemptKind::Hedge => policy.start(&mut policy.rules.begin(), true, now, bound),
+            _ => policy.start(&mut self.progress, self.started == 0, now, bound),
+        };
+        match started {
+            Ok(timeout) => {
+                self.resends.begin_attempt();
+                self.started = self.started.saturating_add(1);
+                self.due = Some(Due::Now(StartedAttempt {
+                    number: self.started,
+                    kind,
+                    whole_milliseconds: policy.rules.has_whole_milliseconds(),
+                    delay,
+                    start: now,
+                    rpc_timeout: timeout,
+                }));
+                self.hedges.due = None;
+                if let Some(hedging) = &policy.hedging
+                    && self.started < policy.most_hedged()
+                {
+                    self.hedges.schedule(nanos(now), hedging.delay);
+                }
+            }
+            Err(refusal) if !self.in_flight.is_empty() => self.hedges.close(refusal),
+            Err(refusal) => self.refuse(refusal),
+        }
+    }
+
+    /// A hedge is due: it is sent if the budget allows it, and asked for again later if not.
+    fn hedge(&mut self, policy: &Policy, bound: u64, now: Duration) {
+        if policy.budget.as_deref().is_none_or(super::RetryBudget::allows) {
+            self.start(policy, bound, AttemptKind::Hedge, self.hedges.delay, now);
+        } else if self.in_flight.is_empty() {
+            self.stop(StopReason::Throttled);
+        } else {
+            // Never sooner than a millisecond, or a delay of zero would ask without end.
+            let delay = policy.hedging.map_or(Duration::ZERO, |hedging| hedging.delay);
+            self.hedges.schedule(nanos(now), delay.max(Duration::from_millis(1)));
+        }
+    }
+
+    /// A failure that does not end the operation: the next hedge goes out at once, or when the server says.
+    fn hedge_after(&mut self, policy: &Policy, bound: u64, server_delay: ServerDelay, now: Duration) {
+        if self.started >= policy.most_hedged() {
+            self.hedges.close(Refusal::new(StopReason::MaxAttempts));
+        }
+        if let ServerDelay::Exactly(delay) | ServerDelay::AtLeast(delay) = server_delay {
+            self.hedges.hold(nanos(now), delay);
+        }
+        self.hedges.schedule(nanos(now), Duration::ZERO);
+        let wait = self.hedges.delay;
+        let then = policy.rules.start(&mut policy.rules.begin(), true, now.saturating_add(wait), bound);
+        if let Err(refusal) = then
+            && !wait.is_zero()
+        {
+            let reason = StopReason::ServerDelayExceedsBudget;
+            self.hedges.close(Refusal { reason, wait: Some(wait), ..refusal });
+        }
+        if let Some(refusal) = self.hedges.closed
+            && self.in_flight.is_empty()
+        {
+            self.refuse(refusal);
+        }
+    }
+
+    fn send(&mut self, attempt: StartedAttempt) -> Action {
+        self.in_flight.push(attempt);
+        Action::Send(attempt)
+    }
+
+    /// An attempt in flight that can't win any more. It is told once.
+    fn loser(&mut self) -> Option<u32> {
+        match (self.end, self.committed) {
+            (Some(_), _) => self.in_flight.remove_other_than(None),
+            (None, Some(winner)) => self.in_flight.remove_other_than(Some(winner)),
+            (None, None) => None,
+        }
+    }
+
+    fn refuse(&mut self, refusal: Refusal) {
+        let number = self.started.saturating_add(1);
+        let not_attempted = refusal.wait.map(|wait| NotAttempted::new(number, wait));
+        let stop =
+            Stop::new(refusal.reason, self.last).before(not_attempted).at_deadline(refusal.at_deadline);
+        self.finish(End::Failure(stop));
+    }
+
+    fn stop(&mut self, reason: StopReason) {
+        self.finish(End::Failure(Stop::new(reason, self.last)));
+    }
+
+    fn finish(&mut self, end: End) {
+        self.end.get_or_insert(end);
+        self.due = None;
+        self.hedges.due = None;
+    }
+}

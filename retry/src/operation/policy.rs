@@ -1,0 +1,330 @@
+//! What the operations of one RPC have in common.
+
+use super::hedging::Hedging;
+use super::{AttemptResult, RetryBudget, RetryFact};
+use crate::gax_java::{Polling, RawSettings};
+use crate::nanos::FOREVER;
+use crate::rules::{Documented, GaxJava, Grpc, Polls, Progress, Refusal, Rules, Strategy};
+use crate::{AttemptKind, Code, CodeSet, Compatibility, Recipe, RetrySettings, ServerDelay, StartedAttempt};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The settings and retryable codes of one RPC, made ready to run operations by.
+///
+/// Making one costs a little, using it next to nothing, so make it once for each RPC. A policy never
+/// changes; how far an operation has come is in its [`Operation`](super::Operation).
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::{AttemptPlan, Code, NoJitter, Policy, RetrySettings};
+/// use std::time::Duration;
+///
+/// let settings = RetrySettings::builder()
+///     .initial_retry_delay(Duration::from_secs(1))
+///     .max_attempts(3)
+///     .initial_rpc_timeout(Duration::from_secs(2))
+///     .build()?;
+/// let policy = Policy::new(&settings, [Code::Unavailable, Code::DeadlineExceeded]);
+/// assert_eq!(AttemptPlan::new(&policy, &[], &mut NoJitter).end(), Duration::from_secs(2 + 1 + 2 + 1 + 2));
+/// # Ok::<(), gax_retry::SettingsError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Policy {
+    pub(super) rules: Rules,
+    pub(super) codes: CodeSet,
+    pub(super) hedging: Option<Hedging>,
+    pub(super) budget: Option<Arc<RetryBudget>>,
+    pub(super) commits_at: CommitPoint,
+    heeds: Heeds,
+    /// The program left no time for any attempt: it passed a timeout of zero.
+    is_spent: bool,
+    /// The first attempt of an operation that nothing delays.
+    pub(super) first: Result<StartedAttempt, Refusal>,
+}
+
+/// How much of a response makes it the operation's, so that no other attempt may follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "a response has headers, then messages")]
+pub enum CommitPoint {
+    /// Its headers (gRFC A6).
+    Headers,
+    /// Its first message.
+    FirstMessage,
+}
+
+/// Which of the server's wishes count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Heeds {
+    All,
+    Pushback,
+    Nothing,
+}
+
+impl Policy {
+    /// The policy of [`Compatibility::Documented`].
+    #[must_use]
+    pub fn new(settings: &RetrySettings, codes: impl Into<CodeSet>) -> Self {
+        Self::with_compatibility(settings, codes, Compatibility::Documented)
+    }
+
+    /// The policy by that library's rules.
+    #[must_use]
+    pub fn with_compatibility(
+        settings: &RetrySettings,
+        codes: impl Into<CodeSet>,
+        compatibility: Compatibility,
+    ) -> Self {
+        let policy = match compatibility {
+            Compatibility::Documented => Self::of(Rules::Documented(Documented::new(settings)), codes.into()),
+            Compatibility::GaxJava => Self::gax_java(&RawSettings::from(settings), codes),
+            Compatibility::Grpc => Self::of(Rules::Grpc(Grpc::new(settings)), codes.into()),
+        };
+        policy.spent(is_spent(settings))
+    }
+
+    /// The policy of [`Compatibility::GaxJava`] for settings as Java holds them, valid or not.
+    #[must_use]
+    pub fn gax_java(settings: &RawSettings, codes: impl Into<CodeSet>) -> Self {
+        let codes = codes.into();
+        Self::of(Rules::GaxJava(GaxJava::new(settings, codes)), codes)
+    }
+
+    /// The policy that waits and gives up as another tool or library does.
+    #[must_use]
+    pub fn from_recipe(recipe: &Recipe, codes: impl Into<CodeSet>) -> Self {
+        Self::of(Rules::Strategy(Strategy::new(*recipe)), codes.into())
+    }
+
+    /// The policy of an operation that starts a long-running operation and polls until it is done.
+    #[must_use]
+    pub fn polling(polling: Polling) -> Self {
+        Self::of(Rules::Polls(Polls::new(polling)), CodeSet::EMPTY)
+    }
+
+    fn of(rules: Rules, codes: CodeSet) -> Self {
+        let (commits_at, heeds) = match rules {
+            Rules::Grpc(_) => (CommitPoint::Headers, Heeds::Pushback),
+            Rules::GaxJava(_) => (CommitPoint::FirstMessage, Heeds::Nothing),
+            Rules::Documented(_) | Rules::Strategy(_) | Rules::Polls(_) => {
+                (CommitPoint::FirstMessage, Heeds::All)
+            }
+        };
+        let first = first(&rules);
+        Self { rules, codes, hedging: None, budget: None, commits_at, heeds, is_spent: false, first }
+    }
+
+    fn with_rules(self, rules: Rules) -> Self {
+        Self { first: first(&rules), rules, ..self }.spent(self.is_spent)
+    }
+
+    /// gax-java's arithmetic takes zero for no timeout, so that no time left has to be said apart from it.
+    fn spent(mut self, is_spent: bool) -> Self {
+        self.is_spent = is_spent;
+        if is_spent {
+            self.first = Err(Refusal::spent());
+        }
+        self
+    }
+
+    /// The number of attempts that is never passed although the settings would allow more: five, by
+    /// gRPC's rules (a channel's limit in gRFC A6).
+    #[must_use]
+    pub fn attempts_cap(&self) -> Option<u32> {
+        match (&self.rules, self.hedging) {
+            (Rules::Grpc(_), Some(hedging)) => Grpc::cap(Some(hedging.max_attempts)),
+            (Rules::Grpc(rules), None) => rules.attempts_cap(),
+            (Rules::Documented(_) | Rules::GaxJava(_) | Rules::Strategy(_) | Rules::Polls(_), _) => None,
+        }
+    }
+
+    /// The first attempt of an operation that nothing else bounds or delays; `None`: there is no time for it.
+    #[must_use]
+    pub fn first_attempt(&self) -> Option<StartedAttempt> {
+        self.first.ok()
+    }
+
+    /// How much of a response makes it the operation's.
+    #[must_use]
+    pub fn commit_point(&self) -> CommitPoint {
+        self.commits_at
+    }
+
+    /// How many attempts hedging makes.
+    pub(super) fn most_hedged(&self) -> u32 {
+        let most = self.hedging.map_or(0, |hedging| hedging.max_attempts);
+        self.attempts_cap().map_or(most, |cap| most.min(cap))
+    }
+
+    /// The codes that are retried.
+    #[must_use]
+    pub fn retryable_codes(&self) -> CodeSet {
+        self.codes
+    }
+
+    /// This policy with the settings that one call brings along, in place of its own.
+    ///
+    /// By gax-java's rules a call's settings are used as they are: its RPC timeouts count even where
+    /// the settings allow one attempt only, and jitter stays as the client has it.
+    #[must_use]
+    pub fn with_retry_settings(self, settings: &RetrySettings) -> Self {
+        let rules = match self.rules {
+            Rules::Documented(_) | Rules::Strategy(_) | Rules::Polls(_) => {
+                Rules::Documented(Documented::new(settings))
+            }
+            Rules::GaxJava(_) => {
+                return self.with_raw_settings(&RawSettings::from(settings)).spent(is_spent(settings));
+            }
+            Rules::Grpc(_) => Rules::Grpc(Grpc::new(settings)),
+        };
+        Self { is_spent: is_spent(settings), ..self }.with_rules(rules)
+    }
+
+    /// This policy with the settings that one call brings along, by gax-java's rules.
+    #[must_use]
+    pub fn with_raw_settings(self, settings: &RawSettings) -> Self {
+        let mut rules = match &self.rules {
+            Rules::GaxJava(rules) => rules.clone(),
+            Rules::Documented(_) | Rules::Grpc(_) | Rules::Strategy(_) | Rules::Polls(_) => {
+                GaxJava::new(settings, self.codes)
+            }
+        };
+        rules.replace_settings(settings);
+        Self { is_spent: false, ..self }.with_rules(Rules::GaxJava(rules))
+    }
+
+    /// This policy with the retryable codes that one call brings along, in place of its own.
+    ///
+    /// By gax-java's rules they can't turn retries on where the method has none: that takes settings
+    /// as well.
+    #[must_use]
+    pub fn with_retryable_codes(self, codes: impl Into<CodeSet>) -> Self {
+        Self { codes: codes.into(), ..self }
+    }
+
+    /// This policy with that timeout for every attempt.
+    ///
+    /// It is clamped to what is left of the total; by gax-java's rules it is not. Zero: no time is left for any
+    /// attempt.
+    #[must_use]
+    pub fn with_attempt_timeout(self, timeout: Duration) -> Self {
+        if timeout.is_zero() {
+            return self.spent(true);
+        }
+        let mut rules = self.rules.clone();
+        match &mut rules {
+            Rules::Documented(rules) => rules.set_attempt_timeout(timeout),
+            Rules::GaxJava(rules) => rules.set_attempt_timeout(timeout),
+            Rules::Grpc(rules) => rules.set_attempt_timeout(timeout),
+            Rules::Strategy(rules) => rules.set_attempt_timeout(timeout),
+            Rules::Polls(rules) => rules.set_attempt_timeout(timeout),
+        }
+        self.with_rules(rules)
+    }
+
+    /// This policy without a timeout of each attempt's own: for an RPC that answers with a stream, which may well
+    /// be long where its parts are not. An attempt may take all that is left of the total.
+    ///
+    /// By gax-java's rules it stays as it is: there the RPC timeout bounds the whole stream.
+    #[must_use]
+    pub fn without_rpc_timeouts(self) -> Self {
+        let mut rules = self.rules.clone();
+        match &mut rules {
+            Rules::Documented(rules) => rules.remove_rpc_timeouts(),
+            Rules::Grpc(rules) => rules.remove_attempt_timeout(),
+            Rules::Strategy(rules) => rules.remove_attempt_timeout(),
+            Rules::GaxJava(_) | Rules::Polls(_) => {}
+        }
+        self.with_rules(rules)
+    }
+
+    /// This policy with hedging in place of retries: attempts are sent while others are in flight, and the
+    /// first good reply wins.
+    #[must_use]
+    pub fn with_hedging(self, hedging: Hedging) -> Self {
+        Self { hedging: Some(hedging), ..self }
+    }
+
+    /// This policy with a budget, which it may share with others: retries and hedges draw on it.
+    #[must_use]
+    pub fn with_budget(self, budget: Arc<RetryBudget>) -> Self {
+        Self { budget: Some(budget), ..self }
+    }
+
+    /// This policy with another moment at which a response is the operation's.
+    #[must_use]
+    pub fn with_commit_point(self, commits_at: CommitPoint) -> Self {
+        Self { commits_at, ..self }
+    }
+
+    /// Whether an attempt that ended so may be followed by another one, as far as its code and its request go:
+    /// limits, time and the budget are asked later.
+    #[must_use]
+    pub fn permits(&self, result: AttemptResult) -> bool {
+        let is_retryable = match result.retry {
+            RetryFact::ByCode => self.retries(result.code()),
+            RetryFact::Yes => true,
+            RetryFact::No(_) => false,
+        };
+        is_retryable && result.is_repeatable()
+    }
+
+    /// This policy with all that servers ask for heeded, or nothing of it, in place of what its rules heed:
+    /// everything, by gRPC's rules the pushback only, by gax-java's nothing.
+    #[must_use]
+    pub fn with_server_delays(self, heeded: bool) -> Self {
+        Self { heeds: if heeded { Heeds::All } else { Heeds::Nothing }, ..self }
+    }
+
+    /// Whether an attempt that failed with that code may be followed by another one.
+    pub(super) fn retries(&self, code: Code) -> bool {
+        self.hedging.map_or(self.codes, |hedging| hedging.non_fatal_codes).contains(code)
+    }
+
+    /// The RPC timeout of an attempt that starts `now`.
+    pub(super) fn start(
+        &self,
+        progress: &mut Progress,
+        is_first: bool,
+        now: Duration,
+        bound: u64,
+    ) -> Result<Option<Duration>, Refusal> {
+        if self.is_spent {
+            return Err(Refusal::spent());
+        }
+        self.rules.start(progress, is_first, now, bound)
+    }
+
+    /// What remains of the server's wishes by this policy's rules.
+    pub(super) fn heeded(&self, asked: ServerDelay) -> ServerDelay {
+        match (self.heeds, asked) {
+            (Heeds::All, asked) => asked,
+            (Heeds::Pushback, ServerDelay::Exactly(_) | ServerDelay::Never) => asked,
+            (Heeds::Pushback | Heeds::Nothing, _) => ServerDelay::None,
+        }
+    }
+
+    /// An attempt has a reply: the budget fills.
+    #[inline]
+    pub(super) fn succeeded(&self) {
+        if let Some(budget) = &self.budget {
+            budget.succeeded();
+        }
+    }
+}
+
+fn is_spent(settings: &RetrySettings) -> bool {
+    settings.total_timeout.is_some_and(|total| total.is_zero())
+}
+
+fn first(rules: &Rules) -> Result<StartedAttempt, Refusal> {
+    let rpc_timeout = rules.start(&mut rules.begin(), true, Duration::ZERO, FOREVER)?;
+    Ok(StartedAttempt {
+        number: 1,
+        kind: AttemptKind::Original,
+        whole_milliseconds: rules.has_whole_milliseconds(),
+        delay: Duration::ZERO,
+        start: Duration::ZERO,
+        rpc_timeout,
+    })
+}

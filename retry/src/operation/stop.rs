@@ -1,0 +1,77 @@
+//! The end of an operation without a reply. Only this folder makes one: protocols pass facts.
+
+use crate::StopReason;
+use std::time::Duration;
+
+/// Why an operation failed, and what it would have done next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stop {
+    reason: StopReason,
+    attempt: Option<u32>,
+    not_attempted: Option<NotAttempted>,
+    at_deadline: bool,
+}
+
+impl Stop {
+    pub(super) fn new(reason: StopReason, attempt: Option<u32>) -> Self {
+        Self { reason, attempt, not_attempted: None, at_deadline: false }
+    }
+
+    pub(super) fn before(self, not_attempted: Option<NotAttempted>) -> Self {
+        Self { not_attempted, ..self }
+    }
+
+    pub(super) fn at_deadline(self, at_deadline: bool) -> Self {
+        Self { at_deadline, ..self }
+    }
+
+    /// Why.
+    #[must_use]
+    pub fn reason(self) -> StopReason {
+        self.reason
+    }
+
+    /// The attempt whose error the operation ends with; `None` if none was made.
+    #[must_use]
+    pub fn attempt(self) -> Option<u32> {
+        self.attempt
+    }
+
+    /// The attempt that was planned and then not made, where a limit stands in its way.
+    #[must_use]
+    pub fn not_attempted(self) -> Option<NotAttempted> {
+        self.not_attempted
+    }
+
+    /// Whether the operation ends as `DEADLINE_EXCEEDED`, with the last attempt's error behind it, in place
+    /// of that error: gRPC waits for the deadline, by every other rules the operation ends before.
+    #[must_use]
+    pub fn is_at_deadline(self) -> bool {
+        self.at_deadline
+    }
+}
+
+/// An attempt that a limit kept from being made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotAttempted {
+    attempt: u32,
+    delay: Duration,
+}
+
+impl NotAttempted {
+    pub(super) fn new(attempt: u32, delay: Duration) -> Self {
+        Self { attempt, delay }
+    }
+
+    /// The number it would have had.
+    #[must_use]
+    pub fn attempt(self) -> u32 {
+        self.attempt
+    }
+
+    /// The wait that would have come before it.
+    #[must_use]
+    pub fn delay(self) -> Duration {
+        self.delay
+    }
+}

@@ -1,0 +1,118 @@
+//! When an operation begins, and with how much time.
+
+use super::{ByHand, MS, base, documented, unavailable};
+use crate::gax_java::RawSettings;
+use crate::{AttemptKind, AttemptResult, Code, CodeSet, Hedging, Policy, RetrySettings};
+use std::time::Duration;
+
+fn timed() -> RetrySettings {
+    let settings = base().to_builder().total_timeout(1000 * MS).initial_rpc_timeout(400 * MS);
+    settings.rpc_timeout_multiplier(2.0).build().unwrap()
+}
+
+#[test]
+fn an_operation_that_succeeds_asks_for_nothing() {
+    let mut operation = ByHand::begin(&documented());
+    let first = operation.send();
+    assert_eq!((first.number(), first.kind(), first.start()), (1, AttemptKind::Original, Duration::ZERO));
+    assert_eq!((first.delay(), first.rpc_timeout()), (Duration::ZERO, None));
+    assert_eq!(operation.until(5 * MS), [] as [&str; 0]);
+    assert_eq!(operation.ends(AttemptResult::done()).now(), ["5 reply 1"]);
+    assert_eq!(operation.until(9 * MS), [] as [&str; 0]);
+    assert_eq!(operation.wake_at(), None);
+}
+
+#[test]
+fn a_late_first_attempt_has_what_is_left() {
+    let policy = Policy::new(&timed(), Code::Unavailable);
+    for (late, timeout) in [(0, 400), (600, 400), (700, 300), (999, 1)] {
+        let mut operation = ByHand::begin_late(&policy, None, late * MS);
+        assert_eq!(operation.wake_at(), Some(late * MS));
+        let first = operation.send();
+        assert_eq!((first.number(), first.kind()), (1, AttemptKind::Original));
+        assert_eq!((first.start(), first.delay()), (late * MS, Duration::ZERO));
+        assert_eq!(first.rpc_timeout(), Some(timeout * MS), "{late}");
+        assert_eq!(first.expires_at(), Some((late + timeout) * MS));
+    }
+    let mut operation = ByHand::begin_late(&policy, None, 1000 * MS);
+    assert_eq!(operation.now(), ["1000 stop TOTAL_TIMEOUT"]);
+    let mut bounded = ByHand::begin_late(&policy, Some(700 * MS), 500 * MS);
+    assert_eq!(bounded.send().rpc_timeout(), Some(200 * MS));
+}
+
+#[test]
+fn a_late_operation_goes_on_as_any_other() {
+    let policy = Policy::new(&timed(), Code::Unavailable);
+    let mut operation = ByHand::begin_late(&policy, None, 100 * MS);
+    operation.send();
+    operation.at(250 * MS).ends(unavailable());
+    assert_eq!(operation.until(350 * MS), ["350 retry 2"]);
+    assert_eq!(operation.ends(unavailable()).until(600 * MS), ["550 retry 3"]);
+    assert_eq!(operation.until(2000 * MS), ["1000 expire 3"]);
+}
+
+/// Java knows no late first attempt: it has the timeout that was settled before.
+#[test]
+fn a_late_first_attempt_keeps_its_timeout_by_javas_rules() {
+    let settings = RawSettings {
+        total_timeout_us: 1_000_000,
+        initial_rpc_timeout_us: 400_000,
+        max_rpc_timeout_us: 400_000,
+        ..RawSettings::default()
+    };
+    let policy = Policy::gax_java(&settings, CodeSet::from(Code::Unavailable));
+    assert_eq!(ByHand::begin_late(&policy, None, 900 * MS).send().rpc_timeout(), Some(400 * MS));
+    let mut bounded = ByHand::begin_late(&policy, Some(1000 * MS), 900 * MS);
+    assert_eq!(bounded.send().rpc_timeout(), Some(100 * MS));
+}
+
+#[test]
+fn hedges_follow_a_late_first_attempt() {
+    let policy = documented().with_hedging(Hedging::new(3).with_delay(100 * MS));
+    let mut operation = ByHand::begin_late(&policy, None, 50 * MS);
+    assert_eq!(operation.until(1000 * MS), ["50 send 1", "150 hedge 2", "250 hedge 3"]);
+}
+
+#[test]
+fn an_operation_without_time_sends_nothing() {
+    let mut operation = ByHand::bounded(&documented(), Duration::ZERO);
+    assert_eq!(operation.now(), ["0 stop TOTAL_TIMEOUT"]);
+    assert_eq!(operation.now(), [] as [&str; 0]);
+}
+
+#[test]
+fn the_shorter_of_settings_and_caller_counts() {
+    for (bound, timeout) in [(Duration::from_nanos(1), Duration::from_nanos(1)), (500 * MS, 400 * MS)] {
+        let mut operation = ByHand::bounded(&Policy::new(&timed(), Code::Unavailable), bound);
+        assert_eq!(operation.wake_at(), None);
+        assert_eq!(operation.send().rpc_timeout(), Some(timeout));
+        assert_eq!(operation.wake_at(), Some(timeout));
+        assert_eq!(operation.wait(), timeout);
+    }
+}
+
+#[test]
+fn an_attempt_is_asked_once_what_its_timeout_amounts_to() {
+    let mut operation = ByHand::begin(&Policy::new(&timed(), Code::DeadlineExceeded));
+    assert_eq!(operation.until(399 * MS), ["0 send 1"]);
+    assert_eq!(operation.until(450 * MS), ["400 expire 1"]);
+    assert_eq!(operation.wake_at(), None);
+    assert_eq!(operation.fails(Code::DeadlineExceeded).until(600 * MS), ["550 retry 2"]);
+    // What comes in after the deadline but before the driver asked still counts.
+    let mut operation = ByHand::begin(&Policy::new(&timed(), Code::DeadlineExceeded));
+    operation.send();
+    assert_eq!(operation.at(500 * MS).fails(Code::Ok).now(), ["500 reply 1"]);
+}
+
+#[test]
+fn facts_of_attempts_that_are_not_in_flight_change_nothing() {
+    let mut operation = ByHand::begin(&documented());
+    operation.ended(1, unavailable());
+    assert_eq!(operation.now(), ["0 send 1"]);
+    operation.ended(2, unavailable()).ended(0, unavailable());
+    assert_eq!(operation.now(), [] as [&str; 0]);
+    operation.ended(1, unavailable()).ended(1, AttemptResult::done());
+    assert_eq!(operation.until(100 * MS), ["100 retry 2"]);
+    operation.ended(1, AttemptResult::done());
+    assert_eq!(operation.now(), [] as [&str; 0]);
+}

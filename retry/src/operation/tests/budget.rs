@@ -1,0 +1,158 @@
+//! The retry budget (gRFC A6), with the cases that were run against grpc-go, grpc-java and grpc-js under their
+//! numbers.
+
+use super::{ByHand, MS, base, grpc, unavailable};
+use crate::{AttemptResult, Code, Policy, Resend, RetryBudget, RetryFact, ServerDelay, StopReason};
+use std::sync::Arc;
+use std::time::Duration;
+
+fn throttled(max: u32, ratio: f64) -> Policy {
+    grpc().with_budget(Arc::new(RetryBudget::tokens(max, ratio)))
+}
+
+/// Runs an operation whose attempts end that way, the last one for good, and says how many it made.
+fn call(policy: &Policy, results: &[AttemptResult]) -> (u32, Option<StopReason>) {
+    let mut operation = ByHand::begin(policy);
+    let mut results = results.iter().chain(results.last().into_iter().cycle());
+    let mut made = 0;
+    loop {
+        match operation.next() {
+            crate::Action::Send(attempt) => {
+                made = attempt.number();
+                operation.ends(*results.next().unwrap());
+            }
+            crate::Action::Wait(Some(until)) => {
+                operation.at(until);
+            }
+            crate::Action::Finish(crate::End::Reply(_)) => return (made, None),
+            crate::Action::Finish(crate::End::Failure(stop)) => return (made, Some(stop.reason())),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// U: UNAVAILABLE, O: OK, I: INTERNAL, -: UNAVAILABLE with a pushback of -1.
+fn calls(policy: &Policy, script: &[&str]) -> Vec<(u32, Option<StopReason>)> {
+    let result = |letter| match letter {
+        'O' => AttemptResult::done(),
+        'U' => unavailable(),
+        'I' => AttemptResult::failed(Code::Internal),
+        '-' => unavailable().with_server_delay(ServerDelay::Never),
+        other => panic!("{other}"),
+    };
+    script.iter().map(|call_| call(policy, &call_.chars().map(result).collect::<Vec<_>>())).collect()
+}
+
+const THROTTLED: Option<StopReason> = Some(StopReason::Throttled);
+
+#[test]
+fn k01_a_bucket_of_ten() {
+    let made =
+        calls(&throttled(10, 0.5), &["O", "UUO", "UUO", "UU", "U", "O", "O", "O", "O", "O", "UO", "U"]);
+    let expected = [
+        (1, None),
+        (3, None),
+        (3, None),
+        (2, THROTTLED),
+        (1, THROTTLED),
+        (1, None),
+        (1, None),
+        (1, None),
+        (1, None),
+        (1, None),
+        (2, None),
+        (1, THROTTLED),
+    ];
+    assert_eq!(made, expected);
+}
+
+#[test]
+fn k02_half_the_tokens_are_not_enough() {
+    assert_eq!(calls(&throttled(4, 1.0), &["U"]), [(2, THROTTLED)]);
+}
+
+#[test]
+fn k03_a_ratio_has_three_decimals() {
+    let made = calls(&throttled(4, 0.3339), &["U", "O", "O", "O", "UO"]);
+    assert_eq!(made, [(2, THROTTLED), (1, None), (1, None), (1, None), (1, THROTTLED)]);
+}
+
+#[test]
+fn k04_other_codes_drain_nothing() {
+    let made = calls(&throttled(4, 1.0), &["I", "I", "I", "UO"]);
+    let end = Some(StopReason::NonRetryable);
+    assert_eq!(made, [(1, end), (1, end), (1, end), (2, None)]);
+}
+
+#[test]
+fn k05_a_server_that_forbids_retries_drains() {
+    let made = calls(&throttled(4, 0.001), &["-", "-", "U"]);
+    assert_eq!(made, [(1, Some(StopReason::Pushback)), (1, Some(StopReason::Pushback)), (1, THROTTLED)]);
+}
+
+/// A code that is not retried drains too if the server said never; by rules that don't heed it, it does not.
+#[test]
+fn never_drains_with_any_code_where_it_is_heeded() {
+    let never = AttemptResult::failed(Code::Internal).with_server_delay(ServerDelay::Never);
+    let policy = throttled(4, 1.0);
+    for _ in 0..2 {
+        assert_eq!(call(&policy, &[never]), (1, Some(StopReason::NonRetryable)));
+    }
+    assert_eq!(calls(&policy, &["U"]), [(1, THROTTLED)]);
+
+    let deaf = throttled(4, 1.0).with_server_delays(false);
+    for _ in 0..2 {
+        assert_eq!(call(&deaf, &[never]), (1, Some(StopReason::NonRetryable)));
+    }
+    assert_eq!(calls(&deaf, &["UO"]), [(2, None)]);
+}
+
+#[test]
+fn k06_transparent_retries_drain_nothing() {
+    let policy = throttled(4, 1.0);
+    let lost = unavailable().with_resend(Resend::Lost);
+    assert_eq!(call(&policy, &[lost, lost, lost, AttemptResult::done()]), (1, None));
+    assert_eq!(calls(&policy, &["U"]), [(2, THROTTLED)]);
+}
+
+#[test]
+fn k07_never_above_the_maximum() {
+    assert_eq!(calls(&throttled(4, 1.0), &["O", "O", "U"]), [(1, None), (1, None), (2, THROTTLED)]);
+}
+
+#[test]
+fn k08_never_below_nothing_and_the_first_attempt_always_goes() {
+    let policy = throttled(4, 1.0);
+    assert_eq!(calls(&policy, &["U"; 9])[1..], [(1, THROTTLED); 8]);
+    assert_eq!(calls(&policy, &["O", "O", "O", "O", "UO"]).last(), Some(&(2, None)));
+}
+
+#[test]
+fn an_attempt_that_ends_the_operation_drains() {
+    let single = base().to_builder().max_attempts(1).build().unwrap();
+    let policy = throttled(4, 1.0);
+    let end = (1, Some(StopReason::MaxAttempts));
+    assert_eq!(calls(&policy.clone().with_retry_settings(&single), &["U"]), [end]);
+    assert_eq!(calls(&policy, &["U"]), [(1, THROTTLED)]);
+}
+
+#[test]
+fn what_the_protocol_knows_to_be_retried_drains() {
+    let policy = throttled(4, 1.0);
+    let known = AttemptResult::failed(Code::Internal).with_retry(RetryFact::Yes);
+    assert_eq!(call(&policy, &[known]), (2, THROTTLED));
+    let policy = throttled(4, 1.0);
+    let known = unavailable().with_retry(RetryFact::No(StopReason::NonRetryable));
+    for _ in 0..4 {
+        assert_eq!(call(&policy, &[known]), (1, Some(StopReason::NonRetryable)));
+    }
+    assert_eq!(calls(&policy, &["UO"]), [(2, None)]);
+}
+
+#[test]
+fn a_throttled_failure_waits_for_nothing() {
+    let policy = throttled(2, 1.0);
+    let mut operation = ByHand::begin(&policy);
+    operation.send();
+    assert_eq!(operation.at(3 * MS).ends(unavailable()).until(Duration::MAX), ["3 stop of 1 THROTTLED"]);
+}

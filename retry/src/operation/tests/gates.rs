@@ -1,0 +1,196 @@
+//! The order in which a failure is asked whether it is retried, one test for each two neighbours.
+
+use super::{ByHand, MS, unavailable};
+use crate::{
+    AttemptResult, Code, Compatibility, Delivery, Policy, RetryBudget, RetryFact, RetrySettings,
+    RetrySettingsBuilder, Seen, ServerDelay, StopReason,
+};
+use std::sync::Arc;
+
+const MESSAGES: Seen = Seen::Messages { resumable: false };
+
+/// How many tokens are gone, asked by draining: a bucket of 10 gives five.
+struct Bucket(Arc<RetryBudget>);
+
+impl Bucket {
+    fn new() -> Self {
+        Self(Arc::new(RetryBudget::tokens(10, 0.0)))
+    }
+
+    fn drained(&self) -> u32 {
+        let mut left = 0;
+        while self.0.allows() {
+            self.0.failed();
+            left += 1;
+        }
+        5 - left
+    }
+}
+
+fn settings() -> RetrySettingsBuilder {
+    RetrySettings::builder().initial_retry_delay(100 * MS).jittered(false)
+}
+
+fn policy(settings: RetrySettingsBuilder, compatibility: Compatibility) -> Policy {
+    Policy::with_compatibility(&settings.build().unwrap(), Code::Unavailable, compatibility)
+}
+
+/// What the operation does next after a first attempt that ended so, 50 ms after its start.
+fn after(policy: &Policy, result: AttemptResult) -> String {
+    let mut operation = ByHand::begin(policy);
+    operation.send();
+    operation.at(50 * MS).ends(result).until(150 * MS).remove(0)
+}
+
+fn limited() -> Policy {
+    policy(settings().max_attempts(3), Compatibility::Documented)
+}
+
+#[test]
+fn a_success_is_not_asked_whether_it_is_committed() {
+    let bucket = Bucket::new();
+    let policy = limited().with_budget(Arc::clone(&bucket.0));
+    let done = AttemptResult::done().with_seen(MESSAGES).with_server_delay(ServerDelay::Never);
+    assert_eq!(after(&policy, done), "50 reply 1");
+    assert_eq!(after(&policy, AttemptResult::failed(Code::Ok)), "50 reply 1");
+    assert_eq!(bucket.drained(), 0);
+}
+
+#[test]
+fn committed_comes_before_the_budget_is_drained() {
+    let bucket = Bucket::new();
+    let policy = limited().with_budget(Arc::clone(&bucket.0));
+    let committed = unavailable().with_seen(MESSAGES).with_server_delay(ServerDelay::Never);
+    assert_eq!(after(&policy, committed), "50 stop of 1 COMMITTED");
+    assert_eq!(bucket.drained(), 0);
+    let internal = AttemptResult::failed(Code::Internal).with_seen(MESSAGES);
+    assert_eq!(after(&policy, internal), "50 stop of 1 COMMITTED");
+}
+
+#[test]
+fn the_budget_is_drained_before_a_code_is_refused() {
+    let bucket = Bucket::new();
+    let policy = limited().with_budget(Arc::clone(&bucket.0));
+    let internal = AttemptResult::failed(Code::Internal).with_server_delay(ServerDelay::Never);
+    assert_eq!(after(&policy, internal), "50 stop of 1 NON_RETRYABLE");
+    assert_eq!(bucket.drained(), 1);
+}
+
+#[test]
+fn a_code_is_refused_before_the_request_is_asked_for() {
+    let closed = RetryFact::No(StopReason::ChannelClosed);
+    let result = unavailable().with_retry(closed).with_idempotent(false);
+    assert_eq!(after(&limited(), result), "50 stop of 1 CHANNEL_CLOSED");
+}
+
+#[test]
+fn idempotency_comes_before_replay_and_after_the_budget() {
+    let bucket = Bucket::new();
+    let policy = limited().with_budget(Arc::clone(&bucket.0));
+    let result = unavailable().with_idempotent(false).with_replayable(false);
+    assert_eq!(after(&policy, result), "50 stop of 1 NON_RETRYABLE");
+    assert_eq!(bucket.drained(), 1);
+}
+
+#[test]
+fn idempotency_counts_together_with_the_delivery() {
+    let result = unavailable().with_idempotent(false);
+    for (delivery, expected) in [
+        (Delivery::Unknown, "50 stop of 1 NON_RETRYABLE"),
+        (Delivery::NotProcessed, "150 retry 2"),
+        (Delivery::NotSent, "150 retry 2"),
+    ] {
+        assert_eq!(after(&limited(), result.with_delivery(delivery)), expected);
+        assert_eq!(after(&limited(), unavailable().with_delivery(delivery)), "150 retry 2");
+    }
+}
+
+#[test]
+fn replay_comes_before_the_server() {
+    let result = unavailable().with_replayable(false).with_server_delay(ServerDelay::Never);
+    assert_eq!(after(&limited(), result), "50 stop of 1 NOT_REPLAYABLE");
+}
+
+#[test]
+fn the_server_comes_before_the_throttle() {
+    let bucket = Arc::new(RetryBudget::tokens(1, 0.0));
+    let result = unavailable().with_server_delay(ServerDelay::Never);
+    assert_eq!(after(&limited().with_budget(bucket), result), "50 stop of 1 PUSHBACK");
+}
+
+#[test]
+fn the_throttle_comes_before_the_limits() {
+    for compatibility in [Compatibility::Documented, Compatibility::GaxJava, Compatibility::Grpc] {
+        let unlimited = policy(settings(), compatibility);
+        let bucket = Arc::new(RetryBudget::tokens(1, 0.0));
+        assert_eq!(after(&unlimited.with_budget(bucket), unavailable()), "50 stop of 1 THROTTLED");
+    }
+}
+
+/// By the documented rules: no limits, no time, the attempts used up.
+#[test]
+fn no_limits_come_before_time_and_time_before_attempts() {
+    let documented = |settings| after(&policy(settings, Compatibility::Documented), unavailable());
+    assert_eq!(documented(settings()), "50 stop of 1 NO_LIMITS");
+    let both = documented(settings().total_timeout(150 * MS).max_attempts(1));
+    assert_eq!(both, "50 stop of 1 MAX_ATTEMPTS");
+    let spent = documented(settings().total_timeout(50 * MS).max_attempts(1));
+    assert_eq!(spent, "50 stop of 1 TOTAL_TIMEOUT");
+    let no_time = |most| {
+        let policy = policy(settings().total_timeout(350 * MS).max_attempts(most), Compatibility::Documented);
+        let mut operation = ByHand::begin(&policy);
+        operation.send();
+        operation.ends(unavailable()).until(100 * MS);
+        operation.at(250 * MS).ends(unavailable()).now().remove(0)
+    };
+    assert_eq!(no_time(2), "250 stop of 2 TOTAL_TIMEOUT before 3 after 100");
+    assert_eq!(no_time(9), "250 stop of 2 TOTAL_TIMEOUT before 3 after 100");
+}
+
+/// With one attempt the documented rules draw no delay, which nobody would wait for.
+#[test]
+fn one_attempt_draws_nothing() {
+    struct Untouchable;
+    impl crate::JitterSource for Untouchable {
+        fn next_u64(&mut self) -> u64 {
+            panic!("nothing is to be drawn");
+        }
+    }
+    let single = policy(settings().jittered(true).max_attempts(1), Compatibility::Documented);
+    let mut operation = ByHand::begin(&single).with_jitter(Untouchable);
+    operation.send();
+    assert_eq!(operation.ends(unavailable()).now(), ["0 stop of 1 MAX_ATTEMPTS"]);
+}
+
+/// By gax-java's rules the attempt that is refused is computed first, and the reason names it.
+#[test]
+fn java_computes_the_attempt_and_then_looks_at_limits_time_and_attempts() {
+    let java = |settings| after(&policy(settings, Compatibility::GaxJava), unavailable());
+    let java_limited = |total, most| java(settings().total_timeout(total * MS).max_attempts(most));
+    assert_eq!(java(settings()), "50 stop of 1 MAX_ATTEMPTS");
+    assert_eq!(java_limited(150, 2), "50 stop of 1 TOTAL_TIMEOUT before 2 after 100");
+    assert_eq!(java_limited(151, 2), "150 retry 2");
+    assert_eq!(java_limited(50, 1), "50 stop of 1 TOTAL_TIMEOUT");
+    assert_eq!(java_limited(900, 1), "50 stop of 1 MAX_ATTEMPTS");
+    let second = |total| {
+        let settings = settings().total_timeout(total * MS).max_attempts(2);
+        let mut operation = ByHand::begin(&policy(settings, Compatibility::GaxJava));
+        operation.send();
+        operation.ends(unavailable()).until(100 * MS);
+        operation.at(250 * MS).ends(unavailable()).now().remove(0)
+    };
+    assert_eq!(second(350), "250 stop of 2 TOTAL_TIMEOUT before 3 after 100");
+    assert_eq!(second(351), "250 stop of 2 MAX_ATTEMPTS before 3 after 100");
+}
+
+/// By gRPC's rules: time, attempts, and then the wait, which goes on to the deadline.
+#[test]
+fn grpc_looks_at_time_and_then_at_attempts() {
+    let grpc = |settings| after(&policy(settings, Compatibility::Grpc), unavailable());
+    assert_eq!(grpc(settings()), "150 retry 2");
+    let spent = grpc(settings().total_timeout(50 * MS).max_attempts(1));
+    assert_eq!(spent, "50 stop of 1 TOTAL_TIMEOUT at the deadline");
+    assert_eq!(grpc(settings().total_timeout(51 * MS).max_attempts(1)), "50 stop of 1 MAX_ATTEMPTS");
+    let waits = grpc(settings().total_timeout(120 * MS).max_attempts(2));
+    assert_eq!(waits, "120 stop of 1 TOTAL_TIMEOUT at the deadline");
+}

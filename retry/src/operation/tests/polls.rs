@@ -1,0 +1,120 @@
+//! Polls of a long-running operation.
+
+use super::{ByHand, MS, documented, unavailable};
+use crate::gax_java::{Polling, RawSettings};
+use crate::{AttemptKind, AttemptResult, Code, Policy, RetryBudget, ServerDelay};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// 100 ms x 2, a second in all.
+fn settings() -> RawSettings {
+    RawSettings {
+        total_timeout_us: 1_000_000,
+        initial_retry_delay_us: 100_000,
+        retry_delay_multiplier: 2.0,
+        max_retry_delay_us: 400_000,
+        jittered: false,
+        ..RawSettings::default()
+    }
+}
+
+fn policy() -> Policy {
+    Policy::polling(Polling::new(&settings()))
+}
+
+#[test]
+fn what_is_not_done_is_asked_again_until_it_is() {
+    let mut operation = ByHand::begin(&policy());
+    assert_eq!(operation.now(), ["0 send 1"]);
+    assert_eq!(operation.at(20 * MS).ends(AttemptResult::not_done()).until(130 * MS), ["120 poll 2"]);
+    operation.ends(AttemptResult::not_done());
+    assert_eq!(operation.wait(), 200 * MS);
+    let poll = operation.at(330 * MS).send();
+    assert_eq!((poll.number(), poll.kind(), poll.rpc_timeout()), (3, AttemptKind::Poll, None));
+    assert_eq!(operation.ends(AttemptResult::done()).now(), ["330 reply 3"]);
+}
+
+/// A poll may land on the total; the one after it is refused.
+#[test]
+fn polls_end_with_their_time() {
+    let mut operation = ByHand::begin(&policy());
+    assert_eq!(operation.until(300 * MS), ["0 send 1"]);
+    assert_eq!(operation.ends(AttemptResult::not_done()).until(400 * MS), ["400 poll 2"]);
+    assert_eq!(operation.ends(AttemptResult::not_done()).until(600 * MS), ["600 poll 3"]);
+    assert_eq!(operation.ends(AttemptResult::not_done()).until(1000 * MS), ["1000 poll 4"]);
+    let end = operation.ends(AttemptResult::not_done()).now();
+    assert_eq!(end, ["1000 stop of 4 TOTAL_TIMEOUT"]);
+}
+
+#[test]
+fn an_error_of_a_poll_is_the_operations() {
+    let mut operation = ByHand::begin(&policy());
+    operation.send();
+    assert_eq!(operation.at(20 * MS).ends(AttemptResult::not_done()).until(120 * MS), ["120 poll 2"]);
+    assert_eq!(operation.ends(unavailable()).now(), ["120 stop of 2 NON_RETRYABLE"]);
+}
+
+#[test]
+fn not_done_passes_the_gates_and_fills_the_budget() {
+    let budget = Arc::new(RetryBudget::tokens(2, 1.0));
+    budget.failed();
+    assert!(!budget.allows());
+    let mut operation = ByHand::begin(&policy().with_budget(Arc::clone(&budget)));
+    operation.send();
+    // Nothing of this is asked of a reply.
+    let reply = AttemptResult::not_done().with_replayable(false).with_idempotent(false);
+    operation.ends(reply.with_server_delay(ServerDelay::Never));
+    assert_eq!(operation.until(100 * MS), ["100 poll 2"]);
+    assert!(budget.allows());
+}
+
+/// An initial call that was answered before the first look makes a poll the first attempt.
+#[test]
+fn a_poll_at_once_is_the_first_attempt() {
+    let mut operation = ByHand::begin(&policy());
+    operation.send();
+    operation
+        .at(5 * MS)
+        .ends(AttemptResult::not_done().with_server_delay(ServerDelay::Exactly(Duration::ZERO)));
+    assert_eq!(operation.now(), ["5 poll 2"]);
+    assert_eq!(operation.ends(AttemptResult::not_done()).until(300 * MS), ["105 poll 3"]);
+}
+
+#[test]
+fn a_callers_deadline_bounds_polls() {
+    let mut operation = ByHand::bounded(&policy(), 300 * MS);
+    assert_eq!(operation.send().rpc_timeout(), Some(300 * MS));
+    operation.at(10 * MS).ends(AttemptResult::not_done());
+    assert_eq!(operation.until(110 * MS), ["110 poll 2"]);
+    assert_eq!(operation.wait(), 190 * MS);
+    let end = operation.ends(AttemptResult::not_done()).now();
+    assert_eq!(end, ["110 stop of 2 TOTAL_TIMEOUT before 3 after 200"]);
+    assert_eq!(ByHand::bounded(&policy(), Duration::ZERO).now(), ["0 stop TOTAL_TIMEOUT"]);
+}
+
+#[test]
+fn a_timeout_of_the_call_bounds_each_poll() {
+    let mut operation = ByHand::begin(&policy().with_attempt_timeout(50 * MS));
+    assert_eq!(operation.send().rpc_timeout(), Some(50 * MS));
+    operation.ends(AttemptResult::not_done());
+    assert_eq!(operation.at(100 * MS).send().rpc_timeout(), Some(50 * MS));
+}
+
+#[test]
+fn polls_without_any_limit_end_at_once() {
+    let settings = RawSettings { total_timeout_us: 0, ..settings() };
+    let mut operation = ByHand::begin(&Policy::polling(Polling::new(&settings)));
+    operation.send();
+    assert_eq!(operation.ends(AttemptResult::not_done()).now(), ["0 stop of 1 NO_LIMITS"]);
+}
+
+/// Any rules can poll: their delays, their limits.
+#[test]
+fn the_documented_rules_poll_as_they_retry() {
+    let mut operation = ByHand::begin(&documented());
+    operation.send();
+    assert_eq!(operation.ends(AttemptResult::not_done()).until(100 * MS), ["100 poll 2"]);
+    assert_eq!(operation.ends(AttemptResult::not_done()).until(300 * MS), ["300 poll 3"]);
+    assert_eq!(operation.fails(Code::Unavailable).until(700 * MS), ["700 retry 4"]);
+    assert_eq!(operation.ends(AttemptResult::not_done()).now(), ["700 stop of 4 MAX_ATTEMPTS"]);
+}

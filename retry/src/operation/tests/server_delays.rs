@@ -1,0 +1,267 @@
+//! Waits that a server asks for, by all kinds of rules.
+
+use super::ByHand;
+use crate::{
+    Action, AttemptResult, Backoff, Code, Compatibility, End, Jitter, Limits, NotAttempted, Policy, Recipe,
+    RetrySettings, ScriptedJitter, ServerDelay, StopReason, TimeRule,
+};
+use std::time::Duration;
+
+const S: Duration = Duration::from_secs(1);
+const MS: Duration = Duration::from_millis(1);
+
+/// Ten seconds in all, five attempts, no waits but those that a server asks for.
+fn settings() -> RetrySettings {
+    RetrySettings::builder()
+        .initial_retry_delay(Duration::ZERO)
+        .initial_rpc_timeout(4 * S)
+        .max_rpc_timeout(4 * S)
+        .total_timeout(10 * S)
+        .max_attempts(5)
+        .jittered(false)
+        .build()
+        .unwrap()
+}
+
+/// The same with waits of 1 s, 2 s, 4 s.
+fn doubling() -> RetrySettings {
+    let settings = settings().to_builder().initial_retry_delay(S);
+    settings.retry_delay_multiplier(2.0).max_retry_delay(60 * S).build().unwrap()
+}
+
+fn recipe(initial: Duration, limits: Limits) -> Policy {
+    Policy::from_recipe(&Recipe::new(Backoff::exponential(initial, 2.0, 60 * S), limits), Code::Unavailable)
+}
+
+fn unavailable(asked: ServerDelay) -> AttemptResult {
+    AttemptResult::failed(Code::Unavailable).with_server_delay(asked)
+}
+
+/// The waits that were made, and what ended the operation: the reason, and the wait that was not made.
+type Waits = (Vec<Duration>, Option<(StopReason, Option<Duration>)>);
+
+/// Runs attempts that take no time, each followed by a delay that the server asks for.
+fn waits(policy: &Policy, asked: &[Duration]) -> Waits {
+    waits_of(ByHand::begin(policy), asked)
+}
+
+fn waits_of(operation: ByHand, asked: &[Duration]) -> Waits {
+    let mut operation = operation.with_jitter(ScriptedJitter::new([0.0]));
+    operation.send();
+    let mut now = Duration::ZERO;
+    let mut waits = Vec::new();
+    for delay in asked {
+        match operation.ends(unavailable(ServerDelay::AtLeast(*delay))).next() {
+            Action::Wait(Some(until)) => {
+                waits.push(until.saturating_sub(now));
+                now = until;
+                assert_eq!(Some(&operation.at(now).send().delay()), waits.last());
+            }
+            Action::Send(attempt) => waits.push(attempt.delay()),
+            Action::Finish(End::Failure(stop)) => {
+                let refused = stop.not_attempted().map(NotAttempted::delay);
+                return (waits, Some((stop.reason(), refused)));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    (waits, None)
+}
+
+/// Policies that heed what servers ask for.
+fn every_kind(settings: &RetrySettings) -> [Policy; 3] {
+    let limits = Limits::none().with_time(10 * S, TimeRule::Strict).with_max_attempts(5);
+    [
+        Policy::with_compatibility(settings, Code::Unavailable, Compatibility::Documented),
+        Policy::with_compatibility(settings, Code::Unavailable, Compatibility::GaxJava)
+            .with_server_delays(true),
+        recipe(settings.initial_retry_delay().unwrap(), limits),
+    ]
+}
+
+#[test]
+fn a_server_never_shortens_a_wait_and_back_off_grows_by_itself() {
+    for policy in every_kind(&doubling()) {
+        let (made, end) = waits(&policy, &[Duration::ZERO, 500 * MS, Duration::ZERO]);
+        assert_eq!((made[0], made[1] >= 2 * S, made[2]), (S, true, 4 * S), "{made:?}");
+        assert_eq!(end, None);
+    }
+}
+
+#[test]
+fn a_wait_that_the_operation_has_no_time_for_ends_it_now() {
+    for policy in every_kind(&settings()) {
+        let (made, end) = waits(&policy, &[3 * S, 7 * S]);
+        assert_eq!(made, [3 * S]);
+        assert_eq!(end, Some((StopReason::ServerDelayExceedsBudget, Some(7 * S))));
+        let (made, end) = waits(&policy, &[Duration::MAX]);
+        assert_eq!(made, []);
+        assert_eq!(end, Some((StopReason::ServerDelayExceedsBudget, Some(Duration::MAX))));
+    }
+}
+
+#[test]
+fn the_number_of_attempts_comes_before_the_servers_delay() {
+    for policy in every_kind(&settings()) {
+        let short = policy.with_retry_settings(&settings().to_builder().max_attempts(2).build().unwrap());
+        let (_, end) = waits(&short, &[Duration::ZERO, 60 * S]);
+        assert_eq!(end.unwrap().0, StopReason::MaxAttempts);
+    }
+}
+
+#[test]
+fn the_rpc_timeout_after_a_longer_wait_is_what_that_leaves() {
+    for policy in &every_kind(&settings())[..2] {
+        let mut operation = ByHand::begin(policy);
+        operation.send();
+        let asked = 7500 * MS;
+        assert_eq!(operation.ends(unavailable(ServerDelay::AtLeast(asked))).wait(), asked);
+        assert_eq!(operation.at(asked).send().rpc_timeout(), Some(2500 * MS));
+    }
+}
+
+#[test]
+fn a_callers_time_bounds_the_servers_delay() {
+    for policy in every_kind(&settings()) {
+        let bounded = || ByHand::bounded(&policy, 4 * S);
+        assert_eq!(waits_of(bounded(), &[3999 * MS]).0, [3999 * MS]);
+        let (_, end) = waits_of(bounded(), &[4 * S]);
+        assert_eq!(end, Some((StopReason::ServerDelayExceedsBudget, Some(4 * S))));
+    }
+}
+
+#[test]
+fn every_recipe_counts_the_servers_wait_as_it_counts_its_own() {
+    for (rule, longest) in [
+        (TimeRule::Strict, 9999 * MS),
+        (TimeRule::Refuse, 10 * S),
+        (TimeRule::Clip, 10 * S),
+        (TimeRule::Check, 9999 * MS),
+        (TimeRule::Waits, 10 * S),
+    ] {
+        let policy = recipe(Duration::ZERO, Limits::none().with_time(10 * S, rule));
+        assert_eq!(waits(&policy, &[longest]), (vec![longest], None), "{rule:?}");
+        let longer = longest + MS;
+        let end = Some((StopReason::ServerDelayExceedsBudget, Some(longer)));
+        assert_eq!(waits(&policy, &[longer]), (vec![], end), "{rule:?}");
+    }
+    let waited = recipe(Duration::ZERO, Limits::none().with_time(10 * S, TimeRule::Waits));
+    assert_eq!(waits(&waited, &[6 * S, 5 * S]).1.unwrap().0, StopReason::ServerDelayExceedsBudget);
+    let unlimited = recipe(Duration::ZERO, Limits::none().with_max_attempts(3));
+    assert_eq!(waits(&unlimited, &[3600 * S, 7200 * S]).0, [3600 * S, 7200 * S]);
+}
+
+#[test]
+fn a_random_part_that_compounds_does_so_by_its_own_draws_only() {
+    let backoff = Backoff::exponential(S, 2.0, 60 * S).with_jitter(Jitter::Compounding);
+    let policy = Policy::from_recipe(&Recipe::new(backoff, Limits::none()), Code::Unavailable);
+    assert_eq!(waits(&policy, &[30 * S, Duration::ZERO]).0[1], 2 * S);
+}
+
+/// What follows a first attempt that ended with each of the four, 50 ms after its start.
+fn after_each(policy: &Policy) -> [String; 4] {
+    let asked = [
+        ServerDelay::None,
+        ServerDelay::AtLeast(500 * MS),
+        ServerDelay::Exactly(20 * MS),
+        ServerDelay::Never,
+    ];
+    asked.map(|asked| {
+        let mut operation = ByHand::begin(policy);
+        operation.send();
+        operation.at(50 * MS).ends(unavailable(asked)).until(700 * MS).remove(0)
+    })
+}
+
+/// Back-off of zero, so that the wait is the server's delay alone.
+#[test]
+fn each_rule_set_heeds_what_it_knows() {
+    let policy = |rules| Policy::with_compatibility(&settings(), Code::Unavailable, rules);
+    let heeded = ["50 retry 2", "550 retry 2", "70 retry 2", "50 stop of 1 PUSHBACK"];
+    assert_eq!(after_each(&policy(Compatibility::Documented)), heeded);
+    let grpc = ["50 retry 2", "50 retry 2", "70 retry 2", "50 stop of 1 PUSHBACK"];
+    assert_eq!(after_each(&policy(Compatibility::Grpc)), grpc);
+    assert_eq!(after_each(&policy(Compatibility::GaxJava)), ["50 retry 2"; 4]);
+    assert_eq!(after_each(&recipe(Duration::ZERO, Limits::none())), heeded);
+
+    for rules in [Compatibility::Documented, Compatibility::GaxJava] {
+        assert_eq!(after_each(&policy(rules).with_server_delays(true)), heeded);
+        assert_eq!(after_each(&policy(rules).with_server_delays(false)), ["50 retry 2"; 4]);
+    }
+}
+
+/// 300 ms exactly, then back-off from its beginning (p01); in the middle, too (p02).
+#[test]
+fn a_pushback_replaces_the_wait_and_back_off_begins_anew() {
+    for rules in [Compatibility::Grpc, Compatibility::Documented] {
+        let policy = Policy::with_compatibility(&super::base(), Code::Unavailable, rules);
+        let mut operation = ByHand::begin(&policy).with_jitter(ScriptedJitter::new([0.999, 0.5, 0.5]));
+        operation.send();
+        operation.ends(unavailable(ServerDelay::Exactly(300 * MS)));
+        assert_eq!(operation.until(300 * MS), ["300 retry 2"]);
+    }
+    for rules in [Compatibility::Grpc, Compatibility::Documented] {
+        let policy = Policy::with_compatibility(&super::base(), Code::Unavailable, rules);
+        let mut operation = ByHand::begin(&policy);
+        operation.send();
+        assert_eq!(
+            operation.ends(unavailable(ServerDelay::Exactly(300 * MS))).until(300 * MS),
+            ["300 retry 2"]
+        );
+        assert_eq!(operation.ends(unavailable(ServerDelay::None)).until(400 * MS), ["400 retry 3"]);
+        assert_eq!(operation.ends(unavailable(ServerDelay::None)).until(600 * MS), ["600 retry 4"]);
+
+        let mut operation = ByHand::begin(&policy);
+        operation.send();
+        assert_eq!(operation.ends(unavailable(ServerDelay::None)).until(100 * MS), ["100 retry 2"]);
+        operation.ends(unavailable(ServerDelay::Exactly(Duration::ZERO)));
+        assert_eq!(operation.now(), ["100 retry 3"]);
+        assert_eq!(operation.ends(unavailable(ServerDelay::None)).until(200 * MS), ["200 retry 4"]);
+    }
+}
+
+/// It does not lift the number of attempts (p11) nor the deadline (p12).
+#[test]
+fn a_pushback_is_bounded_by_attempts_and_time() {
+    for rules in [Compatibility::Grpc, Compatibility::Documented] {
+        let policy =
+            |settings: &RetrySettings| Policy::with_compatibility(settings, Code::Unavailable, rules);
+        let end = |policy: &Policy, asked| {
+            let mut operation = ByHand::begin(policy);
+            operation.send();
+            operation.at(50 * MS).ends(unavailable(ServerDelay::Exactly(asked)));
+            operation.until(1000 * MS).remove(0)
+        };
+        let single = super::base().to_builder().max_attempts(1).build().unwrap();
+        assert_eq!(end(&policy(&single), Duration::ZERO), "50 stop of 1 MAX_ATTEMPTS");
+
+        let timed = policy(&super::base().to_builder().total_timeout(450 * MS).build().unwrap());
+        assert_eq!(end(&timed, 399 * MS), "449 retry 2");
+        let refused = end(&timed, 400 * MS);
+        let at_deadline = if rules == Compatibility::Grpc { " at the deadline" } else { "" };
+        let expected = format!("50 stop of 1 SERVER_DELAY_EXCEEDS_BUDGET{at_deadline} before 2 after 400");
+        assert_eq!(refused, expected);
+    }
+}
+
+/// It counts where the own delay would have no time, since it replaces it.
+#[test]
+fn a_pushback_may_be_shorter_than_the_own_delay() {
+    let settings = RetrySettings::builder().initial_retry_delay(S).total_timeout(S).build().unwrap();
+    for rules in [Compatibility::Grpc, Compatibility::Documented] {
+        let mut operation = ByHand::begin(&Policy::with_compatibility(&settings, Code::Unavailable, rules));
+        operation.send();
+        operation.at(50 * MS).ends(unavailable(ServerDelay::Exactly(20 * MS)));
+        assert_eq!(operation.until(70 * MS), ["70 retry 2"]);
+    }
+}
+
+/// It does not make a code retryable.
+#[test]
+fn a_pushback_makes_no_code_retryable() {
+    let mut operation = ByHand::begin(&super::grpc());
+    operation.send();
+    let internal = AttemptResult::failed(Code::Internal);
+    operation.ends(internal.with_server_delay(ServerDelay::Exactly(10 * MS)));
+    assert_eq!(operation.now(), ["0 stop of 1 NON_RETRYABLE"]);
+}

@@ -1,0 +1,89 @@
+//! Streams that another attempt goes on with.
+
+use super::{ByHand, MS, grpc, unavailable};
+use crate::{AttemptKind, AttemptResult, Code, CommitPoint, Hedging, Policy, RetrySettings, Seen};
+use std::time::Duration;
+
+fn broken() -> AttemptResult {
+    unavailable().with_seen(Seen::Messages { resumable: true })
+}
+
+/// 100 ms x 2, three attempts, RPC timeouts 200 ms x 2, two seconds in all.
+fn policy() -> Policy {
+    let settings = RetrySettings::builder()
+        .total_timeout(2000 * MS)
+        .max_attempts(3)
+        .initial_retry_delay(100 * MS)
+        .retry_delay_multiplier(2.0)
+        .initial_rpc_timeout(200 * MS)
+        .rpc_timeout_multiplier(2.0)
+        .build()
+        .unwrap();
+    Policy::new(&settings, Code::Unavailable)
+}
+
+#[test]
+fn back_off_and_the_number_of_attempts_begin_anew_and_the_total_runs_on() {
+    let mut operation = ByHand::begin(&policy());
+    assert_eq!(operation.now(), ["0 send 1"]);
+    assert_eq!(operation.ends(unavailable()).until(150 * MS), ["100 retry 2"]);
+    assert_eq!(operation.ends(unavailable()).until(400 * MS), ["350 retry 3"]);
+    // Messages have come in: as if attempt 3 had been the first.
+    operation.ends(broken());
+    assert_eq!(operation.wait(), 100 * MS);
+    let resumed = operation.at(500 * MS).send();
+    assert_eq!((resumed.number(), resumed.kind()), (4, AttemptKind::Resume));
+    assert_eq!((resumed.delay(), resumed.rpc_timeout()), (100 * MS, Some(400 * MS)));
+    assert_eq!(operation.ends(unavailable()).until(700 * MS), ["700 retry 5"]);
+    assert_eq!(operation.clone().ends(unavailable()).until(1900 * MS), ["700 stop of 5 MAX_ATTEMPTS"]);
+    operation.at(1899 * MS).ends(broken());
+    assert_eq!(operation.until(1999 * MS), ["1999 resume 6"]);
+    assert_eq!(operation.until(2000 * MS), ["2000 expire 6"]);
+    assert_eq!(operation.clone().ends(broken()).now(), ["2000 stop of 6 TOTAL_TIMEOUT"]);
+    // No time for the delay.
+    let mut late = ByHand::begin(&policy());
+    late.send();
+    assert_eq!(late.at(1900 * MS).ends(broken()).now(), ["1900 stop of 1 TOTAL_TIMEOUT before 2 after 100"]);
+}
+
+#[test]
+fn a_stream_that_was_committed_is_resumed_all_the_same() {
+    let mut operation = ByHand::begin(&policy());
+    operation.send();
+    operation.at(10 * MS).committed(1, CommitPoint::FirstMessage).ends(broken());
+    assert_eq!(operation.until(120 * MS), ["110 resume 2"]);
+    // The resumed attempt is one like any other until it commits.
+    assert_eq!(operation.clone().ends(AttemptResult::done()).now(), ["120 reply 2"]);
+    assert_eq!(operation.clone().ends(unavailable()).until(400 * MS), ["320 retry 3"]);
+    operation.committed(2, CommitPoint::FirstMessage);
+    assert_eq!(operation.now(), [] as [&str; 0]);
+    assert_eq!(operation.ends(unavailable()).now(), ["120 stop of 2 COMMITTED"]);
+}
+
+#[test]
+fn a_stream_is_resumed_by_grpcs_rules_too() {
+    let mut operation = ByHand::begin(&grpc());
+    operation.send();
+    operation.committed(1, CommitPoint::Headers).at(10 * MS).ends(broken());
+    assert_eq!(operation.until(110 * MS), ["110 resume 2"]);
+    assert_eq!(operation.ends(unavailable().with_seen(Seen::Headers)).now(), ["110 stop of 2 COMMITTED"]);
+}
+
+#[test]
+fn a_code_that_is_not_retried_ends_a_stream() {
+    let mut operation = ByHand::begin(&policy());
+    operation.send();
+    let seen = Seen::Messages { resumable: true };
+    operation.ends(AttemptResult::failed(Code::Internal).with_seen(seen));
+    assert_eq!(operation.now(), ["0 stop of 1 NON_RETRYABLE"]);
+}
+
+/// Whichever attempt goes on, it can't be one of several.
+#[test]
+fn a_hedged_stream_is_not_resumed() {
+    let hedging = Hedging::new(2).with_non_fatal_codes(Code::Unavailable);
+    let mut operation = ByHand::begin(&policy().with_hedging(hedging));
+    assert_eq!(operation.now(), ["0 send 1", "0 hedge 2"]);
+    operation.ended(1, broken());
+    assert_eq!(operation.until(Duration::from_secs(9)), ["0 cancel 2", "0 stop of 1 COMMITTED"]);
+}

@@ -1,0 +1,173 @@
+//! What settings mean for a caller, and for a service in an outage, in a few numbers.
+
+use super::{Simulated, Simulation};
+use crate::{
+    AttemptPlan, AttemptResult, Code, CodeSet, Compatibility, NoJitter, Policy, Response, RetrySettings,
+    SeededJitter,
+};
+use std::time::Duration;
+
+/// How many operations are drawn for what depends on jitter.
+const SAMPLES: u64 = 100;
+
+/// What to expect of settings: how long a call may take, and how many attempts it makes of an outage.
+///
+/// Where waits are jittered, numbers that depend on them are those of 100 operations, drawn in the same
+/// way every time.
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::{Code, Compatibility, Outlook, RetrySettings};
+/// use std::time::Duration;
+///
+/// let settings = RetrySettings::builder()
+///     .initial_retry_delay(Duration::from_secs(1)).retry_delay_multiplier(2.0)
+///     .total_timeout(Duration::from_secs(10)).max_attempts(3)
+///     .build()?;
+/// let outlook = Outlook::new(&settings, Code::Unavailable, Compatibility::Documented);
+/// assert_eq!(outlook.worst_case(), Some(Duration::from_secs(10)));
+/// assert_eq!(outlook.load(), 3.0);
+/// # Ok::<(), gax_retry::SettingsError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outlook {
+    worst_case: Option<Duration>,
+    refused: Vec<Duration>,
+    truncated: bool,
+    load: f64,
+    most_attempts: usize,
+}
+
+impl Outlook {
+    /// The outlook of settings by these rules.
+    #[must_use]
+    pub fn new(settings: &RetrySettings, codes: impl Into<CodeSet>, compatibility: Compatibility) -> Self {
+        let policy = Policy::with_compatibility(settings, codes, compatibility);
+        let code = failure(policy.retryable_codes());
+        let refusals = vec![Response::after(Duration::ZERO, code); AttemptPlan::MAX_ATTEMPTS];
+        let plan = AttemptPlan::new(&policy, &refusals, &mut NoJitter);
+        let samples = if plan.attempts().len() > 1 { SAMPLES } else { 1 };
+        let counts: Vec<usize> = (0..samples)
+            .map(|seed| AttemptPlan::new(&policy, &refusals, &mut SeededJitter::new(seed)).attempts().len())
+            .collect();
+        Self {
+            worst_case: worst_case(&policy, code),
+            refused: plan.attempts().iter().map(crate::Attempt::start).collect(),
+            truncated: plan.is_truncated(),
+            load: mean(&counts),
+            most_attempts: counts.iter().copied().max().unwrap_or(1),
+        }
+    }
+
+    /// The longest that a call may take: every attempt uses up its timeout and fails in a way that is
+    /// retried, and every wait is the whole delay. `None`: for ever.
+    #[must_use]
+    pub fn worst_case(&self) -> Option<Duration> {
+        self.worst_case
+    }
+
+    /// When attempts start if each is refused at once and every wait is the whole delay.
+    #[must_use]
+    pub fn refused(&self) -> &[Duration] {
+        &self.refused
+    }
+
+    /// Whether [`refused`](Self::refused) leaves attempts out, since there are more than anybody reads.
+    #[must_use]
+    pub fn is_truncated(&self) -> bool {
+        self.truncated
+    }
+
+    /// By how much an outage multiplies the load of the service: the attempts of an operation, on
+    /// average, if each is refused at once.
+    #[must_use]
+    pub fn load(&self) -> f64 {
+        self.load
+    }
+
+    /// The attempts of that operation, of those drawn, that makes the most.
+    #[must_use]
+    pub fn most_attempts(&self) -> usize {
+        self.most_attempts
+    }
+}
+
+/// A code that is retried; `UNAVAILABLE` if none or several are.
+fn failure(codes: CodeSet) -> Code {
+    let usual = Some(Code::Unavailable).filter(|code| codes.contains(*code) || codes.is_empty());
+    usual.or_else(|| codes.iter().next()).unwrap_or(Code::Unavailable)
+}
+
+fn worst_case(policy: &Policy, code: Code) -> Option<Duration> {
+    match Simulation::new(policy, None, &mut NoJitter)
+        .expiring_as(code)
+        .run(|_| (None, AttemptResult::failed(code)))
+        .1
+    {
+        Simulated::Ended(_, end) | Simulated::Truncated(end) => Some(end),
+        Simulated::Endless(_) => None,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "there are 100 numbers of at most 10000")]
+fn mean(counts: &[usize]) -> f64 {
+    counts.iter().sum::<usize>() as f64 / counts.len().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RetrySettingsBuilder;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn outlook(settings: RetrySettingsBuilder, codes: impl Into<CodeSet>) -> Outlook {
+        Outlook::new(&settings.build().unwrap(), codes, Compatibility::Documented)
+    }
+
+    #[test]
+    fn the_total_timeout_is_the_worst_case_where_attempts_are_unbounded() {
+        let settings = RetrySettings::builder().total_timeout(5000 * MS).initial_retry_delay(100 * MS);
+        assert_eq!(outlook(settings.clone(), Code::Unavailable).worst_case(), Some(5000 * MS));
+        assert_eq!(outlook(settings, []).worst_case(), Some(5000 * MS));
+    }
+
+    #[test]
+    fn a_number_of_attempts_bounds_the_worst_case_too() {
+        let settings = RetrySettings::builder()
+            .max_attempts(3)
+            .initial_rpc_timeout(1000 * MS)
+            .initial_retry_delay(100 * MS)
+            .retry_delay_multiplier(2.0)
+            .jittered(false);
+        let outlook = outlook(settings, Code::Aborted);
+        assert_eq!(outlook.worst_case(), Some((1000 + 100 + 1000 + 200 + 1000) * MS));
+        assert_eq!(outlook.refused(), [Duration::ZERO, 100 * MS, 300 * MS]);
+        assert_eq!((outlook.load().to_bits(), outlook.most_attempts()), (3.0_f64.to_bits(), 3));
+    }
+
+    #[test]
+    fn without_any_deadline_a_call_may_take_for_ever() {
+        let outlook = outlook(RetrySettings::builder().max_attempts(3), Code::Unavailable);
+        assert_eq!(outlook.worst_case(), None);
+    }
+
+    #[test]
+    fn jitter_adds_attempts() {
+        let settings = RetrySettings::builder()
+            .total_timeout(10_000 * MS)
+            .initial_retry_delay(1000 * MS)
+            .max_retry_delay(1000 * MS);
+        let outlook = outlook(settings, Code::Unavailable);
+        assert_eq!(outlook.refused().len(), 10);
+        assert!(outlook.load() > 15.0 && outlook.load() < 25.0, "{}", outlook.load());
+    }
+
+    #[test]
+    fn delays_of_zero_are_cut_off() {
+        let settings = RetrySettings::builder().total_timeout(1000 * MS).initial_retry_delay(Duration::ZERO);
+        let outlook = outlook(settings, Code::Unavailable);
+        assert!(outlook.is_truncated());
+    }
+}

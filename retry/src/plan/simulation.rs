@@ -1,0 +1,134 @@
+//! An operation under a clock that only counts: what plans, estimates and recorded cases run on.
+
+use crate::{
+    Action, Attempt, AttemptResult, Code, End, JitterSource, Operation, Policy, StartedAttempt, World,
+};
+use std::time::Duration;
+
+/// Runs one operation against attempts that end as they are told to.
+pub(crate) struct Simulation<'a> {
+    policy: &'a Policy,
+    world: Counted<'a>,
+    operation: Operation,
+    in_flight: Vec<InFlight>,
+    rows: Vec<Attempt>,
+    /// The code of an attempt that has used up its RPC timeout.
+    expired: Code,
+}
+
+/// How an operation ended, or why it did not.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Simulated {
+    /// It ended then, that way.
+    Ended(End, Duration),
+    /// This attempt has no deadline and gets no response.
+    Endless(StartedAttempt),
+    /// It goes on beyond [`Simulation::MAX_ATTEMPTS`]; the last attempt ended then.
+    Truncated(Duration),
+}
+
+struct Counted<'a> {
+    now: Duration,
+    jitter: &'a mut dyn JitterSource,
+}
+
+impl World for Counted<'_> {
+    fn now(&mut self) -> Duration {
+        self.now
+    }
+
+    fn jitter(&mut self) -> &mut dyn JitterSource {
+        self.jitter
+    }
+}
+
+/// An attempt, when the server ends it, and how.
+struct InFlight {
+    attempt: StartedAttempt,
+    ends_at: Option<Duration>,
+    result: AttemptResult,
+}
+
+impl<'a> Simulation<'a> {
+    /// The most attempts that are run.
+    pub(crate) const MAX_ATTEMPTS: usize = 10_000;
+
+    /// `bound` is what the operation's caller gives it.
+    pub(crate) fn new(policy: &'a Policy, bound: Option<Duration>, jitter: &'a mut dyn JitterSource) -> Self {
+        Self {
+            policy,
+            world: Counted { now: Duration::ZERO, jitter },
+            operation: Operation::begin(policy, bound),
+            in_flight: Vec::new(),
+            rows: Vec::new(),
+            expired: Code::DeadlineExceeded,
+        }
+    }
+
+    /// An attempt that has used up its RPC timeout counts as if it had failed with that code.
+    pub(crate) fn expiring_as(self, code: Code) -> Self {
+        Self { expired: code, ..self }
+    }
+
+    /// Runs to the end. `respond` says of each attempt how long after its start the server ends it (`None`:
+    /// never), and how. An end at the attempt's deadline or later comes too late: all but its code counts.
+    pub(crate) fn run(
+        mut self,
+        mut respond: impl FnMut(StartedAttempt) -> (Option<Duration>, AttemptResult),
+    ) -> (Vec<Attempt>, Simulated) {
+        loop {
+            match self.operation.next(self.policy, &mut self.world) {
+                Action::Send(attempt) => {
+                    let (after, result) = respond(attempt);
+                    let ends_at = after
+                        .map(|after| attempt.start().saturating_add(after))
+                        .filter(|end| attempt.expires_at().is_none_or(|deadline| *end < deadline));
+                    self.in_flight.push(InFlight { attempt, ends_at, result });
+                }
+                Action::Expire(number) => {
+                    let code = self.expired;
+                    self.ended(number, |result| result.with_code(code));
+                }
+                Action::Cancel(number) => self.in_flight.retain(|other| other.attempt.number() != number),
+                Action::Wait(until) => {
+                    if self.rows.len() == Self::MAX_ATTEMPTS {
+                        return (self.rows, Simulated::Truncated(self.world.now));
+                    }
+                    if let Some(endless) = self.advance(until) {
+                        return (self.rows, Simulated::Endless(endless));
+                    }
+                }
+                Action::Finish(end) => return (self.rows, Simulated::Ended(end, self.world.now)),
+            }
+        }
+    }
+
+    /// Goes on to whatever comes first. If nothing ever does, the attempt that hangs.
+    fn advance(&mut self, until: Option<Duration>) -> Option<StartedAttempt> {
+        let ends = self.in_flight.iter().filter_map(|other| Some((other.ends_at?, other.attempt.number())));
+        match (ends.min(), until) {
+            (Some((at, number)), until) if until.is_none_or(|until| at <= until) => {
+                self.world.now = self.world.now.max(at);
+                self.ended(number, |result| result);
+            }
+            (_, Some(until)) => self.world.now = self.world.now.max(until),
+            (_, None) => return self.in_flight.last().map(|in_flight| in_flight.attempt),
+        }
+        None
+    }
+
+    fn ended(&mut self, number: u32, as_seen: impl FnOnce(AttemptResult) -> AttemptResult) {
+        let place = self.in_flight.iter().position(|other| other.attempt.number() == number);
+        if let Some(InFlight { attempt, result, .. }) = place.map(|place| self.in_flight.remove(place)) {
+            let result = as_seen(result);
+            self.rows.push(Attempt::new(
+                attempt,
+                attempt.delay(),
+                attempt.start(),
+                self.world.now,
+                result.code(),
+            ));
+            self.operation.ended(self.policy, number, result, &mut self.world);
+        }
+    }
+}

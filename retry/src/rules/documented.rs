@@ -1,0 +1,167 @@
+//! The arithmetic of the documentation of Google's client libraries.
+
+use super::{Ask, Refusal, RuleSet, Wait};
+use crate::jitter::jittered;
+use crate::nanos::{FOREVER, limited, nanos_or_forever as limit, scaled};
+use crate::{Compatibility, JitterSource, RetrySettings, ServerDelay, StopReason};
+use std::time::Duration;
+
+/// Settings in nanoseconds.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Documented {
+    total: u64,
+    initial_delay: u64,
+    delay_multiplier: f64,
+    max_delay: u64,
+    max_attempts: Option<u32>,
+    jittered: bool,
+    initial_timeout: u64,
+    timeout_multiplier: f64,
+    max_timeout: u64,
+}
+
+impl Documented {
+    pub(crate) fn new(settings: &RetrySettings) -> Self {
+        let delays = settings.retry_delays(Compatibility::Documented);
+        Self {
+            total: limit(settings.total_timeout),
+            initial_delay: limited(delays.initial()),
+            delay_multiplier: delays.multiplier(),
+            max_delay: limit(delays.max()),
+            max_attempts: settings.max_attempts,
+            jittered: settings.jittered,
+            initial_timeout: limit(settings.initial_rpc_timeout),
+            timeout_multiplier: settings.rpc_timeout_multiplier,
+            max_timeout: limit(settings.max_rpc_timeout),
+        }
+    }
+
+    /// Every attempt gets exactly that timeout, clamped to what is left of the total.
+    pub(crate) fn set_attempt_timeout(&mut self, timeout: Duration) {
+        self.initial_timeout = limited(timeout);
+        self.timeout_multiplier = 1.0;
+        self.max_timeout = self.initial_timeout;
+    }
+
+    pub(crate) fn remove_rpc_timeouts(&mut self) {
+        self.initial_timeout = FOREVER;
+        self.timeout_multiplier = 1.0;
+        self.max_timeout = FOREVER;
+    }
+
+    pub(crate) fn total(&self) -> u64 {
+        self.total
+    }
+}
+
+/// Nanoseconds: the delay before the next retry, and the RPC timeout that the next one grows from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DocumentedProgress {
+    delay: u64,
+    timeout: u64,
+}
+
+impl RuleSet for Documented {
+    type Progress = DocumentedProgress;
+
+    fn begin(&self) -> DocumentedProgress {
+        DocumentedProgress { delay: self.initial_delay, timeout: self.initial_timeout }
+    }
+
+    fn start(
+        &self,
+        progress: &mut DocumentedProgress,
+        is_first: bool,
+        now: Duration,
+        bound: u64,
+    ) -> Result<Option<Duration>, Refusal> {
+        let remaining = match self.total.min(bound) {
+            FOREVER => FOREVER,
+            total => total.saturating_sub(limited(now)),
+        };
+        if remaining == 0 {
+            return Err(Refusal::new(StopReason::TotalTimeout));
+        }
+        let grown =
+            if is_first { self.initial_timeout } else { grown(progress.timeout, self.timeout_multiplier) };
+        progress.timeout = self.clamped(grown, progress.delay, remaining);
+        Ok((progress.timeout != FOREVER).then(|| Duration::from_nanos(progress.timeout)))
+    }
+
+    fn next(
+        &self,
+        progress: &mut DocumentedProgress,
+        ask: Ask,
+        mut jitter: &mut dyn JitterSource,
+    ) -> Result<Wait, Refusal> {
+        let total = self.total.min(ask.bound);
+        if total == FOREVER && self.max_attempts.is_none() {
+            return Err(Refusal::new(StopReason::NoLimits));
+        }
+        let now = limited(ask.now);
+        if now >= total {
+            return Err(Refusal::new(StopReason::TotalTimeout));
+        }
+        if self.max_attempts == Some(1) {
+            return Err(Refusal::new(StopReason::MaxAttempts));
+        }
+        let delay = progress.delay;
+        progress.delay = grown(delay, self.delay_multiplier).min(self.max_delay);
+        let is_drawn = self.jittered && jitter.is_random();
+        let drawn = if is_drawn { jittered(delay, &mut jitter) } else { delay };
+        let own = match ask.server_delay {
+            ServerDelay::Exactly(_) => {
+                progress.delay = self.initial_delay;
+                None
+            }
+            _ => Some(drawn),
+        };
+        if let Some(own) = own
+            && now.saturating_add(own) >= total
+        {
+            return Err(Refusal::of_wait(StopReason::TotalTimeout, Duration::from_nanos(own)));
+        }
+        if self.max_attempts.is_some_and(|most| ask.counted >= most) {
+            return Err(Refusal::new(StopReason::MaxAttempts));
+        }
+        let wait = match ask.server_delay {
+            ServerDelay::None | ServerDelay::Never => Duration::from_nanos(drawn),
+            ServerDelay::AtLeast(asked) => Duration::from_nanos(drawn).max(asked),
+            ServerDelay::Exactly(asked) => asked,
+        };
+        if now.saturating_add(limited(wait)) >= total {
+            return Err(Refusal::of_wait(StopReason::ServerDelayExceedsBudget, wait));
+        }
+        Ok(Wait(wait))
+    }
+
+    fn reset_backoff(&self, progress: &mut DocumentedProgress, bound: u64) {
+        progress.delay = self.initial_delay;
+        progress.timeout = self.initial_timeout.min(self.total).min(bound);
+    }
+}
+
+impl Documented {
+    /// The RPC timeout that an attempt gets, of the one that growth would give it.
+    ///
+    /// It never exceeds what remains of the total nor, but for one case, the cap. The case: where the
+    /// cap cuts the growth, and so little would be left after this attempt and the next delay that no
+    /// useful attempt could follow, the attempt gets all that remains rather than leave crumbs. With a
+    /// multiplier of 1, as in every published table, growth never reaches the cap.
+    fn clamped(&self, grown: u64, next_delay: u64, remaining: u64) -> u64 {
+        let timeout = grown.min(self.max_timeout).min(remaining);
+        let cut = grown != FOREVER && grown > self.max_timeout;
+        if cut && remaining != FOREVER && self.initial_timeout != FOREVER {
+            let left_over = (remaining - timeout).saturating_sub(next_delay);
+            if left_over < self.initial_timeout {
+                return remaining;
+            }
+        }
+        timeout
+    }
+}
+
+/// What a timeout or delay grows to. What is not set does not grow, and nothing grows to forever.
+fn grown(nanos: u64, multiplier: f64) -> u64 {
+    if nanos == FOREVER { FOREVER } else { scaled(nanos, multiplier).min(FOREVER - 1) }
+}

@@ -1,0 +1,138 @@
+//! The arithmetic of gax-java, as its callables run it.
+
+use super::{Ask, Refusal, RuleSet, Wait};
+use crate::gax_java::{Algorithm, Limit, Next, RawSettings, deadline, millis};
+use crate::nanos::{FOREVER, limited};
+use crate::{CodeSet, JitterSource, ServerDelay, StopReason};
+use std::time::Duration;
+
+/// What is left of the total, in whole milliseconds, when a retry may still be made.
+const LEAST_LEFT: i64 = 1;
+
+/// The algorithm with what Java's callables and contexts add to it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct GaxJava {
+    algorithm: Algorithm,
+    /// A call context's timeout, in place of every attempt's RPC timeout.
+    call_timeout: Option<Duration>,
+}
+
+impl GaxJava {
+    /// A method with these settings. Where they turn retries off, it gets one attempt with the total
+    /// timeout as its deadline, and its RPC timeouts are not looked at.
+    pub(crate) fn new(settings: &RawSettings, codes: CodeSet) -> Self {
+        let unlimited = settings.total_timeout_us == 0 && settings.max_attempts == 0;
+        let algorithm = if settings.max_attempts == 1 || codes.is_empty() || unlimited {
+            Algorithm::new(&RawSettings::simple_timeout_no_retries(settings.total_timeout_us))
+        } else {
+            Algorithm::new(settings)
+        };
+        Self { algorithm, call_timeout: None }
+    }
+
+    /// A call's own settings are used as given, even those that turn retries off. Only whether waits
+    /// are drawn at random stays as the client has it.
+    pub(crate) fn replace_settings(&mut self, settings: &RawSettings) {
+        self.algorithm = Algorithm::new(settings).jittered_like(&self.algorithm);
+    }
+
+    pub(crate) fn set_attempt_timeout(&mut self, timeout: Duration) {
+        self.call_timeout = Some(timeout);
+    }
+}
+
+impl RuleSet for GaxJava {
+    type Progress = Next;
+
+    fn begin(&self) -> Next {
+        self.algorithm.first()
+    }
+
+    /// The attempt's deadline was settled when the one before ended; how late the timer was makes no
+    /// difference to it.
+    fn start(
+        &self,
+        progress: &mut Next,
+        is_first: bool,
+        now: Duration,
+        bound: u64,
+    ) -> Result<Option<Duration>, Refusal> {
+        let left = left(now, bound);
+        if left.is_some_and(|left| left.is_zero()) {
+            return Err(Refusal::new(StopReason::TotalTimeout));
+        }
+        let own = if is_first {
+            deadline(self.algorithm.first_timeout())
+        } else {
+            deadline(i128::from(progress.timeout) * 1_000_000)
+        };
+        Ok(shorter(self.call_timeout.or(own), left))
+    }
+
+    fn next(
+        &self,
+        progress: &mut Next,
+        ask: Ask,
+        mut jitter: &mut dyn JitterSource,
+    ) -> Result<Wait, Refusal> {
+        let elapsed = ask.now.as_nanos().cast_signed();
+        let mut next = self.algorithm.next(ask.counted.saturating_sub(1), *progress, elapsed, &mut jitter);
+        *progress = next;
+        let mut wait = millis(next.wait);
+        let mut reason = self.refusal(ask, next);
+        let asked = match ask.server_delay {
+            ServerDelay::None | ServerDelay::Never => None,
+            ServerDelay::AtLeast(asked) => Some(asked).filter(|asked| *asked > wait),
+            ServerDelay::Exactly(asked) => Some(asked),
+        };
+        if let (None, Some(asked)) = (reason, asked) {
+            // Java knows nothing of it: as if back-off had drawn it.
+            let whole = i64::try_from(asked.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX);
+            next = self.algorithm.delayed(next, whole, elapsed);
+            *progress = next;
+            wait = asked.max(millis(next.wait));
+            reason = self.refusal(ask, next).map(|_| StopReason::ServerDelayExceedsBudget);
+        }
+        match reason {
+            None => Ok(Wait(wait)),
+            Some(reason) if self.algorithm.is_single() => Err(Refusal::new(reason)),
+            Some(reason) => Err(Refusal::of_wait(reason, wait)),
+        }
+    }
+
+    fn reset_backoff(&self, progress: &mut Next, _: u64) {
+        *progress = self.algorithm.first();
+    }
+}
+
+impl GaxJava {
+    pub(crate) fn total(&self) -> u64 {
+        self.algorithm.total().map_or(FOREVER, limited)
+    }
+
+    /// What keeps that attempt from being made.
+    fn refusal(&self, ask: Ask, next: Next) -> Option<StopReason> {
+        let elapsed = ask.now.as_nanos().cast_signed();
+        match self.algorithm.limit(ask.counted, next, elapsed, LEAST_LEFT) {
+            Some(Limit::NoLimits) => Some(StopReason::NoLimits),
+            Some(Limit::TotalTimeout | Limit::Overflow) => Some(StopReason::TotalTimeout),
+            Some(Limit::MaxAttempts) => Some(StopReason::MaxAttempts),
+            None => {
+                let start = limited(ask.now.saturating_add(millis(next.wait)));
+                (start >= ask.bound).then_some(StopReason::TotalTimeout)
+            }
+        }
+    }
+}
+
+/// What the caller's deadline leaves; `None` without one.
+pub(super) fn left(now: Duration, bound: u64) -> Option<Duration> {
+    (bound != FOREVER).then(|| Duration::from_nanos(bound.saturating_sub(limited(now))))
+}
+
+pub(super) fn shorter(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}

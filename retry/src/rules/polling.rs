@@ -1,0 +1,77 @@
+//! The arithmetic of polling for the end of a long-running operation, as gax-java does it.
+
+use super::gax_java::{left, shorter};
+use super::{Ask, Refusal, RuleSet, Wait};
+use crate::gax_java::{PollOperation, Polling};
+use crate::nanos::limited;
+use crate::{JitterSource, ServerDelay, StopReason};
+use std::time::Duration;
+
+/// Polls by gax-java's settings. The first attempt is the call that starts the long-running operation.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Polls {
+    polling: Polling,
+}
+
+impl Polls {
+    pub(crate) fn new(polling: Polling) -> Self {
+        Self { polling }
+    }
+
+    pub(crate) fn set_attempt_timeout(&mut self, timeout: Duration) {
+        self.polling = self.polling.clone().with_call_timeout(timeout);
+    }
+}
+
+/// How far polling has come, and the RPC timeout of the poll that is due.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PollProgress {
+    operation: PollOperation,
+    timeout: Option<Duration>,
+}
+
+impl RuleSet for Polls {
+    type Progress = PollProgress;
+
+    fn begin(&self) -> PollProgress {
+        PollProgress { operation: self.polling.begin(), timeout: self.polling.call_timeout() }
+    }
+
+    fn start(
+        &self,
+        progress: &mut PollProgress,
+        _: bool,
+        now: Duration,
+        bound: u64,
+    ) -> Result<Option<Duration>, Refusal> {
+        let left = left(now, bound);
+        if left.is_some_and(|left| left.is_zero()) {
+            return Err(Refusal::new(StopReason::TotalTimeout));
+        }
+        Ok(shorter(progress.timeout, left))
+    }
+
+    /// A call whose reply was there before the poller first looked is said to ask for the next poll exactly
+    /// now: that poll then is what the algorithm counts as its first attempt.
+    fn next(
+        &self,
+        progress: &mut PollProgress,
+        ask: Ask,
+        mut jitter: &mut dyn JitterSource,
+    ) -> Result<Wait, Refusal> {
+        let poll = if ask.server_delay == ServerDelay::Exactly(Duration::ZERO) {
+            self.polling.at_once()
+        } else {
+            self.polling.not_done(&mut progress.operation, ask.now, &mut jitter).map_err(Refusal::new)?
+        };
+        if limited(ask.now.saturating_add(poll.wait())) >= ask.bound {
+            return Err(Refusal::of_wait(StopReason::TotalTimeout, poll.wait()));
+        }
+        progress.timeout = poll.rpc_timeout();
+        Ok(Wait(poll.wait()))
+    }
+
+    fn reset_backoff(&self, progress: &mut PollProgress, _: u64) {
+        *progress = self.begin();
+    }
+}

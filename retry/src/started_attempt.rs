@@ -1,0 +1,102 @@
+//! An attempt that is being made.
+
+use crate::nanos::whole_milliseconds;
+use std::time::Duration;
+
+/// Why an attempt is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum AttemptKind {
+    /// It is the first.
+    Original,
+    /// The one before failed in a way that is retried.
+    Retry,
+    /// The same attempt once more, since no server has seen it: a transparent retry (gRFC A6). It keeps its
+    /// number, its start and its RPC timeout.
+    Resend,
+    /// The ones before have not been answered in time (gRFC A6, hedging).
+    Hedge,
+    /// It goes on with a stream where the one before broke off.
+    Resume,
+    /// It asks again whether a long-running operation is done.
+    Poll,
+}
+
+/// An attempt that is sent now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StartedAttempt {
+    pub(crate) number: u32,
+    pub(crate) kind: AttemptKind,
+    pub(crate) whole_milliseconds: bool,
+    pub(crate) delay: Duration,
+    pub(crate) start: Duration,
+    pub(crate) rpc_timeout: Option<Duration>,
+}
+
+impl StartedAttempt {
+    /// Its number in the operation; the first is 1.
+    #[inline]
+    #[must_use]
+    pub fn number(self) -> u32 {
+        self.number
+    }
+
+    /// Why it is made.
+    #[inline]
+    #[must_use]
+    pub fn kind(self) -> AttemptKind {
+        self.kind
+    }
+
+    /// The wait before it, as drawn; zero for the first.
+    #[inline]
+    #[must_use]
+    pub fn delay(self) -> Duration {
+        self.delay
+    }
+
+    /// When it starts, counted from the start of the operation.
+    #[inline]
+    #[must_use]
+    pub fn start(self) -> Duration {
+        self.start
+    }
+
+    /// How long it may take; `None` is no deadline.
+    #[inline]
+    #[must_use]
+    pub fn rpc_timeout(self) -> Option<Duration> {
+        self.rpc_timeout
+    }
+
+    /// How long after its start it is cut off: its RPC timeout. By gax-java's rules the deadline is what
+    /// the timeout has of whole milliseconds, so that a timeout of 0.9 ms fails at once.
+    #[inline]
+    #[must_use]
+    pub fn deadline(self) -> Option<Duration> {
+        match self.rpc_timeout {
+            Some(timeout) if self.whole_milliseconds => Some(whole_milliseconds(timeout)),
+            timeout => timeout,
+        }
+    }
+
+    /// The same attempt with exactly that timeout.
+    #[must_use]
+    pub fn with_rpc_timeout(self, timeout: Duration) -> Self {
+        Self { rpc_timeout: Some(timeout), ..self }
+    }
+
+    /// The moment at which it is cut off, counted from the start of the operation.
+    #[inline]
+    #[must_use]
+    pub fn expires_at(self) -> Option<Duration> {
+        self.deadline().map(|deadline| self.start.saturating_add(deadline))
+    }
+
+    /// The same attempt with no more time than that.
+    #[inline]
+    pub(crate) fn within(self, bound: u64) -> Self {
+        let bound = Duration::from_nanos(bound);
+        Self { rpc_timeout: Some(self.rpc_timeout.map_or(bound, |timeout| timeout.min(bound))), ..self }
+    }
+}

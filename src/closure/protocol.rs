@@ -1,0 +1,97 @@
+//! Attempts that call a closure.
+
+use super::Retryable;
+use crate::operation::{Current, Fact, Jitter, JitterSeeds, Protocol};
+use gax_retry::{AttemptResult, Code, Policy, StartedAttempt};
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// What a closure returned last, and what it amounts to.
+pub(super) struct Results<'a, T, E, R> {
+    retryable: &'a R,
+    pub(super) last: Option<E>,
+    value: PhantomData<fn() -> T>,
+}
+
+impl<'a, T, E, R: Retryable<E>> Results<'a, T, E, R> {
+    pub(super) fn new(retryable: &'a R) -> Self {
+        Self { retryable, last: None, value: PhantomData }
+    }
+
+    /// What an attempt amounts to that returned so. An error is kept.
+    pub(super) fn keep(&mut self, result: Result<T, E>) -> Result<T, AttemptResult> {
+        match result {
+            Ok(value) => Ok(value),
+            Err(error) => {
+                let code = match self.retryable.code(&error) {
+                    Code::Ok => Code::Unknown,
+                    code => code,
+                };
+                self.last = Some(error);
+                Err(AttemptResult::failed(code))
+            }
+        }
+    }
+}
+
+/// The policy of a closure's operations.
+pub(super) struct Plan {
+    pub(super) policy: Policy,
+    pub(super) seeds: JitterSeeds,
+}
+
+impl AsRef<Policy> for Plan {
+    fn as_ref(&self) -> &Policy {
+        &self.policy
+    }
+}
+
+/// Calls an async closure anew for each attempt.
+pub(super) struct Closure<'a, F, Fut, T, E, R> {
+    attempt: F,
+    pub(super) results: Results<'a, T, E, R>,
+    future: PhantomData<fn() -> Fut>,
+}
+
+impl<'a, F, Fut, T, E, R: Retryable<E>> Closure<'a, F, Fut, T, E, R> {
+    pub(super) fn new(attempt: F, retryable: &'a R) -> Self {
+        Self { attempt, results: Results::new(retryable), future: PhantomData }
+    }
+}
+
+impl<F, Fut, T, E, R> Protocol for Closure<'_, F, Fut, T, E, R>
+where
+    F: FnMut(StartedAttempt) -> Fut,
+    Fut: Future<Output = Result<T, E>>,
+    R: Retryable<E>,
+{
+    type Plan = Plan;
+    type Attempt = Fut;
+    type Reply = T;
+
+    fn jitter(&self, plan: &Plan) -> Jitter {
+        plan.seeds.next()
+    }
+
+    fn begin(&mut self, _: &Plan, started: StartedAttempt, _: &mut Current<'_>) -> Fut {
+        (self.attempt)(started)
+    }
+
+    fn poll(
+        &mut self,
+        _: &Plan,
+        attempt: Pin<&mut Fut>,
+        _: &mut Current<'_>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Fact<T>> {
+        attempt.poll(cx).map(|result| match self.results.keep(result) {
+            Ok(value) => Fact::Replied(value),
+            Err(result) => Fact::Ended(result),
+        })
+    }
+
+    fn expire(&mut self, _: &Plan, _: Pin<&mut Fut>, _: &mut Current<'_>) -> AttemptResult {
+        AttemptResult::failed(Code::DeadlineExceeded)
+    }
+}

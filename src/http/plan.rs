@@ -1,0 +1,119 @@
+//! What is retried, how, and whether it is safe.
+
+use crate::settings::CallOptions;
+use gax_retry::{
+    Code, CodeSet, Compatibility, HeaderLookup, HttpFailure, IdempotencyStrategy, IdempotencyTable, Policy,
+    Preset, RequestFacts, RetrySettings, StatusSet, TransportFailure, TransportFailures, Verdict,
+};
+use http::HeaderMap;
+use http::request::Parts;
+use std::time::Duration;
+
+/// What all calls of a layer share; a call that brings options of its own has one more.
+#[derive(Debug, Clone)]
+pub(super) struct HttpPlan {
+    pub(super) policy: Policy,
+    /// The time that a call brings along for all its attempts.
+    pub(super) timeout: Option<Duration>,
+    /// In place of the codes of answers.
+    statuses: Option<StatusSet>,
+    /// In place of the codes of broken connections.
+    transport: Option<TransportFailures>,
+    table: IdempotencyTable,
+    pub(super) strategy: IdempotencyStrategy,
+    /// By gax-java's rules, what its transport throws is `UNKNOWN` and final.
+    throws_are_final: bool,
+}
+
+impl HttpPlan {
+    pub(super) fn new(settings: &RetrySettings, codes: CodeSet, compatibility: Compatibility) -> Self {
+        let is_java = compatibility == Compatibility::GaxJava;
+        Self {
+            policy: Policy::with_compatibility(settings, codes, compatibility),
+            timeout: None,
+            statuses: None,
+            transport: None,
+            table: IdempotencyTable::http_methods(),
+            // gax-java retries by code alone.
+            strategy: if is_java { IdempotencyStrategy::Always } else { IdempotencyStrategy::default() },
+            throws_are_final: is_java,
+        }
+    }
+
+    pub(super) fn of_preset(preset: &Preset) -> Self {
+        Self {
+            policy: preset.policy(),
+            timeout: None,
+            statuses: Some(preset.statuses()),
+            transport: Some(preset.transport_failures()),
+            table: preset.idempotency_table().clone(),
+            strategy: preset.strategy(),
+            throws_are_final: false,
+        }
+    }
+
+    pub(super) fn set_table(&mut self, table: IdempotencyTable) {
+        self.table = table;
+    }
+
+    pub(super) fn set_statuses(&mut self, statuses: StatusSet) {
+        self.statuses = Some(statuses);
+    }
+
+    /// Takes in what one call brings along.
+    pub(super) fn apply(&mut self, options: &CallOptions) {
+        if let Some(settings) = &options.retry_settings {
+            self.policy = self.policy.clone().with_retry_settings(settings);
+        }
+        if let Some(codes) = options.retryable_codes {
+            self.policy = self.policy.clone().with_retryable_codes(codes);
+            self.statuses = None;
+            self.transport = None;
+        }
+        if let Some(timeout) = options.attempt_timeout {
+            self.policy = self.policy.clone().with_attempt_timeout(timeout);
+        }
+        self.timeout = options.timeout;
+    }
+
+    /// What the table says of a request.
+    pub(super) fn classify(&self, parts: &Parts, body: &[u8]) -> Verdict {
+        let target = parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
+        let headers = Headers(&parts.headers);
+        let facts = RequestFacts::new(parts.method.as_str(), target).with_headers(&headers).with_body(body);
+        self.table.classify(&facts)
+    }
+
+    /// The code that a failure counts as, and whether it is retried, where something other than the code
+    /// says so.
+    pub(super) fn classified(&self, failure: HttpFailure) -> (Code, Option<bool>) {
+        match failure {
+            HttpFailure::Status(status) => {
+                (Code::from_http_status(status), self.statuses.map(|statuses| statuses.contains(status)))
+            }
+            HttpFailure::Transport(failure) => {
+                let listed = self.transport.map(|transport| transport.contains(failure));
+                match failure {
+                    TransportFailure::Timeout => (Code::DeadlineExceeded, listed),
+                    _ if self.throws_are_final => (Code::Unknown, Some(false)),
+                    TransportFailure::Unreadable => (Code::Internal, Some(false)),
+                    _ => (Code::Unavailable, listed),
+                }
+            }
+        }
+    }
+}
+
+impl AsRef<Policy> for HttpPlan {
+    fn as_ref(&self) -> &Policy {
+        &self.policy
+    }
+}
+
+struct Headers<'a>(&'a HeaderMap);
+
+impl HeaderLookup for Headers<'_> {
+    fn value(&self, name: &str) -> Option<&[u8]> {
+        self.0.get(name).map(http::HeaderValue::as_bytes)
+    }
+}

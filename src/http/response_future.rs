@@ -1,0 +1,93 @@
+//! The future of a request through the layer.
+
+use super::BoxError;
+use super::body::HttpResponseBody;
+use super::error::{Broken, HttpError};
+use super::plan::HttpPlan;
+use super::protocol::{Ended, HttpProtocol};
+use super::replay::Replay;
+use crate::operation::{Driver, Finished};
+use http_body::Body;
+use pin_project_lite::pin_project;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use tower_service::Service;
+
+pin_project! {
+    /// The future of [`HttpRetryService`](crate::HttpRetryService).
+    ///
+    /// # Cancel safety
+    ///
+    /// To drop it stops everything at once: no attempt, wait or timer outlives it.
+    #[must_use = "futures do nothing unless polled"]
+    pub struct HttpResponseFuture<S, B, R>
+    where
+        S: Service<http::Request<B>, Response = http::Response<R>>,
+        S: Clone,
+        S::Error: Into<BoxError>,
+        B: Replay,
+        R: Body,
+        R::Error: Into<BoxError>,
+    {
+        #[pin]
+        driver: Driver<HttpProtocol<S, B, R>>,
+    }
+}
+
+impl<S, B, R> HttpResponseFuture<S, B, R>
+where
+    S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
+    S::Error: Into<BoxError>,
+    B: Replay,
+    R: Body,
+    R::Error: Into<BoxError>,
+{
+    pub(super) fn new(protocol: HttpProtocol<S, B, R>, plan: Arc<HttpPlan>) -> Self {
+        Self { driver: Driver::new(protocol, plan) }
+    }
+}
+
+impl<S, B, R> Future for HttpResponseFuture<S, B, R>
+where
+    S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
+    S::Error: Into<BoxError>,
+    B: Replay,
+    R: Body,
+    R::Error: Into<BoxError>,
+{
+    type Output = Result<http::Response<HttpResponseBody<R>>, HttpError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut driver = self.project().driver;
+        let (ended, stop) = match ready!(driver.as_mut().poll(cx)) {
+            Finished::Reply(response) => (Some(Ended::Response(Box::new(response))), None),
+            Finished::Failure(stop) => (driver.as_mut().protocol().ended.take(), Some(stop)),
+        };
+        let name = driver.as_mut().protocol().name();
+        let report = driver.as_mut().report(stop, name).with_http(driver.protocol().details());
+        Poll::Ready(match ended {
+            Some(Ended::Response(mut response)) => {
+                response.extensions_mut().insert(report);
+                Ok(*response)
+            }
+            Some(Ended::Broken(broken)) => Err(HttpError::new(report, broken)),
+            None => Err(HttpError::new(report, Broken::NoTime)),
+        })
+    }
+}
+
+impl<S, B, R> fmt::Debug for HttpResponseFuture<S, B, R>
+where
+    S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
+    S::Error: Into<BoxError>,
+    B: Replay,
+    R: Body,
+    R::Error: Into<BoxError>,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpResponseFuture").finish_non_exhaustive()
+    }
+}

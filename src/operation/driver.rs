@@ -1,0 +1,247 @@
+//! The one driver: it has the clock, the timer and the attempt in flight, carries out what the operation asks
+//! for, and reports what happens.
+
+use super::in_progress::InProgress;
+use super::protocol::{Current, Fact, Protocol};
+use super::{Name, OperationReport, Timer};
+use gax_retry::{Action, AttemptResult, End, StartedAttempt, Stop};
+use pin_project_lite::pin_project;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+pin_project! {
+    /// An operation on its way. It is polled by the caller's task, so that to drop it stops everything at once.
+    pub(crate) struct Driver<P: Protocol> {
+        protocol: P,
+        plan: Arc<P::Plan>,
+        progress: InProgress,
+        timer: Timer,
+        #[pin]
+        slot: Slot<P::Attempt>,
+    }
+}
+
+/// How an operation has ended. A failure is with the protocol.
+pub(crate) enum Finished<R> {
+    Reply(R),
+    Failure(Stop),
+}
+
+pin_project! {
+    #[project = SlotProj]
+    enum Slot<A> {
+        // The operation has not begun.
+        Unbegun,
+        // Its request is being made ready.
+        Preparing,
+        // Nothing is in flight.
+        Empty,
+        // This attempt starts as soon as other tasks have had their turn.
+        Held { attempt: StartedAttempt },
+        InFlight { #[pin] attempt: A },
+        // It has ended without an attempt, but nobody was told.
+        Refused { stop: Stop },
+        // The end is out.
+        Finished,
+    }
+}
+
+impl<P: Protocol> Driver<P> {
+    /// An operation that starts when it is first polled.
+    #[inline]
+    pub(crate) fn new(protocol: P, plan: Arc<P::Plan>) -> Self {
+        let progress = InProgress::new((*plan).as_ref());
+        Self { protocol, plan, progress, timer: Timer::default(), slot: Slot::Unbegun }
+    }
+
+    /// An operation that starts now, and with it its first attempt. What that needs is there.
+    #[inline]
+    pub(crate) fn start(
+        mut protocol: P,
+        plan: Arc<P::Plan>,
+        first: impl FnOnce(&mut P, &P::Plan, &mut Current<'_>) -> P::Attempt,
+    ) -> Self {
+        let mut progress = InProgress::new((*plan).as_ref());
+        progress.begin((*plan).as_ref(), protocol.bound(&plan), protocol.jitter(&plan));
+        let slot = match progress.next((*plan).as_ref()) {
+            Action::Send(started) => {
+                let policy = (*plan).as_ref();
+                let attempt = progress.send(started, policy, |current| first(&mut protocol, &plan, current));
+                Slot::InFlight { attempt }
+            }
+            Action::Finish(End::Failure(stop)) => Slot::Refused { stop },
+            Action::Finish(End::Reply(_)) | Action::Wait(_) | Action::Expire(_) | Action::Cancel(_) => {
+                Slot::Empty
+            }
+        };
+        Self { protocol, plan, progress, timer: Timer::default(), slot }
+    }
+
+    pub(crate) fn protocol(self: Pin<&mut Self>) -> &mut P {
+        self.project().protocol
+    }
+
+    /// Whether the report of a success tells more than that the first attempt succeeded.
+    #[inline]
+    pub(crate) fn has_news(&self) -> bool {
+        self.progress.has_news()
+    }
+
+    /// The report of an operation that has ended; `stop` says why it failed.
+    pub(crate) fn report(self: Pin<&mut Self>, stop: Option<Stop>, name: Name) -> OperationReport {
+        let this = self.project();
+        this.progress.report((**this.plan).as_ref(), stop, name)
+    }
+
+    /// The same driver for a protocol whose request has to be read first, on the operation's time, which runs from
+    /// now on.
+    pub(crate) fn preparing(protocol: P, plan: Arc<P::Plan>) -> Self {
+        let mut driver = Self::new(protocol, plan);
+        let policy = (*driver.plan).as_ref();
+        driver.progress.begin(
+            policy,
+            driver.protocol.bound(&driver.plan),
+            driver.protocol.jitter(&driver.plan),
+        );
+        driver.slot = Slot::Preparing;
+        driver
+    }
+
+    /// Goes on until the operation has ended.
+    #[inline]
+    pub(crate) fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Finished<P::Reply>> {
+        let mut this = self.project();
+        let mut reply = None;
+        let (protocol, plan, progress) = (this.protocol, &**this.plan, this.progress);
+        let policy = plan.as_ref();
+        loop {
+            match this.slot.as_mut().project() {
+                SlotProj::InFlight { mut attempt } => {
+                    let mut current = progress.current(policy);
+                    match protocol.poll(plan, attempt.as_mut(), &mut current, cx) {
+                        Poll::Ready(Fact::Replied(good)) => {
+                            this.slot.set(Slot::Empty);
+                            reply = Some(good);
+                            progress.ended(policy, AttemptResult::done());
+                        }
+                        Poll::Ready(Fact::Ended(result)) => {
+                            this.slot.set(Slot::Empty);
+                            progress.ended(policy, result);
+                        }
+                        Poll::Pending => {
+                            progress.pended();
+                            let due = protocol.due(&attempt);
+                            ready!(this.timer.poll_at(progress.wake_at(policy, due), cx));
+                        }
+                    }
+                }
+                SlotProj::Empty => {
+                    ready!(this.timer.poll_at(progress.wake_at(policy, None), cx));
+                }
+                SlotProj::Held { attempt } => {
+                    let attempt = *attempt;
+                    let state =
+                        progress.send(attempt, policy, |current| protocol.begin(plan, attempt, current));
+                    this.slot.set(Slot::InFlight { attempt: state });
+                    continue;
+                }
+                SlotProj::Unbegun => {
+                    progress.begin(policy, protocol.bound(plan), protocol.jitter(plan));
+                    if let Poll::Ready(ready) = protocol.prepare(plan, cx) {
+                        progress.prepared(policy, ready, Duration::ZERO);
+                        this.slot.set(Slot::Empty);
+                    } else {
+                        this.slot.set(Slot::Preparing);
+                        continue;
+                    }
+                }
+                SlotProj::Preparing => {
+                    let ready = match protocol.prepare(plan, cx) {
+                        Poll::Ready(ready) => ready,
+                        // Whether there is time for an attempt is asked as it starts.
+                        Poll::Pending => {
+                            ready!(this.timer.poll_at(progress.time_limit(policy), cx));
+                            Ok(())
+                        }
+                    };
+                    let now = progress.elapsed();
+                    progress.prepared(policy, ready, now);
+                    this.slot.set(Slot::Empty);
+                }
+                SlotProj::Refused { stop } => {
+                    let stop = *stop;
+                    this.slot.set(Slot::Finished);
+                    return Poll::Ready(Finished::Failure(stop));
+                }
+                SlotProj::Finished => return Poll::Pending,
+            }
+            match follow(&mut this.slot.as_mut(), protocol, plan, progress) {
+                Then::Poll => {}
+                Then::Yield => {
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                Then::Finish(End::Failure(stop)) => return Poll::Ready(Finished::Failure(stop)),
+                Then::Finish(End::Reply(_)) => match reply {
+                    Some(reply) => return Poll::Ready(Finished::Reply(reply)),
+                    // An operation has no reply but the one that an attempt brought.
+                    None => return Poll::Pending,
+                },
+            }
+        }
+    }
+}
+
+/// What comes after the actions.
+enum Then {
+    /// Poll what is in flight, or wait.
+    Poll,
+    /// Let other tasks have their turn.
+    Yield,
+    Finish(End),
+}
+
+/// Carries out what the operation asks for, now that something has happened.
+#[inline]
+fn follow<P: Protocol>(
+    slot: &mut Pin<&mut Slot<P::Attempt>>,
+    protocol: &mut P,
+    plan: &P::Plan,
+    progress: &mut InProgress,
+) -> Then {
+    let policy = plan.as_ref();
+    loop {
+        match progress.next(policy) {
+            Action::Send(attempt) if progress.yields_before(attempt) => {
+                slot.set(Slot::Held { attempt });
+                return Then::Yield;
+            }
+            Action::Send(started) => {
+                let attempt =
+                    progress.send(started, policy, |current| protocol.begin(plan, started, current));
+                slot.set(Slot::InFlight { attempt });
+                return Then::Poll;
+            }
+            Action::Expire(_) => {
+                if let SlotProj::InFlight { attempt } = slot.as_mut().project() {
+                    let result = protocol.expire(plan, attempt, &mut progress.current(policy));
+                    slot.set(Slot::Empty);
+                    progress.ended(policy, result);
+                }
+            }
+            Action::Cancel(_) => slot.set(Slot::Empty),
+            Action::Wait(_) => {
+                if let SlotProj::Empty = slot.as_mut().project() {
+                    protocol.before_wait();
+                }
+                return Then::Poll;
+            }
+            Action::Finish(end) => {
+                slot.set(Slot::Finished);
+                return Then::Finish(end);
+            }
+        }
+    }
+}

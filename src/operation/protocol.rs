@@ -1,0 +1,129 @@
+//! What an operation is made over: a protocol carries attempts out and reports facts.
+
+use super::{Clock, Jitter, Ledger, Note};
+use gax_retry::{AttemptResult, Operation, Policy, StartedAttempt};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Translates between an operation and a transport. It decides nothing that is true of every operation: which
+/// attempt follows, when, and why there is none, is the [`Operation`]'s to say.
+///
+/// Requests and failures stay with the protocol; the driver passes on facts and the reply alone. An attempt is a
+/// state that is polled, not a future that owns its transport.
+pub(crate) trait Protocol {
+    /// What the operations of one method share.
+    type Plan: AsRef<Policy>;
+
+    /// An attempt in flight.
+    type Attempt;
+
+    /// What a good attempt brings.
+    type Reply;
+
+    /// The time that the caller gives the operation, asked as it starts; `None` is no limit of the caller's.
+    #[inline]
+    fn bound(&self, _plan: &Self::Plan) -> Option<Duration> {
+        None
+    }
+
+    /// Where the operation's jitter comes from, asked as it starts.
+    fn jitter(&self, plan: &Self::Plan) -> Jitter;
+
+    /// Makes ready what the first attempt needs, on the operation's time: reads the request, above all. Asked
+    /// until it is ready; an error is the protocol's to keep.
+    #[inline]
+    fn prepare(&mut self, _plan: &Self::Plan, _cx: &mut Context<'_>) -> Poll<Result<(), Unsendable>> {
+        Poll::Ready(Ok(()))
+    }
+
+    /// Starts an attempt.
+    fn begin(
+        &mut self,
+        plan: &Self::Plan,
+        started: StartedAttempt,
+        current: &mut Current<'_>,
+    ) -> Self::Attempt;
+
+    /// Goes on with it until there is a fact to report.
+    fn poll(
+        &mut self,
+        plan: &Self::Plan,
+        attempt: Pin<&mut Self::Attempt>,
+        current: &mut Current<'_>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Fact<Self::Reply>>;
+
+    /// The attempt has used up its RPC timeout: what that amounts to.
+    fn expire(
+        &mut self,
+        plan: &Self::Plan,
+        attempt: Pin<&mut Self::Attempt>,
+        current: &mut Current<'_>,
+    ) -> AttemptResult;
+
+    /// A moment at which the attempt wants to be polled although nothing has happened.
+    #[inline]
+    fn due(&self, _attempt: &Self::Attempt) -> Option<Instant> {
+        None
+    }
+
+    /// The operation is going to wait before its next attempt: lets go of memory that the wait has no use for.
+    fn before_wait(&mut self) {}
+}
+
+/// The request can't be made: there is no attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unsendable;
+
+/// What polling an attempt leads to.
+pub(crate) enum Fact<R> {
+    /// It has the reply, and has ended.
+    Replied(R),
+    /// It has ended without one; the protocol keeps the failure.
+    Ended(AttemptResult),
+}
+
+/// An attempt as its operation sees it.
+pub(crate) struct Current<'a> {
+    pub(super) operation: &'a Operation,
+    pub(super) policy: &'a Policy,
+    pub(super) clock: Clock,
+    pub(super) number: u32,
+    pub(super) ledger: &'a mut Option<Arc<Ledger>>,
+}
+
+impl Current<'_> {
+    #[inline]
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// `None` once the operation has done with it.
+    #[inline]
+    pub(crate) fn started(&self) -> Option<StartedAttempt> {
+        self.operation.attempt(self.policy, self.number)
+    }
+
+    /// The moment at which its time is up.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.clock.at(self.started()?.expires_at()?)
+    }
+
+    /// The time since it started.
+    pub(crate) fn elapsed(&self) -> Duration {
+        let start = self.started().map_or(Duration::ZERO, StartedAttempt::start);
+        self.clock.elapsed().saturating_sub(start)
+    }
+
+    pub(crate) fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// Writes down what the attempts alone don't tell.
+    pub(crate) fn note(&mut self, note: Note) {
+        Ledger::of(self.ledger).note(note);
+    }
+}

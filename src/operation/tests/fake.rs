@@ -1,0 +1,156 @@
+//! A protocol without a transport.
+
+use crate::operation::{Clock, Current, Fact, Jitter, Protocol, Unsendable};
+use gax_retry::{AttemptResult, Code, CodeSet, Compatibility, Policy, RetrySettings, StartedAttempt};
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::time::{Instant, Sleep, sleep};
+
+/// What becomes of one attempt.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Act {
+    /// It ends so long after its start.
+    Ends(Duration, AttemptResult),
+    /// It never ends.
+    Hangs,
+    /// It asks to be polled so long after its start, and fails then.
+    Asks(Duration),
+}
+
+/// What a fake operation meets with.
+#[derive(Debug)]
+pub(super) struct Script {
+    pub(super) acts: VecDeque<Act>,
+    pub(super) bound: Option<Duration>,
+    pub(super) prepared_after: Option<Duration>,
+    pub(super) is_unsendable: bool,
+    pub(super) compatibility: Compatibility,
+}
+
+impl Script {
+    pub(super) fn of(acts: impl IntoIterator<Item = Act>) -> Self {
+        Self {
+            acts: acts.into_iter().collect(),
+            bound: None,
+            prepared_after: None,
+            is_unsendable: false,
+            compatibility: Compatibility::Documented,
+        }
+    }
+}
+
+pub(super) struct Plan(Policy);
+
+impl AsRef<Policy> for Plan {
+    fn as_ref(&self) -> &Policy {
+        &self.0
+    }
+}
+
+pub(super) fn plan(
+    settings: &RetrySettings,
+    codes: impl Into<CodeSet>,
+    compatibility: Compatibility,
+) -> Plan {
+    Plan(Policy::with_compatibility(settings, codes, compatibility))
+}
+
+pub(super) struct Fake {
+    script: Script,
+    preparing: Option<Pin<Box<Sleep>>>,
+    pub(super) waits: usize,
+}
+
+impl Fake {
+    pub(super) fn new(script: Script) -> Self {
+        Self { script, preparing: None, waits: 0 }
+    }
+
+    pub(super) fn attempt(&mut self, current: &Current<'_>) -> Attempt {
+        assert_eq!(current.elapsed(), Duration::ZERO);
+        let act = self.script.acts.pop_front().expect("no attempt beyond the script");
+        let sleep = match act {
+            Act::Ends(after, _) if !after.is_zero() => Some(Box::pin(sleep(after))),
+            _ => None,
+        };
+        Attempt { act, clock: Clock::start(), sleep }
+    }
+}
+
+/// An attempt in flight.
+pub(super) struct Attempt {
+    act: Act,
+    clock: Clock,
+    sleep: Option<Pin<Box<Sleep>>>,
+}
+
+impl Protocol for Fake {
+    type Plan = Plan;
+    type Attempt = Attempt;
+    type Reply = ();
+
+    fn bound(&self, _: &Plan) -> Option<Duration> {
+        self.script.bound
+    }
+
+    fn jitter(&self, _: &Plan) -> Jitter {
+        Jitter::default()
+    }
+
+    fn prepare(&mut self, _: &Plan, cx: &mut Context<'_>) -> Poll<Result<(), Unsendable>> {
+        if self.script.is_unsendable {
+            return Poll::Ready(Err(Unsendable));
+        }
+        match self.script.prepared_after {
+            None => Poll::Ready(Ok(())),
+            Some(after) => {
+                let sleep = self.preparing.get_or_insert_with(|| Box::pin(sleep(after)));
+                sleep.as_mut().poll(cx).map(Ok)
+            }
+        }
+    }
+
+    fn begin(&mut self, _: &Plan, _: StartedAttempt, current: &mut Current<'_>) -> Attempt {
+        self.attempt(current)
+    }
+
+    fn poll(
+        &mut self,
+        _: &Plan,
+        mut attempt: Pin<&mut Attempt>,
+        _: &mut Current<'_>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Fact<()>> {
+        match attempt.act {
+            Act::Ends(_, result) => match &mut attempt.sleep {
+                Some(sleep) => sleep.as_mut().poll(cx).map(|()| fact(result)),
+                None => Poll::Ready(fact(result)),
+            },
+            Act::Asks(after) if attempt.clock.elapsed() >= after => {
+                Poll::Ready(Fact::Ended(AttemptResult::failed(Code::Unavailable)))
+            }
+            Act::Asks(_) | Act::Hangs => Poll::Pending,
+        }
+    }
+
+    fn expire(&mut self, _: &Plan, _: Pin<&mut Attempt>, _: &mut Current<'_>) -> AttemptResult {
+        AttemptResult::failed(Code::DeadlineExceeded)
+    }
+
+    fn due(&self, attempt: &Attempt) -> Option<Instant> {
+        match attempt.act {
+            Act::Asks(after) => attempt.clock.at(after),
+            _ => None,
+        }
+    }
+
+    fn before_wait(&mut self) {
+        self.waits += 1;
+    }
+}
+
+fn fact(result: AttemptResult) -> Fact<()> {
+    if result.code() == Code::Ok { Fact::Replied(()) } else { Fact::Ended(result) }
+}

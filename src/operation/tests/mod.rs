@@ -1,0 +1,213 @@
+//! The driver over a protocol that only plays a script.
+
+mod fake;
+
+use super::{Clock, Current, Driver, Finished, Name, OperationReport};
+use fake::{Act, Fake, Script};
+use gax_retry::{AttemptResult, Code, Compatibility, Resend, RetrySettings, Stop, StopReason};
+use std::borrow::Cow;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+const MS: Duration = Duration::from_millis(1);
+
+fn unavailable() -> Act {
+    Act::Ends(Duration::ZERO, AttemptResult::failed(Code::Unavailable))
+}
+
+fn done() -> Act {
+    Act::Ends(Duration::ZERO, AttemptResult::done())
+}
+
+fn lost() -> Act {
+    Act::Ends(Duration::ZERO, AttemptResult::failed(Code::Unavailable).with_resend(Resend::Lost))
+}
+
+/// 200 ms x 2 up to 500 ms, RPC timeouts of 1500 ms x 2 up to 3000 ms, five seconds in all.
+fn five_seconds() -> RetrySettings {
+    RetrySettings::builder()
+        .initial_retry_delay(200 * MS)
+        .retry_delay_multiplier(2.0)
+        .max_retry_delay(500 * MS)
+        .initial_rpc_timeout(1500 * MS)
+        .rpc_timeout_multiplier(2.0)
+        .max_rpc_timeout(3000 * MS)
+        .total_timeout(5000 * MS)
+        .jittered(false)
+        .build()
+        .unwrap()
+}
+
+fn at_once(attempts: u32) -> RetrySettings {
+    RetrySettings::builder().initial_retry_delay(Duration::ZERO).max_attempts(attempts).build().unwrap()
+}
+
+/// What came of an operation, and what it cost.
+struct Outcome {
+    stop: Option<Stop>,
+    report: OperationReport,
+    has_news: bool,
+    took: Duration,
+    /// How often the future was polled.
+    polls: usize,
+    /// How often the protocol was told that the operation waits before an attempt.
+    waits: usize,
+}
+
+impl Outcome {
+    fn stop_reason(&self) -> Option<StopReason> {
+        self.report.stop_reason()
+    }
+
+    /// Number, start, end and code of each attempt, in milliseconds.
+    fn rows(&self) -> Vec<(u32, u128, u128, Code)> {
+        let rows = self.report.attempts().iter();
+        rows.map(|row| (row.number(), row.start().as_millis(), row.end().as_millis(), row.code())).collect()
+    }
+}
+
+async fn run(settings: &RetrySettings, script: Script) -> Outcome {
+    let codes = [Code::Unavailable, Code::DeadlineExceeded];
+    let plan = fake::plan(settings, codes, script.compatibility);
+    let began = Clock::start();
+    let mut driver = pin!(Driver::new(Fake::new(script), Arc::new(plan)));
+    let mut polls = 0;
+    let end = poll_fn(|cx| {
+        polls += 1;
+        driver.as_mut().poll(cx)
+    })
+    .await;
+    let has_news = driver.has_news();
+    let stop = match end {
+        Finished::Reply(()) => None,
+        Finished::Failure(stop) => Some(stop),
+    };
+    let report = driver.as_mut().report(stop, Name::from(Cow::Borrowed("fake")));
+    let waits = driver.as_mut().protocol().waits;
+    Outcome { stop, report, has_news, took: began.elapsed(), polls, waits }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_first_attempt_that_succeeds_has_no_news() {
+    let outcome = run(&five_seconds(), Script::of([done()])).await;
+    assert_eq!((outcome.stop, outcome.has_news, outcome.polls), (None, false, 1));
+    assert_eq!(outcome.rows(), [(1, 0, 0, Code::Ok)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn attempts_that_hang_run_through_the_documented_table() {
+    let outcome = run(&five_seconds(), Script::of([Act::Hangs, Act::Hangs])).await;
+    let late = Code::DeadlineExceeded;
+    assert_eq!(outcome.rows(), [(1, 0, 1500, late), (2, 1700, 4700, late)]);
+    assert_eq!(outcome.stop_reason(), Some(StopReason::TotalTimeout));
+    let refused = outcome.report.not_attempted().unwrap();
+    assert_eq!((refused.attempt(), refused.delay()), (3, 400 * MS));
+    assert_eq!((outcome.took, outcome.waits), (4700 * MS, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_that_is_there_wins_over_its_deadline() {
+    let late = Act::Ends(1500 * MS, AttemptResult::done());
+    let outcome = run(&five_seconds(), Script::of([late])).await;
+    assert_eq!((outcome.stop, outcome.took), (None, 1500 * MS));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_callers_time_bounds_the_operation() {
+    let script = Script { bound: Some(1000 * MS), ..Script::of([unavailable(), Act::Hangs]) };
+    let outcome = run(&five_seconds(), script).await;
+    assert_eq!(outcome.rows(), [(1, 0, 0, Code::Unavailable), (2, 200, 1000, Code::DeadlineExceeded)]);
+    assert_eq!(outcome.stop_reason(), Some(StopReason::TotalTimeout));
+    let none = Script { bound: Some(Duration::ZERO), ..Script::of([]) };
+    let outcome = run(&five_seconds(), none).await;
+    assert_eq!((outcome.rows().len(), outcome.stop_reason()), (0, Some(StopReason::TotalTimeout)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_transparent_retry_has_no_row_and_lets_other_tasks_run() {
+    let outcome = run(&five_seconds(), Script::of([lost(), lost(), lost(), done()])).await;
+    assert_eq!((outcome.stop, outcome.report.transparent_retries()), (None, 3));
+    assert_eq!(outcome.rows(), [(1, 0, 0, Code::Ok)]);
+    assert!(outcome.has_news);
+    // One before each, and the first.
+    assert_eq!((outcome.polls, outcome.waits, outcome.took), (4, 0, Duration::ZERO));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_fourth_loss_is_an_attempt() {
+    let outcome = run(&five_seconds(), Script::of([lost(), lost(), lost(), lost(), lost(), done()])).await;
+    assert_eq!((outcome.stop, outcome.report.transparent_retries()), (None, 4));
+    assert_eq!(outcome.rows(), [(1, 0, 0, Code::Unavailable), (2, 200, 200, Code::Ok)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn attempts_without_a_delay_yield_now_and_then() {
+    let outcome = run(&at_once(40), Script::of(vec![unavailable(); 40])).await;
+    assert_eq!(outcome.stop_reason(), Some(StopReason::MaxAttempts));
+    // The 17th and the 33rd attempt come after other tasks had their turn.
+    assert_eq!((outcome.report.attempts().len(), outcome.polls), (40, 3));
+    assert_eq!((outcome.took, outcome.waits), (Duration::ZERO, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_that_the_request_takes_is_the_operations() {
+    let script = Script { prepared_after: Some(600 * MS), ..Script::of([Act::Hangs, done()]) };
+    let outcome = run(&five_seconds(), script).await;
+    assert_eq!(outcome.rows(), [(1, 600, 2100, Code::DeadlineExceeded), (2, 2300, 2300, Code::Ok)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_does_not_come_in_time_ends_the_operation() {
+    let script = Script { prepared_after: Some(6000 * MS), ..Script::of([]) };
+    let outcome = run(&five_seconds(), script).await;
+    assert_eq!((outcome.rows().len(), outcome.took), (0, 5000 * MS));
+    assert_eq!(outcome.stop_reason(), Some(StopReason::TotalTimeout));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_cannot_be_made_is_never_sent() {
+    let script = Script { is_unsendable: true, ..Script::of([]) };
+    let outcome = run(&five_seconds(), script).await;
+    assert_eq!((outcome.rows().len(), outcome.took), (0, Duration::ZERO));
+    assert_eq!(outcome.stop_reason(), Some(StopReason::NonRetryable));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_attempt_is_polled_at_the_moment_that_it_asks_for() {
+    // It ends only when it is polled at its own moment; nothing else would wake it.
+    let outcome = run(&five_seconds(), Script::of([Act::Asks(70 * MS), done()])).await;
+    assert_eq!(outcome.rows(), [(1, 0, 70, Code::Unavailable), (2, 270, 270, Code::Ok)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_committed_is_not_retried() {
+    let messages =
+        AttemptResult::failed(Code::Unavailable).with_seen(gax_retry::Seen::Messages { resumable: false });
+    let outcome = run(&five_seconds(), Script::of([Act::Ends(Duration::ZERO, messages)])).await;
+    assert_eq!(outcome.rows(), [(1, 0, 0, Code::Unavailable)]);
+    assert_eq!(outcome.stop_reason(), Some(StopReason::Committed));
+}
+
+#[tokio::test(start_paused = true)]
+async fn by_grpcs_rules_the_deadline_is_waited_for_and_the_cap_is_told() {
+    let settings = five_seconds().to_builder().total_timeout(250 * MS).build().unwrap();
+    let script = Script { compatibility: Compatibility::Grpc, ..Script::of([unavailable(), unavailable()]) };
+    let outcome = run(&settings, script).await;
+    assert_eq!(outcome.rows(), [(1, 0, 0, Code::Unavailable), (2, 200, 200, Code::Unavailable)]);
+    let stop = outcome.stop.unwrap();
+    assert_eq!((stop.attempt(), stop.is_at_deadline()), (Some(2), true));
+    assert_eq!(outcome.took, 250 * MS);
+    assert_eq!(outcome.report.notes(), [super::Note::AttemptsCapped]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_the_end_it_is_pending_for_ever() {
+    let plan = fake::plan(&five_seconds(), [Code::Unavailable], Compatibility::Documented);
+    let first = |fake: &mut Fake, _: &fake::Plan, current: &mut Current<'_>| fake.attempt(current);
+    let mut driver = pin!(Driver::start(Fake::new(Script::of([done()])), Arc::new(plan), first));
+    assert!(matches!(poll_fn(|cx| driver.as_mut().poll(cx)).await, Finished::Reply(())));
+    let again = poll_fn(|cx| std::task::Poll::Ready(driver.as_mut().poll(cx))).await;
+    assert!(again.is_pending());
+}
