@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use miette::Diagnostic;
-use tonic_gax_build::{Builder, Dialect, Error, Severity, configure};
+use tonic_gax_build::{Builder, Dialect, Error, GeneratedFile, Severity, configure};
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
 
@@ -89,6 +89,33 @@ fn an_entry_of_gapic_yaml_has_to_say_what_its_method_gets() {
     assert!(error.is_table() && format!("{error:?}").contains("\n  help: add retry_codes_name"));
     let generated = gapic("Gone").generate(&["edge.proto"], &[DATA]).unwrap();
     assert_eq!(generated.findings()[0].rule(), "skipped-entry");
+}
+
+#[test]
+fn definitions_that_are_named_alike_get_names_of_their_own_and_a_warning() {
+    let of = |method: &str, timeout: &str| {
+        format!(
+            r#"{{"methodConfig": [{{"name": [{{"service": "edge.v1.Edges", "method": "{method}"}}], "timeout": "{timeout}"}}]}}"#
+        )
+    };
+    let generated = configure()
+        .retry_table_text("a.json", of("Ping", "5s"))
+        .retry_table_text("b.json", of("ListItems", "7s"))
+        .generate(&["edge.proto"], &[DATA])
+        .unwrap();
+    let code: String = generated.files().iter().map(GeneratedFile::content).collect();
+    for name in ["\"no_retry_0_params\"", "\"no_retry_0_params_2\""] {
+        assert!(code.contains(name), "{name}");
+    }
+    let found: Vec<String> = generated.findings().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        found,
+        [
+            "b.json:1:19: warning[renamed-definitions]: an earlier table names definitions of edge.v1.Edges in the same \
+             way (no_retry_0_codes, no_retry_0_params): those of this table end with _2; put what is for one service \
+             into one table"
+        ]
+    );
 }
 
 #[test]

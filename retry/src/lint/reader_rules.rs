@@ -3,7 +3,7 @@
 use super::{Needs, Rule};
 use crate::Severity;
 
-pub(super) static RULES: [Rule; 28] = [
+pub(super) static RULES: [Rule; 29] = [
     rule("no-max-attempts", Severity::Note, "a retry policy without maxAttempts"),
     rule("max-attempts-below-2", Severity::Warning, "a retry policy that never retries"),
     rule("no-codes", Severity::Warning, "a retry policy that retries no code"),
@@ -15,6 +15,11 @@ pub(super) static RULES: [Rule; 28] = [
     rule("duplicate-code", Severity::Note, "a code that comes twice in a list"),
     rule("duplicate-key", Severity::Warning, "a key that comes twice in an object"),
     rule("merge-conflict", Severity::Warning, "a name for which two tables say different things"),
+    rule(
+        "renamed-definitions",
+        Severity::Warning,
+        "definitions that are named as those of another table, and so get other names",
+    ),
     rule("unknown-field", Severity::Warning, "a field that is not known"),
     rule(
         "snake-case-field",

@@ -5,6 +5,7 @@ mod batching;
 mod builder;
 #[cfg(feature = "json")]
 mod client_config;
+mod definition_names;
 mod dialect;
 #[cfg(feature = "json")]
 mod document;

@@ -45,6 +45,17 @@ impl NameIndex {
         }
     }
 
+    /// Every service with each entry that one of its methods can get, by the number.
+    pub(super) fn by_service(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.services.iter().flat_map(|(service, names)| {
+            let mut entries: Vec<usize> = names.methods.values().map(|place| place.entry).collect();
+            entries.extend(names.default.or(self.everything).map(|place| place.entry));
+            entries.sort_unstable();
+            entries.dedup();
+            entries.into_iter().map(move |entry| (service.as_str(), entry))
+        })
+    }
+
     /// The number of the entry that is for a method: by its own name, its service's, or everything's.
     pub(super) fn entry_for(&self, service: &str, method: &str) -> Option<usize> {
         let names = self.services.get(service);

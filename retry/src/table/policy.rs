@@ -34,6 +34,7 @@ pub enum PolicyField {
 #[derive(Debug, Clone, Copy)]
 pub struct MethodPolicy<'a> {
     pub(super) entry: &'a Entry,
+    pub(super) keys: &'a Keys,
 }
 
 impl<'a> MethodPolicy<'a> {
@@ -49,16 +50,18 @@ impl<'a> MethodPolicy<'a> {
         &self.entry.settings
     }
 
-    /// The name under which Google's Java generator keeps the codes, such as `retry_policy_1_codes`.
+    /// The name under which Google's Java generator keeps the codes, such as `retry_policy_1_codes`: the number is
+    /// that of the entry in its file. Where an earlier file has the name for the same service, the file's number
+    /// follows, as in `retry_policy_1_codes_2`.
     #[must_use]
     pub fn codes_key(&self) -> &'a str {
-        &self.entry.codes_key
+        &self.keys.codes
     }
 
     /// The name under which Google's Java generator keeps the settings, such as `retry_policy_1_params`.
     #[must_use]
     pub fn params_key(&self) -> &'a str {
-        &self.entry.params_key
+        &self.keys.params
     }
 
     /// Where the entry stands; `None` for one that was made in code, or if no entry is for the method.
@@ -73,8 +76,8 @@ impl<'a> MethodPolicy<'a> {
         self.entry.origins.iter().find(|(known, _)| *known == field).map(|(_, origin)| origin)
     }
 
-    /// The entry's place among all entries of the table, from 0, as in the definitions' names; `None` if
-    /// no entry is for the method.
+    /// The entry's place among all entries of the table, from 0; `None` if no entry is for the method. Where the
+    /// table comes from one file, it is the number in the definitions' names.
     #[must_use]
     pub fn entry(&self) -> Option<usize> {
         self.entry.index
@@ -145,25 +148,41 @@ impl RetryThrottling {
 /// An entry of a table: whom it is for, and what it says.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
+    /// Its place among all entries of the table; `None` for one that is in no table.
     pub(crate) index: Option<usize>,
+    /// The number of its file, from 0.
+    pub(crate) file: usize,
     pub(crate) names: Vec<EntryName>,
     pub(crate) codes: CodeSet,
     pub(crate) settings: RetrySettings,
     pub(crate) wait_for_ready: Option<bool>,
     pub(crate) hedging: Option<HedgingPolicy>,
     pub(crate) definitions: Definitions,
-    pub(crate) codes_key: String,
-    pub(crate) params_key: String,
+    /// As the entry's own file names them.
+    pub(crate) keys: Keys,
     pub(crate) origin: Option<Origin>,
     pub(crate) origins: Vec<(PolicyField, Origin)>,
+}
+
+/// The names of an entry's definitions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Keys {
+    pub(crate) codes: String,
+    pub(crate) params: String,
+}
+
+impl Keys {
+    fn of(stem: &str) -> Self {
+        Self { codes: format!("{stem}_codes"), params: format!("{stem}_params") }
+    }
 }
 
 /// How an entry's definitions are named.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Definitions {
-    /// `retry_policy_<index>`.
+    /// `retry_policy_<own index>`.
     RetryPolicy,
-    /// `no_retry_<index>`: a timeout and nothing else.
+    /// `no_retry_<own index>`: a timeout and nothing else.
     NoRetry,
     /// `no_retry`: nothing at all.
     Nothing,
@@ -185,35 +204,31 @@ impl Entry {
     pub(crate) fn nothing() -> Self {
         Self {
             index: None,
+            file: 0,
             names: Vec::new(),
             codes: CodeSet::EMPTY,
             settings: RetrySettings::default(),
             wait_for_ready: None,
             hedging: None,
             definitions: Definitions::Nothing,
-            codes_key: "no_retry_codes".to_owned(),
-            params_key: "no_retry_params".to_owned(),
+            keys: Keys::of("no_retry"),
             origin: None,
             origins: Vec::new(),
         }
     }
 
-    /// The same entry as number `index` of its table, which is part of its definitions' names.
-    pub(crate) fn numbered(mut self, index: usize) -> Self {
+    /// The same entry as number `index` of its table, and as number `own` of its file, which is part of its
+    /// definitions' names.
+    pub(crate) fn numbered(mut self, index: usize, file: usize, own: usize) -> Self {
         self.index = Some(index);
-        let stem = match &self.definitions {
-            Definitions::RetryPolicy => format!("retry_policy_{index}"),
-            Definitions::NoRetry => format!("no_retry_{index}"),
-            Definitions::Nothing => "no_retry".to_owned(),
+        self.file = file;
+        self.keys = match &self.definitions {
+            Definitions::RetryPolicy => Keys::of(&format!("retry_policy_{own}")),
+            Definitions::NoRetry => Keys::of(&format!("no_retry_{own}")),
+            Definitions::Nothing => Keys::of("no_retry"),
             #[cfg(feature = "json")]
-            Definitions::Named { codes, params } => {
-                self.codes_key.clone_from(codes);
-                self.params_key.clone_from(params);
-                return self;
-            }
+            Definitions::Named { codes, params } => Keys { codes: codes.clone(), params: params.clone() },
         };
-        self.codes_key = format!("{stem}_codes");
-        self.params_key = format!("{stem}_params");
         self
     }
 }

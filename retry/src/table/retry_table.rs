@@ -1,5 +1,6 @@
 //! The table: which policy is for which method.
 
+use super::definition_names::DefinitionNames;
 use super::findings::Findings;
 use super::name_index::{NameIndex, NamePlace};
 use super::policy::{Entry, EntryName};
@@ -51,6 +52,7 @@ struct Inner {
     files: Vec<Arc<TableFile>>,
     entries: Vec<Entry>,
     names: NameIndex,
+    definition_names: DefinitionNames,
     unnamed: Option<Entry>,
     findings: Vec<Finding>,
 }
@@ -106,7 +108,9 @@ impl RetryTable {
 
     /// Several tables as one. A name that comes in more than one table is the last one's, which is a
     /// finding (`merge-conflict`) if the two say different things; an entry for a method goes before one
-    /// for its service, from whichever table. Entries are numbered through.
+    /// for its service, from whichever table. Entries are numbered through, but the names of definitions have
+    /// the number of the entry in its own table: where two tables have a name for one service, that of the later
+    /// table ends with the table's number, with a finding (`renamed-definitions`).
     ///
     /// # Errors
     ///
@@ -166,17 +170,18 @@ impl RetryTable {
             dialect,
             entries: Vec::new(),
             names: NameIndex::default(),
+            definition_names: DefinitionNames::default(),
             unnamed: (dialect == Dialect::GaxJava).then(Entry::nothing),
             findings: Vec::new(),
             files,
         };
         let mut clashes = Findings::default();
-        for file in table.files.clone() {
+        for (number, file) in table.files.clone().into_iter().enumerate() {
             let first = table.entries.len();
             table.findings.extend(file.findings.iter().cloned());
-            for entry in &file.entries {
+            for (own, entry) in file.entries.iter().enumerate() {
                 let index = table.entries.len();
-                table.entries.push(entry.clone().numbered(index));
+                table.entries.push(entry.clone().numbered(index, number, own));
                 for (name_index, name) in entry.names.iter().enumerate() {
                     let place = NamePlace { entry: index, name: name_index };
                     if let Some(before) = table.names.claim(dialect, name, place) {
@@ -186,6 +191,9 @@ impl RetryTable {
             }
         }
         table.findings.extend(clashes.into_vec());
+        let (names, renamed) = DefinitionNames::new(&table.files, &table.entries, &table.names);
+        table.definition_names = names;
+        table.findings.extend(renamed);
         Self { inner: Arc::new(table) }
     }
 
@@ -207,7 +215,8 @@ impl RetryTable {
         let table = &*self.inner;
         let index = table.names.entry_for(service, method);
         let entry = index.and_then(|index| table.entries.get(index)).or(table.unnamed.as_ref())?;
-        Some(MethodPolicy { entry })
+        let keys = index.and_then(|index| table.definition_names.keys(service, index));
+        Some(MethodPolicy { entry, keys: keys.unwrap_or(&entry.keys) })
     }
 
     /// Every name in the table, in the order of its files, those without effect included.
@@ -225,10 +234,10 @@ impl RetryTable {
         self.inner.entries.len()
     }
 
-    /// The entry of that number, from 0, as in the names of definitions.
+    /// The entry of that number, from 0, over all files. Its definitions are called as in its own file.
     #[must_use]
     pub fn entry(&self, index: usize) -> Option<MethodPolicy<'_>> {
-        self.inner.entries.get(index).map(|entry| MethodPolicy { entry })
+        self.inner.entries.get(index).map(|entry| MethodPolicy { entry, keys: &entry.keys })
     }
 
     /// How a long-running operation that the method starts is polled, if a table says it. Of several
@@ -266,9 +275,8 @@ impl RetryTable {
 
     /// The definitions that the files name for a service, used or not; nothing where definitions are named
     /// by entries.
-    pub(crate) fn definitions(&self, service: &str) -> impl Iterator<Item = &ServiceDefinitions> {
-        let all = self.inner.files.iter().flat_map(|file| &file.services);
-        all.filter(move |definitions| definitions.service == service)
+    pub(crate) fn definitions(&self, service: &str) -> &[ServiceDefinitions] {
+        self.inner.definition_names.definitions(service)
     }
 
     /// The limit on retries to one server; the last file's that has one.

@@ -35,14 +35,15 @@ impl RetryTable {
 
     fn stub_table(&self, service: &ServiceDescription) -> StubTable {
         let nothing = Entry::nothing();
-        let named = || self.definitions(service.name());
+        let named = || self.definitions(service.name()).iter();
         let mut code_definitions: Vec<_> = named().flat_map(|named| &named.codes).cloned().collect();
         let mut param_definitions: Vec<_> = named().flat_map(|named| &named.params).cloned().collect();
         let mut rows = Vec::new();
         let mut operations = Vec::new();
         for method in service.methods() {
-            let policy =
-                self.lookup(service.name(), method.name()).unwrap_or(MethodPolicy { entry: &nothing });
+            let policy = self
+                .lookup(service.name(), method.name())
+                .unwrap_or(MethodPolicy { entry: &nothing, keys: &nothing.keys });
             if !code_definitions.iter().any(|(name, _)| name == policy.codes_key()) {
                 code_definitions.push((policy.codes_key().to_owned(), policy.codes()));
             }

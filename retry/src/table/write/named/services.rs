@@ -28,7 +28,7 @@ pub(super) fn services<'a>(
                 .iter()
                 .map(|method| {
                     let policy = table.lookup(service.name(), method.name());
-                    (method.name(), policy.unwrap_or(MethodPolicy { entry: nothing }))
+                    (method.name(), policy.unwrap_or(MethodPolicy { entry: nothing, keys: &nothing.keys }))
                 })
                 .collect(),
         })
