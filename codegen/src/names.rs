@@ -78,9 +78,11 @@ pub(crate) struct ServiceNames {
 
 impl ServiceNames {
     fn new(service: &str) -> Self {
-        let name = service.to_upper_camel_case();
+        let camel = service.to_upper_camel_case();
+        let is_camel = service.starts_with(char::is_uppercase) && !service.contains('_');
+        let name = if is_camel { service } else { camel.as_str() };
         Self {
-            module: format!("{}_gax", module_stem(&name)),
+            module: format!("{}_gax", module_stem(&camel)),
             client: format!("{name}Client"),
             settings: format!("{name}Settings"),
             stub_settings: format!("{name}StubSettings"),
@@ -157,8 +159,25 @@ mod tests {
         let names = service_names(&["AssetService", "IAMPolicy", "greeter", "X2y"], &none, &none);
         let modules: Vec<&str> = names.iter().map(|name| name.module.as_str()).collect();
         assert_eq!(modules, ["asset_service_gax", "iam_policy_gax", "greeter_gax", "x2y_gax"]);
-        assert_eq!(names[1].client, "IamPolicyClient");
         assert_eq!(names[2].stub_settings, "GreeterStubSettings");
+    }
+
+    #[test]
+    fn types_keep_the_protos_name_where_it_is_one_in_rust() {
+        let none = HashSet::new();
+        let names = service_names(&["IAMCredentials", "iam_policy", "Iam_Policy2"], &none, &none);
+        assert_eq!(
+            names[0].types(),
+            [
+                "IAMCredentialsClient",
+                "IAMCredentialsSettings",
+                "IAMCredentialsStubSettings",
+                "IAMCredentialsStubSettingsBuilder"
+            ]
+        );
+        assert_eq!(names[0].module, "iam_credentials_gax");
+        assert_eq!(names[1].client, "IamPolicyClient");
+        assert_eq!(names[2].client, "IamPolicy2Client");
     }
 
     #[test]

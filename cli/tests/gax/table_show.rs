@@ -26,6 +26,62 @@ fn stub_tables_have_every_method() {
     ));
 }
 
+/// As Java's generator names the class of `IAMCredentials`; the service keeps its name.
+#[test]
+fn stub_tables_are_named_and_ordered_as_java_has_them() {
+    let folder = super::folder("show_java");
+    let proto = r#"
+        syntax = "proto3";
+        package a.v1;
+        option java_package = "com.a.v1";
+        message M {}
+        service IAMCredentials {
+            rpc Talk(stream M) returns (stream M);
+            rpc Get(M) returns (M);
+            rpc Append(stream M) returns (M);
+        }
+        service IAMPolicy { rpc Get(M) returns (M); }
+        service Empty {}
+    "#;
+    std::fs::write(folder.join("iam.proto"), proto).unwrap();
+    let folder = folder.display();
+    let line =
+        format!("table show --format stub-tables --dialect gax-java --proto-path {folder} --proto iam.proto");
+    let shown: serde_json::Value = serde_json::from_str(&super::stdout(&line)).unwrap();
+    let services = shown["services"].as_array().unwrap();
+    let names: Vec<_> =
+        services.iter().map(|service| (&service["service"], &service["stubSettingsClass"])).collect();
+    assert_eq!(
+        serde_json::to_string(&names).unwrap(),
+        r#"[["a.v1.IAMCredentials","com.a.v1.stub.IamCredentialsStubSettings"],["a.v1.IAMPolicy","com.a.v1.stub.IAMPolicyStubSettings"]]"#
+    );
+    let rows: Vec<_> = services[0]["rows"].as_array().unwrap().iter().map(|row| &row["method"]).collect();
+    assert_eq!(serde_json::to_string(&rows).unwrap(), r#"["Get","Append","Talk"]"#);
+}
+
+/// For an API without a table Google's generator is run without one: nothing is retried.
+#[test]
+fn gax_java_needs_no_table() {
+    let protos = "--proto-path table --proto messy.proto";
+    let shown = session(&format!("table show --dialect gax-java {protos}"));
+    assert!(
+        shown.starts_with(&format!(
+            "$ gax table show --dialect gax-java {protos}\nexample.messy.v1.Shelves/GetShelf\n"
+        )),
+        "{shown}"
+    );
+    assert!(
+        shown.ends_with("calls go through as they are, without a deadline\n\n--- exit status 0\n"),
+        "{shown}"
+    );
+    let stub = super::stdout(&format!("table show --dialect gax-java {protos} --format stub-tables"));
+    assert!(stub.contains(r#""codesKey":"no_retry_codes""#), "{stub}");
+    let refused = "error: no table is given; name the file of a retry table\n";
+    for line in [format!("table show {protos}"), "table show --dialect gax-java".to_owned()] {
+        assert!(session(&line).contains(refused), "{line}");
+    }
+}
+
 #[test]
 fn what_can_t_be_shown_is_refused() {
     let lines = [

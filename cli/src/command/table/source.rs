@@ -91,8 +91,8 @@ impl Reading {
     }
 
     /// Reads files that have to be tables, as one: the last one that names a method counts. GAPIC YAML
-    /// that says how operations are polled comes last. Where the API is known the table has to say for its
-    /// methods what it wants to.
+    /// that says how operations are polled comes last. No file at all is a table that says nothing. Where the
+    /// API is known the table has to say for its methods what it wants to.
     pub(super) fn merged(
         &self,
         tables: &[PathBuf],
@@ -105,6 +105,10 @@ impl Reading {
             let reader = RetryTable::reader().dialect(self.dialect()).format(TableFormat::GapicYaml);
             let table = reader.file_name(&input.name).read(&input.content);
             read.push(table.map_err(|error| Failure::Usage(format!("--gapic-yaml: {error}")))?);
+        }
+        if read.is_empty() {
+            let empty = RetryTable::reader().dialect(self.dialect()).read(b"{}");
+            read.push(empty.map_err(|error| no_table(&error))?);
         }
         let table = RetryTable::merged(read).map_err(|error| no_table(&error))?;
         match api.and_then(|api| table.unusable_entries(&api.services).into_iter().next()) {
@@ -122,12 +126,17 @@ impl Reading {
 impl ProtoFlags {
     /// The tables: those given as such, and what follows the protos without being one.
     pub(super) fn tables(&self, given: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
-        let following = self.proto.iter().filter(|path| !is_proto(path));
-        let tables: Vec<PathBuf> = given.iter().chain(following).cloned().collect();
+        let tables = self.tables_if_any(given);
         if tables.is_empty() {
             return Err(Failure::Usage("no table is given; name the file of a retry table".to_owned()));
         }
         Ok(tables)
+    }
+
+    /// The same, if there are any.
+    pub(super) fn tables_if_any(&self, given: &[PathBuf]) -> Vec<PathBuf> {
+        let following = self.proto.iter().filter(|path| !is_proto(path));
+        given.iter().chain(following).cloned().collect()
     }
 
     /// The services of the protos; `None`: none are given.

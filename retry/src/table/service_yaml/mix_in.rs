@@ -14,7 +14,8 @@ impl ServiceYaml {
     ///
     /// The methods of a mixin go to the end of every other service, if the YAML names both the mixin
     /// (`apis`) and the method (`http.rules`) and no service has a method of that name; the mixin gets no
-    /// client of its own then. Where the YAML selects methods, only those are left.
+    /// client of its own then. Where the YAML selects methods, only those are left. A service without methods
+    /// of its own has no client.
     #[must_use]
     pub fn mix_in(&self, services: Vec<ServiceDescription>) -> Vec<ServiceDescription> {
         let all_are_mixins = services.iter().all(|service| MIXINS.contains(&service.name()));
@@ -31,11 +32,9 @@ impl ServiceYaml {
             .filter(|(_, method)| !is_own(method.name()))
             .map(|(mixin, method)| method.clone().mixed_in_from(mixin))
             .collect();
-        own.into_iter()
-            .map(|service| {
-                mixed.iter().cloned().fold(self.selection(service), ServiceDescription::with_method)
-            })
-            .filter(|service| !service.methods().is_empty())
+        let own = own.into_iter().map(|service| self.selection(service));
+        own.filter(|service| !service.methods().is_empty())
+            .map(|service| mixed.iter().cloned().fold(service, ServiceDescription::with_method))
             .collect()
     }
 

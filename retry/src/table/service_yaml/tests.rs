@@ -95,6 +95,19 @@ publishing:
     assert_eq!(mixed(yaml, services), ["a.v1.B/Get"]);
 }
 
+#[test]
+fn a_service_without_methods_of_its_own_is_none() {
+    let all = yaml(&[LOCATIONS], &["google.cloud.location.Locations.GetLocation"]);
+    let services = || {
+        vec![service("a.v1.B", &["Get"]), service("a.v1.Empty", &[]), service(LOCATIONS, &["GetLocation"])]
+    };
+    assert_eq!(
+        mixed(&all, services()),
+        ["a.v1.B/Get", "a.v1.B/GetLocation of google.cloud.location.Locations"]
+    );
+    assert_eq!(ServiceYaml::default().mix_in(vec![service("a.v1.Empty", &[])]), []);
+}
+
 /// Google's own service YAML of the cloudfunctions APIs is written so.
 #[test]
 fn a_quoted_text_may_go_on_at_the_left_margin() {

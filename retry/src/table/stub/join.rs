@@ -12,9 +12,9 @@ impl RetryTable {
     /// What generated clients of these services start from.
     ///
     /// Definitions that the table names itself come first, used or not, then the others in the order in
-    /// which the methods first use them; rows are in the order of the
-    /// methods, followed by two for each long-running one. A method that the table has nothing for gets
-    /// `no_retry_codes` and `no_retry_params`.
+    /// which the methods first use them. Rows are in the order of the methods, followed by two for each
+    /// long-running one, and last by those whose requests are a stream, by name: that is the order of Google's Java
+    /// clients. A method that the table has nothing for gets `no_retry_codes` and `no_retry_params`.
     ///
     /// # Examples
     ///
@@ -38,8 +38,7 @@ impl RetryTable {
         let named = || self.definitions(service.name()).iter();
         let mut code_definitions: Vec<_> = named().flat_map(|named| &named.codes).cloned().collect();
         let mut param_definitions: Vec<_> = named().flat_map(|named| &named.params).cloned().collect();
-        let mut rows = Vec::new();
-        let mut operations = Vec::new();
+        let (mut rows, mut operations, mut streams) = (Vec::new(), Vec::new(), Vec::new());
         for method in service.methods() {
             let policy = self
                 .lookup(service.name(), method.name())
@@ -54,7 +53,8 @@ impl RetryTable {
             let kind = row_kind(method.kind(), batching.is_some());
             let mut method_row = row(service, method, kind, policy);
             method_row.batching = batching.filter(|_| kind == RowKind::Batching).cloned();
-            rows.push(method_row);
+            let of_kind = if kind == RowKind::Streaming { &mut streams } else { &mut rows };
+            of_kind.push(method_row);
             if method.is_long_running() {
                 let polling = self.polling(service.name(), method.name());
                 operations.push(row(service, method, RowKind::OperationInitial, policy));
@@ -65,7 +65,9 @@ impl RetryTable {
                 ));
             }
         }
+        streams.sort_by(|one, other| one.method.cmp(&other.method));
         rows.append(&mut operations);
+        rows.append(&mut streams);
         StubTable { service: service.name().to_owned(), code_definitions, param_definitions, rows }
     }
 }

@@ -1,5 +1,7 @@
 use super::{one_entry, one_policy, read, rules};
-use crate::{Code, CodeSet, Dialect, RetrySettings, RetryTable};
+use crate::{
+    Code, CodeSet, Dialect, MethodDescription, MethodKind, RetrySettings, RetryTable, ServiceDescription,
+};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -186,4 +188,36 @@ fn a_number_that_is_no_code_does_not_compile() {
         "line 2, column 60: 99 is UNRECOGNIZED in Java, which does not compile; \
          write a name such as UNAVAILABLE, or a number from 0 to 16"
     );
+}
+
+/// Java's generator writes them so: those of streams of requests are at the end, by name.
+#[test]
+fn streams_of_requests_have_the_last_rows_by_name() {
+    let method = MethodDescription::new;
+    let service = [
+        method("Write", MethodKind::BidiStreaming),
+        method("Watch", MethodKind::ServerStreaming),
+        method("Append", MethodKind::ClientStreaming),
+        method("Reindex", MethodKind::Unary).long_running(),
+        method("Get", MethodKind::Unary),
+    ]
+    .into_iter()
+    .fold(ServiceDescription::new("a.B"), ServiceDescription::with_method);
+    let text = r#"{"methodConfig": [{"name": [{"service": "a.B", "method": "Write"}], "timeout": "5s"}]}"#;
+    let stub = &parse(text).stub_tables(&[service])[0];
+    let rows: Vec<(&str, &str)> = stub.rows().iter().map(|row| (row.getter(), row.kind().as_str())).collect();
+    assert_eq!(
+        rows,
+        [
+            ("watchSettings", "server-streaming"),
+            ("reindexSettings", "unary"),
+            ("getSettings", "unary"),
+            ("reindexOperationSettings", "operation-initial"),
+            ("reindexOperationSettings", "operation-polling"),
+            ("appendSettings", "streaming"),
+            ("writeSettings", "streaming"),
+        ]
+    );
+    let names: Vec<&str> = stub.code_definitions().iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["no_retry_0_codes", "no_retry_codes"], "definitions are in the order of the proto");
 }

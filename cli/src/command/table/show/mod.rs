@@ -11,7 +11,7 @@ use crate::command::{print, print_json};
 use crate::failure::Failure;
 use crate::input::Input;
 use clap::{Args, ValueEnum};
-use gax_retry::Severity;
+use gax_retry::{Dialect, Severity};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,7 +24,7 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ShowArgs {
-    /// The retry tables; - is standard input
+    /// The retry tables; - is standard input. With protos and --dialect gax-java there need be none
     #[arg(value_name = "TABLE")]
     tables: Vec<PathBuf>,
 
@@ -91,10 +91,16 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {
         preset::run(name, args.format == ShowFormat::Json)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let tables = args.protos.tables(&args.tables)?;
+    let api = args.protos.describe()?;
+    // Google's Java generator makes clients without a table too.
+    let needs_table = api.is_none() || args.reading.dialect() != Dialect::GaxJava;
+    let tables = if needs_table && args.gapic_yaml.is_none() {
+        args.protos.tables(&args.tables)?
+    } else {
+        args.protos.tables_if_any(&args.tables)
+    };
     let gapic_yaml = args.gapic_yaml.as_deref();
     let gapic_yaml = gapic_yaml.map(|path| Input::read(path, "a GAPIC YAML")).transpose()?;
-    let api = args.protos.describe()?;
     let table = args.reading.merged(&tables, gapic_yaml.as_ref(), api.as_ref())?;
     let mut err = anstream::stderr();
     for finding in table.findings().iter().filter(|finding| finding.severity() >= Severity::Warning) {

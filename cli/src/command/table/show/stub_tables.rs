@@ -95,10 +95,18 @@ fn service(stub: &StubTable, api: &Api) -> Service {
     let params = stub.param_definitions().iter().map(|(name, settings)| (name.clone(), settings.into()));
     Service {
         name: stub.service().to_owned(),
-        stub_settings_class: package.map(|package| format!("{package}.stub.{name}StubSettings")),
+        stub_settings_class: package.map(|package| format!("{package}.stub.{}StubSettings", java_name(name))),
         retry_code_definitions: Ordered(codes.collect()),
         retry_param_definitions: Ordered(params.collect()),
         rows: stub.rows().iter().map(Row::from).collect(),
+    }
+}
+
+/// A service's name in those of Java classes, which spell one otherwise than its proto.
+fn java_name(service: &str) -> String {
+    match service.strip_prefix("IAMCredentials") {
+        Some(rest) => format!("IamCredentials{rest}"),
+        None => service.to_owned(),
     }
 }
 
