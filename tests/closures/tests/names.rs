@@ -21,13 +21,14 @@ fn rpcs_with_taken_names_have_another() {
     assert!(settings.methods_rpc().retryable_codes().is_empty());
 }
 
+/// Messages are named as prost has it, services as their proto has it.
 #[test]
-fn a_message_keeps_its_name_and_the_client_stays_in_its_module() {
+fn a_message_and_a_client_that_differ_in_case_are_both_there() {
     let message = edge::IamPolicyClient::default();
     assert_eq!(message, edge::IamPolicyClient {});
-    let client = std::any::type_name::<edge::iam_policy_gax::IamPolicyClient<()>>();
-    assert!(client.ends_with("::iam_policy_gax::IamPolicyClient<()>"), "{client}");
-    assert_eq!(edge::IamPolicyStubSettings::methods()[0].path(), "/edge.v1.IAMPolicy/Get");
+    let client = std::any::type_name::<edge::IAMPolicyClient<()>>();
+    assert!(client.ends_with("::iam_policy_gax::IAMPolicyClient<()>"), "{client}");
+    assert_eq!(edge::IAMPolicyStubSettings::methods()[0].path(), "/edge.v1.IAMPolicy/Get");
 }
 
 #[test]
