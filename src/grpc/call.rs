@@ -122,10 +122,13 @@ impl<A: Access> Call<A> {
         judge: Judge,
         wants_report: bool,
     ) -> Self {
-        let driver =
-            Driver::start(GrpcProtocol::new(access, stock, judge), plan, |protocol, plan, current| {
-                protocol.send_now(service, plan, current, request, Stock::complete)
-            });
+        let driver = Driver::start(
+            GrpcProtocol::new(access, stock, judge),
+            plan,
+            |protocol, plan, started, current| {
+                protocol.send_now(service, plan, started, current, request, Stock::complete)
+            },
+        );
         Self::Operating { driver, wants_report }
     }
 }
@@ -160,7 +163,8 @@ impl<A: Access> Future for Call<A> {
     }
 }
 
-#[inline]
+#[expect(clippy::inline_always, reason = "called in one place, and what it takes and makes is large to move")]
+#[inline(always)]
 fn response(
     Reply { incoming, tail }: Reply,
     report: Option<OperationReport>,

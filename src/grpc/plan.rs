@@ -14,6 +14,8 @@ pub(crate) struct MethodPlan {
     pub(crate) policy: Policy,
     /// The `grpc-timeout` of a first attempt that nothing but the policy bounds, prepared: most calls make no other.
     pub(crate) first_timeout: Option<HeaderValue>,
+    /// The RPC timeout that it stands for.
+    pub(crate) first_rpc_timeout: Option<Duration>,
     /// The time that a call brings along for all its attempts.
     pub(crate) timeout: Option<Duration>,
     pub(crate) limits: Limits,
@@ -38,15 +40,16 @@ impl MethodPlan {
     ) -> Self {
         let policy =
             Policy::with_compatibility(settings.retry_settings(), settings.retryable_codes(), compatibility);
-        let jitter = jitter.clone();
-        Self {
-            first_timeout: first_timeout(&policy),
-            policy,
+        let plan = Self {
+            policy: policy.clone(),
+            first_timeout: None,
+            first_rpc_timeout: None,
             timeout: None,
             limits,
-            jitter,
+            jitter: jitter.clone(),
             is_stream: false,
-        }
+        };
+        plan.with_policy(policy, false)
     }
 
     /// The same for an RPC with a stream on either side.
@@ -56,7 +59,9 @@ impl MethodPlan {
 
     fn with_policy(self, policy: Policy, is_stream: bool) -> Self {
         let policy = if is_stream { policy.without_rpc_timeouts() } else { policy };
-        Self { first_timeout: first_timeout(&policy), policy, is_stream, ..self }
+        let first_rpc_timeout = policy.first_attempt().and_then(StartedAttempt::rpc_timeout);
+        let first_timeout = first_rpc_timeout.map(deadline::header_value);
+        Self { policy, first_timeout, first_rpc_timeout, is_stream, ..self }
     }
 
     /// The plan of a call with options of its own; `None`: this one.
@@ -81,8 +86,4 @@ impl MethodPlan {
         let plan = self.clone().with_policy(policy, self.is_stream);
         Arc::new(Self { timeout: options.timeout, ..plan })
     }
-}
-
-fn first_timeout(policy: &Policy) -> Option<HeaderValue> {
-    policy.first_attempt().and_then(StartedAttempt::rpc_timeout).map(deadline::header_value)
 }

@@ -33,6 +33,8 @@ pub(crate) struct GrpcProtocol<A, Q> {
     judge: Judge,
     /// Time has passed since the attempt began, so that less than its RPC timeout is left.
     is_late: bool,
+    /// What the attempt in hand may take.
+    rpc_timeout: Option<Duration>,
     /// What the last attempt ended with.
     failure: Option<Box<Failure>>,
 }
@@ -71,7 +73,7 @@ pub(crate) enum Bad {
 impl<A: Access, Q: Outgoing> GrpcProtocol<A, Q> {
     #[inline]
     pub(crate) fn new(access: A, request: Q, judge: Judge) -> Self {
-        Self { access, request, judge, is_late: false, failure: None }
+        Self { access, request, judge, is_late: false, rpc_timeout: None, failure: None }
     }
 
     pub(crate) fn request(&self) -> &Q {
@@ -90,11 +92,12 @@ impl<A: Access, Q: Outgoing> GrpcProtocol<A, Q> {
         &mut self,
         service: &mut A::Service,
         plan: &MethodPlan,
+        started: StartedAttempt,
         current: &mut Current<'_>,
         request: http::Request<Body>,
         complete: impl FnOnce(&mut Q, http::Request<Body>, Option<HeaderValue>) -> http::Request<Body>,
     ) -> GrpcAttempt<<A::Service as GrpcService<Body>>::Future> {
-        self.begun(plan, current);
+        self.begun(plan, started, current);
         let timeout = self.timeout(plan, current);
         let request = complete(&mut self.request, request, timeout);
         match ready_now(service) {
@@ -110,24 +113,24 @@ impl<A: Access, Q: Outgoing> GrpcProtocol<A, Q> {
     }
 
     #[inline]
-    fn begun(&mut self, plan: &MethodPlan, current: &mut Current<'_>) {
-        if let Some(note) = self.request.note(plan).filter(|_| current.number() == 1) {
+    fn begun(&mut self, plan: &MethodPlan, started: StartedAttempt, current: &mut Current<'_>) {
+        self.rpc_timeout = started.rpc_timeout();
+        if let Some(note) = self.request.note(plan).filter(|_| started.number() == 1) {
             current.note(note);
         }
     }
 
     /// The `grpc-timeout` of the attempt in hand.
+    #[inline]
     fn timeout(&self, plan: &MethodPlan, current: &Current<'_>) -> Option<HeaderValue> {
-        let started = current.started()?;
         if self.is_late {
-            started.rpc_timeout()?;
+            self.rpc_timeout?;
             return current.deadline().map(until).map(deadline::header_value);
         }
-        let prepared = plan.policy.first_attempt().and_then(StartedAttempt::rpc_timeout);
-        if started.rpc_timeout() == prepared {
+        if self.rpc_timeout == plan.first_rpc_timeout {
             return plan.first_timeout.clone();
         }
-        started.rpc_timeout().map(deadline::header_value)
+        self.rpc_timeout.map(deadline::header_value)
     }
 
     /// The facts of an attempt that ended with that failure, which is kept.
@@ -140,8 +143,8 @@ impl<A: Access, Q: Outgoing> GrpcProtocol<A, Q> {
         result
     }
 
-    fn timed_out(&mut self, plan: &MethodPlan, seen: Seen, current: &Current<'_>) -> AttemptResult {
-        let timeout = current.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
+    fn timed_out(&mut self, plan: &MethodPlan, seen: Seen) -> AttemptResult {
+        let timeout = self.rpc_timeout.unwrap_or_default();
         self.ended(plan, Box::new(Failure::timed_out(timeout)), seen)
     }
 
@@ -155,7 +158,7 @@ impl<A: Access, Q: Outgoing> GrpcProtocol<A, Q> {
     ) -> AttemptResult {
         if plan.limits.server_timeouts_are_ours && failure.is_server_timeout() && time_is_up(current) {
             current.note(Note::CountedAsDeadlineExceeded);
-            return self.timed_out(plan, seen, current);
+            return self.timed_out(plan, seen);
         }
         self.ended(plan, failure, seen)
     }
@@ -179,12 +182,12 @@ impl<A: Access, Q: Outgoing> GrpcProtocol<A, Q> {
         }
         if verdict.code == Code::DeadlineExceeded && time_is_up(current) {
             // tonic's own timer, which the header of the attempt has set.
-            return Bad::Ended(self.timed_out(plan, seen, current));
+            return Bad::Ended(self.timed_out(plan, seen));
         }
         match verdict.nature {
             Nature::CancelledByServer if time_is_up(current) => {
                 current.note(Note::CountedAsDeadlineExceeded);
-                return Bad::Ended(self.timed_out(plan, seen, current));
+                return Bad::Ended(self.timed_out(plan, seen));
             }
             Nature::Plain | Nature::CancelledByServer => {}
             Nature::Unreadable => return Bad::Ended(self.unreadable(plan, failure, current)),
@@ -311,7 +314,7 @@ impl<A: Access, Q: Outgoing> Protocol for GrpcProtocol<A, Q> {
         current: &mut Current<'_>,
     ) -> Self::Attempt {
         self.is_late = started.kind() == AttemptKind::Resend;
-        self.begun(plan, current);
+        self.begun(plan, started, current);
         GrpcAttempt::Ready
     }
 
@@ -411,7 +414,7 @@ impl<A: Access, Q: Outgoing> Protocol for GrpcProtocol<A, Q> {
             },
             AttemptProj::Sent { .. } | AttemptProj::Broken { .. } => Seen::Nothing,
         };
-        self.timed_out(plan, seen, current)
+        self.timed_out(plan, seen)
     }
 
     fn due(&self, attempt: &Self::Attempt) -> Option<Instant> {

@@ -94,6 +94,14 @@ impl InProgress {
         Current { operation: &self.operation, policy, clock, number: self.number, ledger: &mut self.ledger }
     }
 
+    /// The first attempt, where nothing stands in its way.
+    #[inline]
+    pub(super) fn send_first(&mut self, policy: &Policy) -> Option<StartedAttempt> {
+        let first = self.operation.send_first(policy)?;
+        self.number = first.number();
+        Some(first)
+    }
+
     #[inline]
     pub(crate) fn send<A>(
         &mut self,
@@ -180,9 +188,10 @@ impl InProgress {
             _ => None,
         };
         let cap = policy.attempts_cap().map(|_| Note::AttemptsCapped);
-        if let (Some(only), None) = (&only, cap) {
-            return OperationReport::plain(name, only.clone());
-        }
+        let only = match (only, cap) {
+            (Some(only), None) => return OperationReport::plain(name, only),
+            (only, _) => only,
+        };
         let mut shared = self.ledger.take().unwrap_or_default();
         let ledger = Arc::make_mut(&mut shared);
         ledger.method = name;

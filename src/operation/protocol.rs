@@ -96,11 +96,6 @@ pub(crate) struct Current<'a> {
 }
 
 impl Current<'_> {
-    #[inline]
-    pub(crate) fn number(&self) -> u32 {
-        self.number
-    }
-
     /// `None` once the operation has done with it.
     #[inline]
     pub(crate) fn started(&self) -> Option<StartedAttempt> {

@@ -140,6 +140,18 @@ impl Operation {
         self.past.as_ref().is_some_and(|past| past.is_resending())
     }
 
+    /// The first attempt, to be sent now, where nothing stands in its way: what [`next`](Self::next) would say, without
+    /// the detour. `None`: `next` knows more.
+    #[inline]
+    pub fn send_first(&mut self, policy: &Policy) -> Option<StartedAttempt> {
+        if self.past.is_some() || self.stage != Stage::Begun {
+            return None;
+        }
+        let first = self.first(policy)?;
+        self.stage = Stage::First;
+        Some(first)
+    }
+
     /// The next thing to do.
     #[inline]
     pub fn next(&mut self, policy: &Policy, world: &mut impl World) -> Action {
@@ -148,8 +160,7 @@ impl Operation {
         }
         match self.stage {
             Stage::Begun => {
-                if let Some(first) = self.first(policy) {
-                    self.stage = Stage::First;
+                if let Some(first) = self.send_first(policy) {
                     return Action::Send(first);
                 }
             }

@@ -4,7 +4,9 @@ mod fake;
 
 use super::{Clock, Current, Driver, Finished, Name, OperationReport};
 use fake::{Act, Fake, Script};
-use gax_retry::{AttemptResult, Code, Compatibility, Resend, RetrySettings, Stop, StopReason};
+use gax_retry::{
+    AttemptResult, Code, Compatibility, Resend, RetrySettings, StartedAttempt, Stop, StopReason,
+};
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -205,7 +207,8 @@ async fn by_grpcs_rules_the_deadline_is_waited_for_and_the_cap_is_told() {
 #[tokio::test(start_paused = true)]
 async fn after_the_end_it_is_pending_for_ever() {
     let plan = fake::plan(&five_seconds(), [Code::Unavailable], Compatibility::Documented);
-    let first = |fake: &mut Fake, _: &fake::Plan, current: &mut Current<'_>| fake.attempt(current);
+    let first =
+        |fake: &mut Fake, _: &fake::Plan, _: StartedAttempt, current: &mut Current<'_>| fake.attempt(current);
     let mut driver = pin!(Driver::start(Fake::new(Script::of([done()])), Arc::new(plan), first));
     assert!(matches!(poll_fn(|cx| driver.as_mut().poll(cx)).await, Finished::Reply(())));
     let again = poll_fn(|cx| std::task::Poll::Ready(driver.as_mut().poll(cx))).await;
