@@ -93,7 +93,7 @@ async fn each_limit_has_its_reason() {
         assert_eq!(stopped(stack, &small, down()).await, (Some(StopReason::NotReplayable), 1));
         if stack == Stack::Generated {
             let script = Script::always(broken.clone());
-            assert_eq!(stopped(stack, &setup, script).await, (Some(StopReason::Committed), 1));
+            assert_eq!(stopped(stack, &setup, script).await, (Some(StopReason::NonRetryable), 1));
         }
     }
 }
