@@ -73,8 +73,14 @@ impl<P: Protocol> Driver<P> {
                 Slot::InFlight { attempt }
             }
             None => match progress.next(policy) {
+                Action::Send(started) => {
+                    let begin = |current: &mut Current<'_>| first(&mut protocol, &plan, started, current);
+                    Slot::InFlight { attempt: progress.send(started, policy, begin) }
+                }
                 Action::Finish(End::Failure(stop)) => Slot::Refused { stop },
-                _ => Slot::Empty,
+                Action::Finish(End::Reply(_)) | Action::Wait(_) | Action::Expire(_) | Action::Cancel(_) => {
+                    Slot::Empty
+                }
             },
         };
         Self { protocol, plan, progress, timer: Timer::default(), slot }
