@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod body;
 pub mod client;
 mod closure;
 mod grpc;
@@ -7,6 +8,7 @@ mod grpc;
 mod http;
 mod operation;
 mod settings;
+mod transport;
 
 pub use closure::{ErrorCode, Retried, RetryError, Retryable, Retryer, retry, retry_blocking};
 pub use gax_retry::{

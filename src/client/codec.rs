@@ -4,7 +4,7 @@
 //! What needs more than that, compression above all, goes through tonic's own client, on both sides of the
 //! operation.
 
-use crate::grpc::{PREFIX, Tail};
+use crate::grpc::{PREFIX, Remainder};
 use bytes::{BufMut, Bytes, BytesMut};
 use http::uri::PathAndQuery;
 use http_body::Body as _;
@@ -108,7 +108,7 @@ impl Codec {
         let mut grpc = self.tonic(taken.clone());
         {
             let call = pin!(grpc.unary::<M, (), _>(request, path, ProstCodec::<M, ()>::default()));
-            // The service takes the request and never answers.
+            // The service takes the request and never responds.
             if let Poll::Ready(Err(status)) = call.poll(&mut Context::from_waker(Waker::noop())) {
                 return Err(status);
             }
@@ -153,7 +153,7 @@ thread_local! {
 /// Writes a frame of `length` bytes.
 ///
 /// Short ones share a page with their neighbours, which is written anew once all of them are gone. A call
-/// that waits for another attempt moves off it (see `Outgoing::shrink`).
+/// that waits for another attempt moves off it (see `ReplayableRequest::shrink`).
 fn frame<E>(length: usize, write: impl FnOnce(&mut BytesMut) -> Result<(), E>) -> Result<Bytes, E> {
     const PAGE_LENGTH: usize = 4 * 1024;
     const LONGEST: usize = PAGE_LENGTH / 8;
@@ -174,15 +174,15 @@ fn frame<E>(length: usize, write: impl FnOnce(&mut BytesMut) -> Result<(), E>) -
 }
 
 /// The metadata of a response: its headers, and its trailers on top, as tonic has it.
-pub(crate) fn metadata(mut headers: http::HeaderMap, tail: Tail) -> MetadataMap {
+pub(crate) fn metadata(mut headers: http::HeaderMap, tail: Remainder) -> MetadataMap {
     const OK: http::HeaderValue = http::HeaderValue::from_static("0");
     match tail {
         // The usual case, and quicker than to move one map into the other: nothing but the status, which is OK.
-        Tail::Trailers(trailers) if trailers.len() == 1 => {
+        Remainder::Trailers(trailers) if trailers.len() == 1 => {
             headers.insert(Status::GRPC_STATUS, OK);
         }
-        Tail::Trailers(trailers) => headers.extend(trailers),
-        Tail::End | Tail::Open(_) => {}
+        Remainder::Trailers(trailers) => headers.extend(trailers),
+        Remainder::End | Remainder::Open(_) => {}
     }
     MetadataMap::from_headers(headers)
 }
@@ -208,7 +208,7 @@ impl Service<http::Request<Body>> for Taken {
     }
 }
 
-/// A service that answers once, with a response that is there already.
+/// A service that responds once, with a response that is there already.
 #[derive(Debug)]
 struct Canned {
     response: Option<http::Response<Body>>,

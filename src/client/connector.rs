@@ -1,17 +1,17 @@
 //! TCP connections of which none may stall.
 
-use crate::operation::Clock;
+use crate::operation::{Clock, Timer};
 use http::Uri;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::client::legacy::connect::HttpConnector;
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::io::{self, IoSlice};
 use std::net::IpAddr;
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
+use tokio::time::Instant;
 use tonic::codegen::StdError;
 use tonic::transport::Endpoint;
 use tower_service::Service;
@@ -97,13 +97,12 @@ impl Service<Uri> for Connector {
         let deadline = Clock::start().at(self.timeout);
         let connecting = self.tcp.call(uri);
         Box::pin(async move {
-            let io = match deadline {
-                Some(deadline) => {
-                    timeout_at(deadline, connecting).await.map_err(|_| stalled("no connection"))??
-                }
-                None => connecting.await?,
-            };
-            Ok(Connection { io, waits_until: deadline, timer: None })
+            let (mut connecting, mut timer) = (pin!(connecting), Timer::default());
+            let io = poll_fn(|cx| match connecting.as_mut().poll(cx) {
+                Poll::Ready(io) => Poll::Ready(io.map_err(StdError::from)),
+                Poll::Pending => timer.poll_at(deadline, cx).map(|()| Err(stalled("no connection").into())),
+            });
+            Ok(Connection { io: io.await?, waits_until: deadline, timer: Timer::default() })
         })
     }
 }
@@ -113,18 +112,13 @@ pub struct Connection {
     io: <HttpConnector as Service<Uri>>::Response,
     /// Until when the server's first byte is waited for; `None` once it is there.
     waits_until: Option<Instant>,
-    timer: Option<Pin<Box<Sleep>>>,
+    timer: Timer,
 }
 
 impl Connection {
     /// Whether the server has not said anything in time.
     fn poll_stalled(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
-        let Some(moment) = self.waits_until else {
-            return Poll::Pending;
-        };
-        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(moment)));
-        ready!(timer.as_mut().poll(cx));
-        Poll::Ready(stalled("no byte"))
+        self.timer.poll_at(self.waits_until, cx).map(|()| stalled("no byte"))
     }
 }
 
@@ -147,7 +141,7 @@ impl Read for Connection {
     ) -> Poll<io::Result<()>> {
         match Pin::new(&mut self.io).poll_read(cx, buf) {
             Poll::Ready(read) => {
-                (self.waits_until, self.timer) = (None, None);
+                (self.waits_until, self.timer) = (None, Timer::default());
                 Poll::Ready(read)
             }
             Poll::Pending => self.poll_stalled(cx).map(Err),

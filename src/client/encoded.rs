@@ -2,8 +2,8 @@
 
 use super::method::Method;
 use crate::grpc::{
-    GRPC_TIMEOUT, MethodPlan, Outgoing, grpc_request, path_of, set_timeout, shorter, shrink, timeout_in,
-    too_large,
+    GRPC_TIMEOUT, MethodPlan, ReplayableRequest, grpc_request, path_of, set_timeout, shorter, shrink,
+    timeout_in, too_large,
 };
 use crate::operation::{Note, until};
 use bytes::Bytes;
@@ -60,7 +60,7 @@ impl Encoded {
     }
 }
 
-impl Outgoing for Encoded {
+impl ReplayableRequest for Encoded {
     fn path(&self) -> PathAndQuery {
         path_of(&self.method.uri)
     }

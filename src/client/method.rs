@@ -54,7 +54,8 @@ impl Method {
 mod tests {
     use super::*;
     use crate::operation::JitterSeeds;
-    use crate::settings::{CallSettings, Limits};
+    use crate::settings::CallSettings;
+    use crate::settings::Limits;
     use gax_retry::{Compatibility, RetrySettings};
 
     fn method() -> Method {

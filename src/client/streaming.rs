@@ -1,7 +1,7 @@
 //! Calls with a stream on either side.
 
 use super::method::Method;
-use crate::grpc::{Call, Own, ResponseBody, Transport};
+use crate::grpc::{Call, OwnService, ResponseBody, Transport};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -99,7 +99,7 @@ impl<T> Timed<T> {
 impl<T: Transport> Service<http::Request<Body>> for Timed<T> {
     type Response = http::Response<ResponseBody>;
     type Error = Status;
-    type Future = Call<Own<T>>;
+    type Future = Call<OwnService<T>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
         Poll::Ready(Ok(()))
@@ -108,8 +108,8 @@ impl<T: Transport> Service<http::Request<Body>> for Timed<T> {
     fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
         let Method { plan, kind, uri, .. } = &*self.method;
         *request.uri_mut() = uri.clone();
-        let access = Own(self.channel.clone());
+        let handle = OwnService(self.channel.clone());
         let is_named = self.method.is_named_over::<T>();
-        Call::start(access, &mut self.channel, request, plan, Some(*kind), is_named)
+        Call::start(handle, &mut self.channel, request, plan, Some(*kind), is_named)
     }
 }

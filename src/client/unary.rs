@@ -1,9 +1,11 @@
 //! A unary call of a generated client.
 
-use super::codec::{self, Codec};
+use super::codec;
+use super::codec::Codec;
 use super::encoded::Encoded;
+use crate::body::FrameBuffer;
 use crate::grpc::{
-    Collected, GrpcProtocol, Incoming, Judge, Own, Reply, ResponseBody, Tail, Transport, header,
+    GrpcProtocol, OwnService, ReadExtent, Remainder, Reply, ResponseBody, ResponseReader, Transport, header,
 };
 use crate::operation::{Driver, Finished, OperationError, OperationReport};
 use gax_retry::Code;
@@ -45,7 +47,7 @@ pin_project! {
     enum State<T: Transport> {
         // The request could not be written.
         Failed { status: Option<Status> },
-        Running { #[pin] driver: Driver<GrpcProtocol<Own<T>, Encoded>> },
+        Running { #[pin] driver: Driver<GrpcProtocol<OwnService<T>, Encoded>> },
     }
 }
 
@@ -53,7 +55,7 @@ impl<T: Transport, M> UnaryCall<T, M> {
     #[inline]
     pub(super) fn new(channel: T, encoded: Encoded) -> Self {
         let plan = Arc::clone(&encoded.method().plan);
-        let driver = Driver::new(GrpcProtocol::new(Own(channel), encoded, Judge::Whole), plan);
+        let driver = Driver::new(GrpcProtocol::new(OwnService(channel), encoded, ReadExtent::Whole), plan);
         Self { state: State::Running { driver }, message: PhantomData }
     }
 
@@ -79,11 +81,11 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
             },
             // A generated client always reports.
             StateProj::Running { mut driver } => match ready!(driver.as_mut().poll(cx)) {
-                Finished::Reply(Reply { incoming, tail }) => {
+                Finished::Reply(Reply { reader, remainder }) => {
                     let name = driver.as_mut().protocol().name();
                     let report = driver.as_mut().report(None, name);
                     let codec = &driver.protocol().request().method().codec;
-                    Poll::Ready(decoded(codec, incoming, tail, report))
+                    Poll::Ready(decoded(codec, reader, remainder, report))
                 }
                 Finished::Failure(stop) => {
                     let name = driver.as_mut().protocol().name();
@@ -98,25 +100,25 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
 /// The message in a response, with the report beside it.
 fn decoded<M: Message + Default + Send + Sync + 'static>(
     codec: &Codec,
-    Incoming { mut parts, mut collected, .. }: Incoming,
-    tail: Tail,
+    ResponseReader { mut parts, mut frames, .. }: ResponseReader,
+    remainder: Remainder,
     report: OperationReport,
 ) -> Result<Response<M>, Status> {
-    if !matches!(tail, Tail::Open(_)) && header(&parts.headers, &ENCODING).is_none() {
-        let bytes = collected.into_bytes();
+    if !matches!(remainder, Remainder::Open(_)) && header(&parts.headers, &ENCODING).is_none() {
+        let bytes = frames.into_bytes();
         match codec.decode(&bytes) {
             Some(Ok(message)) => {
                 parts.extensions.insert(report);
-                let metadata = codec::metadata(parts.headers, tail);
+                let metadata = codec::metadata(parts.headers, remainder);
                 return Ok(Response::from_parts(metadata, message, parts.extensions));
             }
             Some(Err(status)) => return Err(unreadable(status, report)),
-            None => collected = Collected::from(bytes),
+            None => frames = FrameBuffer::from(bytes),
         }
     }
     // What goes on is too long, whatever it is.
-    let tail = if matches!(tail, Tail::Open(_)) { Tail::End } else { tail };
-    let body = Body::new(ResponseBody::new(collected, tail));
+    let remainder = if matches!(remainder, Remainder::Open(_)) { Remainder::End } else { remainder };
+    let body = Body::new(ResponseBody::new(frames, remainder));
     let mut response = match codec.decode_by_tonic(http::Response::from_parts(parts, body)) {
         Ok(response) => response,
         Err(status) => return Err(unreadable(status, report)),

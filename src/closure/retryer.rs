@@ -1,7 +1,8 @@
 //! Runs a closure as an operation.
 
+use super::RetryError;
+use super::Retryable;
 use super::protocol::{Closure, Plan, Results};
-use super::{RetryError, Retryable};
 use crate::operation::{Driver, Finished, JitterSeeds, Name, OperationReport, run_blocking};
 use gax_retry::{AttemptResult, CodeSet, Compatibility, Policy, Recipe, RetrySettings, StartedAttempt};
 use std::borrow::Cow;

@@ -1,18 +1,14 @@
 //! One call of any kind, with the request that a stock client wrote.
 
-use super::access::Access;
-use super::deadline::shorter;
-use super::failure::unsent;
-use super::inbound;
-use super::incoming::Judge;
-use super::intake::{Intake, Read};
-use super::outgoing::path_of;
-use super::passing::Passing;
-use super::plan::MethodPlan;
-use super::protocol::{GrpcProtocol, Reply};
-use super::response_body::ResponseBody;
-use super::stock::{Look, Stock};
-use crate::operation::{Driver, Finished, Note, OperationReport};
+use super::passthrough::Passthrough;
+use crate::grpc::methods::MethodPlan;
+use crate::grpc::protocol::{GrpcProtocol, Reply};
+use crate::grpc::request::timeout::shorter;
+use crate::grpc::request::{CapturedRequest, Inspection, Read, RequestBuffer, path_of};
+use crate::grpc::response::{ReadExtent, ResponseBody};
+use crate::grpc::status::unsent;
+use crate::grpc::transport::ServiceHandle;
+use crate::operation::{Driver, Finished, Note, OperationReport, time_left};
 use crate::settings::CallOptions;
 use gax_retry::MethodKind;
 use pin_project_lite::pin_project;
@@ -26,19 +22,19 @@ use tonic::body::Body;
 pin_project! {
     /// An operation, or a call of a method that no table knows.
     #[project = CallProj]
-    pub(crate) enum Call<A: Access> {
+    pub(crate) enum Call<A: ServiceHandle> {
         // The request could not be read.
         Failed { status: Option<Status> },
-        Operating { #[pin] driver: Driver<GrpcProtocol<A, Stock>>, wants_report: bool },
-        Passing { #[pin] call: Passing<A> },
+        Operating { #[pin] driver: Driver<GrpcProtocol<A, CapturedRequest>>, wants_report: bool },
+        Passthrough { #[pin] call: Passthrough<A> },
     }
 }
 
-impl<A: Access> Call<A> {
+impl<A: ServiceHandle> Call<A> {
     /// A call of a method that no table knows.
     #[inline]
-    pub(crate) fn untouched(access: A, service: &mut A::Service, request: http::Request<Body>) -> Self {
-        Self::Passing { call: Passing::new(access, service, request) }
+    pub(crate) fn untouched(handle: A, service: &mut A::Service, request: http::Request<Body>) -> Self {
+        Self::Passthrough { call: Passthrough::new(handle, service, request) }
     }
 
     /// A call that starts now: its request goes out at once if it is there and `service` takes it. `is_named` keeps
@@ -52,16 +48,16 @@ impl<A: Access> Call<A> {
     )]
     #[inline(always)]
     pub(crate) fn start<F: From<Self>>(
-        access: A,
+        handle: A,
         service: &mut A::Service,
         mut request: http::Request<Body>,
         plan: &Arc<MethodPlan>,
         kind: Option<MethodKind>,
         is_named: bool,
     ) -> F {
-        let Look { options, timeout, usual } = Look::at(&request, is_named);
+        let Inspection { options, timeout, compact } = Inspection::at(&request, is_named);
         let own_plan = plan.of_call(options);
-        let bound = shorter(timeout, inbound::time_left());
+        let bound = shorter(timeout, time_left());
         let wants_report = options.is_some_and(|options| options.report);
         if options.is_some() {
             // They are nobody else's.
@@ -69,29 +65,29 @@ impl<A: Access> Call<A> {
         }
         let plan = own_plan.unwrap_or_else(|| Arc::clone(plan));
         if kind.is_some_and(MethodKind::streams_requests) {
-            let stock = Stock::once(&request, Note::RequestIsAStream, bound);
-            return Self::sent_once(access, service, request, plan, stock, wants_report).into();
+            let captured = CapturedRequest::once(&request, Note::RequestIsAStream, bound);
+            return Self::sent_once(handle, service, request, plan, captured, wants_report).into();
         }
-        let judge = Judge::of(kind, plan.policy.commit_point());
-        let mut intake = Intake::of(std::mem::take(request.body_mut()), kind.is_some());
+        let extent = ReadExtent::of(kind, plan.policy.commit_point());
+        let mut buffer = RequestBuffer::of(std::mem::take(request.body_mut()), kind.is_some());
         // A stock client's one message is there at once. What is not is asked for again when the call is polled.
-        match intake.poll(plan.limits.max_replay_bytes, &mut Context::from_waker(Waker::noop())) {
+        match buffer.poll(plan.limits.max_replay_bytes, &mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Ok(Read::Whole)) => {
-                let stock = Stock::new(&request, usual, intake.into_message(), bound);
-                Self::sent(access, service, request, plan, stock, judge, wants_report).into()
+                let captured = CapturedRequest::new(&request, compact, buffer.into_message(), bound);
+                Self::sent(handle, service, request, plan, captured, extent, wants_report).into()
             }
             Poll::Ready(Ok(Read::Stream(note))) => {
-                let stock = Stock::once(&request, note, bound);
-                *request.body_mut() = intake.into_body();
+                let captured = CapturedRequest::once(&request, note, bound);
+                *request.body_mut() = buffer.into_body();
                 let plan = Arc::new(plan.for_stream());
-                Self::sent_once(access, service, request, plan, stock, wants_report).into()
+                Self::sent_once(handle, service, request, plan, captured, wants_report).into()
             }
             Poll::Ready(Err(status)) => {
                 Self::Failed { status: Some(unsent(status, path_of(request.uri()))) }.into()
             }
             Poll::Pending => {
-                let stock = Stock::unread(request, usual, intake, bound);
-                let driver = Driver::preparing(GrpcProtocol::new(access, stock, judge), plan);
+                let captured = CapturedRequest::unread(request, compact, buffer, bound);
+                let driver = Driver::preparing(GrpcProtocol::new(handle, captured, extent), plan);
                 Self::Operating { driver, wants_report }.into()
             }
         }
@@ -100,40 +96,40 @@ impl<A: Access> Call<A> {
     /// A request that can't be sent again goes out at once, if the service takes it.
     #[cold]
     fn sent_once(
-        access: A,
+        handle: A,
         service: &mut A::Service,
         request: http::Request<Body>,
         plan: Arc<MethodPlan>,
-        stock: Stock,
+        captured: CapturedRequest,
         wants_report: bool,
     ) -> Self {
-        Self::sent(access, service, request, plan, stock, Judge::Head, wants_report)
+        Self::sent(handle, service, request, plan, captured, ReadExtent::Head, wants_report)
     }
 
     /// The first attempt goes out at once, if the service takes it.
     #[expect(clippy::inline_always, reason = "what it makes is large to move")]
     #[inline(always)]
     fn sent(
-        access: A,
+        handle: A,
         service: &mut A::Service,
         request: http::Request<Body>,
         plan: Arc<MethodPlan>,
-        stock: Stock,
-        judge: Judge,
+        captured: CapturedRequest,
+        extent: ReadExtent,
         wants_report: bool,
     ) -> Self {
         let driver = Driver::start(
-            GrpcProtocol::new(access, stock, judge),
+            GrpcProtocol::new(handle, captured, extent),
             plan,
             |protocol, plan, started, current| {
-                protocol.send_now(service, plan, started, current, request, Stock::complete)
+                protocol.send_now(service, plan, started, current, request, CapturedRequest::complete)
             },
         );
         Self::Operating { driver, wants_report }
     }
 }
 
-impl<A: Access> Future for Call<A> {
+impl<A: ServiceHandle> Future for Call<A> {
     type Output = Result<http::Response<ResponseBody>, Status>;
 
     #[inline]
@@ -158,7 +154,7 @@ impl<A: Access> Future for Call<A> {
                     }
                 })
             }
-            CallProj::Passing { call } => call.poll(cx),
+            CallProj::Passthrough { call } => call.poll(cx),
         }
     }
 }
@@ -166,12 +162,12 @@ impl<A: Access> Future for Call<A> {
 #[expect(clippy::inline_always, reason = "called in one place, and what it takes and makes is large to move")]
 #[inline(always)]
 fn response(
-    Reply { incoming, tail }: Reply,
+    Reply { reader, remainder }: Reply,
     report: Option<OperationReport>,
 ) -> http::Response<ResponseBody> {
-    let mut parts = incoming.parts;
+    let mut parts = reader.parts;
     if let Some(report) = report {
         parts.extensions.insert(report);
     }
-    http::Response::from_parts(parts, ResponseBody::new(incoming.collected, tail))
+    http::Response::from_parts(parts, ResponseBody::new(reader.frames, remainder))
 }

@@ -1,8 +1,7 @@
 //! The layer that a stock tonic client runs over.
 
-use super::descriptors::{self, DescriptorError};
-use super::methods::{Kinds, Methods};
 use super::service::RetryService;
+use crate::grpc::methods::{DescriptorError, Kinds, Methods, descriptors};
 use crate::operation::JitterSeeds;
 use crate::settings::Limits;
 use gax_retry::{Compatibility, Dialect, RetryTable};
@@ -16,7 +15,7 @@ use tower_layer::Layer;
 ///
 /// # What is retried
 ///
-/// A call whose request is one message, until its response is complete or, where the RPC answers with a stream, has
+/// A call whose request is one message, until its response is complete or, where the RPC responds with a stream, has
 /// brought its first message. A stream of requests is sent once, under the settings' total timeout.
 ///
 /// A stock client does not say which RPCs are which; [descriptors](Self::with_descriptors) do. Without them, a request
@@ -122,7 +121,7 @@ impl RetryLayer {
         self.changed()
     }
 
-    /// Whether an answer `CANCELLED` "Timeout expired", which a tonic server gives when the `grpc-timeout` that
+    /// Whether a response `CANCELLED` "Timeout expired", which a tonic server gives when the `grpc-timeout` that
     /// it was sent has passed, counts as `DEADLINE_EXCEEDED` once the attempt's time is up.
     #[must_use]
     pub fn server_timeouts_are_ours(mut self, ours: bool) -> Self {

@@ -1,47 +1,33 @@
 //! Operations over gRPC. The only module that knows tonic's transport.
 
-mod access;
-mod answer;
 mod call;
-mod cause;
-mod collect;
-mod deadline;
-mod descriptors;
-mod failure;
-mod headers;
-mod inbound;
-mod incoming;
-mod intake;
+mod deadline_layer;
 mod layer;
 mod methods;
-mod outgoing;
-mod passing;
-mod plan;
+mod passthrough;
 mod protocol;
-mod response_body;
+mod request;
+mod response;
 mod response_future;
-mod rest;
 mod service;
-mod stock;
+mod status;
 mod transport;
 
-pub(crate) use access::Own;
-pub(crate) use answer::value as header;
 pub(crate) use call::Call;
-pub(crate) use collect::{Collected, PREFIX};
-pub(crate) use deadline::{GRPC_TIMEOUT, from_headers as timeout_in, set_header as set_timeout, shorter};
-pub use descriptors::DescriptorError;
-pub(crate) use failure::unsent;
-pub(crate) use inbound::inbound_deadline;
-pub use inbound::{DeadlineFuture, DeadlineLayer, DeadlineService};
-pub(crate) use incoming::{Incoming, Judge};
+pub use deadline_layer::{DeadlineFuture, DeadlineLayer, DeadlineService};
 pub use layer::RetryLayer;
-pub(crate) use outgoing::{Outgoing, grpc_request, path_of, shrink, too_large};
-pub(crate) use plan::MethodPlan;
+pub use methods::DescriptorError;
+pub(crate) use methods::MethodPlan;
 pub(crate) use protocol::{GrpcProtocol, Reply};
-pub use response_body::ResponseBody;
+pub(crate) use request::timeout::{
+    GRPC_TIMEOUT, from_headers as timeout_in, set_header as set_timeout, shorter,
+};
+pub(crate) use request::{ReplayableRequest, grpc_request, path_of, shrink, too_large};
+pub use response::ResponseBody;
+pub(crate) use response::{PREFIX, ReadExtent, Remainder, ResponseReader};
 pub use response_future::ResponseFuture;
-pub(crate) use rest::Tail;
 pub use service::RetryService;
+pub(crate) use status::received::value as header;
+pub(crate) use status::unsent;
 pub use transport::Transport;
-pub(crate) use transport::is_bare_channel;
+pub(crate) use transport::{OwnService, is_bare_channel};

@@ -1,9 +1,8 @@
 //! The future of a call through the layer.
 
-use super::access::OnDemand;
 use super::call::Call;
-use super::response_body::ResponseBody;
-use super::transport::Transport;
+use crate::grpc::response::ResponseBody;
+use crate::grpc::transport::{LazyService, Transport};
 use pin_project_lite::pin_project;
 use std::fmt;
 use std::future::Future;
@@ -16,13 +15,13 @@ pin_project! {
     #[must_use = "futures do nothing unless polled"]
     pub struct ResponseFuture<S: Transport> {
         #[pin]
-        call: Call<OnDemand<S>>,
+        call: Call<LazyService<S>>,
     }
 }
 
-impl<S: Transport> From<Call<OnDemand<S>>> for ResponseFuture<S> {
+impl<S: Transport> From<Call<LazyService<S>>> for ResponseFuture<S> {
     #[inline]
-    fn from(call: Call<OnDemand<S>>) -> Self {
+    fn from(call: Call<LazyService<S>>) -> Self {
         Self { call }
     }
 }

@@ -1,13 +1,12 @@
 //! The service that the layer makes.
 
-use super::access::OnDemand;
 use super::call::Call;
-use super::methods::{Found, Methods};
-use super::response_body::ResponseBody;
 use super::response_future::ResponseFuture;
-use super::transport::{Transport, is_bare_channel};
-use crate::operation::Spare;
+use crate::grpc::methods::{Found, Methods};
+use crate::grpc::response::ResponseBody;
+use crate::grpc::transport::{LazyService, Transport, is_bare_channel};
 use crate::settings::CallOptions;
+use crate::transport::SharedService;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use tonic::Status;
@@ -25,13 +24,13 @@ use tower_service::Service;
 #[derive(Debug, Clone)]
 pub struct RetryService<S> {
     inner: S,
-    spare: Spare<S>,
+    spare: SharedService<S>,
     methods: Arc<Methods>,
 }
 
 impl<S: Clone> RetryService<S> {
     pub(crate) fn new(inner: S, methods: Arc<Methods>) -> Self {
-        Self { spare: Spare::of(&inner), inner, methods }
+        Self { spare: SharedService::of(&inner), inner, methods }
     }
 }
 
@@ -46,17 +45,17 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
     }
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
-        let access = OnDemand::new(self.spare.clone());
+        let handle = LazyService::new(self.spare.clone());
         let path = request.uri().path();
         let found = match self.methods.find(path) {
             None if changes_settings(&request) => Some(self.methods.unlisted(path)),
             found => found,
         };
         match found {
-            None => Call::untouched(access, &mut self.inner, request).into(),
+            None => Call::untouched(handle, &mut self.inner, request).into(),
             Some(Found { plan, kind }) => {
                 let is_named = !is_bare_channel::<S>();
-                Call::start(access, &mut self.inner, request, plan, kind, is_named)
+                Call::start(handle, &mut self.inner, request, plan, kind, is_named)
             }
         }
     }

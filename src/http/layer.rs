@@ -1,8 +1,8 @@
 //! The layer around an HTTP client.
 
-use super::connections::Connections;
 use super::plan::HttpPlan;
 use super::service::{Config, HttpRetryService, Limits};
+use crate::http::failure::Connections;
 use crate::operation::JitterSeeds;
 use gax_retry::{
     CodeSet, Compatibility, IdempotencyStrategy, IdempotencyTable, Preset, RetrySettings, StatusSet,
@@ -16,10 +16,10 @@ use tower_layer::Layer;
 /// The client is any tower service of [`http::Request`]s, such as hyper-util's, or with the feature
 /// `reqwest` a `ReqwestService`. The layer decides in this order:
 ///
-/// * An answer 2xx whose body came whole is success. Any other status, whatever its body does, counts as a code, by
+/// * A response 2xx whose body came whole is success. Any other status, whatever its body does, counts as a code, by
 ///   [`Code::from_http_status`](gax_retry::Code::from_http_status); a broken connection or body counts as
 ///   `UNAVAILABLE` ([`Compatibility::GaxJava`]: `UNKNOWN`, and final), an attempt whose time is up as
-///   `DEADLINE_EXCEEDED`, an answer that can't be read as `INTERNAL`, and final.
+///   `DEADLINE_EXCEEDED`, a response that can't be read as `INTERNAL`, and final.
 /// * It is retried if its code is retryable; or by status, where
 ///   [`retryable_statuses`](Self::retryable_statuses) or a preset says so.
 /// * It is retried only if the request may be sent twice, by the [table](Self::idempotency) and the
@@ -27,7 +27,7 @@ use tower_layer::Layer;
 /// * `Retry-After` lengthens the wait, and a wait beyond the budget ends the operation.
 ///
 /// The response carries an [`OperationReport`](crate::OperationReport) in its extensions, whose
-/// [`http`](crate::OperationReport::http) says why the request was retried or not. The last answer, whatever
+/// [`http`](crate::OperationReport::http) says why the request was retried or not. The last response, whatever
 /// its status, is the response; only where none came the operation ends with an
 /// [`HttpError`](crate::HttpError).
 ///
@@ -135,7 +135,7 @@ impl HttpRetryLayer {
         self.changed()
     }
 
-    /// Retries answers by their status, in place of their code.
+    /// Retries responses by their status, in place of their code.
     #[must_use]
     pub fn retryable_statuses(mut self, statuses: impl Into<StatusSet>) -> Self {
         self.statuses = Some(statuses.into());

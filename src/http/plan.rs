@@ -11,22 +11,22 @@ use std::time::Duration;
 
 /// What all calls of a layer share; a call that brings options of its own has one more.
 #[derive(Debug, Clone)]
-pub(super) struct HttpPlan {
-    pub(super) policy: Policy,
+pub(crate) struct HttpPlan {
+    pub(crate) policy: Policy,
     /// The time that a call brings along for all its attempts.
-    pub(super) timeout: Option<Duration>,
-    /// In place of the codes of answers.
+    pub(crate) timeout: Option<Duration>,
+    /// In place of the codes of responses.
     statuses: Option<StatusSet>,
     /// In place of the codes of broken connections.
     transport: Option<TransportFailures>,
     table: IdempotencyTable,
-    pub(super) strategy: IdempotencyStrategy,
+    pub(crate) strategy: IdempotencyStrategy,
     /// By gax-java's rules, what its transport throws is `UNKNOWN` and final.
     throws_are_final: bool,
 }
 
 impl HttpPlan {
-    pub(super) fn new(settings: &RetrySettings, codes: CodeSet, compatibility: Compatibility) -> Self {
+    pub(crate) fn new(settings: &RetrySettings, codes: CodeSet, compatibility: Compatibility) -> Self {
         let is_java = compatibility == Compatibility::GaxJava;
         Self {
             policy: Policy::with_compatibility(settings, codes, compatibility),
@@ -40,7 +40,7 @@ impl HttpPlan {
         }
     }
 
-    pub(super) fn of_preset(preset: &Preset) -> Self {
+    pub(crate) fn of_preset(preset: &Preset) -> Self {
         Self {
             policy: preset.policy(),
             timeout: None,
@@ -52,16 +52,16 @@ impl HttpPlan {
         }
     }
 
-    pub(super) fn set_table(&mut self, table: IdempotencyTable) {
+    pub(crate) fn set_table(&mut self, table: IdempotencyTable) {
         self.table = table;
     }
 
-    pub(super) fn set_statuses(&mut self, statuses: StatusSet) {
+    pub(crate) fn set_statuses(&mut self, statuses: StatusSet) {
         self.statuses = Some(statuses);
     }
 
     /// Takes in what one call brings along.
-    pub(super) fn apply(&mut self, options: &CallOptions) {
+    pub(crate) fn apply(&mut self, options: &CallOptions) {
         if let Some(settings) = &options.retry_settings {
             self.policy = self.policy.clone().with_retry_settings(settings);
         }
@@ -77,7 +77,7 @@ impl HttpPlan {
     }
 
     /// What the table says of a request.
-    pub(super) fn classify(&self, parts: &Parts, body: &[u8]) -> Verdict {
+    pub(crate) fn classify(&self, parts: &Parts, body: &[u8]) -> Verdict {
         let target = parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
         let headers = Headers(&parts.headers);
         let facts = RequestFacts::new(parts.method.as_str(), target).with_headers(&headers).with_body(body);
@@ -86,7 +86,7 @@ impl HttpPlan {
 
     /// The code that a failure counts as, and whether it is retried, where something other than the code
     /// says so.
-    pub(super) fn classified(&self, failure: HttpFailure) -> (Code, Option<bool>) {
+    pub(crate) fn classified(&self, failure: HttpFailure) -> (Code, Option<bool>) {
         match failure {
             HttpFailure::Status(status) => {
                 (Code::from_http_status(status), self.statuses.map(|statuses| statuses.contains(status)))

@@ -1,6 +1,6 @@
 //! What a report says of an HTTP request besides its attempts.
 
-use crate::operation::Ends;
+use crate::operation::{Ends, OperationReport};
 use gax_retry::__private::Escaped;
 use gax_retry::{HttpFailure, IdempotencyStrategy, Verdict};
 use std::fmt;
@@ -19,13 +19,13 @@ use std::fmt;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpReport {
-    pub(super) verdict: Verdict,
-    pub(super) strategy: IdempotencyStrategy,
-    pub(super) failures: Ends<HttpFailure>,
+    pub(crate) verdict: Verdict,
+    pub(crate) strategy: IdempotencyStrategy,
+    pub(crate) failures: Ends<HttpFailure>,
 }
 
 impl HttpReport {
-    pub(super) fn new(verdict: Verdict, strategy: IdempotencyStrategy) -> Self {
+    pub(crate) fn new(verdict: Verdict, strategy: IdempotencyStrategy) -> Self {
         Self { verdict, strategy, failures: Ends::default() }
     }
 
@@ -48,7 +48,7 @@ impl HttpReport {
     }
 
     /// Whether the strategy retries anything at all.
-    pub(super) fn may_be_retried(&self) -> bool {
+    pub(crate) fn may_be_retried(&self) -> bool {
         self.strategy != IdempotencyStrategy::Never
     }
 
@@ -58,11 +58,25 @@ impl HttpReport {
         IdempotencyStrategy::Conditional.permits(self.verdict.idempotency())
     }
 
-    /// How the attempts failed, in their order. A failure that is neither an answer nor the transport's
+    /// How the attempts failed, in their order. A failure that is neither a response nor the transport's
     /// (the request's own body failed, say) is left out. Of more than 64 these are the first 32 and the last 32.
     #[must_use]
     pub fn failures(&self) -> &[HttpFailure] {
         self.failures.as_slice()
+    }
+}
+
+impl OperationReport {
+    /// Why an HTTP request was retried, or was not; `None` for other operations.
+    #[must_use]
+    pub fn http(&self) -> Option<&HttpReport> {
+        self.detail()?.get()
+    }
+
+    /// What the idempotency table says of an HTTP request; `None` for other operations.
+    #[must_use]
+    pub fn idempotency(&self) -> Option<&Verdict> {
+        self.http().map(HttpReport::idempotency)
     }
 }
 

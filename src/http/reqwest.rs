@@ -1,6 +1,6 @@
 //! A reqwest client as a tower service.
 
-use super::BoxError;
+use crate::http::BoxError;
 use ::reqwest::{Body, Client, Request};
 use bytes::Bytes;
 use http::Method;

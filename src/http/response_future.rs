@@ -1,12 +1,12 @@
 //! The future of a request through the layer.
 
-use super::BoxError;
-use super::body::HttpResponseBody;
-use super::error::{Broken, HttpError};
 use super::plan::HttpPlan;
-use super::protocol::{Ended, HttpProtocol};
-use super::replay::Replay;
-use crate::operation::{Driver, Finished};
+use crate::http::BoxError;
+use crate::http::failure::{Broken, HttpError};
+use crate::http::protocol::{Ended, HttpProtocol};
+use crate::http::request::Replay;
+use crate::http::response::HttpResponseBody;
+use crate::operation::{Detail, Driver, Finished};
 use http_body::Body;
 use pin_project_lite::pin_project;
 use std::fmt;
@@ -67,7 +67,7 @@ where
             Finished::Failure(stop) => (driver.as_mut().protocol().ended.take(), Some(stop)),
         };
         let name = driver.as_mut().protocol().name();
-        let report = driver.as_mut().report(stop, name).with_http(driver.protocol().details());
+        let report = driver.as_mut().report(stop, name).with_detail(Detail::new(driver.protocol().details()));
         Poll::Ready(match ended {
             Some(Ended::Response(mut response)) => {
                 response.extensions_mut().insert(report);

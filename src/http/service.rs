@@ -1,16 +1,15 @@
 //! The service that the layer makes.
 
-use super::BoxError;
-use super::body::HttpResponseBody;
-use super::connections::Connections;
-use super::error::HttpError;
-use super::outgoing::Outgoing;
 use super::plan::HttpPlan;
-use super::protocol::HttpProtocol;
-use super::replay::Replay;
 use super::response_future::HttpResponseFuture;
-use crate::operation::{JitterSeeds, Spare};
+use crate::http::BoxError;
+use crate::http::failure::{Connections, HttpError};
+use crate::http::protocol::HttpProtocol;
+use crate::http::request::{Replay, ReplayableRequest};
+use crate::http::response::HttpResponseBody;
+use crate::operation::JitterSeeds;
 use crate::settings::CallOptions;
+use crate::transport::SharedService;
 use gax_retry::{IdempotencyStrategy, Preset};
 use http::Extensions;
 use http_body::Body;
@@ -23,7 +22,7 @@ use tower_service::Service;
 ///
 /// # Errors
 ///
-/// [`HttpError`], where no answer came. An answer of any status is a response.
+/// [`HttpError`], where no response came. A response of any status is a response.
 ///
 /// # Cancel safety
 ///
@@ -31,32 +30,32 @@ use tower_service::Service;
 #[derive(Debug, Clone)]
 pub struct HttpRetryService<S> {
     inner: S,
-    spare: Spare<S>,
+    spare: SharedService<S>,
     config: Arc<Config>,
 }
 
 /// What all calls through a layer share.
 #[derive(Debug)]
-pub(super) struct Config {
-    pub(super) policy: Arc<HttpPlan>,
-    pub(super) limits: Limits,
-    pub(super) jitter: JitterSeeds,
-    pub(super) connections: Connections,
+pub(crate) struct Config {
+    pub(crate) policy: Arc<HttpPlan>,
+    pub(crate) limits: Limits,
+    pub(crate) jitter: JitterSeeds,
+    pub(crate) connections: Connections,
 }
 
 /// What is kept and heeded of a call, whatever its policy.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
-    pub(super) max_replay_bytes: usize,
-    pub(super) max_response_buffer: usize,
-    pub(super) body_idle_timeout: Option<Duration>,
+pub(crate) struct Limits {
+    pub(crate) max_replay_bytes: usize,
+    pub(crate) max_response_buffer: usize,
+    pub(crate) body_idle_timeout: Option<Duration>,
     /// Whether `Retry-After` is heeded.
-    pub(super) retry_after: bool,
+    pub(crate) retry_after: bool,
 }
 
 impl<S: Clone> HttpRetryService<S> {
-    pub(super) fn new(inner: S, config: Arc<Config>) -> Self {
-        Self { spare: Spare::of(&inner), inner, config }
+    pub(crate) fn new(inner: S, config: Arc<Config>) -> Self {
+        Self { spare: SharedService::of(&inner), inner, config }
     }
 }
 
@@ -103,9 +102,9 @@ where
     fn call(&mut self, request: http::Request<B>) -> Self::Future {
         let (mut parts, body) = request.into_parts();
         let plan = self.config.plan_for(&mut parts.extensions);
-        let outgoing = Outgoing::new(parts, body, self.config.limits.max_replay_bytes);
+        let request = ReplayableRequest::new(parts, body, self.config.limits.max_replay_bytes);
         let (service, spare) = (self.inner.clone(), self.spare.clone());
-        let protocol = HttpProtocol::new(service, spare, &plan, Arc::clone(&self.config), outgoing);
+        let protocol = HttpProtocol::new(service, spare, &plan, Arc::clone(&self.config), request);
         HttpResponseFuture::new(protocol, plan)
     }
 }

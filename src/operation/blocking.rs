@@ -1,7 +1,7 @@
 //! An operation that blocks its thread: the same as the driver's, without a task.
 
-use super::Jitter;
 use super::in_progress::InProgress;
+use super::jitter::Jitter;
 use gax_retry::{Action, AttemptResult, End, Policy, StartedAttempt, Stop};
 use std::time::Duration;
 

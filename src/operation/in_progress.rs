@@ -1,7 +1,9 @@
 //! What is known of an operation on its way, whoever drives it: the pure operation, its clock and its report.
 
+use super::clock::Clock;
+use super::jitter::Jitter;
 use super::protocol::{Current, Unsendable};
-use super::{Clock, Jitter, Ledger, Name, Note, OperationReport};
+use crate::operation::report::{Ledger, Name, Note, OperationReport};
 use gax_retry::{
     Action, Attempt, AttemptKind, AttemptResult, JitterSource, Operation, Outcome, Policy, StartedAttempt,
     Stop, World,

@@ -1,6 +1,8 @@
 //! What an operation is made over: a protocol carries attempts out and reports facts.
 
-use super::{Clock, Jitter, Ledger, Note};
+use super::clock::Clock;
+use super::jitter::Jitter;
+use crate::operation::report::{Ledger, Note};
 use gax_retry::{AttemptResult, Operation, Policy, StartedAttempt};
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! The settings of all RPCs of a service.
 
-use super::{CallSettings, MethodInfo};
+use super::CallSettings;
+use super::MethodInfo;
 use gax_retry::SettingsError;
 use std::time::Duration;
 

@@ -194,7 +194,7 @@ async fn an_error_tells_the_last_answer_that_came() {
     assert_eq!(
         error.to_string(),
         "GET /thing failed after 2 attempts in 1.1s (NON_RETRYABLE): the last attempt timed out after 1s; \
-         the last answer was status 503"
+         the last response had status 503"
     );
     assert_eq!(error.last_status(), Some(503));
 }

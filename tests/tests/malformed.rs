@@ -64,25 +64,25 @@ fn errors() -> Vec<(&'static str, Answer, Code, &'static str)> {
             "a service that is down behind a proxy",
             Answer::http(503, &[("content-type", "text/html")]),
             Code::Unavailable,
-            "the answer has no grpc-status, but HTTP status 503",
+            "the response has no grpc-status, but HTTP status 503",
         ),
         (
             "a proxy that limits",
             Answer::http(429, &[]),
             Code::Unavailable,
-            "the answer has no grpc-status, but HTTP status 429",
+            "the response has no grpc-status, but HTTP status 429",
         ),
         (
             "another server",
             Answer::http(404, &[]),
             Code::Unimplemented,
-            "the answer has no grpc-status, but HTTP status 404",
+            "the response has no grpc-status, but HTTP status 404",
         ),
         (
             "a redirect",
             Answer::http(302, &[("location", "http://elsewhere/")]),
             Code::Unknown,
-            "the answer has no grpc-status, but HTTP status 302",
+            "the response has no grpc-status, but HTTP status 302",
         ),
     ]
 }

@@ -10,7 +10,7 @@ use tokio::time::{Instant, Sleep, sleep};
 
 /// What becomes of one attempt.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Act {
+pub(crate) enum Act {
     /// It ends so long after its start.
     Ends(Duration, AttemptResult),
     /// It never ends.
@@ -21,16 +21,16 @@ pub(super) enum Act {
 
 /// What a fake operation meets with.
 #[derive(Debug)]
-pub(super) struct Script {
-    pub(super) acts: VecDeque<Act>,
-    pub(super) bound: Option<Duration>,
-    pub(super) prepared_after: Option<Duration>,
-    pub(super) is_unsendable: bool,
-    pub(super) compatibility: Compatibility,
+pub(crate) struct Script {
+    pub(crate) acts: VecDeque<Act>,
+    pub(crate) bound: Option<Duration>,
+    pub(crate) prepared_after: Option<Duration>,
+    pub(crate) is_unsendable: bool,
+    pub(crate) compatibility: Compatibility,
 }
 
 impl Script {
-    pub(super) fn of(acts: impl IntoIterator<Item = Act>) -> Self {
+    pub(crate) fn of(acts: impl IntoIterator<Item = Act>) -> Self {
         Self {
             acts: acts.into_iter().collect(),
             bound: None,
@@ -41,7 +41,7 @@ impl Script {
     }
 }
 
-pub(super) struct Plan(Policy);
+pub(crate) struct Plan(Policy);
 
 impl AsRef<Policy> for Plan {
     fn as_ref(&self) -> &Policy {
@@ -49,7 +49,7 @@ impl AsRef<Policy> for Plan {
     }
 }
 
-pub(super) fn plan(
+pub(crate) fn plan(
     settings: &RetrySettings,
     codes: impl Into<CodeSet>,
     compatibility: Compatibility,
@@ -57,18 +57,18 @@ pub(super) fn plan(
     Plan(Policy::with_compatibility(settings, codes, compatibility))
 }
 
-pub(super) struct Fake {
+pub(crate) struct Fake {
     script: Script,
     preparing: Option<Pin<Box<Sleep>>>,
-    pub(super) waits: usize,
+    pub(crate) waits: usize,
 }
 
 impl Fake {
-    pub(super) fn new(script: Script) -> Self {
+    pub(crate) fn new(script: Script) -> Self {
         Self { script, preparing: None, waits: 0 }
     }
 
-    pub(super) fn attempt(&mut self, current: &Current<'_>) -> Attempt {
+    pub(crate) fn attempt(&mut self, current: &Current<'_>) -> Attempt {
         assert_eq!(current.elapsed(), Duration::ZERO);
         let act = self.script.acts.pop_front().expect("no attempt beyond the script");
         let sleep = match act {
@@ -80,7 +80,7 @@ impl Fake {
 }
 
 /// An attempt in flight.
-pub(super) struct Attempt {
+pub(crate) struct Attempt {
     act: Act,
     clock: Clock,
     sleep: Option<Pin<Box<Sleep>>>,

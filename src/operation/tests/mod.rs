@@ -2,7 +2,8 @@
 
 mod fake;
 
-use super::{Clock, Current, Driver, Finished, Name, OperationReport};
+use crate::operation::report::{Name, OperationReport};
+use crate::operation::{Clock, Current, Driver, Finished};
 use fake::{Act, Fake, Script};
 use gax_retry::{
     AttemptResult, Code, Compatibility, Resend, RetrySettings, StartedAttempt, Stop, StopReason,

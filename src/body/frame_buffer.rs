@@ -1,0 +1,147 @@
+//! Data of a body that is held back: a response that has yet to be judged, a request to be sent again.
+
+use bytes::{Bytes, BytesMut};
+use std::collections::VecDeque;
+
+/// Data frames in the order in which they came.
+///
+/// The first frame lives inline: most unary responses have one. Short frames after it are put together: each by
+/// itself would take more for its bookkeeping than for its bytes.
+#[derive(Debug, Default)]
+pub(crate) struct FrameBuffer {
+    first: Option<Bytes>,
+    rest: Option<Box<Rest>>,
+}
+
+/// The frames after the first, behind a pointer since there rarely are any.
+#[derive(Debug, Default)]
+struct Rest {
+    frames: VecDeque<Bytes>,
+    /// The short ones that came last, in one piece.
+    short: BytesMut,
+    len: usize,
+}
+
+impl From<Bytes> for FrameBuffer {
+    fn from(data: Bytes) -> Self {
+        Self { first: Some(data), rest: None }
+    }
+}
+
+impl Rest {
+    /// Below this many bytes a frame is copied, rather than kept.
+    const SHORT: usize = 1024;
+
+    fn push(&mut self, data: Bytes) {
+        self.len += data.len();
+        if data.len() < Self::SHORT {
+            self.short.extend_from_slice(&data);
+            return;
+        }
+        if !self.short.is_empty() {
+            self.frames.push_back(self.short.split().freeze());
+        }
+        self.frames.push_back(data);
+    }
+
+    fn pop(&mut self) -> Option<Bytes> {
+        let short = &mut self.short;
+        let next = self.frames.pop_front().or_else(|| {
+            let all = std::mem::take(short);
+            (!all.is_empty()).then(|| all.freeze())
+        })?;
+        self.len -= next.len();
+        Some(next)
+    }
+}
+
+impl FrameBuffer {
+    /// Takes another frame; one of nothing is left out.
+    #[inline]
+    pub(crate) fn push(&mut self, data: Bytes) {
+        if data.is_empty() {
+            return;
+        }
+        if self.is_empty() {
+            self.first = Some(data);
+        } else {
+            self.rest.get_or_insert_default().push(data);
+        }
+    }
+
+    /// The bytes held.
+    pub(crate) fn len(&self) -> usize {
+        self.first.as_ref().map_or(0, Bytes::len) + self.rest.as_ref().map_or(0, |rest| rest.len)
+    }
+
+    /// Whether nothing is held.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.is_none() && self.rest.as_ref().is_none_or(|rest| rest.len == 0)
+    }
+
+    /// The first frame, where it has not been passed on.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<&[u8]> {
+        self.first.as_deref()
+    }
+
+    /// What is held, piece by piece.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
+        let rest = self.rest.iter().flat_map(|rest| {
+            rest.frames.iter().map(Bytes::as_ref).chain(std::iter::once(rest.short.as_ref()))
+        });
+        self.first.iter().map(Bytes::as_ref).chain(rest)
+    }
+
+    /// The next piece to pass on.
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Bytes> {
+        match &mut self.rest {
+            Some(rest) if self.first.is_none() => rest.pop(),
+            _ => self.first.take(),
+        }
+    }
+
+    /// All frames as one buffer, without a copy where there is one only.
+    pub(crate) fn into_bytes(self) -> Bytes {
+        if self.rest.as_ref().is_none_or(|rest| rest.len == 0) {
+            return self.first.unwrap_or_default();
+        }
+        let mut all = Vec::with_capacity(self.len());
+        for piece in self.pieces() {
+            all.extend_from_slice(piece);
+        }
+        Bytes::from(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(frames: &[&'static [u8]]) -> FrameBuffer {
+        let mut buffer = FrameBuffer::default();
+        for frame in frames {
+            buffer.push(Bytes::from_static(frame));
+        }
+        buffer
+    }
+
+    #[test]
+    fn bytes_come_out_in_order() {
+        let long = Bytes::from(vec![b'l'; 1024]);
+        let mut buffer = of(&[b"ab", b"c", b"", b"de"]);
+        buffer.push(long.clone());
+        buffer.push(long.clone());
+        buffer.push(Bytes::from_static(b"f"));
+        buffer.push(Bytes::from_static(b"g"));
+        assert_eq!(buffer.len(), 2055);
+        let popped: Vec<_> = std::iter::from_fn(|| buffer.pop()).collect();
+        assert_eq!(popped, [&b"ab"[..], b"cde", &long, &long, b"fg"]);
+        assert!(buffer.is_empty());
+        buffer.push(Bytes::from_static(b"h"));
+        assert_eq!((buffer.len(), buffer.pop()), (1, Some(Bytes::from_static(b"h"))));
+        assert_eq!(of(&[b"ab", b"c", b"de"]).into_bytes(), "abcde");
+        assert_eq!(of(&[]).into_bytes(), "");
+    }
+}

@@ -1,0 +1,5 @@
+//! What request and response bodies of both transports share.
+
+mod frame_buffer;
+
+pub(crate) use frame_buffer::FrameBuffer;

@@ -1,0 +1,89 @@
+//! The settings of a method, made ready to run calls by.
+
+use crate::grpc::request::timeout;
+use crate::operation::JitterSeeds;
+use crate::settings::{CallOptions, CallSettings, Limits};
+use gax_retry::{Compatibility, Policy, StartedAttempt};
+use http::HeaderValue;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What all calls of a method share. Made once; a call that brings settings of its own makes one more.
+#[derive(Debug, Clone)]
+pub(crate) struct MethodPlan {
+    pub(crate) policy: Policy,
+    /// The `grpc-timeout` of a first attempt that nothing but the policy bounds, prepared: most calls make no other.
+    pub(crate) first_timeout: Option<HeaderValue>,
+    /// The RPC timeout that it stands for.
+    pub(crate) first_rpc_timeout: Option<Duration>,
+    /// The time that a call brings along for all its attempts.
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) limits: Limits,
+    pub(crate) jitter: JitterSeeds,
+    /// Whether RPC timeouts don't apply, since a stream is on either side.
+    is_stream: bool,
+}
+
+impl AsRef<Policy> for MethodPlan {
+    #[inline]
+    fn as_ref(&self) -> &Policy {
+        &self.policy
+    }
+}
+
+impl MethodPlan {
+    pub(crate) fn new(
+        settings: &CallSettings,
+        compatibility: Compatibility,
+        limits: Limits,
+        jitter: &JitterSeeds,
+    ) -> Self {
+        let policy =
+            Policy::with_compatibility(settings.retry_settings(), settings.retryable_codes(), compatibility);
+        let plan = Self {
+            policy: policy.clone(),
+            first_timeout: None,
+            first_rpc_timeout: None,
+            timeout: None,
+            limits,
+            jitter: jitter.clone(),
+            is_stream: false,
+        };
+        plan.with_policy(policy, false)
+    }
+
+    /// The same for an RPC with a stream on either side.
+    pub(crate) fn for_stream(&self) -> Self {
+        self.clone().with_policy(self.policy.clone(), true)
+    }
+
+    fn with_policy(self, policy: Policy, is_stream: bool) -> Self {
+        let policy = if is_stream { policy.without_rpc_timeouts() } else { policy };
+        let first_rpc_timeout = policy.first_attempt().and_then(StartedAttempt::rpc_timeout);
+        let first_timeout = first_rpc_timeout.map(timeout::header_value);
+        Self { policy, first_timeout, first_rpc_timeout, is_stream, ..self }
+    }
+
+    /// The plan of a call with options of its own; `None`: this one.
+    #[inline]
+    pub(crate) fn of_call(&self, options: Option<&CallOptions>) -> Option<Arc<Self>> {
+        let options = options.filter(|options| options.changes_settings())?;
+        Some(self.changed(options))
+    }
+
+    #[cold]
+    fn changed(&self, options: &CallOptions) -> Arc<Self> {
+        let mut policy = self.policy.clone();
+        if let Some(settings) = &options.retry_settings {
+            policy = policy.with_retry_settings(settings);
+        }
+        if let Some(codes) = options.retryable_codes {
+            policy = policy.with_retryable_codes(codes);
+        }
+        if let Some(timeout) = options.attempt_timeout {
+            policy = policy.with_attempt_timeout(timeout);
+        }
+        let plan = self.clone().with_policy(policy, self.is_stream);
+        Arc::new(Self { timeout: options.timeout, ..plan })
+    }
+}

@@ -1,0 +1,268 @@
+//! Attempts over a gRPC service: requests go out, responses, statuses and errors become facts.
+
+use super::failed::Bad;
+use super::grpc_protocol::GrpcProtocol;
+use crate::grpc::methods::MethodPlan;
+use crate::grpc::request::{ReplayableRequest, timeout};
+use crate::grpc::response::{Remainder, ResponseReader, Step};
+use crate::grpc::status::{Failure, Suspect};
+use crate::grpc::transport::{ServiceHandle, ready_now};
+use crate::operation::{Current, Fact, Jitter, Protocol, Unsendable, until};
+use gax_retry::{AttemptKind, AttemptResult, Seen, StartedAttempt};
+use http::HeaderValue;
+use pin_project_lite::pin_project;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::time::Instant;
+use tonic::body::Body;
+use tonic::client::GrpcService;
+use tonic::codegen::StdError;
+
+/// A response to hand on: its head and what was held back of it, and what follows.
+pub(crate) struct Reply {
+    pub(crate) reader: ResponseReader,
+    pub(crate) remainder: Remainder,
+}
+
+pin_project! {
+    /// An attempt in flight.
+    #[project = AttemptProj]
+    pub(crate) enum GrpcAttempt<F> {
+        // The service is asked whether it takes a request.
+        Ready,
+        // The request is out, and the head of the response is awaited.
+        Sent { #[pin] future: F },
+        // The response comes in, in more than one go.
+        Collecting { reader: Box<ResponseReader> },
+        // The service takes no request any more.
+        Broken { error: Option<StdError> },
+        // It failed, and whether its own response was the reason is not known yet.
+        Suspected { suspect: Option<Box<Suspect>>, until: Instant },
+    }
+}
+
+impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
+    /// Sends the first attempt now if `service` takes it: the caller's own request, which `complete` makes that of
+    /// an attempt with the timeout in hand.
+    #[inline]
+    pub(crate) fn send_now(
+        &mut self,
+        service: &mut A::Service,
+        plan: &MethodPlan,
+        started: StartedAttempt,
+        current: &mut Current<'_>,
+        request: http::Request<Body>,
+        complete: impl FnOnce(&mut Q, http::Request<Body>, Option<HeaderValue>) -> http::Request<Body>,
+    ) -> GrpcAttempt<<A::Service as GrpcService<Body>>::Future> {
+        self.begun(plan, started, current);
+        let timeout = self.timeout(plan, current);
+        let request = complete(&mut self.request, request, timeout);
+        match ready_now(service) {
+            Poll::Ready(Ok(())) => GrpcAttempt::Sent { future: service.call(request) },
+            Poll::Ready(Err(error)) => GrpcAttempt::Broken { error: Some(error.into()) },
+            // Whether it is ready is asked again when the call is polled, and nobody knows when that will be.
+            Poll::Pending => {
+                self.request.put_off(request);
+                self.is_late = true;
+                GrpcAttempt::Ready
+            }
+        }
+    }
+
+    #[inline]
+    fn begun(&mut self, plan: &MethodPlan, started: StartedAttempt, current: &mut Current<'_>) {
+        self.rpc_timeout = started.rpc_timeout();
+        if let Some(note) = self.request.note(plan).filter(|_| started.number() == 1) {
+            current.note(note);
+        }
+    }
+
+    /// The `grpc-timeout` of the attempt in hand.
+    #[inline]
+    fn timeout(&self, plan: &MethodPlan, current: &Current<'_>) -> Option<HeaderValue> {
+        if self.is_late {
+            self.rpc_timeout?;
+            return current.deadline().map(until).map(timeout::header_value);
+        }
+        if self.rpc_timeout == plan.first_rpc_timeout {
+            return plan.first_timeout.clone();
+        }
+        self.rpc_timeout.map(timeout::header_value)
+    }
+
+    /// Goes on with a response that comes in.
+    #[inline]
+    fn read(
+        &mut self,
+        plan: &MethodPlan,
+        reader: &mut ResponseReader,
+        current: &mut Current<'_>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Remainder, Bad>> {
+        let extent = self.extent;
+        Poll::Ready(match ready!(reader.poll(extent, plan.limits.max_response_buffer, current, cx)) {
+            Step::Good(remainder) => Ok(remainder),
+            Step::Failed(failure) => Err(Bad::Ended(self.failed(plan, failure, Seen::Headers, current))),
+            Step::Broke(error) => Err(self.broken(plan, error, Seen::Headers, current)),
+            Step::Unreadable(failure) => Err(Bad::Ended(self.unreadable(plan, failure, current))),
+        })
+    }
+}
+
+impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
+    type Plan = MethodPlan;
+    type Attempt = GrpcAttempt<<A::Service as GrpcService<Body>>::Future>;
+    type Reply = Reply;
+
+    #[inline]
+    fn bound(&self, plan: &MethodPlan) -> Option<Duration> {
+        timeout::shorter(plan.timeout, self.request.bound())
+    }
+
+    #[inline]
+    fn jitter(&self, plan: &MethodPlan) -> Jitter {
+        plan.jitter.next()
+    }
+
+    #[inline]
+    fn prepare(&mut self, plan: &MethodPlan, cx: &mut Context<'_>) -> Poll<Result<(), Unsendable>> {
+        match self.request.prepare(plan, cx) {
+            Poll::Ready(Ok(())) => {
+                self.failure = None;
+                Poll::Ready(Ok(()))
+            }
+            Poll::Ready(Err(status)) => {
+                self.failure = Some(Box::new(Failure::transport(status.into(), false).0));
+                Poll::Ready(Err(Unsendable))
+            }
+            Poll::Pending => {
+                self.failure.get_or_insert_with(|| Box::new(Failure::unread()));
+                Poll::Pending
+            }
+        }
+    }
+
+    #[inline]
+    fn begin(
+        &mut self,
+        plan: &MethodPlan,
+        started: StartedAttempt,
+        current: &mut Current<'_>,
+    ) -> Self::Attempt {
+        self.is_late = started.kind() == AttemptKind::Resend;
+        self.begun(plan, started, current);
+        GrpcAttempt::Ready
+    }
+
+    #[inline]
+    fn poll(
+        &mut self,
+        plan: &MethodPlan,
+        mut attempt: Pin<&mut Self::Attempt>,
+        current: &mut Current<'_>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Fact<Reply>> {
+        loop {
+            let bad = match attempt.as_mut().project() {
+                AttemptProj::Ready => match self.handle.service().poll_ready(cx) {
+                    Poll::Ready(Ok(())) => {
+                        let request = self.request.write(self.timeout(plan, current));
+                        let future = self.handle.service().call(request);
+                        attempt.set(GrpcAttempt::Sent { future });
+                        continue;
+                    }
+                    Poll::Ready(Err(error)) => {
+                        // A service that has failed is neither called nor asked again.
+                        self.handle.renew();
+                        self.broken(plan, error.into(), Seen::Nothing, current)
+                    }
+                    Poll::Pending => {
+                        self.is_late = true;
+                        return Poll::Pending;
+                    }
+                },
+                AttemptProj::Sent { future } => match ready!(future.poll(cx)) {
+                    Ok(response) => match ResponseReader::of(response, current) {
+                        Ok(mut reader) => match self.read(plan, &mut reader, current, cx) {
+                            Poll::Ready(Ok(remainder)) => {
+                                return Poll::Ready(Fact::Replied(Reply { reader, remainder }));
+                            }
+                            Poll::Ready(Err(bad)) => bad,
+                            Poll::Pending => {
+                                attempt.set(GrpcAttempt::Collecting { reader: Box::new(reader) });
+                                return Poll::Pending;
+                            }
+                        },
+                        Err(failure) => Bad::Ended(self.failed(plan, failure, Seen::Nothing, current)),
+                    },
+                    Err(error) => self.broken(plan, error.into(), Seen::Nothing, current),
+                },
+                AttemptProj::Collecting { reader } => match ready!(self.read(plan, reader, current, cx)) {
+                    Ok(remainder) => {
+                        let reader = std::mem::take(&mut **reader);
+                        return Poll::Ready(Fact::Replied(Reply { reader, remainder }));
+                    }
+                    Err(bad) => bad,
+                },
+                AttemptProj::Broken { error } => match error.take() {
+                    Some(error) => self.broken(plan, error, Seen::Nothing, current),
+                    None => return Poll::Pending,
+                },
+                AttemptProj::Suspected { suspect, until } => {
+                    if current.clock().has_reached(*until) {
+                        match suspect.take() {
+                            Some(suspect) => Bad::Ended(self.cleared(plan, *suspect, current)),
+                            None => return Poll::Pending,
+                        }
+                    } else {
+                        return Poll::Pending;
+                    }
+                }
+            };
+            match bad {
+                Bad::Ended(result) => return Poll::Ready(Fact::Ended(result)),
+                Bad::Suspected(suspect) => {
+                    let until = suspect.until();
+                    attempt.set(GrpcAttempt::Suspected { suspect: Some(suspect), until });
+                }
+            }
+        }
+    }
+
+    fn expire(
+        &mut self,
+        plan: &MethodPlan,
+        attempt: Pin<&mut Self::Attempt>,
+        current: &mut Current<'_>,
+    ) -> AttemptResult {
+        let seen = match attempt.project() {
+            AttemptProj::Ready => {
+                // A place in the service's queue must not be held through a delay.
+                self.handle.renew();
+                Seen::Nothing
+            }
+            AttemptProj::Collecting { .. } => Seen::Headers,
+            AttemptProj::Suspected { suspect, .. } => match suspect.take() {
+                Some(suspect) => return self.cleared(plan, *suspect, current),
+                None => Seen::Nothing,
+            },
+            AttemptProj::Sent { .. } | AttemptProj::Broken { .. } => Seen::Nothing,
+        };
+        self.timed_out(plan, seen)
+    }
+
+    fn due(&self, attempt: &Self::Attempt) -> Option<Instant> {
+        match attempt {
+            GrpcAttempt::Suspected { until, .. } => Some(*until),
+            _ => None,
+        }
+    }
+
+    fn before_wait(&mut self) {
+        if let Some(failure) = &mut self.failure {
+            failure.pack();
+        }
+        self.request.shrink();
+    }
+}

@@ -1,0 +1,154 @@
+//! The facts of an attempt that brought no good response.
+
+use super::grpc_protocol::GrpcProtocol;
+use crate::grpc::methods::MethodPlan;
+use crate::grpc::request::{ReplayableRequest, timeout};
+use crate::grpc::status::cause::{Nature, Reach};
+use crate::grpc::status::{Failure, Suspect};
+use crate::grpc::transport::ServiceHandle;
+use crate::operation::{ConnectProblem, Current, Note, OperationReport};
+use crate::transport::blame;
+use gax_retry::{AttemptResult, Code, Delivery, Resend, RetryFact, Seen, StartedAttempt, Stop, StopReason};
+use tonic::Status;
+use tonic::codegen::StdError;
+
+/// How an attempt went wrong.
+pub(crate) enum Bad {
+    /// It ended with that.
+    Ended(AttemptResult),
+    /// It is not known yet.
+    Suspected(Box<Suspect>),
+}
+
+impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
+    /// The facts of an attempt that ended with that failure, which is kept.
+    pub(super) fn ended(
+        &mut self,
+        plan: &MethodPlan,
+        mut failure: Box<Failure>,
+        seen: Seen,
+    ) -> AttemptResult {
+        let result = AttemptResult::failed(failure.code)
+            .with_seen(seen)
+            .with_replayable(self.request.is_replayable(plan));
+        failure.follow(self.failure.take());
+        self.failure = Some(failure);
+        result
+    }
+
+    pub(super) fn timed_out(&mut self, plan: &MethodPlan, seen: Seen) -> AttemptResult {
+        let timeout = self.rpc_timeout.unwrap_or_default();
+        self.ended(plan, Box::new(Failure::timed_out(timeout)), seen)
+    }
+
+    /// The attempt ended with a status, or with a response that has none.
+    pub(crate) fn failed(
+        &mut self,
+        plan: &MethodPlan,
+        failure: Box<Failure>,
+        seen: Seen,
+        current: &mut Current<'_>,
+    ) -> AttemptResult {
+        if plan.limits.server_timeouts_are_ours && failure.is_server_timeout() && time_is_up(current) {
+            current.note(Note::CountedAsDeadlineExceeded);
+            return self.timed_out(plan, seen);
+        }
+        self.ended(plan, failure, seen)
+    }
+
+    /// The connection or the stream broke; `has_begun` says that the response had begun.
+    pub(crate) fn broken(
+        &mut self,
+        plan: &MethodPlan,
+        error: StdError,
+        seen: Seen,
+        current: &mut Current<'_>,
+    ) -> Bad {
+        let problem = ConnectProblem::of(&*error);
+        let (failure, verdict) = Failure::transport(error, seen != Seen::Nothing);
+        let failure = Box::new(failure);
+        if let Some(problem) = problem {
+            current.note(Note::CannotConnect(problem));
+            if !problem.may_recover() {
+                return Bad::Ended(self.hopeless(plan, failure));
+            }
+        }
+        if verdict.code == Code::DeadlineExceeded && time_is_up(current) {
+            // tonic's own timer, which the header of the attempt has set.
+            return Bad::Ended(self.timed_out(plan, seen));
+        }
+        match verdict.nature {
+            Nature::CancelledByServer if time_is_up(current) => {
+                current.note(Note::CountedAsDeadlineExceeded);
+                return Bad::Ended(self.timed_out(plan, seen));
+            }
+            Nature::Plain | Nature::CancelledByServer => {}
+            Nature::Unreadable => return Bad::Ended(self.unreadable(plan, failure, current)),
+            Nature::Suspect(code) => {
+                return Bad::Suspected(Box::new(Suspect::new(failure, code, seen, current.clock())));
+            }
+        }
+        let result = self.ended(plan, failure, seen);
+        Bad::Ended(match verdict.reach {
+            Reach::NeverSent => result.with_delivery(Delivery::NotSent).with_resend(Resend::Lost),
+            Reach::Refused => result.with_delivery(Delivery::NotProcessed).with_resend(Resend::Refused),
+            Reach::MaybeSent => result,
+            Reach::ChannelClosed => result.with_retry(RetryFact::No(StopReason::ChannelClosed)),
+        })
+    }
+
+    /// The response can't be read, and no other attempt would read it better.
+    pub(crate) fn unreadable(
+        &mut self,
+        plan: &MethodPlan,
+        failure: Box<Failure>,
+        current: &mut Current<'_>,
+    ) -> AttemptResult {
+        current.note(Note::UnreadableResponse);
+        self.hopeless(plan, failure)
+    }
+
+    /// No other attempt can do better, whatever its code says.
+    #[cold]
+    fn hopeless(&mut self, plan: &MethodPlan, failure: Box<Failure>) -> AttemptResult {
+        self.ended(plan, failure, Seen::Nothing).with_retry(RetryFact::No(StopReason::NonRetryable))
+    }
+
+    /// Whether it was this call's own response that could not be read is known now.
+    #[cold]
+    pub(super) fn cleared(
+        &mut self,
+        plan: &MethodPlan,
+        suspect: Suspect,
+        current: &mut Current<'_>,
+    ) -> AttemptResult {
+        let Suspect { mut failure, code, seen, died, ended_at } = suspect;
+        let result = if blame::was_alone(died) {
+            failure.code = code;
+            self.unreadable(plan, failure, current)
+        } else {
+            self.ended(plan, failure, seen)
+        };
+        result.with_end(ended_at)
+    }
+
+    /// The status that the operation ends with.
+    pub(crate) fn status(&mut self, stop: Stop, report: OperationReport) -> Status {
+        let failure = match self.failure.take() {
+            Some(failure) if stop.is_at_deadline() && failure.code != Code::DeadlineExceeded => {
+                let mut late = Failure::at_deadline();
+                late.follow(Some(failure));
+                late
+            }
+            Some(failure) => *failure,
+            None => Failure::no_time(),
+        };
+        failure.into_status(report)
+    }
+}
+
+/// Whether the attempt has used up its RPC timeout, or what the header said of it.
+fn time_is_up(current: &Current<'_>) -> bool {
+    let timeout = current.started().and_then(StartedAttempt::rpc_timeout).map(timeout::written);
+    timeout.is_some_and(|timeout| current.elapsed() >= timeout)
+}

@@ -1,0 +1,38 @@
+//! A call over a gRPC service, between its attempts.
+
+use crate::grpc::request::ReplayableRequest;
+use crate::grpc::response::ReadExtent;
+use crate::grpc::status::Failure;
+use crate::grpc::transport::ServiceHandle;
+use crate::operation::Name;
+use std::time::Duration;
+
+/// One call on its way to its response.
+#[derive(Debug)]
+pub(crate) struct GrpcProtocol<A, Q> {
+    pub(super) handle: A,
+    pub(super) request: Q,
+    pub(super) extent: ReadExtent,
+    /// Time has passed since the attempt began, so that less than its RPC timeout is left.
+    pub(super) is_late: bool,
+    /// What the attempt in hand may take.
+    pub(super) rpc_timeout: Option<Duration>,
+    /// What the last attempt ended with.
+    pub(super) failure: Option<Box<Failure>>,
+}
+
+impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
+    #[inline]
+    pub(crate) fn new(handle: A, request: Q, extent: ReadExtent) -> Self {
+        Self { handle, request, extent, is_late: false, rpc_timeout: None, failure: None }
+    }
+
+    pub(crate) fn request(&self) -> &Q {
+        &self.request
+    }
+
+    /// What the operation is called in its report.
+    pub(crate) fn name(&self) -> Name {
+        Name::from(self.request.path())
+    }
+}

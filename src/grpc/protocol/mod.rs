@@ -1,0 +1,8 @@
+//! Attempts over a gRPC service.
+
+mod attempt;
+mod failed;
+mod grpc_protocol;
+
+pub(crate) use attempt::Reply;
+pub(crate) use grpc_protocol::GrpcProtocol;

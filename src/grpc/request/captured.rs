@@ -1,0 +1,334 @@
+//! The request of a captured client, source so that it can be sent again.
+
+use super::buffer::{Read, RequestBuffer};
+use super::inspection::CompactParts;
+use super::replayable::{ReplayableRequest, body, grpc_request, path_of, shrink, too_large};
+use super::timeout;
+use crate::grpc::methods::MethodPlan;
+use crate::operation::Note;
+use bytes::Bytes;
+use http::request::Parts;
+use http::uri::PathAndQuery;
+use http::{HeaderValue, Uri};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tonic::Status;
+use tonic::body::Body;
+
+/// A request that came through the layer.
+#[derive(Debug)]
+pub(crate) struct CapturedRequest {
+    message: Bytes,
+    source: Source,
+    bound: Option<Duration>,
+}
+
+/// What attempts are written from.
+#[derive(Debug)]
+enum Source {
+    /// Of a captured tonic client's request: in most cases without an allocation.
+    Compact { target: Target, parts: CompactParts },
+    /// Any other request.
+    Whole(Box<Parts>),
+    /// A request that has yet to be read.
+    Unread(Box<Unread>),
+    /// A stream, which goes out as it comes, once.
+    Once(Box<Once>),
+}
+
+/// A request whose body has not come to its end.
+#[derive(Debug)]
+struct Unread {
+    request: http::Request<Body>,
+    compact: Option<CompactParts>,
+    buffer: RequestBuffer,
+}
+
+/// A request that can't be sent again.
+#[derive(Debug)]
+struct Once {
+    path: PathAndQuery,
+    note: Note,
+    request: Option<http::Request<Body>>,
+}
+
+/// Where a request goes: over a channel that adds the origin itself, nothing but a path.
+#[derive(Debug)]
+enum Target {
+    Path(PathAndQuery),
+    Uri(Box<Uri>),
+}
+
+impl Target {
+    #[inline]
+    fn of(uri: &Uri) -> Self {
+        match uri.path_and_query() {
+            Some(path) if uri.scheme().is_none() && uri.authority().is_none() => Target::Path(path.clone()),
+            _ => Target::Uri(Box::new(uri.clone())),
+        }
+    }
+
+    fn path(&self) -> PathAndQuery {
+        match self {
+            Target::Path(path) => path.clone(),
+            Target::Uri(uri) => path_of(uri),
+        }
+    }
+
+    fn uri(&self) -> Uri {
+        match self {
+            Target::Path(path) => Uri::from(path.clone()),
+            Target::Uri(uri) => (**uri).clone(),
+        }
+    }
+}
+
+impl CapturedRequest {
+    /// Keeps of a request, whose body has been read, what it takes to send it again, if it may be.
+    #[inline]
+    pub(crate) fn new(
+        request: &http::Request<Body>,
+        compact: Option<CompactParts>,
+        message: Bytes,
+        bound: Option<Duration>,
+    ) -> Self {
+        let source = match compact {
+            Some(parts) => Source::Compact { target: Target::of(request.uri()), parts },
+            None => Source::whole(request),
+        };
+        Self { message, source, bound }
+    }
+
+    /// A request that is read when the operation is polled.
+    #[cold]
+    pub(crate) fn unread(
+        request: http::Request<Body>,
+        compact: Option<CompactParts>,
+        buffer: RequestBuffer,
+        bound: Option<Duration>,
+    ) -> Self {
+        let unread = Unread { request, compact, buffer };
+        Self { message: Bytes::new(), source: Source::Unread(Box::new(unread)), bound }
+    }
+
+    /// A request that can't be sent again.
+    #[cold]
+    pub(crate) fn once(request: &http::Request<Body>, note: Note, bound: Option<Duration>) -> Self {
+        let once = Once { path: path_of(request.uri()), note, request: None };
+        Self { message: Bytes::new(), source: Source::Once(Box::new(once)), bound }
+    }
+
+    /// Makes the caller's own request that of the first attempt.
+    #[inline]
+    pub(crate) fn complete(
+        &mut self,
+        mut request: http::Request<Body>,
+        timeout: Option<HeaderValue>,
+    ) -> http::Request<Body> {
+        if !matches!(self.source, Source::Once(_)) {
+            *request.body_mut() = body(&self.message);
+        }
+        timeout::set_header(request.headers_mut(), timeout);
+        request
+    }
+
+    /// The body has been read, or shows itself to be a stream.
+    fn read(&mut self, unread: Unread, read: &Read) {
+        let Unread { mut request, compact, buffer } = unread;
+        *self = match read {
+            Read::Whole => Self::new(&request, compact, buffer.into_message(), self.bound),
+            Read::Stream(note) => {
+                let once = Self::once(&request, *note, self.bound);
+                *request.body_mut() = buffer.into_body();
+                once.holding(request)
+            }
+        };
+    }
+
+    fn holding(mut self, request: http::Request<Body>) -> Self {
+        self.put_off(request);
+        self
+    }
+}
+
+impl ReplayableRequest for CapturedRequest {
+    fn path(&self) -> PathAndQuery {
+        match &self.source {
+            Source::Compact { target, .. } => target.path(),
+            Source::Whole(parts) => path_of(&parts.uri),
+            Source::Unread(unread) => path_of(unread.request.uri()),
+            Source::Once(once) => once.path.clone(),
+        }
+    }
+
+    #[inline]
+    fn bound(&self) -> Option<Duration> {
+        self.bound
+    }
+
+    fn prepare(&mut self, plan: &MethodPlan, cx: &mut Context<'_>) -> Poll<Result<(), Status>> {
+        let Source::Unread(unread) = &mut self.source else {
+            return Poll::Ready(Ok(()));
+        };
+        let read = ready!(unread.buffer.poll(plan.limits.max_replay_bytes, cx))?;
+        let empty = Unread {
+            request: http::Request::new(Body::empty()),
+            compact: None,
+            buffer: RequestBuffer::of(Body::empty(), true),
+        };
+        let unread = std::mem::replace(&mut **unread, empty);
+        self.read(unread, &read);
+        Poll::Ready(Ok(()))
+    }
+
+    fn write(&mut self, timeout: Option<HeaderValue>) -> http::Request<Body> {
+        let mut request = match &mut self.source {
+            Source::Whole(parts) => http::Request::from_parts((**parts).clone(), body(&self.message)),
+            Source::Compact { target, parts: CompactParts { method, headers } } => {
+                let mut request = grpc_request(target.uri(), headers, &self.message);
+                if let Some(method) = method {
+                    request.extensions_mut().insert(method.clone());
+                }
+                request
+            }
+            // There is one attempt, and what is unread is never written.
+            Source::Once(once) => once.request.take().unwrap_or_default(),
+            Source::Unread(_) => http::Request::default(),
+        };
+        timeout::set_header(request.headers_mut(), timeout);
+        request
+    }
+
+    fn put_off(&mut self, request: http::Request<Body>) {
+        if let Source::Once(once) = &mut self.source {
+            once.request = Some(request);
+        }
+    }
+
+    #[inline]
+    fn note(&self, plan: &MethodPlan) -> Option<Note> {
+        match &self.source {
+            Source::Once(once) => Some(once.note),
+            _ => too_large(&self.message, plan),
+        }
+    }
+
+    fn shrink(&mut self) {
+        shrink(&mut self.message);
+    }
+}
+
+impl Source {
+    #[cold]
+    fn whole(request: &http::Request<Body>) -> Self {
+        let mut whole = http::Request::new(());
+        whole.method_mut().clone_from(request.method());
+        whole.uri_mut().clone_from(request.uri());
+        *whole.version_mut() = request.version();
+        whole.headers_mut().clone_from(request.headers());
+        whole.extensions_mut().clone_from(request.extensions());
+        Source::Whole(Box::new(whole.into_parts().0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grpc::request::Inspection;
+    use http::{HeaderMap, Method, Version};
+    use tonic::GrpcMethod;
+
+    fn request() -> http::Request<Body> {
+        let request = http::Request::post("http://host/pkg.Service/Method")
+            .version(Version::HTTP_2)
+            .header("te", "trailers")
+            .header("content-type", "application/grpc")
+            .header("grpc-timeout", "1S")
+            .header("x-one", "1")
+            .header("x-many", "a")
+            .header("x-many", "b")
+            .extension(GrpcMethod::new("pkg.Service", "Method"));
+        request.body(Body::empty()).unwrap()
+    }
+
+    fn captured(request: &http::Request<Body>) -> CapturedRequest {
+        CapturedRequest::new(
+            request,
+            Inspection::at(request, true).compact,
+            Bytes::from_static(b"body"),
+            None,
+        )
+    }
+
+    fn sorted(headers: &HeaderMap) -> Vec<(String, String)> {
+        let mut list: Vec<_> = headers
+            .iter()
+            .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()))
+            .collect();
+        list.sort();
+        list
+    }
+
+    #[test]
+    fn every_attempt_is_written_alike_but_for_its_timeout() {
+        for uri in ["http://host/pkg.Service/Method", "/pkg.Service/Method", "host:1"] {
+            let mut first = request();
+            *first.uri_mut() = Uri::from_static(uri);
+            written_alike(first);
+        }
+    }
+
+    fn written_alike(first: http::Request<Body>) {
+        let mut captured = captured(&first);
+        assert!(matches!(captured.source, Source::Compact { .. }));
+        let first = captured.complete(first, Some(HeaderValue::from_static("5S")));
+        let second = captured.write(Some(HeaderValue::from_static("3S")));
+        let third = captured.write(None);
+        assert_eq!(first.headers()["grpc-timeout"], "5S");
+        assert_eq!(second.headers()["grpc-timeout"], "3S");
+        assert!(!third.headers().contains_key("grpc-timeout"));
+        for other in [&second, &third] {
+            assert_eq!(other.uri(), first.uri());
+            assert_eq!(other.method(), first.method());
+            assert_eq!(other.version(), first.version());
+            let mut ours = other.headers().clone();
+            let mut theirs = first.headers().clone();
+            ours.remove("grpc-timeout");
+            theirs.remove("grpc-timeout");
+            assert_eq!(sorted(&ours), sorted(&theirs));
+            assert_eq!(other.extensions().get::<GrpcMethod<'static>>().unwrap().method(), "Method");
+        }
+    }
+
+    #[test]
+    fn what_is_not_usual_is_kept_whole() {
+        let mut json = request();
+        json.headers_mut().insert("content-type", HeaderValue::from_static("application/grpc+json"));
+        let mut old = request();
+        *old.version_mut() = Version::HTTP_11;
+        let mut get = request();
+        *get.method_mut() = Method::GET;
+        let mut tagged = request();
+        tagged.extensions_mut().insert(7_u32);
+        for given in [json, old, get, tagged] {
+            let mut captured = captured(&given);
+            assert!(matches!(captured.source, Source::Whole(_)));
+            for _ in 0..2 {
+                let written = captured.write(Some(HeaderValue::from_static("1S")));
+                assert_eq!(sorted(written.headers()), sorted(given.headers()));
+                assert_eq!((written.version(), written.method()), (given.version(), given.method()));
+                assert_eq!(written.extensions().get::<u32>(), given.extensions().get());
+            }
+        }
+    }
+
+    #[test]
+    fn a_stream_that_waits_goes_out_once() {
+        let mut captured = CapturedRequest::once(&request(), Note::RequestIsAStream, None);
+        let first = captured.complete(request(), Some(HeaderValue::from_static("1S")));
+        captured.put_off(first);
+        let written = captured.write(Some(HeaderValue::from_static("1S")));
+        assert_eq!(sorted(written.headers()), sorted(request().headers()));
+        assert_eq!(captured.path(), "/pkg.Service/Method");
+    }
+}

@@ -1,0 +1,61 @@
+//! What one look at a request shows.
+
+use super::replayable::{GRPC, TRAILERS};
+use super::timeout::{self, GRPC_TIMEOUT};
+use crate::settings::CallOptions;
+use http::header::{CONTENT_TYPE, TE};
+use http::{HeaderName, HeaderValue, Method, Version};
+use std::time::Duration;
+use tonic::GrpcMethod;
+
+/// What one look at a request shows.
+#[derive(Debug)]
+pub(crate) struct Inspection<'a> {
+    pub(crate) options: Option<&'a CallOptions>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) compact: Option<CompactParts>,
+}
+
+/// What differs between the requests of stock tonic clients to a method.
+#[derive(Debug)]
+pub(crate) struct CompactParts {
+    pub(super) method: Option<GrpcMethod<'static>>,
+    /// But for the two that all requests have, and the timeout, which is each attempt's own.
+    pub(super) headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+impl<'a> Inspection<'a> {
+    /// `is_named` keeps tonic's description of the method, for others to see.
+    #[inline]
+    pub(crate) fn at<B>(request: &'a http::Request<B>, is_named: bool) -> Self {
+        let extensions = request.extensions();
+        let method = extensions.get::<GrpcMethod<'static>>();
+        let mut known = usize::from(method.is_some());
+        let mut options = None;
+        if extensions.len() > known {
+            options = extensions.get::<CallOptions>();
+            known += usize::from(options.is_some());
+        }
+        let (mut timeout, mut headers) = (None, Vec::new());
+        let (mut te, mut content_type) = (false, false);
+        for (name, value) in request.headers() {
+            if *name == TE && *value == TRAILERS {
+                te = true;
+            } else if *name == CONTENT_TYPE && *value == GRPC {
+                content_type = true;
+            } else if *name == GRPC_TIMEOUT {
+                timeout = timeout.or_else(|| timeout::parse(value.as_bytes()));
+            } else {
+                headers.push((name.clone(), value.clone()));
+            }
+        }
+        let is_compact = te
+            && content_type
+            && extensions.len() == known
+            && request.method() == Method::POST
+            && request.version() == Version::HTTP_2;
+        let compact =
+            is_compact.then(|| CompactParts { method: method.filter(|_| is_named).cloned(), headers });
+        Self { options, timeout, compact }
+    }
+}

@@ -1,0 +1,129 @@
+//! A request that can be sent several times.
+
+use crate::grpc::methods::MethodPlan;
+use crate::operation::Note;
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, TE};
+use http::uri::PathAndQuery;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, Version};
+use http_body::Frame;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tonic::Status;
+use tonic::body::Body;
+
+pub(crate) const TRAILERS: HeaderValue = HeaderValue::from_static("trailers");
+pub(crate) const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
+
+/// The request of one operation. Each attempt is written whole, from what was buffered of it.
+pub(crate) trait ReplayableRequest {
+    /// The method's path, as reports name it.
+    fn path(&self) -> PathAndQuery;
+
+    /// The time that the caller gives the operation, from its start.
+    fn bound(&self) -> Option<Duration>;
+
+    /// Reads the request, where that was not done before the operation started.
+    #[inline]
+    fn prepare(&mut self, _plan: &MethodPlan, _cx: &mut Context<'_>) -> Poll<Result<(), Status>> {
+        Poll::Ready(Ok(()))
+    }
+
+    /// The request of the next attempt.
+    fn write(&mut self, timeout: Option<HeaderValue>) -> http::Request<Body>;
+
+    /// The caller's own request, written for the first attempt, has to wait.
+    fn put_off(&mut self, _request: http::Request<Body>) {}
+
+    /// Why it is sent once only; `None`: it may be sent again.
+    fn note(&self, plan: &MethodPlan) -> Option<Note>;
+
+    /// Whether it may be sent more than once.
+    #[inline]
+    fn is_replayable(&self, plan: &MethodPlan) -> bool {
+        self.note(plan).is_none()
+    }
+
+    /// Lets go of memory that it has to spare, before a wait.
+    fn shrink(&mut self);
+}
+
+/// Why a message is sent once only, if it is.
+#[inline]
+pub(crate) fn too_large(message: &Bytes, plan: &MethodPlan) -> Option<Note> {
+    // A limit of nothing excludes even a message of nothing.
+    (message.len().max(1) > plan.limits.max_replay_bytes).then_some(Note::RequestTooLargeToReplay)
+}
+
+/// Lets go of memory that a message's buffer has to spare.
+///
+/// tonic encodes into a buffer of at least 8 KiB, and our own short messages share a page: a waiting call
+/// would hold either for a message of a few bytes.
+pub(crate) fn shrink(message: &mut Bytes) {
+    const TONIC_BUFFER: usize = 8 * 1024;
+    if message.len() < TONIC_BUFFER {
+        *message = Bytes::copy_from_slice(message);
+    }
+}
+
+/// The method's path, as reports name it.
+pub(crate) fn path_of(uri: &Uri) -> PathAndQuery {
+    uri.path_and_query().cloned().unwrap_or_else(|| PathAndQuery::from_static("/"))
+}
+
+/// The body of an attempt: a message in one frame.
+#[inline]
+pub(crate) fn body(message: &Bytes) -> Body {
+    Body::new(OneFrame((!message.is_empty()).then(|| message.clone())))
+}
+
+/// A gRPC request, but for its timeout and its extensions.
+#[inline]
+pub(crate) fn grpc_request(
+    uri: Uri,
+    headers: &[(HeaderName, HeaderValue)],
+    message: &Bytes,
+) -> http::Request<Body> {
+    let mut request = http::Request::new(body(message));
+    *request.method_mut() = Method::POST;
+    *request.uri_mut() = uri;
+    *request.version_mut() = Version::HTTP_2;
+    *request.headers_mut() = grpc_headers(headers);
+    request
+}
+
+/// The headers of a gRPC request, and room for those that the transport adds.
+#[inline]
+fn grpc_headers(others: &[(HeaderName, HeaderValue)]) -> HeaderMap {
+    const OUR_OWN_AND_USER_AGENT: usize = 4;
+    let mut headers = HeaderMap::with_capacity(others.len() + OUR_OWN_AND_USER_AGENT);
+    headers.insert(TE, TRAILERS);
+    headers.insert(CONTENT_TYPE, GRPC);
+    for (name, value) in others {
+        headers.append(name.clone(), value.clone());
+    }
+    headers
+}
+
+/// A body of one frame. It does not tell its length beforehand: gRPC has no use for a `content-length`, and
+/// tonic sends none.
+#[derive(Debug)]
+struct OneFrame(Option<Bytes>);
+
+impl http_body::Body for OneFrame {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(self.0.take().map(|data| Ok(Frame::data(data))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_none()
+    }
+}

@@ -1,0 +1,71 @@
+//! The body of a response that has come through the layer.
+
+use super::open_body::{OpenBody, Remainder};
+use crate::body::FrameBuffer;
+use bytes::Bytes;
+use http_body::{Body as HttpBody, Frame, SizeHint};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tonic::Status;
+
+/// The body of a response that has come through [`RetryService`](crate::RetryService): held back and
+/// judged, or passed on while it still comes in, under the attempt's deadline. The default is empty: tonic's
+/// interceptors put it in place of a response.
+#[derive(Debug, Default)]
+pub struct ResponseBody {
+    frames: FrameBuffer,
+    remainder: Remainder,
+}
+
+impl ResponseBody {
+    /// A body of what was held back and what follows it.
+    #[inline]
+    pub(crate) fn new(frames: FrameBuffer, remainder: Remainder) -> Self {
+        Self { frames, remainder }
+    }
+
+    /// A body of which nothing was held back.
+    pub(crate) fn open(open_body: OpenBody) -> Self {
+        Self::new(FrameBuffer::default(), Remainder::Open(Box::new(open_body)))
+    }
+}
+
+impl HttpBody for ResponseBody {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        let this = self.get_mut();
+        if let Some(data) = this.frames.pop() {
+            return Poll::Ready(Some(Ok(Frame::data(data))));
+        }
+        if let Remainder::Open(open_body) = &mut this.remainder {
+            return open_body.poll_frame(cx);
+        }
+        Poll::Ready(match std::mem::take(&mut this.remainder) {
+            Remainder::Trailers(trailers) => Some(Ok(Frame::trailers(trailers))),
+            Remainder::End | Remainder::Open(_) => None,
+        })
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.frames.is_empty()
+            && match &self.remainder {
+                Remainder::End => true,
+                Remainder::Trailers(_) => false,
+                Remainder::Open(open_body) => open_body.is_end_stream(),
+            }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.remainder {
+            Remainder::Open(_) => SizeHint::default(),
+            Remainder::End | Remainder::Trailers(_) => {
+                SizeHint::with_exact(u64::try_from(self.frames.len()).unwrap_or(u64::MAX))
+            }
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Responses: how much of one is read before it counts, and how the caller gets the rest.
+
+mod body;
+mod message;
+mod open_body;
+mod reader;
+
+pub use body::ResponseBody;
+pub(crate) use message::PREFIX;
+pub(crate) use open_body::{OpenBody, Remainder};
+pub(crate) use reader::{ReadExtent, ResponseReader, Step};

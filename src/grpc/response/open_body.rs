@@ -1,0 +1,83 @@
+//! What is still to come of a response that was passed on before its end.
+
+use crate::grpc::status::{cause, received};
+use crate::operation::Timer;
+use bytes::Bytes;
+use http::HeaderMap;
+use http_body::{Body as _, Frame};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use tokio::time::Instant;
+use tonic::Status;
+use tonic::body::Body;
+
+/// What follows the data of a response that was held back.
+#[derive(Debug, Default)]
+pub(crate) enum Remainder {
+    /// Nothing.
+    #[default]
+    End,
+    Trailers(HeaderMap),
+    /// The response was passed on before its end.
+    Open(Box<OpenBody>),
+}
+
+/// The part of a response that nobody has judged, and the attempt's deadline, which goes on.
+#[derive(Debug)]
+pub(crate) struct OpenBody {
+    body: Body,
+    deadline: Option<Instant>,
+    /// Whether errors of the body get the code that their cause has.
+    names_errors: bool,
+    timer: Timer,
+}
+
+impl OpenBody {
+    pub(crate) fn new(body: Body, deadline: Option<Instant>, names_errors: bool) -> Self {
+        Self { body, deadline, names_errors, timer: Timer::default() }
+    }
+
+    pub(crate) fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    pub(crate) fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        match Pin::new(&mut self.body).poll_frame(cx) {
+            Poll::Ready(Some(Ok(mut frame))) => {
+                if let Some(trailers) = frame.trailers_mut() {
+                    received::sanitize(trailers);
+                }
+                Poll::Ready(Some(Ok(frame)))
+            }
+            Poll::Ready(Some(Err(status))) if self.names_errors => Poll::Ready(Some(Err(named(status)))),
+            Poll::Ready(Some(Err(status))) => Poll::Ready(Some(Err(status))),
+            Poll::Ready(None) => Poll::Ready(None),
+            Poll::Pending => self.poll_deadline(cx),
+        }
+    }
+
+    fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        ready!(self.timer.poll_at(self.deadline, cx));
+        self.deadline = None;
+        self.body = Body::empty();
+        let status = Status::deadline_exceeded("the response did not end before the call's deadline");
+        Poll::Ready(Some(Err(status)))
+    }
+}
+
+/// The same status under the code that its cause has, where tonic says UNKNOWN or CANCELLED of a broken
+/// connection.
+fn named(status: Status) -> Status {
+    let code = received::tonic_code(cause::classify(&status, true).code);
+    if status.code() == code {
+        return status;
+    }
+    let mut renamed = Status::with_details_and_metadata(
+        code,
+        status.message().to_owned(),
+        Bytes::copy_from_slice(status.details()),
+        status.metadata().clone(),
+    );
+    renamed.set_source(std::sync::Arc::new(status));
+    renamed
+}

@@ -1,0 +1,215 @@
+//! What a transport error means, read from its chain of sources.
+//!
+//! Codes are no help: tonic makes UNKNOWN of a broken connection, CANCELLED of its own timeout, and of an
+//! HTTP/2 reset whatever its compile-time features say.
+
+use gax_retry::Code;
+use std::error::Error;
+use std::io;
+use tonic::Status;
+
+/// How far a request got before the error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// It never left: the connection was lost before its HEADERS went out.
+    NeverSent,
+    /// The server said that it has not looked at it: `REFUSED_STREAM`, or a GOAWAY below its stream.
+    Refused,
+    /// It may have been carried out.
+    MaybeSent,
+    /// The channel under the client is gone for good, and takes no request any more.
+    ChannelClosed,
+}
+
+/// What an error means for the operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    pub(crate) code: Code,
+    pub(crate) reach: Reach,
+    pub(crate) nature: Nature,
+}
+
+/// What the code does not say of an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nature {
+    /// Nothing: the code says it all.
+    Plain,
+    /// The server reset the stream with CANCEL, as it does when its own deadline for the call passes.
+    CancelledByServer,
+    /// Our own HTTP/2 stack has reset the stream: the response, or the request, breaks the rules.
+    Unreadable,
+    /// Our own HTTP/2 stack has closed the connection, for this response or for another one on it. If it was for
+    /// this one, that code is the error's.
+    Suspect(Code),
+}
+
+impl Verdict {
+    fn new(code: Code, reach: Reach) -> Self {
+        Self { code, reach, nature: Nature::Plain }
+    }
+}
+
+/// Classifies an error of an attempt. `has_begun` says that the response's headers had arrived, after which
+/// nothing counts as unsent.
+pub(crate) fn classify(error: &(dyn Error + 'static), has_begun: bool) -> Verdict {
+    let mut verdict = from_chain(error);
+    if has_begun && matches!(verdict.reach, Reach::NeverSent | Reach::Refused) {
+        verdict.reach = Reach::MaybeSent;
+    }
+    verdict
+}
+
+fn from_chain(error: &(dyn Error + 'static)) -> Verdict {
+    let mut status_code = None;
+    let mut connection_broke = false;
+    let mut link = Some(error);
+    while let Some(current) = link {
+        if current.is::<tonic::TimeoutExpired>() {
+            return Verdict::new(Code::DeadlineExceeded, Reach::MaybeSent);
+        }
+        if current.is::<tonic::ConnectError>() {
+            // No transparent retry: a server that is down is met with back-off.
+            return Verdict::new(Code::Unavailable, Reach::MaybeSent);
+        }
+        if current.is::<tower::buffer::error::Closed>() || current.is::<tower::buffer::error::ServiceError>()
+        {
+            return Verdict::new(Code::Unavailable, Reach::ChannelClosed);
+        }
+        if let Some(h2) = current.downcast_ref::<h2::Error>() {
+            return from_h2(h2);
+        }
+        if let Some(hyper) = current.downcast_ref::<hyper::Error>() {
+            if hyper.is_canceled() || hyper.is_closed() {
+                return Verdict::new(Code::Unavailable, Reach::NeverSent);
+            }
+            // The end of the task that drives a connection counts as a mistake of the user's, too: hyper says it
+            // to calls that wait for a free stream, and then names a reason. Real mistakes come without one.
+            connection_broke |= !hyper.is_user() || hyper.source().is_some();
+        }
+        if current.is::<io::Error>() {
+            connection_broke = true;
+        }
+        if let Some(status) = current.downcast_ref::<Status>() {
+            status_code.get_or_insert(Code::from_wire(status.code() as i32));
+        }
+        link = current.source();
+    }
+    // A status that names its reason keeps it; what tonic calls UNKNOWN or CANCELLED is looked behind.
+    match status_code {
+        Some(code) if !matches!(code, Code::Unknown | Code::Cancelled) => {
+            Verdict::new(code, Reach::MaybeSent)
+        }
+        _ if connection_broke => Verdict::new(Code::Unavailable, Reach::MaybeSent),
+        Some(code) => Verdict::new(code, Reach::MaybeSent),
+        None => Verdict::new(Code::Unknown, Reach::MaybeSent),
+    }
+}
+
+/// The code of an HTTP/2 error, by its reason and by who raised it.
+fn from_h2(error: &h2::Error) -> Verdict {
+    let Some(reason) = error.reason() else {
+        return Verdict::new(Code::Unavailable, Reach::MaybeSent);
+    };
+    // h2 says of no error that the program itself has raised it, but by leaving out the two others.
+    let is_local = !error.is_remote() && (error.is_reset() || error.is_go_away());
+    match (is_local, error.is_go_away()) {
+        // h2 hands a GOAWAY to those streams only that lie above the last one that the server took.
+        (false, true) => Verdict::new(Code::Unavailable, Reach::Refused),
+        (true, true) => Verdict {
+            nature: Nature::Suspect(code_of(reason)),
+            ..Verdict::new(Code::Unavailable, Reach::MaybeSent)
+        },
+        (true, false) => {
+            Verdict { nature: Nature::Unreadable, ..Verdict::new(code_of(reason), Reach::MaybeSent) }
+        }
+        (false, false) => match reason {
+            h2::Reason::REFUSED_STREAM => Verdict::new(Code::Unavailable, Reach::Refused),
+            h2::Reason::CANCEL => Verdict {
+                nature: Nature::CancelledByServer,
+                ..Verdict::new(Code::Cancelled, Reach::MaybeSent)
+            },
+            _ => Verdict::new(code_of(reason), Reach::MaybeSent),
+        },
+    }
+}
+
+/// The code of a reason, by the table in the "Errors" section of the gRPC protocol. The reasons that it leaves out
+/// are INTERNAL too, where HTTP/2 knows them.
+fn code_of(reason: h2::Reason) -> Code {
+    match reason {
+        h2::Reason::REFUSED_STREAM => Code::Unavailable,
+        h2::Reason::CANCEL => Code::Cancelled,
+        h2::Reason::ENHANCE_YOUR_CALM => Code::ResourceExhausted,
+        h2::Reason::INADEQUATE_SECURITY => Code::PermissionDenied,
+        h2::Reason::NO_ERROR
+        | h2::Reason::PROTOCOL_ERROR
+        | h2::Reason::INTERNAL_ERROR
+        | h2::Reason::FLOW_CONTROL_ERROR
+        | h2::Reason::SETTINGS_TIMEOUT
+        | h2::Reason::STREAM_CLOSED
+        | h2::Reason::FRAME_SIZE_ERROR
+        | h2::Reason::COMPRESSION_ERROR
+        | h2::Reason::CONNECT_ERROR
+        | h2::Reason::HTTP_1_1_REQUIRED => Code::Internal,
+        _ => Code::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn classified(error: impl Error + 'static) -> Verdict {
+        classify(&error, false)
+    }
+
+    fn with_source(status: Status, source: impl Error + Send + Sync + 'static) -> Status {
+        let mut status = status;
+        status.set_source(std::sync::Arc::new(source));
+        status
+    }
+
+    #[test]
+    fn a_status_that_names_its_reason_keeps_it() {
+        let status = Status::unauthenticated("no token");
+        assert_eq!(classified(status), Verdict::new(Code::Unauthenticated, Reach::MaybeSent));
+    }
+
+    #[test]
+    fn a_broken_connection_behind_unknown_or_cancelled_is_unavailable() {
+        for status in [Status::unknown("transport error"), Status::cancelled("gone")] {
+            let broken = with_source(status, io::Error::from(io::ErrorKind::BrokenPipe));
+            assert_eq!(classified(broken), Verdict::new(Code::Unavailable, Reach::MaybeSent));
+        }
+    }
+
+    #[test]
+    fn resets_by_reason() {
+        use h2::Reason;
+        for (reason, code, reach) in [
+            (Reason::REFUSED_STREAM, Code::Unavailable, Reach::Refused),
+            (Reason::CANCEL, Code::Cancelled, Reach::MaybeSent),
+            (Reason::INTERNAL_ERROR, Code::Internal, Reach::MaybeSent),
+            (Reason::ENHANCE_YOUR_CALM, Code::ResourceExhausted, Reach::MaybeSent),
+            (Reason::INADEQUATE_SECURITY, Code::PermissionDenied, Reach::MaybeSent),
+            (Reason::STREAM_CLOSED, Code::Internal, Reach::MaybeSent),
+            (Reason::HTTP_1_1_REQUIRED, Code::Internal, Reach::MaybeSent),
+            (Reason::from(0x1234), Code::Unknown, Reach::MaybeSent),
+        ] {
+            let verdict = classified(h2::Error::from(reason));
+            assert_eq!((verdict.code, verdict.reach), (code, reach), "{reason:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_counts_as_unsent_once_the_answer_has_begun() {
+        let refused = h2::Error::from(h2::Reason::REFUSED_STREAM);
+        assert_eq!(classify(&refused, true).reach, Reach::MaybeSent);
+    }
+
+    #[test]
+    fn an_error_that_nobody_knows_is_unknown() {
+        let other = std::fmt::Error;
+        assert_eq!(classified(other), Verdict::new(Code::Unknown, Reach::MaybeSent));
+    }
+}

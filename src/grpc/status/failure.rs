@@ -1,0 +1,272 @@
+//! An attempt that failed, kept as it came until somebody needs its status.
+
+use super::headers::StatusHeaders;
+use super::{cause, received};
+use crate::operation::{Clock, ConnectProblem, OperationError, OperationReport};
+use crate::transport::{blame, chain};
+use gax_retry::__private::Escaped;
+use gax_retry::{Code, Seen};
+use http::uri::PathAndQuery;
+use http::{HeaderMap, StatusCode};
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+use tonic::Status;
+use tonic::codegen::StdError;
+
+/// How an attempt failed. To make a [`Status`] costs several allocations, so that is done for the last
+/// attempt only.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) code: Code,
+    kind: Kind,
+    /// What a server last sent, before an attempt that got no response.
+    said: Option<Box<Failure>>,
+}
+
+/// A failure that may be that of another call on the same connection.
+#[derive(Debug)]
+pub(crate) struct Suspect {
+    /// As which it counts then.
+    pub(crate) failure: Box<Failure>,
+    /// The code if it is the call's own.
+    pub(crate) code: Code,
+    pub(crate) seen: Seen,
+    pub(crate) died: Instant,
+    pub(crate) ended_at: Duration,
+}
+
+impl Suspect {
+    /// The response can't be read, or another one on the same connection. A moment shows whether other calls got
+    /// the same error.
+    #[cold]
+    pub(crate) fn new(failure: Box<Failure>, code: Code, seen: Seen, clock: Clock) -> Self {
+        let (died, ended_at) = clock.now();
+        blame::died(died);
+        Self { failure, code, seen, died, ended_at }
+    }
+
+    /// When it is known.
+    pub(crate) fn until(&self) -> Instant {
+        self.died + blame::MOMENT
+    }
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// The server sent a status: alone, in the headers, or after `head`, in trailers.
+    Status { head: Option<Box<StatusHeaders>>, trailers: StatusHeaders },
+    /// The response has no `grpc-status`.
+    WithoutStatus { http: StatusCode, headers: StatusHeaders },
+    /// No response, or half of one.
+    Transport(StdError),
+    /// Our own clock ended it.
+    TimedOut { timeout: Duration },
+    /// There was no time to make it.
+    NoTime,
+    /// The operation's deadline passed after it.
+    AtDeadline,
+}
+
+impl Failure {
+    fn new(code: Code, kind: Kind) -> Self {
+        Self { code, kind, said: None }
+    }
+
+    /// It came after an attempt that failed before it: what a server said there is not forgotten.
+    pub(crate) fn follow(&mut self, before: Option<Box<Failure>>) {
+        let is_response =
+            |failure: &Failure| matches!(failure.kind, Kind::Status { .. } | Kind::WithoutStatus { .. });
+        if !is_response(self) {
+            self.said = match before {
+                Some(before) if !is_response(&before) => before.said,
+                before => before,
+            };
+        }
+    }
+
+    /// The status that the server sent, in sanitized headers.
+    pub(crate) fn by_server(code: Code, head: Option<HeaderMap>, trailers: HeaderMap) -> Self {
+        let head = head.map(|head| Box::new(StatusHeaders::from(head)));
+        Self::new(code, Kind::Status { head, trailers: trailers.into() })
+    }
+
+    pub(crate) fn without_status(http: StatusCode, headers: HeaderMap) -> Self {
+        Self::new(received::code_of_http(http), Kind::WithoutStatus { http, headers: headers.into() })
+    }
+
+    /// An error of the service or of the response's body, and what it means.
+    pub(crate) fn transport(error: StdError, has_begun: bool) -> (Self, cause::Verdict) {
+        let verdict = cause::classify(&*error, has_begun);
+        (Self::new(verdict.code, Kind::Transport(error)), verdict)
+    }
+
+    /// The response of a unary RPC has a second message.
+    #[cold]
+    pub(crate) fn two_messages() -> Self {
+        let status = Status::internal("the response of a unary RPC has more than one message");
+        Self::new(Code::Internal, Kind::Transport(status.into()))
+    }
+
+    pub(crate) fn timed_out(timeout: Duration) -> Self {
+        Self::new(Code::DeadlineExceeded, Kind::TimedOut { timeout })
+    }
+
+    /// The caller's deadline had passed before the first attempt.
+    pub(crate) fn no_time() -> Self {
+        Self::new(Code::DeadlineExceeded, Kind::NoTime)
+    }
+
+    /// The request did not come to its end in the operation's time.
+    pub(crate) fn unread() -> Self {
+        let status = Status::deadline_exceeded("the request's body did not end in time");
+        Self::new(Code::DeadlineExceeded, Kind::Transport(status.into()))
+    }
+
+    /// The operation's deadline passed while it waited for another attempt.
+    pub(crate) fn at_deadline() -> Self {
+        Self::new(Code::DeadlineExceeded, Kind::AtDeadline)
+    }
+
+    /// Whether the server's own clock for the call may have ended it.
+    pub(crate) fn is_server_timeout(&self) -> bool {
+        match &self.kind {
+            Kind::Status { trailers: StatusHeaders::Map(trailers), .. } => {
+                self.code == Code::Cancelled && received::is_timeout_expired(trailers)
+            }
+            // hyper hides a reset of the body that gives no reason behind an early end.
+            Kind::WithoutStatus { http, .. } => *http == StatusCode::OK,
+            Kind::Status { .. }
+            | Kind::Transport(_)
+            | Kind::TimedOut { .. }
+            | Kind::NoTime
+            | Kind::AtDeadline => false,
+        }
+    }
+
+    /// Lets go of memory that is not needed, before a wait.
+    pub(crate) fn pack(&mut self) {
+        match &mut self.kind {
+            Kind::Status { head, trailers } => {
+                trailers.pack();
+                if let Some(head) = head {
+                    head.pack();
+                }
+            }
+            Kind::WithoutStatus { headers, .. } => headers.pack(),
+            Kind::Transport(_) | Kind::TimedOut { .. } | Kind::NoTime | Kind::AtDeadline => {}
+        }
+        if let Some(said) = &mut self.said {
+            said.pack();
+        }
+    }
+
+    /// The status that the operation ends with: this failure's code, message, details and metadata, and
+    /// behind it the report.
+    pub(crate) fn into_status(self, report: OperationReport) -> Status {
+        let code = self.code;
+        let (mut status, cause) = match self.kind {
+            Kind::Status { head, trailers } => (status(head, trailers), None),
+            Kind::WithoutStatus { http, headers } => {
+                (received::status_of_http(http, headers.into_map()), None)
+            }
+            Kind::Transport(error) if code == Code::DeadlineExceeded && self.said.is_some() => {
+                deadline_exceeded(message(&*error), self.said)
+            }
+            Kind::Transport(error) => of_error(error),
+            Kind::TimedOut { timeout } => {
+                let attempt = report.attempt_count();
+                let message = format!("attempt {attempt} of {} timed out after {timeout:?}", report.method());
+                deadline_exceeded(message, self.said)
+            }
+            Kind::AtDeadline => {
+                let attempts = report.attempt_count();
+                let message = format!("the deadline of {} passed after attempt {attempts}", report.method());
+                deadline_exceeded(message, self.said)
+            }
+            Kind::NoTime => {
+                let message =
+                    format!("the deadline of {} had passed before its first attempt", report.method());
+                (Status::deadline_exceeded(message), None)
+            }
+        };
+        if status.code() != received::tonic_code(code) {
+            status = Status::with_details_and_metadata(
+                received::tonic_code(code),
+                status.message().to_owned(),
+                bytes::Bytes::copy_from_slice(status.details()),
+                std::mem::take(status.metadata_mut()),
+            );
+        }
+        status.set_source(Arc::new(OperationError::new(report, cause)));
+        status
+    }
+}
+
+impl OperationError {
+    /// The operation's error behind a status, if the status comes from an operation.
+    #[must_use]
+    pub fn of(status: &Status) -> Option<&Self> {
+        status.source().and_then(|source| source.downcast_ref())
+    }
+}
+
+/// The status that a server sent.
+fn status(head: Option<Box<StatusHeaders>>, trailers: StatusHeaders) -> Status {
+    received::status(head.map(|head| head.into_map()), &trailers.into_map())
+}
+
+/// The status of an operation without an attempt, since its request could not be written.
+pub(crate) fn unsent(status: Status, method: PathAndQuery) -> Status {
+    let (failure, _) = Failure::transport(status.into(), false);
+    failure.into_status(OperationReport::unsendable(method))
+}
+
+/// An error's cause, as the operation's error keeps it.
+type Cause = Option<Arc<dyn Error + Send + Sync>>;
+
+fn of_error(error: StdError) -> (Status, Cause) {
+    match error.downcast::<Status>() {
+        Ok(status) if status.source().is_none() => (*status, None),
+        Ok(status) => {
+            let cause: Arc<dyn Error + Send + Sync> = Arc::new((*status).clone());
+            (*status, Some(cause))
+        }
+        Err(error) => (Status::unknown(message(&*error)), Some(Arc::from(error))),
+    }
+}
+
+/// The messages of an error and of all its sources, which may repeat what a server sent, and what to do about it,
+/// where that is known.
+fn message(error: &(dyn Error + 'static)) -> String {
+    let mut text = String::new();
+    for link in chain(error) {
+        let own = link.to_string();
+        if !text.ends_with(&own) {
+            text.push_str(if text.is_empty() { "" } else { ": " });
+            text.push_str(&own);
+        }
+    }
+    if let Some(problem) = ConnectProblem::of(error) {
+        text.push_str(": ");
+        text.push_str(&problem.to_string());
+    }
+    Escaped(text).to_string()
+}
+
+/// The status of an operation that a clock ended. What the server said before is not lost behind it.
+fn deadline_exceeded(mut message: String, said: Option<Box<Failure>>) -> (Status, Cause) {
+    let said = match said.map(|said| said.kind) {
+        Some(Kind::Status { head, trailers }) => status(head, trailers),
+        Some(Kind::WithoutStatus { http, headers }) => received::status_of_http(http, headers.into_map()),
+        _ => return (Status::deadline_exceeded(message), None),
+    };
+    message.push_str("; the server's last response was ");
+    message.push_str(Code::from_wire(said.code() as i32).name());
+    if !said.message().is_empty() {
+        message.push_str(": ");
+        message.push_str(&Escaped(said.message()).to_string());
+    }
+    (Status::deadline_exceeded(message), Some(Arc::new(said)))
+}

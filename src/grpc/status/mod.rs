@@ -1,0 +1,8 @@
+//! How attempts fail: the status that a server sent, and what errors mean.
+
+pub(super) mod cause;
+mod failure;
+mod headers;
+pub(super) mod received;
+
+pub(crate) use failure::{Failure, Suspect, unsent};

@@ -1,0 +1,311 @@
+//! What an error below HTTP means, read from its chain of sources.
+
+#[cfg(feature = "reqwest")]
+use crate::http::reqwest::NotBegun;
+use crate::operation::ConnectProblem;
+use crate::transport::chain;
+use gax_retry::{Delivery, TransportFailure};
+use hyper_util::client::legacy;
+use std::error::Error;
+use std::fmt;
+use std::io;
+use tower::buffer::error::{Closed, ServiceError};
+
+/// Which part of the response was awaited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Its head.
+    Head,
+    /// Its body.
+    Body,
+}
+
+/// What an error means for the operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cause {
+    /// The kind of failure; `None` if the fault is the caller's own, so that another attempt is no use.
+    pub(crate) failure: Option<TransportFailure>,
+    pub(crate) reach: Reach,
+    /// Our own HTTP/2 stack has closed the connection, for this response or for another one on it. If it was for
+    /// this one, the response is unreadable.
+    pub(crate) is_suspect: bool,
+    /// Why there is no connection, where the error says it.
+    pub(crate) problem: Option<ConnectProblem>,
+}
+
+/// How far a request got before the error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// There was no connection to send it over.
+    Unconnected,
+    /// The connection was lost before it left.
+    NeverSent,
+    /// The server said that it has not looked at it: `REFUSED_STREAM`, or a GOAWAY below its stream.
+    Refused,
+    /// It may have been carried out.
+    MaybeSent,
+    /// The client under the layer takes no request any more.
+    ClientClosed,
+}
+
+impl Reach {
+    /// The same in the operation's terms.
+    pub(crate) fn delivery(self) -> Delivery {
+        match self {
+            Reach::Unconnected | Reach::NeverSent => Delivery::NotSent,
+            Reach::Refused => Delivery::NotProcessed,
+            Reach::MaybeSent | Reach::ClientClosed => Delivery::Unknown,
+        }
+    }
+
+    /// Whether no server can have carried the request out.
+    fn is_unprocessed(self) -> bool {
+        matches!(self, Reach::Unconnected | Reach::NeverSent | Reach::Refused)
+    }
+}
+
+impl Cause {
+    const FAULT: Self = Self { failure: None, reach: Reach::MaybeSent, is_suspect: false, problem: None };
+
+    /// The same, if that is why there is no connection.
+    fn with_problem(self, problem: Option<ConnectProblem>) -> Self {
+        let cause = match problem {
+            Some(ConnectProblem::IncompleteUri | ConnectProblem::UnsupportedScheme) => Self::FAULT,
+            _ => self,
+        };
+        Self { problem, ..cause }
+    }
+
+    /// Whether no other attempt can do better.
+    pub(crate) fn is_final(self) -> bool {
+        self.problem.is_some_and(|problem| !problem.may_recover())
+    }
+
+    pub(crate) const UNREADABLE: Self = Self::new(TransportFailure::Unreadable, Reach::MaybeSent);
+
+    pub(crate) const fn new(failure: TransportFailure, reach: Reach) -> Self {
+        Self { failure: Some(failure), reach, is_suspect: false, problem: None }
+    }
+}
+
+/// Classifies an error of an attempt.
+pub(crate) fn classify(error: &(dyn Error + 'static), part: Part) -> Cause {
+    let mut cause = from_chain(error, part);
+    if matches!(cause.failure, Some(TransportFailure::Connect | TransportFailure::Reset)) {
+        cause = cause.with_problem(ConnectProblem::of(error));
+    }
+    // Once a response has begun, nothing counts as unsent, and of several hops this is perhaps not the first.
+    if cause.reach.is_unprocessed() && (part == Part::Body || may_have_been_redirected(error)) {
+        cause.reach = Reach::MaybeSent;
+    }
+    cause
+}
+
+fn from_chain(error: &(dyn Error + 'static), part: Part) -> Cause {
+    let broken = match part {
+        Part::Head => TransportFailure::Reset,
+        Part::Body => TransportFailure::Truncated,
+    };
+    let mut reach = Reach::MaybeSent;
+    let mut is_of_connection = false;
+    let mut io = None;
+    for current in chain(error) {
+        if let Some(error) = current.downcast_ref::<legacy::Error>() {
+            if error.is_connect() {
+                return Cause::new(TransportFailure::Connect, Reach::Unconnected);
+            }
+            if is_refused_by_client(error) {
+                return Cause::FAULT;
+            }
+            if error.connect_info().is_none() {
+                // Its connection was not ready yet.
+                reach = Reach::NeverSent;
+            }
+        }
+        #[cfg(feature = "reqwest")]
+        if let Some(error) = current.downcast_ref::<reqwest::Error>()
+            && (error.is_builder() || error.is_redirect())
+        {
+            return Cause::FAULT;
+        }
+        if let Some(error) = current.downcast_ref::<hyper::Error>() {
+            if error.is_user() && !is_lost_with_connection(error) {
+                return Cause::FAULT;
+            }
+            if error.is_canceled() || error.is_closed() {
+                return Cause::new(broken, Reach::NeverSent);
+            }
+            if error.is_timeout() {
+                // The pings of HTTP/2 that keep a connection alive got no response.
+                return Cause::new(broken, reach);
+            }
+            if error.is_parse() {
+                return Cause::UNREADABLE;
+            }
+            is_of_connection = true;
+        }
+        if let Some(error) = current.downcast_ref::<h2::Error>() {
+            return from_h2(error, broken, reach);
+        }
+        if current.is::<http::Error>() || current.is::<http::uri::InvalidUri>() || current.is::<NoBody>() {
+            return Cause::FAULT;
+        }
+        if current.is::<Closed>() || current.is::<ServiceError>() {
+            return Cause::new(TransportFailure::Connect, Reach::ClientClosed);
+        }
+        if current.is::<tokio::time::error::Elapsed>() {
+            return Cause::new(TransportFailure::Timeout, reach);
+        }
+        if current.is::<rustls::Error>() {
+            return Cause::new(broken, reach);
+        }
+        if let Some(error) = current.downcast_ref::<io::Error>() {
+            io.get_or_insert(error.kind());
+        }
+    }
+    match io {
+        Some(io::ErrorKind::Other) if is_of_reqwests_clock(error) => {}
+        Some(kind) if is_reset(kind) => return Cause::new(TransportFailure::Reset, reach),
+        Some(kind) if part == Part::Head && !is_of_connection && is_of_connecting(kind) => {
+            return Cause::new(TransportFailure::Connect, Reach::Unconnected);
+        }
+        Some(kind) if part == Part::Body && is_of_decoding(kind) => return Cause::UNREADABLE,
+        Some(_) => return Cause::new(broken, reach),
+        None => {}
+    }
+    Cause::new(if is_of_reqwests_clock(error) { TransportFailure::Timeout } else { broken }, reach)
+}
+
+/// What an HTTP/2 error means.
+fn from_h2(error: &h2::Error, broken: TransportFailure, reach: Reach) -> Cause {
+    if is_refused_by_h2(error) {
+        return Cause::FAULT;
+    }
+    if error.is_library() {
+        let is_suspect = error.is_go_away();
+        return if is_suspect {
+            Cause { is_suspect, ..Cause::new(broken, reach) }
+        } else {
+            Cause::UNREADABLE
+        };
+    }
+    // h2 hands a GOAWAY to those streams only that lie above the last one that the server took.
+    let is_refused =
+        error.is_remote() && (error.is_go_away() || error.reason() == Some(h2::Reason::REFUSED_STREAM));
+    Cause::new(broken, if is_refused { Reach::Refused } else { reach })
+}
+
+/// Whether reqwest's own clock ended the request, where no connection is found below that timed out.
+#[cfg(feature = "reqwest")]
+fn is_of_reqwests_clock(error: &(dyn Error + 'static)) -> bool {
+    chain(error).filter_map(|link| link.downcast_ref::<reqwest::Error>()).any(reqwest::Error::is_timeout)
+}
+
+#[cfg(not(feature = "reqwest"))]
+fn is_of_reqwests_clock(_: &(dyn Error + 'static)) -> bool {
+    false
+}
+
+/// Whether the client below follows redirects, so that what is known of its last request need not hold for
+/// those before.
+#[cfg(feature = "reqwest")]
+fn may_have_been_redirected(error: &(dyn Error + 'static)) -> bool {
+    let is_begun = |link: &(dyn Error + 'static)| {
+        if link.is::<NotBegun>() { Some(false) } else { link.is::<reqwest::Error>().then_some(true) }
+    };
+    chain(error).find_map(is_begun).unwrap_or(false)
+}
+
+#[cfg(not(feature = "reqwest"))]
+fn may_have_been_redirected(_: &(dyn Error + 'static)) -> bool {
+    false
+}
+
+/// Whether hyper-util's client takes no such request: no absolute URI, or an HTTP version or method that it
+/// doesn't speak. Nothing but its text tells these from a request that lost its place in the pool, which has no
+/// source either.
+fn is_refused_by_client(error: &legacy::Error) -> bool {
+    error.source().is_none() && error.to_string().starts_with("client error (User")
+}
+
+/// Whether the task that drives the connection was gone before it had a response for the request. That is what
+/// a request hears that waits for a free stream (the server's `MAX_CONCURRENT_STREAMS`) when its connection ends.
+/// hyper counts it among the mistakes of its users, and nothing but the text tells it from theirs.
+fn is_lost_with_connection(error: &hyper::Error) -> bool {
+    error.to_string().starts_with("dispatch task is gone")
+}
+
+/// Whether HTTP/2 can't express the request, or its body failed, at which the client itself reset the stream.
+fn is_refused_by_h2(error: &h2::Error) -> bool {
+    let is_ours = !error.is_remote() && !error.is_library();
+    is_ours && (error.is_reset() || (error.reason().is_none() && !error.is_io()))
+}
+
+/// Errors of sockets that no connection came about of.
+fn is_of_connecting(kind: io::ErrorKind) -> bool {
+    matches!(
+        kind,
+        io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::HostUnreachable
+            | io::ErrorKind::NetworkUnreachable
+            | io::ErrorKind::NetworkDown
+            | io::ErrorKind::AddrNotAvailable
+    )
+}
+
+/// Errors of those who unpack a body: chunks, compression.
+fn is_of_decoding(kind: io::ErrorKind) -> bool {
+    matches!(kind, io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData)
+}
+
+fn is_reset(kind: io::ErrorKind) -> bool {
+    matches!(
+        kind,
+        io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted | io::ErrorKind::BrokenPipe
+    )
+}
+
+/// A body promised to be sent again and did not.
+#[derive(Debug)]
+pub(crate) struct NoBody;
+
+impl fmt::Display for NoBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the request's body can't be made again, although it could before")
+    }
+}
+
+impl Error for NoBody {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RESET: TransportFailure = TransportFailure::Reset;
+    const TRUNCATED: TransportFailure = TransportFailure::Truncated;
+
+    #[test]
+    fn kinds_of_io_errors() {
+        use io::ErrorKind as Kind;
+        let unconnected = Cause::new(TransportFailure::Connect, Reach::Unconnected);
+        for (kind, in_head, in_body) in [
+            (Kind::ConnectionRefused, unconnected, TRUNCATED),
+            (Kind::NetworkUnreachable, unconnected, TRUNCATED),
+            (Kind::TimedOut, Cause::new(RESET, Reach::MaybeSent), TRUNCATED),
+            (Kind::ConnectionReset, Cause::new(RESET, Reach::MaybeSent), RESET),
+            (Kind::UnexpectedEof, Cause::new(RESET, Reach::MaybeSent), TRUNCATED),
+        ] {
+            let error = io::Error::from(kind);
+            assert_eq!(classify(&error, Part::Head), in_head, "{kind}");
+            assert_eq!(classify(&error, Part::Body), Cause::new(in_body, Reach::MaybeSent), "{kind}");
+        }
+    }
+
+    #[test]
+    fn what_nobody_knows_broke_and_the_callers_faults_are_final() {
+        assert_eq!(classify(&fmt::Error, Part::Head), Cause::new(RESET, Reach::MaybeSent));
+        let fault = http::Error::from(http::Uri::try_from("http:// ").unwrap_err());
+        assert_eq!(classify(&fault, Part::Head), Cause::FAULT);
+        assert_eq!(classify(&NoBody, Part::Head), Cause::FAULT);
+    }
+}

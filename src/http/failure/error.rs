@@ -1,0 +1,136 @@
+//! The error of an HTTP operation.
+
+use crate::http::BoxError;
+use crate::operation::{ConnectProblem, OperationReport};
+use crate::transport::chain;
+use gax_retry::__private::Escaped;
+use gax_retry::{Code, HttpFailure, StopReason, TransportFailure};
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+/// An HTTP operation that ended without a response: its last attempt broke, or its time was up.
+///
+/// A response of any status, `503` say, is no error but the response that the caller gets, with the
+/// report in its extensions.
+///
+/// # Examples
+///
+/// ```
+/// use tonic_gax::{HttpError, StopReason};
+///
+/// fn worth_a_later_try(error: &HttpError) -> bool {
+///     matches!(error.stop_reason(), Some(StopReason::TotalTimeout | StopReason::MaxAttempts))
+/// }
+/// ```
+#[derive(Debug)]
+pub struct HttpError {
+    report: OperationReport,
+    broken: Broken,
+}
+
+/// Why there is no response.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    /// Our own clock ended the attempt.
+    TimedOut { after: Duration },
+    /// The transport failed, or the request itself did.
+    Failed { failure: Option<TransportFailure>, problem: Option<ConnectProblem>, source: BoxError },
+    /// There was no time for the first attempt.
+    NoTime,
+}
+
+impl Broken {
+    pub(crate) fn failure(&self) -> Option<TransportFailure> {
+        match self {
+            Broken::TimedOut { .. } | Broken::NoTime => Some(TransportFailure::Timeout),
+            Broken::Failed { failure, .. } => *failure,
+        }
+    }
+}
+
+impl HttpError {
+    pub(crate) fn new(report: OperationReport, broken: Broken) -> Self {
+        Self { report, broken }
+    }
+
+    /// What the operation did.
+    #[must_use]
+    pub fn report(&self) -> &OperationReport {
+        &self.report
+    }
+
+    /// Why no further attempt was made.
+    #[must_use]
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        self.report.stop_reason()
+    }
+
+    /// What went wrong below HTTP; `None` if it was the request's own fault (its body failed, its URI has
+    /// no host).
+    #[must_use]
+    pub fn failure(&self) -> Option<TransportFailure> {
+        self.broken.failure()
+    }
+
+    /// The code that the last attempt ended with.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        self.report.attempts().last().map_or(Code::DeadlineExceeded, gax_retry::Attempt::code)
+    }
+
+    /// The status of the last response that came, if attempts before the last one had responses.
+    #[must_use]
+    pub fn last_status(&self) -> Option<u16> {
+        let failures = self.report.http()?.failures();
+        failures.iter().rev().find_map(|failure| match failure {
+            HttpFailure::Status(status) => Some(*status),
+            HttpFailure::Transport(_) => None,
+        })
+    }
+}
+
+impl fmt::Display for HttpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.report.write_failure(f)?;
+        match &self.broken {
+            Broken::TimedOut { after } => write!(f, ": the last attempt timed out after {after:?}")?,
+            Broken::NoTime => f.write_str(": there was no time for an attempt")?,
+            Broken::Failed { failure: Some(TransportFailure::Connect), .. } => {
+                f.write_str(": no connection came about")?;
+            }
+            Broken::Failed { failure: Some(TransportFailure::Truncated), .. } => {
+                f.write_str(": the response broke off")?;
+            }
+            Broken::Failed { failure: Some(TransportFailure::Timeout), .. } => {
+                f.write_str(": the last attempt timed out")?;
+            }
+            Broken::Failed { failure: Some(TransportFailure::Unreadable), source, .. } => {
+                write!(f, ": the response can't be read: {}", Escaped(innermost(&**source)))?;
+            }
+            Broken::Failed { failure: Some(_), .. } => f.write_str(": the connection broke")?,
+            Broken::Failed { failure: None, .. } => f.write_str(": the request can't be sent")?,
+        }
+        if let Broken::Failed { problem: Some(problem), .. } = &self.broken {
+            write!(f, ": {problem}")?;
+        }
+        match self.last_status() {
+            Some(status) => write!(f, "; the last response had status {status}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What an error comes from.
+fn innermost<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
+    chain(error).last().unwrap_or(error)
+}
+
+impl Error for HttpError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.broken {
+            Broken::Failed { source, .. } => Some(&**source),
+            Broken::TimedOut { .. } | Broken::NoTime => None,
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Attempts over an HTTP service: requests go out, responses and errors become facts.
+
+use super::failed::Suspect;
+use super::http_protocol::{Ended, HttpProtocol};
+use crate::http::BoxError;
+use crate::http::failure::{NoBody, Part};
+use crate::http::plan::HttpPlan;
+use crate::http::request::Replay;
+use crate::http::response::{
+    DRAIN_TIME, EndedEarly, HttpResponseBody, Read, ReadExtent, ResponseReader, asked_for,
+};
+use crate::operation::{Current, Fact, Jitter, Note, Protocol, Timer, until};
+use gax_retry::{AttemptKind, AttemptResult, HttpFailure, ServerDelay, StartedAttempt};
+use http::StatusCode;
+use http_body::Body;
+use pin_project_lite::pin_project;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tower_service::Service;
+
+pin_project! {
+    /// An attempt in flight.
+    #[project = AttemptProj]
+    #[project_replace = AttemptOwned]
+    pub(crate) enum HttpAttempt<F, R> {
+        // The service is asked whether it takes a request.
+        Ready,
+        // The request is out, and the head of the response is awaited.
+        Sent { #[pin] future: F },
+        // The body of the response comes in. A status that is no success has ended the attempt before.
+        Collecting { reader: ResponseReader<R>, extent: ReadExtent, timer: Timer, ended_at: Option<Duration> },
+        // It failed, and whether its own response was the reason is not known yet.
+        Suspected { suspect: Suspect, timer: Timer },
+        // It has ended.
+        Done,
+    }
+}
+
+impl<S, B: Replay, R> HttpProtocol<S, B, R> {
+    /// The head of a response has come: how far its body is read before anything follows from it. `None`: not
+    /// at all, since its status is final.
+    fn extent(
+        &self,
+        plan: &HttpPlan,
+        status: StatusCode,
+        ended_at: Duration,
+        current: &Current<'_>,
+    ) -> Option<ReadExtent> {
+        if status.is_success() {
+            return Some(ReadExtent::to_end(self.limits().max_response_buffer));
+        }
+        let result = self.result(plan, Some(HttpFailure::Status(status.as_u16())));
+        let is_drained = self.request.is_replayable() && plan.policy.permits(result);
+        is_drained.then(|| ReadExtent::drain(current.clock().at(ended_at.saturating_add(DRAIN_TIME))))
+    }
+
+    /// A response whose status is no success, as far as it was read.
+    fn response(
+        &mut self,
+        plan: &HttpPlan,
+        response: http::Response<HttpResponseBody<R>>,
+        ended_at: Duration,
+        current: &mut Current<'_>,
+    ) -> AttemptResult {
+        let failure = HttpFailure::Status(response.status().as_u16());
+        let asked = self.limits().retry_after.then(|| asked_for(response.headers())).flatten();
+        let delay = asked.map_or(ServerDelay::None, ServerDelay::AtLeast);
+        self.failed(plan, Some(failure), Ended::Response(Box::new(response)), current)
+            .with_server_delay(delay)
+            .with_end(ended_at)
+    }
+}
+
+impl<S, B, R> HttpProtocol<S, B, R>
+where
+    B: Replay,
+    R: Body,
+    R::Error: Into<BoxError>,
+{
+    /// A response that was read so far. A status that is no success stands, however its body ends.
+    fn read(
+        &mut self,
+        plan: &HttpPlan,
+        reader: ResponseReader<R>,
+        read: Read,
+        ended_at: Option<Duration>,
+        current: &mut Current<'_>,
+    ) -> Fact<http::Response<HttpResponseBody<R>>> {
+        if let Some(ended_at) = ended_at {
+            let response = reader.into_response(read, current.deadline());
+            return Fact::Ended(self.response(plan, response, ended_at, current));
+        }
+        Fact::Ended(match read {
+            Read::Early(EndedEarly::TimedOut) => self.timed_out(plan, current),
+            Read::Early(why @ EndedEarly::Idle(_)) => self.stalled(plan, why.into_error(), current),
+            Read::Early(why) => self.broken(plan, why.into_error(), Part::Body, current),
+            // The operation's clock stops: what is still to come may take as long as it likes.
+            Read::NotYet | Read::Whole | Read::TooLong => {
+                if !matches!(read, Read::Whole) {
+                    current.note(Note::ResponseTooLargeToJudge);
+                }
+                return Fact::Replied(reader.into_response(read, None));
+            }
+        })
+    }
+}
+
+impl<S, B, R> Protocol for HttpProtocol<S, B, R>
+where
+    S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
+    S::Error: Into<BoxError>,
+    B: Replay,
+    R: Body,
+    R::Error: Into<BoxError>,
+{
+    type Plan = HttpPlan;
+    type Attempt = HttpAttempt<S::Future, R>;
+    type Reply = http::Response<HttpResponseBody<R>>;
+
+    fn bound(&self, plan: &HttpPlan) -> Option<Duration> {
+        [plan.timeout, self.inbound.map(until)].into_iter().flatten().min()
+    }
+
+    fn jitter(&self, _: &HttpPlan) -> Jitter {
+        self.config.jitter.next()
+    }
+
+    fn begin(&mut self, _: &HttpPlan, started: StartedAttempt, _: &mut Current<'_>) -> Self::Attempt {
+        let failure = self.failure.take();
+        // One that is sent again in silence is as if it had not been sent before.
+        self.http.failures.extend(failure.filter(|_| started.kind() != AttemptKind::Resend));
+        // The connection of the attempt before goes to this one.
+        self.ended = None;
+        HttpAttempt::Ready
+    }
+
+    fn poll(
+        &mut self,
+        plan: &HttpPlan,
+        mut attempt: Pin<&mut Self::Attempt>,
+        current: &mut Current<'_>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Fact<Self::Reply>> {
+        loop {
+            match attempt.as_mut().project() {
+                AttemptProj::Ready => match ready!(self.service.poll_ready(cx)) {
+                    Ok(()) => {
+                        let Some(request) = self.request.write() else {
+                            let error: BoxError = Box::new(NoBody);
+                            return ended(self.broken(plan, error, Part::Head, current));
+                        };
+                        let future = self.service.call(request);
+                        attempt.set(HttpAttempt::Sent { future });
+                    }
+                    Err(error) => {
+                        // A service that has failed is neither called nor asked again.
+                        self.service = self.spare.copy();
+                        return ended(self.broken(plan, error.into(), Part::Head, current));
+                    }
+                },
+                AttemptProj::Sent { future } => match ready!(future.poll(cx)) {
+                    Ok(response) => {
+                        self.config.connections.remember(response.extensions());
+                        let ended_at = current.clock().elapsed();
+                        let method = &self.request.parts().method;
+                        let reader = ResponseReader::new(method, response, self.limits().body_idle_timeout);
+                        let status = reader.status();
+                        let Some(extent) = self.extent(plan, status, ended_at, current) else {
+                            let response = reader.into_response(Read::NotYet, current.deadline());
+                            return ended(self.response(plan, response, ended_at, current));
+                        };
+                        let ended_at = (!status.is_success()).then_some(ended_at);
+                        let timer = Timer::default();
+                        attempt.set(HttpAttempt::Collecting { reader, extent, timer, ended_at });
+                    }
+                    Err(error) => match Suspect::of(error.into(), Part::Head, current) {
+                        Ok(suspect) => attempt.set(waiting(suspect)),
+                        Err(error) => return ended(self.broken(plan, error, Part::Head, current)),
+                    },
+                },
+                AttemptProj::Collecting { reader, extent, timer, .. } => {
+                    let read = ready!(reader.poll(*extent, timer, cx));
+                    let owned = attempt.as_mut().project_replace(HttpAttempt::Done);
+                    let AttemptOwned::Collecting { reader, ended_at, .. } = owned else {
+                        return Poll::Pending;
+                    };
+                    let read = match read {
+                        Read::Early(EndedEarly::Broke(error)) if ended_at.is_none() => {
+                            match Suspect::of(error, Part::Body, current) {
+                                Ok(suspect) => {
+                                    attempt.set(waiting(suspect));
+                                    continue;
+                                }
+                                Err(error) => Read::Early(EndedEarly::Broke(error)),
+                            }
+                        }
+                        read => read,
+                    };
+                    return Poll::Ready(self.read(plan, reader, read, ended_at, current));
+                }
+                AttemptProj::Suspected { suspect, timer } => {
+                    ready!(timer.poll_at(Some(suspect.until()), cx));
+                    let AttemptOwned::Suspected { suspect, .. } = attempt.project_replace(HttpAttempt::Done)
+                    else {
+                        return Poll::Pending;
+                    };
+                    return ended(self.cleared(plan, suspect, current));
+                }
+                AttemptProj::Done => return Poll::Pending,
+            }
+        }
+    }
+
+    fn expire(
+        &mut self,
+        plan: &HttpPlan,
+        attempt: Pin<&mut Self::Attempt>,
+        current: &mut Current<'_>,
+    ) -> AttemptResult {
+        match attempt.project_replace(HttpAttempt::Done) {
+            AttemptOwned::Ready => {
+                // A place in the service's queue must not be held through a delay.
+                self.service = self.service.clone();
+            }
+            AttemptOwned::Collecting { reader, ended_at, .. } => {
+                if let Some(ended_at) = ended_at {
+                    let late = Read::Early(EndedEarly::TimedOut);
+                    let response = reader.into_response(late, current.deadline());
+                    return self.response(plan, response, ended_at, current);
+                }
+            }
+            AttemptOwned::Suspected { suspect, .. } => return self.cleared(plan, suspect, current),
+            AttemptOwned::Sent { .. } | AttemptOwned::Done => {}
+        }
+        self.timed_out(plan, current)
+    }
+
+    fn before_wait(&mut self) {
+        if let Some(ended) = &mut self.ended {
+            ended.cut();
+        }
+    }
+}
+
+fn ended<R>(result: AttemptResult) -> Poll<Fact<R>> {
+    Poll::Ready(Fact::Ended(result))
+}
+
+fn waiting<F, R>(suspect: Suspect) -> HttpAttempt<F, R> {
+    HttpAttempt::Suspected { suspect, timer: Timer::default() }
+}

@@ -1,0 +1,125 @@
+//! The facts of an attempt that brought no whole response.
+
+use super::http_protocol::{Ended, HttpProtocol};
+use crate::http::BoxError;
+use crate::http::failure::{Broken, Cause, Part, Reach, classify};
+use crate::http::plan::HttpPlan;
+use crate::http::request::Replay;
+use crate::operation::{Current, Note};
+use crate::transport::blame;
+use gax_retry::{AttemptResult, HttpFailure, Resend, RetryFact, StopReason, TransportFailure};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A failure that may be that of another request on the same connection.
+pub(crate) struct Suspect {
+    cause: Cause,
+    error: BoxError,
+    died: Instant,
+    ended_at: Duration,
+}
+
+impl Suspect {
+    /// The response can't be read, or another one on the same connection. A moment shows whether other requests
+    /// got the same error.
+    ///
+    /// # Errors
+    ///
+    /// Any other error, as it came.
+    pub(crate) fn of(error: BoxError, part: Part, current: &Current<'_>) -> Result<Self, BoxError> {
+        let cause = classify(&*error, part);
+        if !cause.is_suspect {
+            return Err(error);
+        }
+        let (died, ended_at) = current.clock().now();
+        blame::died(died);
+        Ok(Self { cause, error, died, ended_at })
+    }
+
+    /// When it is known.
+    pub(crate) fn until(&self) -> Instant {
+        self.died + blame::MOMENT
+    }
+}
+
+impl<S, B: Replay, R> HttpProtocol<S, B, R> {
+    /// The request or its response broke.
+    pub(crate) fn broken(
+        &mut self,
+        plan: &HttpPlan,
+        error: BoxError,
+        part: Part,
+        current: &mut Current<'_>,
+    ) -> AttemptResult {
+        let cause = classify(&*error, part);
+        let resend = if cause.is_final() { Resend::No } else { self.resend(cause, part, &error) };
+        self.lost(plan, cause, error, current).with_resend(resend)
+    }
+
+    /// Whether a suspect's own response could not be read is known now.
+    #[cold]
+    pub(crate) fn cleared(
+        &mut self,
+        plan: &HttpPlan,
+        suspect: Suspect,
+        current: &mut Current<'_>,
+    ) -> AttemptResult {
+        let Suspect { cause, error, died, ended_at } = suspect;
+        let cause = if blame::was_alone(died) { Cause::UNREADABLE } else { cause };
+        self.lost(plan, cause, error, current).with_end(ended_at)
+    }
+
+    /// The body of the response stopped coming.
+    pub(crate) fn stalled(
+        &mut self,
+        plan: &HttpPlan,
+        error: BoxError,
+        current: &mut Current<'_>,
+    ) -> AttemptResult {
+        self.lost(plan, Cause::new(TransportFailure::Timeout, Reach::MaybeSent), error, current)
+    }
+
+    fn lost(
+        &mut self,
+        plan: &HttpPlan,
+        cause: Cause,
+        source: BoxError,
+        current: &mut Current<'_>,
+    ) -> AttemptResult {
+        #[cfg(feature = "reqwest")]
+        let source = crate::http::reqwest::NotBegun::unwrap(source);
+        if cause == Cause::UNREADABLE {
+            current.note(Note::UnreadableResponse);
+        }
+        if let Some(problem) = cause.problem {
+            current.note(Note::CannotConnect(problem));
+        }
+        let failure = cause.failure.map(HttpFailure::Transport);
+        let broken = Broken::Failed { failure: cause.failure, problem: cause.problem, source };
+        let result = self.failed(plan, failure, Ended::Broken(broken), current);
+        match cause.reach {
+            Reach::ClientClosed => result.with_retry(RetryFact::No(StopReason::ChannelClosed)),
+            _ if cause.is_final() => result.with_retry(RetryFact::No(StopReason::NonRetryable)),
+            // What no server has carried out may be sent again, whatever it is.
+            reach if self.http.may_be_retried() => result.with_delivery(reach.delivery()),
+            _ => result,
+        }
+    }
+
+    /// Whether a request that was lost so is sent again in silence.
+    fn resend(&self, cause: Cause, part: Part, error: &BoxError) -> Resend {
+        match cause.reach {
+            Reach::NeverSent => Resend::Lost,
+            Reach::Refused => Resend::Refused,
+            Reach::MaybeSent => {
+                let is_stale = part == Part::Head
+                    && cause.failure == Some(TransportFailure::Reset)
+                    && self.is_repeatable
+                    && self.http.is_safe()
+                    && self.config.connections.remembers(&**error);
+                if is_stale { Resend::Stale } else { Resend::No }
+            }
+            Reach::Unconnected | Reach::ClientClosed => Resend::No,
+        }
+    }
+}

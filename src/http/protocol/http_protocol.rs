@@ -1,0 +1,127 @@
+//! A request over an HTTP service, between its attempts.
+
+use crate::http::failure::Broken;
+use crate::http::plan::HttpPlan;
+use crate::http::report::HttpReport;
+use crate::http::request::{Replay, ReplayableRequest};
+use crate::http::response::HttpResponseBody;
+use crate::http::service::{Config, Limits};
+use crate::operation::{Current, Name, inbound_deadline};
+use crate::transport::SharedService;
+use gax_retry::{AttemptResult, Code, HttpFailure, RetryFact, StartedAttempt, StopReason};
+use std::borrow::Cow;
+use std::sync::Arc;
+use tokio::time::Instant;
+
+/// One request on its way to its response.
+pub(crate) struct HttpProtocol<S, B, R> {
+    pub(super) service: S,
+    pub(super) spare: SharedService<S>,
+    pub(super) config: Arc<Config>,
+    pub(super) inbound: Option<Instant>,
+    pub(super) request: ReplayableRequest<B>,
+    /// Whether the request may be sent twice, whatever became of it.
+    pub(super) is_repeatable: bool,
+    pub(super) http: Box<HttpReport>,
+    /// How the last attempt failed.
+    pub(super) failure: Option<HttpFailure>,
+    /// What it ended with.
+    pub(crate) ended: Option<Ended<R>>,
+}
+
+/// What an attempt ended with.
+pub(crate) enum Ended<R> {
+    Response(Box<http::Response<HttpResponseBody<R>>>),
+    Broken(Broken),
+}
+
+impl<R> Ended<R> {
+    /// Lets go of the connection that a response still holds.
+    pub(super) fn cut(&mut self) {
+        if let Ended::Response(response) = self {
+            response.body_mut().cut();
+        }
+    }
+}
+
+impl<S, B: Replay, R> HttpProtocol<S, B, R> {
+    pub(crate) fn new(
+        service: S,
+        spare: SharedService<S>,
+        plan: &HttpPlan,
+        config: Arc<Config>,
+        request: ReplayableRequest<B>,
+    ) -> Self {
+        let verdict = plan.classify(request.parts(), &request.bytes().unwrap_or_default());
+        let http = Box::new(HttpReport::new(verdict, plan.strategy));
+        Self {
+            service,
+            spare,
+            config,
+            inbound: inbound_deadline(),
+            is_repeatable: http.may_be_sent_again(),
+            request,
+            http,
+            failure: None,
+            ended: None,
+        }
+    }
+
+    /// What the operation is called in its report.
+    pub(crate) fn name(&self) -> Name {
+        let parts = self.request.parts();
+        Name::from(Cow::<'static, str>::Owned(format!("{} {}", parts.method, parts.uri.path())))
+    }
+
+    /// What the report says besides the attempts.
+    pub(crate) fn details(&mut self) -> HttpReport {
+        self.http.failures.extend(self.failure.take());
+        (*self.http).clone()
+    }
+
+    pub(super) fn limits(&self) -> &Limits {
+        &self.config.limits
+    }
+
+    /// The facts of an attempt that failed so; `None`: by a fault of the request's own.
+    pub(super) fn result(&self, plan: &HttpPlan, failure: Option<HttpFailure>) -> AttemptResult {
+        let (code, listed) = match failure {
+            Some(failure) => plan.classified(failure),
+            None => (Code::Unknown, Some(false)),
+        };
+        let retry = match listed {
+            None => RetryFact::ByCode,
+            Some(true) => RetryFact::Yes,
+            Some(false) => RetryFact::No(StopReason::NonRetryable),
+        };
+        AttemptResult::failed(code)
+            .with_retry(retry)
+            .with_idempotent(self.is_repeatable)
+            .with_replayable(self.request.is_replayable())
+    }
+
+    /// The attempt failed so, and that is what is left of it.
+    pub(crate) fn failed(
+        &mut self,
+        plan: &HttpPlan,
+        failure: Option<HttpFailure>,
+        ended: Ended<R>,
+        current: &mut Current<'_>,
+    ) -> AttemptResult {
+        self.failure = failure;
+        self.ended = Some(ended);
+        let result = self.result(plan, failure);
+        if plan.policy.permits(result) && !self.request.is_replayable() {
+            current.note(self.request.note());
+        }
+        result
+    }
+
+    /// The attempt's time was up before it had a status.
+    pub(super) fn timed_out(&mut self, plan: &HttpPlan, current: &mut Current<'_>) -> AttemptResult {
+        let after = current.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
+        let broken = Broken::TimedOut { after };
+        let failure = broken.failure().map(HttpFailure::Transport);
+        self.failed(plan, failure, Ended::Broken(broken), current)
+    }
+}

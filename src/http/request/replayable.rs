@@ -1,0 +1,124 @@
+//! A request that can be sent several times.
+
+use super::replay::Replay;
+use crate::operation::Note;
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
+use http::request::Parts;
+use http::{HeaderValue, Method};
+
+/// The parts of a request, kept so that every attempt is written whole.
+#[derive(Debug)]
+pub(crate) struct ReplayableRequest<B> {
+    parts: Parts,
+    /// What bodies are made from; none once a body that can't be replayed is out.
+    body: Option<B>,
+    /// The body is longer than what is kept for another attempt.
+    too_large: bool,
+}
+
+impl<B: Replay> ReplayableRequest<B> {
+    pub(crate) fn new(parts: Parts, body: B, max_replay_bytes: usize) -> Self {
+        let too_large = body.bytes().is_some_and(|bytes| bytes.len() > max_replay_bytes);
+        Self { parts, body: Some(body), too_large }
+    }
+
+    pub(crate) fn parts(&self) -> &Parts {
+        &self.parts
+    }
+
+    /// The body, where it is in memory.
+    pub(crate) fn bytes(&self) -> Option<Bytes> {
+        self.body.as_ref().and_then(Replay::bytes)
+    }
+
+    /// Whether the request can be sent once more. Known once it has been sent.
+    pub(crate) fn is_replayable(&self) -> bool {
+        self.body.is_some()
+    }
+
+    /// Why it can't be sent once more.
+    pub(crate) fn note(&self) -> Note {
+        if self.too_large { Note::RequestTooLargeToReplay } else { Note::RequestIsAStream }
+    }
+
+    /// The request of the next attempt; `None` if there is none.
+    pub(crate) fn write(&mut self) -> Option<http::Request<B>> {
+        let again = self.body.as_ref().filter(|_| !self.too_large).and_then(Replay::replay);
+        let body = again.or_else(|| self.body.take())?;
+        let mut request = http::Request::new(body);
+        *request.method_mut() = self.parts.method.clone();
+        *request.uri_mut() = self.parts.uri.clone();
+        *request.version_mut() = self.parts.version;
+        *request.headers_mut() = self.parts.headers.clone();
+        *request.extensions_mut() = self.parts.extensions.clone();
+        set_content_length(&mut request);
+        Some(request)
+    }
+}
+
+/// A body of known length is announced, also an empty one where the method expects a body: HTTP/1 clients
+/// leave that out, and servers answer 411 then.
+fn set_content_length<B: http_body::Body>(request: &mut http::Request<B>) {
+    let Some(length) = request.body().size_hint().exact() else { return };
+    let expects_body = [Method::POST, Method::PUT, Method::PATCH].contains(request.method());
+    if (length > 0 || expects_body) && !request.headers().contains_key(TRANSFER_ENCODING) {
+        request.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ReplayBody;
+    use http_body_util::Full;
+
+    fn replayable(method: &str, body: ReplayBody, limit: usize) -> ReplayableRequest<ReplayBody> {
+        let request =
+            http::Request::builder().method(method).uri("http://h/p").header("x-id", "7").extension(3_u8);
+        let (parts, body) = request.body(body).unwrap().into_parts();
+        ReplayableRequest::new(parts, body, limit)
+    }
+
+    fn length(method: &str, body: &'static str) -> Option<String> {
+        let request = replayable(method, body.into(), 100).write().unwrap();
+        request.headers().get("content-length").map(|value| value.to_str().unwrap().to_owned())
+    }
+
+    #[test]
+    fn the_length_of_a_body_is_announced_even_if_it_is_empty() {
+        for method in ["POST", "PUT", "PATCH"] {
+            assert_eq!(length(method, "").as_deref(), Some("0"), "{method}");
+        }
+        for method in ["GET", "HEAD", "DELETE"] {
+            assert_eq!(length(method, ""), None, "{method}");
+        }
+        assert_eq!(length("DELETE", "{}").as_deref(), Some("2"));
+    }
+
+    #[test]
+    fn every_attempt_is_written_alike() {
+        let mut replayable = replayable("POST", "body".into(), 4);
+        for _ in 0..3 {
+            let request = replayable.write().unwrap();
+            assert_eq!((request.headers()["x-id"].as_bytes(), request.uri().path()), (&b"7"[..], "/p"));
+            assert_eq!(request.extensions().get::<u8>(), Some(&3));
+            assert_eq!(request.body().bytes().unwrap(), "body");
+            assert!(replayable.is_replayable());
+        }
+    }
+
+    #[test]
+    fn what_is_too_large_or_a_stream_goes_out_once() {
+        let stream = ReplayBody::once(Full::new(Bytes::from_static(b"body")));
+        for (mut replayable, note) in [
+            (replayable("POST", "body".into(), 3), Note::RequestTooLargeToReplay),
+            (replayable("POST", stream, 100), Note::RequestIsAStream),
+        ] {
+            assert!(replayable.write().is_some());
+            assert!(!replayable.is_replayable());
+            assert_eq!(replayable.note(), note);
+            assert!(replayable.write().is_none());
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Responses: how much of one is read before it counts, and how the caller gets the rest.
+
+mod body;
+mod open_body;
+mod reader;
+mod retry_after;
+
+pub use body::HttpResponseBody;
+pub(crate) use open_body::EndedEarly;
+pub(crate) use reader::{DRAIN_TIME, Read, ReadExtent, ResponseReader};
+pub(crate) use retry_after::asked_for;

@@ -1,0 +1,153 @@
+//! The part of a response's body that is still to come.
+
+use crate::http::BoxError;
+use crate::operation::{Clock, Timer};
+use bytes::{Buf as _, Bytes};
+use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
+use http::response::Parts;
+use http::{HeaderValue, Method, StatusCode};
+use http_body::{Body, Frame, SizeHint};
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A body that is read, by the layer or by the caller: how long it has to be, and how long the server may
+/// take over it.
+pub(crate) struct OpenBody<B> {
+    body: Pin<Box<B>>,
+    /// Its length as announced, if it was.
+    announced: Option<u64>,
+    /// What has come of it.
+    seen: u64,
+    idle_timeout: Option<Duration>,
+    /// When it is given up if nothing comes; set while somebody waits.
+    idle_until: Option<Instant>,
+}
+
+impl<B> OpenBody<B>
+where
+    B: Body,
+    B::Error: Into<BoxError>,
+{
+    pub(crate) fn new(body: B, announced: Option<u64>, idle_timeout: Option<Duration>) -> Self {
+        Self { body: Box::pin(body), announced, seen: 0, idle_timeout, idle_until: None }
+    }
+
+    /// The next frame, its data in one piece, if it comes before the deadline.
+    pub(crate) fn poll_frame(
+        &mut self,
+        deadline: Option<Instant>,
+        timer: &mut Timer,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, EndedEarly>>> {
+        let Poll::Ready(frame) = self.body.as_mut().poll_frame(cx) else {
+            return self.poll_time(deadline, timer, cx).map(|late| Some(Err(late)));
+        };
+        Poll::Ready(match frame {
+            Some(Ok(frame)) => {
+                let frame = frame.map_data(|mut data| data.copy_to_bytes(data.remaining()));
+                let length = frame.data_ref().map(Bytes::len);
+                if length != Some(0) {
+                    self.idle_until = None;
+                }
+                self.seen = self.seen.saturating_add(length.unwrap_or_default() as u64);
+                Some(Ok(frame))
+            }
+            Some(Err(error)) => Some(Err(EndedEarly::Broke(error.into()))),
+            None => self.missing().map(Err),
+        })
+    }
+
+    /// What is wrong if the body ends here: HTTP/2 connections, for one, end a body in silence that the server
+    /// has broken off without an error.
+    fn missing(&self) -> Option<EndedEarly> {
+        let announced = self.announced.filter(|announced| self.seen < *announced)?;
+        Some(EndedEarly::Short { seen: self.seen, announced })
+    }
+
+    /// Ready once it has taken too long.
+    fn poll_time(
+        &mut self,
+        deadline: Option<Instant>,
+        timer: &mut Timer,
+        cx: &mut Context<'_>,
+    ) -> Poll<EndedEarly> {
+        let Some(idle_timeout) = self.idle_timeout else {
+            ready!(timer.poll_at(deadline, cx));
+            return Poll::Ready(EndedEarly::TimedOut);
+        };
+        if self.idle_until.is_none() {
+            self.idle_until = Clock::start().at(idle_timeout);
+        }
+        let until = [deadline, self.idle_until].into_iter().flatten().min();
+        ready!(timer.poll_at(until, cx));
+        Poll::Ready(if until == deadline { EndedEarly::TimedOut } else { EndedEarly::Idle(idle_timeout) })
+    }
+
+    pub(crate) fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream() && self.missing().is_none()
+    }
+
+    pub(crate) fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// The length of a response's body as its headers announce it; `None` where they don't, or speak of something
+/// else: `HEAD`, 204 and 304 have no body, and chunks know their own length.
+pub(crate) fn announced_length(method: &Method, response: &Parts) -> Option<u64> {
+    let mut values = response.headers.get_all(CONTENT_LENGTH).iter();
+    let first = one_length(values.next()?)?;
+    let is_empty = method == Method::HEAD
+        || method == Method::CONNECT
+        || response.status.is_informational()
+        || [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED].contains(&response.status);
+    if is_empty || response.headers.contains_key(TRANSFER_ENCODING) {
+        return None;
+    }
+    values.all(|value| one_length(value) == Some(first)).then_some(first)
+}
+
+/// The length in a header, where it is the same however often it was written.
+fn one_length(value: &HeaderValue) -> Option<u64> {
+    let mut lengths = value.to_str().ok()?.split(',').map(|length| length.trim().parse().ok());
+    let first = lengths.next()??;
+    lengths.all(|length| length == Some(first)).then_some(first)
+}
+
+/// Why a body ends early.
+pub(crate) enum EndedEarly {
+    /// It broke off.
+    Broke(BoxError),
+    /// It ended before its announced length.
+    Short { seen: u64, announced: u64 },
+    /// The attempt's time was up.
+    TimedOut,
+    /// Nothing came for that long.
+    Idle(Duration),
+    /// The layer let go of it.
+    Cut,
+}
+
+impl EndedEarly {
+    /// The error that a reader of the body gets.
+    pub(crate) fn into_error(self) -> BoxError {
+        match self {
+            EndedEarly::Broke(error) => error,
+            EndedEarly::Short { seen, announced } => {
+                format!("the response ended after {seen} of {announced} bytes").into()
+            }
+            EndedEarly::TimedOut => "the response did not end before its attempt's time was up".into(),
+            EndedEarly::Idle(timeout) => format!("the response sent nothing more for {timeout:?}").into(),
+            EndedEarly::Cut => "the response was let go for another attempt, which could not be made".into(),
+        }
+    }
+}
+
+impl<B> fmt::Debug for OpenBody<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenBody").finish_non_exhaustive()
+    }
+}

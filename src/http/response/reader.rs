@@ -1,0 +1,116 @@
+//! A response that comes in.
+
+use super::body::{HttpResponseBody, Remainder};
+use super::open_body::{EndedEarly, OpenBody, announced_length};
+use crate::body::FrameBuffer;
+use crate::http::BoxError;
+use crate::operation::Timer;
+use http::response::Parts;
+use http::{HeaderMap, Method, StatusCode};
+use http_body::Body;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The most that is read of the body of a response that is retried, so that its connection can be used again.
+const DRAIN_BYTES: usize = 16 * 1024;
+/// The longest that this may take.
+pub(crate) const DRAIN_TIME: Duration = Duration::from_millis(100);
+
+/// How far a body is read before the attempt is classified.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ReadExtent {
+    most: usize,
+    until: Option<Instant>,
+}
+
+impl ReadExtent {
+    /// To its end, if that comes before so many bytes.
+    pub(crate) fn to_end(most: usize) -> Self {
+        Self { most, until: None }
+    }
+
+    /// As far as is cheap: the response is about to be let go.
+    pub(crate) fn drain(until: Option<Instant>) -> Self {
+        Self { most: DRAIN_BYTES, until }
+    }
+}
+
+/// The head, what is there of the body, and the rest of it.
+pub(crate) struct ResponseReader<B> {
+    parts: Parts,
+    frames: FrameBuffer,
+    trailers: Option<HeaderMap>,
+    body: OpenBody<B>,
+}
+
+/// How reading ended.
+pub(crate) enum Read {
+    /// It was not begun.
+    NotYet,
+    /// The body ended.
+    Whole,
+    /// It is longer than what is buffered.
+    TooLong,
+    /// It ended early, or took too long.
+    Early(EndedEarly),
+}
+
+impl<B> ResponseReader<B>
+where
+    B: Body,
+    B::Error: Into<BoxError>,
+{
+    /// The response to a request of that method.
+    pub(crate) fn new(method: &Method, response: http::Response<B>, idle_timeout: Option<Duration>) -> Self {
+        let (parts, body) = response.into_parts();
+        let body = OpenBody::new(body, announced_length(method, &parts), idle_timeout);
+        Self { parts, frames: FrameBuffer::default(), trailers: None, body }
+    }
+
+    pub(crate) fn status(&self) -> StatusCode {
+        self.parts.status
+    }
+
+    /// Reads on, as far as that.
+    pub(crate) fn poll(&mut self, extent: ReadExtent, timer: &mut Timer, cx: &mut Context<'_>) -> Poll<Read> {
+        while let Some(frame) = ready!(self.body.poll_frame(extent.until, timer, cx)) {
+            let frame = match frame {
+                Ok(frame) => frame,
+                Err(why) => return Poll::Ready(Read::Early(why)),
+            };
+            match frame.into_data() {
+                Ok(data) => {
+                    if !data.is_empty() {
+                        self.frames.push(data);
+                    }
+                    if self.frames.len() > extent.most {
+                        return Poll::Ready(Read::TooLong);
+                    }
+                }
+                Err(frame) => {
+                    if let Ok(trailers) = frame.into_trailers() {
+                        self.trailers = Some(trailers);
+                    }
+                }
+            }
+        }
+        Poll::Ready(Read::Whole)
+    }
+
+    /// The response, read so far. What is still to come of it has to come before the deadline.
+    pub(crate) fn into_response(
+        self,
+        read: Read,
+        deadline: Option<Instant>,
+    ) -> http::Response<HttpResponseBody<B>> {
+        let remainder = match read {
+            Read::Whole => self.trailers.map_or(Remainder::End, Remainder::Trailers),
+            Read::NotYet | Read::TooLong | Read::Early(EndedEarly::TimedOut | EndedEarly::Idle(_)) => {
+                Remainder::open(self.body, deadline)
+            }
+            Read::Early(why) => Remainder::Broken(why),
+        };
+        http::Response::from_parts(self.parts, HttpResponseBody::new(self.frames, remainder))
+    }
+}

@@ -1,0 +1,64 @@
+//! The error of an operation.
+
+use super::operation_report::OperationReport;
+use gax_retry::StopReason;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+/// Why an operation failed: the source of the [`tonic::Status`] that the caller gets.
+///
+/// The status itself keeps the last attempt's code, message, details and metadata.
+///
+/// # Examples
+///
+/// ```
+/// use tonic_gax::{OperationError, StopReason};
+///
+/// fn gave_up(status: &tonic::Status) -> Option<StopReason> {
+///     OperationError::of(status).and_then(|error| error.report().stop_reason())
+/// }
+/// # assert_eq!(gave_up(&tonic::Status::unavailable("")), None);
+/// ```
+#[derive(Clone)]
+pub struct OperationError {
+    report: OperationReport,
+    cause: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+impl OperationError {
+    pub(crate) fn new(report: OperationReport, cause: Option<Arc<dyn Error + Send + Sync>>) -> Self {
+        Self { report, cause }
+    }
+
+    /// What the operation did.
+    #[must_use]
+    pub fn report(&self) -> &OperationReport {
+        &self.report
+    }
+
+    /// Why no further attempt was made.
+    #[must_use]
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        self.report.stop_reason()
+    }
+}
+
+/// One line: tonic prints a status with the debug form of its source.
+impl fmt::Debug for OperationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OperationError").field(&format_args!("{self}")).finish()
+    }
+}
+
+impl fmt::Display for OperationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.report.write_failure(f)
+    }
+}
+
+impl Error for OperationError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.cause.as_deref().map(|cause| cause as &(dyn Error + 'static))
+    }
+}

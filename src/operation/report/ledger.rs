@@ -1,0 +1,66 @@
+//! A report being written.
+
+use super::rows::Rows;
+use super::{Detail, Name, Note};
+use gax_retry::{Attempt, NotAttempted, StopReason};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// A report being written.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Ledger {
+    pub(crate) method: Name,
+    pub(super) attempts: Rows,
+    pub(crate) stop_reason: Option<StopReason>,
+    pub(crate) not_attempted: Option<NotAttempted>,
+    pub(crate) transparent_retries: u32,
+    pub(super) detail: Option<Detail>,
+    pub(super) notes: Vec<Note>,
+}
+
+impl Default for Ledger {
+    fn default() -> Self {
+        Self::new(Cow::Borrowed(""))
+    }
+}
+
+impl Ledger {
+    /// The ledger of an operation, made now if there was nothing to write down yet.
+    pub(crate) fn of(ledger: &mut Option<Arc<Ledger>>) -> &mut Ledger {
+        Arc::make_mut(ledger.get_or_insert_default())
+    }
+
+    pub(crate) fn new(method: impl Into<Name>) -> Self {
+        Self {
+            method: method.into(),
+            attempts: Rows::default(),
+            stop_reason: None,
+            not_attempted: None,
+            transparent_retries: 0,
+            detail: None,
+            notes: Vec::new(),
+        }
+    }
+
+    pub(crate) fn push(&mut self, attempt: Attempt) {
+        self.attempts.push(attempt);
+    }
+
+    pub(crate) fn note(&mut self, note: Note) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// The attempts that are kept.
+    pub(crate) fn attempts(&self) -> &[Attempt] {
+        self.attempts.as_slice()
+    }
+
+    /// How many attempts were made.
+    pub(crate) fn attempt_count(&self) -> u32 {
+        // No more than 64 are kept.
+        let kept = u32::try_from(self.attempts().len()).unwrap_or(u32::MAX);
+        kept.saturating_add(self.attempts.left_out())
+    }
+}

@@ -1,0 +1,48 @@
+//! What else is worth knowing of an operation.
+
+use super::ConnectProblem;
+use std::fmt;
+
+/// Something about an operation that the attempts alone don't tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Note {
+    /// The request is larger than the replay limit, so that it was sent once only.
+    RequestTooLargeToReplay,
+    /// The request is a stream, or may be one for all that a layer without descriptors can see, so that it was sent
+    /// once only.
+    RequestIsAStream,
+    /// The response was passed on before its end was seen: what came after its first message was not
+    /// judged.
+    Committed,
+    /// The response was larger than the buffer that responses are judged in, and was passed on.
+    ResponseTooLargeToJudge,
+    /// The server's `grpc-status-details-bin` was not valid base64; it was left out of the status.
+    MalformedStatusDetails,
+    /// No more than five attempts are made, as over any gRPC channel, although the settings allow more.
+    AttemptsCapped,
+    /// tonic reported CANCELLED or the server reset the stream, but the attempt's time was up: it
+    /// counts as `DEADLINE_EXCEEDED`.
+    CountedAsDeadlineExceeded,
+    /// The response breaks the rules of HTTP or gRPC, so that it can't be read: the operation ended there,
+    /// whatever codes are retryable.
+    UnreadableResponse,
+    /// No connection can be made, for that reason.
+    CannotConnect(ConnectProblem),
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Note::RequestTooLargeToReplay => "the request is larger than the replay limit: sent once only",
+            Note::RequestIsAStream => "the request is a stream: sent once only",
+            Note::Committed => "the response was passed on before its end was seen",
+            Note::ResponseTooLargeToJudge => "the response was too large to be judged: passed on",
+            Note::MalformedStatusDetails => "the server's status details were not valid base64: left out",
+            Note::AttemptsCapped => "no more than five attempts are made, as gRPC's rules have it",
+            Note::CountedAsDeadlineExceeded => "the attempt's time was up: counted as DEADLINE_EXCEEDED",
+            Note::UnreadableResponse => "the response can't be read: not retried, whatever its code",
+            Note::CannotConnect(problem) => return problem.fmt(f),
+        })
+    }
+}

@@ -1,0 +1,237 @@
+//! What an operation did.
+
+use super::rows::parts;
+use super::{Detail, Ledger, Name, Note};
+use gax_retry::{Attempt, Code, NotAttempted, StopReason};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The ledger of one operation: its attempts, and why it ended.
+///
+/// It keeps the first 32 and the last 32 attempts, and counts the others, so that it stays small however long an
+/// operation goes on.
+///
+/// A response carries it in its extensions (see [`CallOptions::report`](crate::CallOptions::report)), and
+/// an error in its [`OperationError`](crate::OperationError). It is cheap to clone.
+///
+/// # Examples
+///
+/// ```no_run
+/// # async fn call() -> Result<tonic::Response<()>, tonic::Status> { unimplemented!() }
+/// # async fn example() -> Result<(), tonic::Status> {
+/// let response = call().await?;
+/// if let Some(report) = response.extensions().get::<tonic_gax::OperationReport>() {
+///     for attempt in report.attempts() {
+///         println!("{}: {} after {:?}", attempt.number(), attempt.code(), attempt.end());
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct OperationReport {
+    held: Held,
+}
+
+/// Most operations have one attempt and nothing else to tell: that is cheap to copy. The others share.
+#[derive(Debug, Clone, PartialEq)]
+enum Held {
+    Plain { method: Name, attempt: Attempt },
+    Shared(Arc<Ledger>),
+}
+
+impl OperationReport {
+    pub(crate) fn new(ledger: impl Into<Arc<Ledger>>) -> Self {
+        Self { held: Held::Shared(ledger.into()) }
+    }
+
+    /// The report of an operation with one attempt, and nothing to tell but that.
+    pub(crate) fn plain(method: impl Into<Name>, attempt: Attempt) -> Self {
+        Self { held: Held::Plain { method: method.into(), attempt } }
+    }
+
+    /// The report of an operation without an attempt, since its request could not be made.
+    pub(crate) fn unsendable(method: impl Into<Name>) -> Self {
+        let mut ledger = Ledger::new(method);
+        ledger.stop_reason = Some(StopReason::NonRetryable);
+        Self::new(ledger)
+    }
+
+    /// The same report with what a transport adds to it.
+    #[cfg(feature = "http")]
+    pub(crate) fn with_detail(self, detail: Detail) -> Self {
+        let mut ledger = self.into_ledger();
+        ledger.detail = Some(detail);
+        Self::new(ledger)
+    }
+
+    /// What a transport has added to it.
+    pub(crate) fn detail(&self) -> Option<&Detail> {
+        self.ledger()?.detail.as_ref()
+    }
+
+    fn ledger(&self) -> Option<&Ledger> {
+        match &self.held {
+            Held::Plain { .. } => None,
+            Held::Shared(ledger) => Some(ledger),
+        }
+    }
+
+    /// The same operation, whose response turned out to be no message: it failed with that code after all.
+    pub(crate) fn unreadable(self, code: Code) -> Self {
+        let mut ledger = self.into_ledger();
+        ledger.attempts.end_with(code);
+        ledger.stop_reason = Some(StopReason::NonRetryable);
+        ledger.note(Note::UnreadableResponse);
+        Self::new(ledger)
+    }
+
+    fn into_ledger(self) -> Ledger {
+        match self.held {
+            Held::Shared(ledger) => Arc::unwrap_or_clone(ledger),
+            Held::Plain { method, attempt } => {
+                let mut ledger = Ledger::new(method);
+                ledger.push(attempt);
+                ledger
+            }
+        }
+    }
+
+    /// The method's path, such as `/google.cloud.asset.v1.AssetService/ListAssets`, or the name that a
+    /// [`Retryer`](crate::Retryer) was given.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        self.name().as_str()
+    }
+
+    fn name(&self) -> &Name {
+        match &self.held {
+            Held::Plain { method, .. } => method,
+            Held::Shared(ledger) => &ledger.method,
+        }
+    }
+
+    /// The attempts in the order in which they ended: all of them, or the first 32 and the last 32 of more than
+    /// 64. [`attempts_left_out`](Self::attempts_left_out) says how many there were in between.
+    #[must_use]
+    pub fn attempts(&self) -> &[Attempt] {
+        match &self.held {
+            Held::Plain { attempt, .. } => std::slice::from_ref(attempt),
+            Held::Shared(ledger) => ledger.attempts(),
+        }
+    }
+
+    /// How many attempts were made.
+    #[must_use]
+    pub fn attempt_count(&self) -> u32 {
+        self.ledger().map_or(1, Ledger::attempt_count)
+    }
+
+    /// The first attempts, 32 at most.
+    #[must_use]
+    pub fn first_attempts(&self) -> &[Attempt] {
+        parts(self.attempts()).0
+    }
+
+    /// The attempts after the [first](Self::first_attempts): all of them, or the last 32 of more. Empty if there
+    /// were no more than 32 in all.
+    #[must_use]
+    pub fn last_attempts(&self) -> &[Attempt] {
+        parts(self.attempts()).1
+    }
+
+    /// How many attempts between the first and the last were made that the report does not keep.
+    #[must_use]
+    pub fn attempts_left_out(&self) -> u32 {
+        self.ledger().map_or(0, |ledger| ledger.attempts.left_out())
+    }
+
+    /// Why no further attempt was made; `None` after a success.
+    #[must_use]
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        self.ledger()?.stop_reason
+    }
+
+    /// The attempt that was planned and not made, because it could only have started too late.
+    #[must_use]
+    pub fn not_attempted(&self) -> Option<NotAttempted> {
+        self.ledger()?.not_attempted
+    }
+
+    /// When the operation ended, counted from its start.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.attempts().last().map_or(Duration::ZERO, Attempt::end)
+    }
+
+    /// How often a request that never reached a server was sent again at once. That is no attempt, and costs no
+    /// delay (gRFC A6, "transparent retries"). There are at most three between two attempts, and one more in an
+    /// operation for a request that a server refused to look at. Over HTTP there is also one between two
+    /// attempts for a request that may safely be sent twice, if its connection had been used before and turns out
+    /// to be closed.
+    #[must_use]
+    pub fn transparent_retries(&self) -> u32 {
+        self.ledger().map_or(0, |ledger| ledger.transparent_retries)
+    }
+
+    /// One sentence about an operation that failed.
+    pub(crate) fn write_failure(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.attempt_count();
+        let noun = if count == 1 { "attempt" } else { "attempts" };
+        write!(f, "{} failed after {count} {noun} in {:?}", self.name(), self.elapsed())?;
+        match self.stop_reason() {
+            Some(reason) => write!(f, " ({reason})"),
+            None => Ok(()),
+        }
+    }
+
+    /// What else is worth knowing, in the order in which it happened.
+    #[must_use]
+    pub fn notes(&self) -> &[Note] {
+        self.ledger().map_or(&[], |ledger| &ledger.notes)
+    }
+}
+
+fn write_line(f: &mut fmt::Formatter<'_>, attempt: &Attempt) -> fmt::Result {
+    write!(f, "  attempt {}: ", attempt.number())?;
+    match attempt.rpc_timeout() {
+        Some(timeout) => write!(f, "RPC timeout {timeout:?}")?,
+        None => f.write_str("no RPC timeout")?,
+    }
+    writeln!(
+        f,
+        ", after a delay of {:?}, from {:?} to {:?}: {}",
+        attempt.delay(),
+        attempt.start(),
+        attempt.end(),
+        attempt.code()
+    )
+}
+
+impl fmt::Display for OperationReport {
+    /// The attempt table, one line an attempt that is kept, and one that says how many are left out.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.name())?;
+        self.first_attempts().iter().try_for_each(|attempt| write_line(f, attempt))?;
+        match self.attempts_left_out() {
+            0 => {}
+            1 => f.write_str("  .. 1 attempt left out\n")?,
+            count => writeln!(f, "  .. {count} attempts left out")?,
+        }
+        self.last_attempts().iter().try_for_each(|attempt| write_line(f, attempt))?;
+        if let Some(detail) = self.detail() {
+            writeln!(f, "  {detail}")?;
+        }
+        if self.transparent_retries() > 0 {
+            writeln!(f, "  sent again at once, besides: {}", self.transparent_retries())?;
+        }
+        for note in self.notes() {
+            writeln!(f, "  {note}")?;
+        }
+        match self.stop_reason() {
+            Some(reason) => write!(f, "  {reason}"),
+            None => f.write_str("  OK"),
+        }
+    }
+}

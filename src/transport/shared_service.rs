@@ -1,0 +1,23 @@
+//! Services for operations that need another one.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A service that is never used itself, only cloned.
+#[derive(Debug)]
+pub(crate) struct SharedService<S>(Arc<Mutex<S>>);
+
+impl<S: Clone> SharedService<S> {
+    pub(crate) fn of(service: &S) -> Self {
+        Self(Arc::new(Mutex::new(service.clone())))
+    }
+
+    pub(crate) fn copy(&self) -> S {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl<S> Clone for SharedService<S> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
