@@ -98,7 +98,24 @@ impl fmt::Display for Text<'_> {
         if total.untraced() > 0 {
             writeln!(f, "The tracer calls of {} outcomes were left aside.", total.untraced())?;
         }
+        let mut kinds: Vec<&str> = summary.categories().map(|((kind, _), _)| kind).collect();
+        kinds.dedup();
+        for note in kinds.into_iter().filter_map(what_a_client_runs) {
+            writeln!(f, "{note}")?;
+        }
         Ok(())
+    }
+}
+
+/// Which cases of a kind a program can meet with today. All of them run through the same operation.
+fn what_a_client_runs(kind: &str) -> Option<&'static str> {
+    match kind {
+        "unary" => Some("unary: a client runs all of these."),
+        "streaming" => {
+            Some("streaming: a client runs those that are not resumable; none resumes a stream yet.")
+        }
+        "poll" => Some("poll: no client polls yet; the operation and its rules do."),
+        _ => None,
     }
 }
 
