@@ -22,6 +22,7 @@ pub const fn retry_settings(
         initial_retry_delay,
         retry_delay_multiplier,
         max_retry_delay,
+        max_server_delay: None,
         max_attempts,
         jittered,
         initial_rpc_timeout,

@@ -9,7 +9,9 @@ pub enum ServerDelay {
     /// Nothing.
     #[default]
     None,
-    /// So long at least: `Retry-After`, `google.rpc.RetryInfo`.
+    /// So long at least: `Retry-After`, `google.rpc.RetryInfo`. Back-off comes on top of it, jittered as ever, so that
+    /// clients which are told the same moment don't come back together; where the operation has no time for both,
+    /// back-off is cut. Without a total timeout, `max_server_delay` is the limit.
     AtLeast(Duration),
     /// Exactly so long: `grpc-retry-pushback-ms`.
     Exactly(Duration),

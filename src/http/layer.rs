@@ -24,7 +24,7 @@ use tower_layer::Layer;
 ///   [`retryable_statuses`](Self::retryable_statuses) or a preset says so.
 /// * It is retried only if the request may be sent twice, by the [table](Self::idempotency) and the
 ///   [strategy](Self::strategy), or if no server can have carried it out.
-/// * `Retry-After` lengthens the wait, and a wait beyond the budget ends the operation.
+/// * `Retry-After` is waited for, with back-off on top, and one beyond the budget ends the operation.
 ///
 /// The response carries an [`OperationReport`](crate::OperationReport) in its extensions, whose
 /// [`http`](crate::OperationReport::http) says why the request was retried or not. The last response, whatever
@@ -42,7 +42,7 @@ use tower_layer::Layer;
 /// | [`strategy`](Self::strategy) | conditional; always with [`Compatibility::GaxJava`] | the preset's |
 /// | [`retryable_statuses`](Self::retryable_statuses) | by code | the preset's |
 /// | [`attempt_timeout`](Self::attempt_timeout) | by the settings | none |
-/// | [`retry_after`](Self::retry_after) | heeded | heeded |
+/// | [`server_delays`](Self::server_delays) | `Retry-After` is heeded with [`Compatibility::Documented`] only | as the preset says |
 /// | [`max_replay_bytes`](Self::max_replay_bytes) | no limit | no limit |
 /// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB | 4 MiB |
 /// | [`body_idle_timeout`](Self::body_idle_timeout) | none | none |
@@ -76,6 +76,7 @@ pub struct HttpRetryLayer {
     table: Option<IdempotencyTable>,
     strategy: Option<IdempotencyStrategy>,
     statuses: Option<StatusSet>,
+    server_delays: Option<bool>,
     attempt_timeout: Option<Duration>,
     limits: Limits,
     jitter: JitterSeeds,
@@ -114,8 +115,8 @@ impl HttpRetryLayer {
                 max_replay_bytes: usize::MAX,
                 max_response_buffer: 4 * 1024 * 1024,
                 body_idle_timeout: None,
-                retry_after: true,
             },
+            server_delays: None,
             jitter: JitterSeeds::default(),
             config: OnceLock::new(),
         }
@@ -152,10 +153,10 @@ impl HttpRetryLayer {
 
     /// Whether the header `Retry-After` of a response that is retried is heeded: a number of seconds or a
     /// date, as [`gax_retry::retry_after`] reads them. A date counts from the response's `Date`, or else from
-    /// this machine's clock.
+    /// this machine's clock. Back-off comes on top of it.
     #[must_use]
-    pub fn retry_after(mut self, heeded: bool) -> Self {
-        self.limits.retry_after = heeded;
+    pub fn server_delays(mut self, heeded: bool) -> Self {
+        self.server_delays = Some(heeded);
         self.changed()
     }
 
@@ -242,6 +243,9 @@ impl HttpRetryLayer {
         }
         if let Some(timeout) = self.attempt_timeout {
             policy.policy = policy.policy.with_attempt_timeout(timeout);
+        }
+        if let Some(heeded) = self.server_delays {
+            policy.policy = policy.policy.with_server_delays(heeded);
         }
         Arc::new(Config {
             policy: Arc::new(policy),

@@ -49,8 +49,6 @@ pub(crate) struct Limits {
     pub(crate) max_replay_bytes: usize,
     pub(crate) max_response_buffer: usize,
     pub(crate) body_idle_timeout: Option<Duration>,
-    /// Whether `Retry-After` is heeded.
-    pub(crate) retry_after: bool,
 }
 
 impl<S: Clone> HttpRetryService<S> {

@@ -200,29 +200,29 @@ async fn an_error_tells_the_last_answer_that_came() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn retry_after_lengthens_a_wait_and_never_shortens_it() {
+async fn back_off_comes_on_top_of_retry_after() {
     let asking = |value: &str| HttpAct::status(429).with_header("retry-after", value);
     let dated = |value: &str| asking(value).with_header("date", "Sat, 21 Nov 2026 09:00:00 GMT");
     for (act, wait) in [
-        (asking("2"), 2000),
+        (asking("2"), 2100),
         (asking("0"), 100),
-        (asking("1.2"), 2000),
-        (asking("2").with_header("retry-after", "soon").with_header("retry-after", "3"), 3000),
+        (asking("1.2"), 2100),
+        (asking("2").with_header("retry-after", "soon").with_header("retry-after", "3"), 3100),
         (asking("Sat, 21 Nov 2020 09:00:00 GMT").with_header("date", "7"), 100),
         (asking("soon"), 100),
         (asking("-1"), 100),
         (asking("Sat, 21 Nov 2020 09:00:00 GMT"), 100),
-        (dated("Sat, 21 Nov 2026 09:00:03 GMT"), 3000),
-        (dated("Saturday, 21-Nov-26 09:00:03 GMT"), 3000),
+        (dated("Sat, 21 Nov 2026 09:00:03 GMT"), 3100),
+        (dated("Saturday, 21-Nov-26 09:00:03 GMT"), 3100),
         (dated("Sat, 21 Nov 2026 08:59:00 GMT"), 100),
     ] {
         let seen = sent(&layer(), [act.clone()], get()).await;
         assert_eq!(seen.server.times(), [0, wait], "{act:?}");
     }
-    let off = layer().retry_after(false);
+    let off = layer().server_delays(false);
     assert_eq!(sent(&off, [asking("2")], get()).await.server.times(), [0, 100]);
     let twice = sent(&layer(), [asking("2"), HttpAct::status(503)], get()).await;
-    assert_eq!(twice.server.times(), [0, 2000, 2200]);
+    assert_eq!(twice.server.times(), [0, 2100, 2300]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -144,19 +144,21 @@ impl Algorithm {
         elapsed: i128,
         jitter: &mut impl JitterSource,
     ) -> Next {
+        let next = self.grown(count, previous, jitter);
+        self.delayed(next, next.wait, elapsed)
+    }
+
+    /// The same before the wait takes anything off its timeout.
+    pub(crate) fn grown(&self, count: u32, previous: Next, jitter: &mut impl JitterSource) -> Next {
         let delay = match count {
             0 => self.initial_delay,
             _ => product(self.delay_multiplier, previous.delay).min(self.max_delay),
         };
-        let mut next = Next { delay, wait: self.drawn(delay, jitter), timeout: 0 };
-        next.timeout = product(self.timeout_multiplier, previous.timeout).min(self.max_timeout);
-        if self.total != 0 {
-            next.timeout = next.timeout.min(self.left_after(next, elapsed));
-        }
-        next
+        let timeout = product(self.timeout_multiplier, previous.timeout).min(self.max_timeout);
+        Next { delay, wait: self.drawn(delay, jitter), timeout }
     }
 
-    /// The same attempt after a wait of so many milliseconds, which leaves less of the total for it.
+    /// That attempt after a wait of so many milliseconds, with no more than is left of the total then.
     pub(crate) fn delayed(&self, next: Next, wait: i64, elapsed: i128) -> Next {
         let mut next = Next { wait, ..next };
         if self.total != 0 {
@@ -183,15 +185,23 @@ impl Algorithm {
         used_up.then_some(Limit::MaxAttempts)
     }
 
+    /// What is left of the total, in whole milliseconds: a wait of so many is too long. `None`: there is no total.
+    pub(crate) fn left(&self, elapsed: i128) -> Option<u64> {
+        (self.total != 0).then(|| u64::try_from(trunc_ms(self.total - elapsed)).unwrap_or(0))
+    }
+
+    /// Whether delays are drawn at random.
+    pub(crate) fn is_drawn(&self, jitter: &impl JitterSource) -> bool {
+        self.jittered && jitter.is_random()
+    }
+
     fn left_after(&self, next: Next, elapsed: i128) -> i64 {
         trunc_ms(self.total - elapsed - next.wait_nanos())
     }
 
     fn drawn(&self, delay: i64, jitter: &mut impl JitterSource) -> i64 {
         match u64::try_from(delay) {
-            Ok(bound) if bound > 0 && self.jittered && jitter.is_random() => {
-                uniform(0, bound - 1, jitter).cast_signed()
-            }
+            Ok(bound) if bound > 0 && self.is_drawn(jitter) => uniform(0, bound - 1, jitter).cast_signed(),
             _ => delay,
         }
     }

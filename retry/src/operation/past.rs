@@ -290,7 +290,7 @@ impl Past {
     ) {
         let now = ended_at.unwrap_or_else(|| world.now());
         let counted = self.started.saturating_sub(self.forgotten);
-        let ask = Ask { counted, now, bound, server_delay };
+        let ask = Ask { counted, now, bound, server_delay, longest: policy.max_server_delay };
         match policy.rules.next(&mut self.progress, ask, world.jitter()) {
             Ok(Wait(delay)) => {
                 let mut at = now.saturating_add(delay);

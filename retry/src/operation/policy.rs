@@ -4,7 +4,9 @@ use super::hedging::Hedging;
 use super::{AttemptResult, RetryBudget, RetryFact};
 use crate::gax_java::{Polling, RawSettings};
 use crate::nanos::FOREVER;
-use crate::rules::{Documented, GaxJava, Grpc, Polls, Progress, Refusal, Rules, Strategy};
+use crate::rules::{
+    Documented, GaxJava, Grpc, Polls, Progress, Refusal, Rules, Strategy, longest, longest_of,
+};
 use crate::{AttemptKind, Code, CodeSet, Compatibility, Recipe, RetrySettings, ServerDelay, StartedAttempt};
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,6 +39,8 @@ pub struct Policy {
     pub(super) budget: Option<Arc<RetryBudget>>,
     pub(super) commits_at: CommitPoint,
     heeds: Heeds,
+    /// The longest that a server may ask for where no total bounds the operation.
+    pub(super) max_server_delay: Duration,
     /// The program left no time for any attempt: it passed a timeout of zero.
     is_spent: bool,
     /// The first attempt of an operation that nothing delays.
@@ -80,7 +84,7 @@ impl Policy {
             Compatibility::GaxJava => Self::gax_java(&RawSettings::from(settings), codes),
             Compatibility::Grpc => Self::of(Rules::Grpc(Grpc::new(settings)), codes.into()),
         };
-        policy.spent(is_spent(settings))
+        Self { max_server_delay: longest_of(settings), ..policy }.spent(is_spent(settings))
     }
 
     /// The policy of [`Compatibility::GaxJava`] for settings as Java holds them, valid or not.
@@ -93,7 +97,9 @@ impl Policy {
     /// The policy that waits and gives up as another tool or library does.
     #[must_use]
     pub fn from_recipe(recipe: &Recipe, codes: impl Into<CodeSet>) -> Self {
-        Self::of(Rules::Strategy(Strategy::new(*recipe)), codes.into())
+        let policy = Self::of(Rules::Strategy(Strategy::new(*recipe)), codes.into());
+        let max_server_delay = longest(recipe.max_server_delay, Some(recipe.backoff.max()));
+        Self { max_server_delay, ..policy }
     }
 
     /// The policy of an operation that starts a long-running operation and polls until it is done.
@@ -111,7 +117,18 @@ impl Policy {
             }
         };
         let first = first(&rules);
-        Self { rules, codes, hedging: None, budget: None, commits_at, heeds, is_spent: false, first }
+        let max_server_delay = longest(None, None);
+        Self {
+            rules,
+            codes,
+            hedging: None,
+            budget: None,
+            commits_at,
+            heeds,
+            max_server_delay,
+            is_spent: false,
+            first,
+        }
     }
 
     fn with_rules(self, rules: Rules) -> Self {
@@ -173,11 +190,13 @@ impl Policy {
                 Rules::Documented(Documented::new(settings))
             }
             Rules::GaxJava(_) => {
-                return self.with_raw_settings(&RawSettings::from(settings)).spent(is_spent(settings));
+                let policy = self.with_raw_settings(&RawSettings::from(settings));
+                return Self { max_server_delay: longest_of(settings), ..policy }.spent(is_spent(settings));
             }
             Rules::Grpc(_) => Rules::Grpc(Grpc::new(settings)),
         };
-        Self { is_spent: is_spent(settings), ..self }.with_rules(rules)
+        let max_server_delay = longest_of(settings);
+        Self { is_spent: is_spent(settings), max_server_delay, ..self }.with_rules(rules)
     }
 
     /// This policy with the settings that one call brings along, by gax-java's rules.
@@ -298,6 +317,8 @@ impl Policy {
     /// What remains of the server's wishes by this policy's rules.
     pub(super) fn heeded(&self, asked: ServerDelay) -> ServerDelay {
         match (self.heeds, asked) {
+            // No delay at all is nothing to heed.
+            (Heeds::All, ServerDelay::AtLeast(Duration::ZERO)) => ServerDelay::None,
             (Heeds::All, asked) => asked,
             (Heeds::Pushback, ServerDelay::Exactly(_) | ServerDelay::Never) => asked,
             (Heeds::Pushback | Heeds::Nothing, _) => ServerDelay::None,

@@ -15,13 +15,18 @@ fn recipe(max: u64) -> Recipe {
     )
 }
 
+/// A server's own word on the wait goes before any formula of a document.
+fn document(name: &'static str, source: &'static str, recipe: Recipe) -> Preset {
+    Preset::new(name, source, recipe).with_server_delays(true)
+}
+
 /// `storage`: what this crate does for Cloud Storage unless told otherwise.
 ///
 /// The documents' waits, min(2^n s + 0..1000 ms, 64 s) from n = 0, for up to 600 s; the six statuses
 /// that nearly all libraries retry; the document's idempotency table.
 #[must_use]
 pub fn storage() -> Preset {
-    Preset::new(
+    document(
         "storage",
         "Cloud Storage, Retry strategy: algorithm, Python tab (statuses), idempotency table",
         recipe(64),
@@ -32,14 +37,14 @@ pub fn storage() -> Preset {
 /// 600 s in all.
 #[must_use]
 pub fn docs() -> Preset {
-    Preset::new("docs", "Cloud Storage, Retry strategy: overview and algorithm", recipe(64))
+    document("docs", "Cloud Storage, Retry strategy: overview and algorithm", recipe(64))
         .with_statuses(StatusSet::ALL_SERVER_ERRORS)
 }
 
 /// `docs-32`: [`docs`] with the other maximum that it names, 32 s.
 #[must_use]
 pub fn docs_32() -> Preset {
-    Preset::new("docs-32", "Cloud Storage, Retry strategy: overview and algorithm", recipe(32))
+    document("docs-32", "Cloud Storage, Retry strategy: overview and algorithm", recipe(32))
         .with_statuses(StatusSet::ALL_SERVER_ERRORS)
 }
 
@@ -49,7 +54,7 @@ pub fn docs_32() -> Preset {
 /// it; give a number with [`Preset::with_max_attempts`].
 #[must_use]
 pub fn docs_legacy() -> Preset {
-    Preset::new("docs-legacy", "Cloud Storage, Truncated exponential backoff", recipe(64))
+    document("docs-legacy", "Cloud Storage, Truncated exponential backoff", recipe(64))
         .with_statuses(StatusSet::EMPTY.with(429).with_range(500, 599))
         .with_transport_failures(TransportFailures::NONE)
 }
@@ -60,7 +65,7 @@ pub fn docs_legacy() -> Preset {
 /// [`docs_legacy`], 600 s stand in for the number of retries that the document leaves open.
 #[must_use]
 pub fn memorystore_doc() -> Preset {
-    Preset::new("memorystore-doc", "Memorystore for Redis, Exponential backoff", recipe(64))
+    document("memorystore-doc", "Memorystore for Redis, Exponential backoff", recipe(64))
         .with_statuses(StatusSet::EMPTY.with(429).with_range(500, 599))
         .with_idempotency_table(IdempotencyTable::http_methods())
 }
@@ -72,7 +77,7 @@ pub fn memorystore() -> Preset {
         Backoff::exponential(Duration::ZERO, 1.0, Duration::ZERO),
         Limits::none().with_max_attempts(1).with_time(DEADLINE, TimeRule::Strict),
     );
-    Preset::new("memorystore", "google.cloud.redis.v1: redis_grpc_service_config.json", recipe)
+    document("memorystore", "google.cloud.redis.v1: redis_grpc_service_config.json", recipe)
         .with_statuses(StatusSet::EMPTY)
         .with_transport_failures(TransportFailures::NONE)
         .with_idempotency_table(IdempotencyTable::http_methods())

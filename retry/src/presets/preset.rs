@@ -37,10 +37,11 @@ pub struct Preset {
     transport: TransportFailures,
     table: IdempotencyTable,
     strategy: IdempotencyStrategy,
+    server_delays: bool,
 }
 
 impl Preset {
-    /// With the six statuses, every transport failure, and Cloud Storage's own table.
+    /// With the six statuses, every transport failure, and Cloud Storage's own table; `Retry-After` is not heeded.
     pub(super) fn new(name: &'static str, source: &'static str, recipe: Recipe) -> Self {
         Self {
             name,
@@ -50,6 +51,7 @@ impl Preset {
             transport: TransportFailures::ALL,
             table: IdempotencyTable::storage(),
             strategy: IdempotencyStrategy::Conditional,
+            server_delays: false,
         }
     }
 
@@ -95,6 +97,13 @@ impl Preset {
         self.strategy
     }
 
+    /// Whether `Retry-After` is heeded: by what documents describe it is, by what libraries do it is not, since none of
+    /// them reads it where it retries.
+    #[must_use]
+    pub fn heeds_server_delays(&self) -> bool {
+        self.server_delays
+    }
+
     /// Whether an attempt that failed so may be followed by another, if the request is safe.
     #[must_use]
     pub fn retries(&self, failure: HttpFailure) -> bool {
@@ -119,7 +128,7 @@ impl Preset {
     /// The policy that runs operations by this preset.
     #[must_use]
     pub fn policy(&self) -> Policy {
-        Policy::from_recipe(&self.recipe, self.retryable_codes())
+        Policy::from_recipe(&self.recipe, self.retryable_codes()).with_server_delays(self.server_delays)
     }
 
     /// A copy with other waits and limits.
@@ -150,6 +159,18 @@ impl Preset {
     #[must_use]
     pub fn with_strategy(self, strategy: IdempotencyStrategy) -> Self {
         Self { strategy, ..self }
+    }
+
+    /// A copy that heeds `Retry-After`, or not.
+    #[must_use]
+    pub fn with_server_delays(self, heeded: bool) -> Self {
+        Self { server_delays: heeded, ..self }
+    }
+
+    /// A copy with another limit to what `Retry-After` may ask for, where no limit by time bounds the operation.
+    #[must_use]
+    pub fn with_max_server_delay(self, delay: impl Into<Option<Duration>>) -> Self {
+        Self { recipe: self.recipe.with_max_server_delay(delay), ..self }
     }
 
     /// A copy that never retries: Python's `retry=None`.

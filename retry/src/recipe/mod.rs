@@ -12,6 +12,8 @@ pub use limits::{Limits, TimeRule};
 
 pub(crate) use backoff::Growth;
 
+use std::time::Duration;
+
 /// A back-off formula and the limits to it: what a [`Policy`](crate::Policy) can follow in place of
 /// [`RetrySettings`](crate::RetrySettings).
 ///
@@ -43,13 +45,14 @@ pub(crate) use backoff::Growth;
 pub struct Recipe {
     pub(crate) backoff: Backoff,
     pub(crate) limits: Limits,
+    pub(crate) max_server_delay: Option<Duration>,
 }
 
 impl Recipe {
     /// A recipe of these two.
     #[must_use]
     pub fn new(backoff: Backoff, limits: Limits) -> Self {
-        Self { backoff, limits }
+        Self { backoff, limits, max_server_delay: None }
     }
 
     /// The formula.
@@ -62,6 +65,19 @@ impl Recipe {
     #[must_use]
     pub fn limits(&self) -> Limits {
         self.limits
+    }
+
+    /// The longest delay that a server may ask for (`Retry-After`) where no limit by time bounds the operation; unset,
+    /// it is the formula's maximum, or 60 s if that is longer.
+    #[must_use]
+    pub fn max_server_delay(&self) -> Option<Duration> {
+        self.max_server_delay
+    }
+
+    /// The recipe with another limit to the delays that servers ask for.
+    #[must_use]
+    pub fn with_max_server_delay(self, delay: impl Into<Option<Duration>>) -> Self {
+        Self { max_server_delay: delay.into(), ..self }
     }
 
     /// The recipe with another formula.

@@ -1,5 +1,6 @@
 //! The arithmetic of the documentation of Google's client libraries.
 
+use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
 use crate::jitter::jittered;
 use crate::nanos::{FOREVER, limited, nanos_or_forever as limit, scaled};
@@ -109,30 +110,29 @@ impl RuleSet for Documented {
         progress.delay = grown(delay, self.delay_multiplier).min(self.max_delay);
         let is_drawn = self.jittered && jitter.is_random();
         let drawn = if is_drawn { jittered(delay, &mut jitter) } else { delay };
-        let own = match ask.server_delay {
-            ServerDelay::Exactly(_) => {
-                progress.delay = self.initial_delay;
-                None
+        match ask.server_delay {
+            ServerDelay::None | ServerDelay::Never if now.saturating_add(drawn) >= total => {
+                return Err(Refusal::of_wait(StopReason::TotalTimeout, Duration::from_nanos(drawn)));
             }
-            _ => Some(drawn),
-        };
-        if let Some(own) = own
-            && now.saturating_add(own) >= total
-        {
-            return Err(Refusal::of_wait(StopReason::TotalTimeout, Duration::from_nanos(own)));
+            ServerDelay::Exactly(_) => progress.delay = self.initial_delay,
+            _ => {}
         }
         if self.max_attempts.is_some_and(|most| ask.counted >= most) {
             return Err(Refusal::new(StopReason::MaxAttempts));
         }
         let wait = match ask.server_delay {
-            ServerDelay::None | ServerDelay::Never => Duration::from_nanos(drawn),
-            ServerDelay::AtLeast(asked) => Duration::from_nanos(drawn).max(asked),
-            ServerDelay::Exactly(asked) => asked,
+            ServerDelay::None | ServerDelay::Never => drawn,
+            ServerDelay::Exactly(asked) if now.saturating_add(limited(asked)) >= total => {
+                return Err(Refusal::of_server(asked));
+            }
+            ServerDelay::Exactly(asked) => limited(asked),
+            ServerDelay::AtLeast(asked) => {
+                let left = (total != FOREVER).then(|| total - now);
+                let own = Own { backoff: drawn, is_drawn, left, unit: limited };
+                ask.wait_after(asked, own, &mut jitter).ok_or(Refusal::of_server(asked))?
+            }
         };
-        if now.saturating_add(limited(wait)) >= total {
-            return Err(Refusal::of_wait(StopReason::ServerDelayExceedsBudget, wait));
-        }
-        Ok(Wait(wait))
+        Ok(Wait(Duration::from_nanos(wait)))
     }
 
     fn reset_backoff(&self, progress: &mut DocumentedProgress, bound: u64) {

@@ -1,5 +1,6 @@
 //! The arithmetic of gax-java, as its callables run it.
 
+use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
 use crate::gax_java::{Algorithm, Limit, Next, RawSettings, deadline, millis};
 use crate::nanos::{FOREVER, limited};
@@ -76,27 +77,32 @@ impl RuleSet for GaxJava {
         mut jitter: &mut dyn JitterSource,
     ) -> Result<Wait, Refusal> {
         let elapsed = ask.now.as_nanos().cast_signed();
-        let mut next = self.algorithm.next(ask.counted.saturating_sub(1), *progress, elapsed, &mut jitter);
-        *progress = next;
-        let mut wait = millis(next.wait);
-        let mut reason = self.refusal(ask, next);
+        let grown = self.algorithm.grown(ask.counted.saturating_sub(1), *progress, &mut jitter);
         let asked = match ask.server_delay {
             ServerDelay::None | ServerDelay::Never => None,
-            ServerDelay::AtLeast(asked) => Some(asked).filter(|asked| *asked > wait),
-            ServerDelay::Exactly(asked) => Some(asked),
+            ServerDelay::AtLeast(asked) | ServerDelay::Exactly(asked) => Some(asked),
         };
-        if let (None, Some(asked)) = (reason, asked) {
-            // Java knows nothing of it: as if back-off had drawn it.
-            let whole = i64::try_from(asked.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX);
-            next = self.algorithm.delayed(next, whole, elapsed);
-            *progress = next;
-            wait = asked.max(millis(next.wait));
-            reason = self.refusal(ask, next).map(|_| StopReason::ServerDelayExceedsBudget);
+        // Whether there is time for a server's delay is asked by itself.
+        let own_wait = if asked.is_some() { 0 } else { grown.wait };
+        let next = self.algorithm.delayed(grown, own_wait, elapsed);
+        *progress = next;
+        if let Some(reason) = self.refusal(ask, next) {
+            return Err(self.refused(reason, millis(next.wait)));
         }
-        match reason {
-            None => Ok(Wait(wait)),
-            Some(reason) if self.algorithm.is_single() => Err(Refusal::new(reason)),
-            Some(reason) => Err(Refusal::of_wait(reason, wait)),
+        let Some(asked) = asked else { return Ok(Wait(millis(next.wait))) };
+        // Java knows nothing of it: as if back-off had drawn it.
+        let wait = match ask.server_delay {
+            ServerDelay::AtLeast(_) => self.after(ask, asked, grown, &mut jitter),
+            _ => Some(millis_up(asked)),
+        };
+        let wait = wait.and_then(|wait| i64::try_from(wait).ok());
+        let next = wait.map(|wait| self.algorithm.delayed(grown, wait, elapsed));
+        match next.filter(|next| self.refusal(ask, *next).is_none()) {
+            None => Err(self.refused(StopReason::ServerDelayExceedsBudget, asked)),
+            Some(next) => {
+                *progress = next;
+                Ok(Wait(millis(next.wait)))
+            }
         }
     }
 
@@ -108,6 +114,23 @@ impl RuleSet for GaxJava {
 impl GaxJava {
     pub(crate) fn total(&self) -> u64 {
         self.algorithm.total().map_or(FOREVER, limited)
+    }
+
+    /// The server's delay with back-off on top, in milliseconds.
+    fn after(&self, ask: Ask, asked: Duration, grown: Next, jitter: &mut impl JitterSource) -> Option<u64> {
+        let elapsed = ask.now.as_nanos().cast_signed();
+        let bound = left(ask.now, ask.bound).map(millis_up);
+        let own = Own {
+            backoff: u64::try_from(grown.wait).unwrap_or(0),
+            is_drawn: self.algorithm.is_drawn(jitter),
+            left: [self.algorithm.left(elapsed), bound].into_iter().flatten().min(),
+            unit: millis_up,
+        };
+        ask.wait_after(asked, own, jitter)
+    }
+
+    fn refused(&self, reason: StopReason, wait: Duration) -> Refusal {
+        if self.algorithm.is_single() { Refusal::new(reason) } else { Refusal::of_wait(reason, wait) }
     }
 
     /// What keeps that attempt from being made.
@@ -123,6 +146,11 @@ impl GaxJava {
             }
         }
     }
+}
+
+/// The duration in whole milliseconds, rounded up.
+fn millis_up(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
 }
 
 /// What the caller's deadline leaves; `None` without one.

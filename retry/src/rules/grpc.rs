@@ -1,5 +1,6 @@
 //! The arithmetic of gRFC A6, as grpc-java and grpc-go run it.
 
+use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
 use crate::jitter::uniform;
 use crate::nanos::{FOREVER, limited, nanos, nanos_or_forever, scaled};
@@ -109,25 +110,24 @@ impl RuleSet for Grpc {
         if ask.counted >= most {
             return Err(Refusal::new(StopReason::MaxAttempts));
         }
+        let refused = |asked| Refusal { at_deadline: true, ..Refusal::of_server(asked) };
         if let ServerDelay::Exactly(asked) = ask.server_delay {
             *progress = self.begin();
-            return if limited(asked) < left {
-                Ok(Wait(asked))
-            } else {
-                Err(Refusal {
-                    wait: Some(asked),
-                    ..Refusal::at_deadline(StopReason::ServerDelayExceedsBudget)
-                })
-            };
+            return if limited(asked) < left { Ok(Wait(asked)) } else { Err(refused(asked)) };
         }
         let delay = progress.delay;
         progress.delay = scaled(delay, self.delay_multiplier).min(self.max_delay);
-        let wait = if self.jittered && jitter.is_random() {
-            uniform(scaled(delay, 0.8), scaled(delay, 1.2), &mut jitter)
-        } else {
-            delay
+        let is_drawn = self.jittered && jitter.is_random();
+        let backoff =
+            if is_drawn { uniform(scaled(delay, 0.8), scaled(delay, 1.2), &mut jitter) } else { delay };
+        let wait = match ask.server_delay {
+            ServerDelay::AtLeast(asked) => {
+                let own = Own { backoff, is_drawn, left: (left != FOREVER).then_some(left), unit: limited };
+                ask.wait_after(asked, own, &mut jitter).ok_or(refused(asked))?
+            }
+            _ => backoff.min(left),
         };
-        Ok(Wait(Duration::from_nanos(wait.min(left))))
+        Ok(Wait(Duration::from_nanos(wait)))
     }
 
     fn reset_backoff(&self, progress: &mut GrpcProgress, _: u64) {

@@ -4,12 +4,14 @@ mod documented;
 mod gax_java;
 mod grpc;
 mod polling;
+mod server_wait;
 mod strategy;
 
 pub(crate) use documented::Documented;
 pub(crate) use gax_java::GaxJava;
 pub(crate) use grpc::Grpc;
 pub(crate) use polling::Polls;
+pub(crate) use server_wait::{longest, longest_of};
 pub(crate) use strategy::Strategy;
 
 use crate::nanos::FOREVER;
@@ -55,6 +57,8 @@ pub(crate) struct Ask {
     /// The caller's own deadline in nanoseconds.
     pub(crate) bound: u64,
     pub(crate) server_delay: ServerDelay,
+    /// The longest that a server may ask for where no total bounds the operation.
+    pub(crate) longest: Duration,
 }
 
 /// The wait before another attempt, as drawn. Zero: go on at once, without a timer.
@@ -82,6 +86,11 @@ impl Refusal {
 
     pub(crate) fn new(reason: StopReason) -> Self {
         Self { reason, wait: None, at_deadline: false }
+    }
+
+    /// There is no time for the wait that the server asks for.
+    fn of_server(wait: Duration) -> Self {
+        Self::of_wait(StopReason::ServerDelayExceedsBudget, wait)
     }
 
     fn of_wait(reason: StopReason, wait: Duration) -> Self {

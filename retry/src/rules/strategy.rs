@@ -1,8 +1,9 @@
 //! The arithmetic of tools and libraries that wait by a formula of their own.
 
+use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
 use crate::nanos::{FOREVER, limited};
-use crate::recipe::{Growth, Recipe, TimeRule};
+use crate::recipe::{Growth, Jitter, Recipe, TimeRule};
 use crate::{JitterSource, ServerDelay, StopReason};
 use std::time::Duration;
 
@@ -89,23 +90,25 @@ impl RuleSet for Strategy {
         if self.recipe.limits.max_attempts().is_some_and(|most| ask.counted >= most) {
             return Err(Refusal::new(StopReason::MaxAttempts));
         }
-        let wait = progress.growth.next(&self.recipe.backoff, &mut jitter);
-        let wait = self.cut(wait, now);
-        if !self.allows(wait, now, progress.waited, ask.bound) {
-            return Err(Refusal::of_wait(StopReason::TotalTimeout, Duration::from_nanos(wait)));
+        let drawn = progress.growth.next(&self.recipe.backoff, &mut jitter);
+        let own = self.cut(drawn, now);
+        let is_asked = !matches!(ask.server_delay, ServerDelay::None | ServerDelay::Never);
+        if !is_asked && !self.allows(own, now, progress.waited, ask.bound) {
+            return Err(Refusal::of_wait(StopReason::TotalTimeout, Duration::from_nanos(own)));
         }
-        progress.growth.waited(&self.recipe.backoff, wait);
-        let asked = match ask.server_delay {
-            ServerDelay::None | ServerDelay::Never => None,
-            ServerDelay::AtLeast(asked) => Some(asked).filter(|asked| limited(*asked) > wait),
-            ServerDelay::Exactly(asked) => Some(asked),
-        };
-        let wait = match asked {
-            Some(asked) if !self.has_time_for(limited(asked), now, progress.waited, ask.bound) => {
-                return Err(Refusal::of_wait(StopReason::ServerDelayExceedsBudget, asked));
+        progress.growth.waited(&self.recipe.backoff, own);
+        let left = self.left(now, progress.waited, ask.bound);
+        let wait = match ask.server_delay {
+            ServerDelay::None | ServerDelay::Never => own,
+            ServerDelay::Exactly(asked) if left.is_some_and(|left| limited(asked) >= left) => {
+                return Err(Refusal::of_server(asked));
             }
-            Some(asked) => limited(asked),
-            None => wait,
+            ServerDelay::Exactly(asked) => limited(asked),
+            ServerDelay::AtLeast(asked) => {
+                let is_drawn = self.recipe.backoff.jitter() != Jitter::None && jitter.is_random();
+                let own = Own { backoff: drawn, is_drawn, left, unit: limited };
+                ask.wait_after(asked, own, &mut jitter).ok_or(Refusal::of_server(asked))?
+            }
         };
         progress.waited = progress.waited.saturating_add(wait);
         Ok(Wait(Duration::from_nanos(wait)))
@@ -124,16 +127,15 @@ impl Strategy {
         }
     }
 
-    /// Whether a wait that the server asks for ends while another attempt may begin. It is neither cut
-    /// nor made in vain.
-    fn has_time_for(&self, wait: u64, now: u64, waited: u64, bound: u64) -> bool {
-        let then = now.saturating_add(wait);
-        let within = match self.recipe.limits.time() {
-            Some((limit, TimeRule::Clip)) => then <= limited(limit),
-            Some((limit, TimeRule::Check)) => then < limited(limit),
-            _ => true,
-        };
-        within && self.allows(wait, now, waited, bound)
+    /// How long a wait that the server asks for is too long: it is neither cut nor made in vain. `None`: none is.
+    fn left(&self, now: u64, waited: u64, bound: u64) -> Option<u64> {
+        let own = self.recipe.limits.time().map(|(limit, rule)| match rule {
+            TimeRule::Strict | TimeRule::Check => limited(limit).saturating_sub(now),
+            TimeRule::Refuse | TimeRule::Clip => limited(limit).saturating_add(1).saturating_sub(now),
+            TimeRule::Waits => limited(limit).saturating_add(1).saturating_sub(waited),
+        });
+        let bound = (bound != FOREVER).then(|| bound.saturating_sub(now));
+        [own, bound].into_iter().flatten().min()
     }
 
     fn allows(&self, wait: u64, now: u64, waited: u64, bound: u64) -> bool {

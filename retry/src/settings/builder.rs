@@ -37,6 +37,14 @@ impl RetrySettingsBuilder {
         self
     }
 
+    /// The longest delay that a server may ask for (`Retry-After`) where no total timeout and no deadline of the
+    /// caller bounds the operation. One that asks for more ends it
+    /// ([`StopReason::ServerDelayExceedsBudget`](crate::StopReason::ServerDelayExceedsBudget)).
+    pub fn max_server_delay(mut self, delay: impl Into<Option<Duration>>) -> Self {
+        self.settings.max_server_delay = delay.into();
+        self
+    }
+
     /// The number of attempts, the first one included. At least 1.
     pub fn max_attempts(mut self, attempts: impl Into<Option<u32>>) -> Self {
         self.settings.max_attempts = attempts.into();

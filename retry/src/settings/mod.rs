@@ -25,6 +25,7 @@ use std::time::Duration;
 /// | `initial_retry_delay` | unset | 100 ms, or `max_retry_delay` if that is shorter |
 /// | `retry_delay_multiplier` | unset | 1.3; beside an initial delay 1.0: every delay is the initial one |
 /// | `max_retry_delay` | unset | 60 s; beside an initial delay no cap |
+/// | `max_server_delay` | unset | `max_retry_delay` if that is set and longer than 60 s, else 60 s |
 /// | `max_attempts` | unset | no limit by count; the first attempt counts |
 /// | `jittered` | true | a wait is drawn from [1 ms, delay] |
 /// | `initial_rpc_timeout` | unset | an attempt may use all that is left of the total |
@@ -60,6 +61,7 @@ pub struct RetrySettings {
     pub(crate) initial_retry_delay: Option<Duration>,
     pub(crate) retry_delay_multiplier: Option<f64>,
     pub(crate) max_retry_delay: Option<Duration>,
+    pub(crate) max_server_delay: Option<Duration>,
     pub(crate) max_attempts: Option<u32>,
     pub(crate) jittered: bool,
     pub(crate) initial_rpc_timeout: Option<Duration>,
@@ -151,6 +153,13 @@ impl RetrySettings {
         self.max_retry_delay
     }
 
+    /// The longest delay that a server may ask for (`Retry-After`) where no total timeout bounds the operation, if
+    /// set.
+    #[must_use]
+    pub fn max_server_delay(&self) -> Option<Duration> {
+        self.max_server_delay
+    }
+
     /// The number of attempts, the first one included.
     #[must_use]
     pub fn max_attempts(&self) -> Option<u32> {
@@ -198,6 +207,7 @@ impl Default for RetrySettings {
             initial_retry_delay: None,
             retry_delay_multiplier: None,
             max_retry_delay: None,
+            max_server_delay: None,
             max_attempts: None,
             jittered: true,
             initial_rpc_timeout: None,

@@ -64,8 +64,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         current: &mut Current<'_>,
     ) -> AttemptResult {
         let failure = HttpFailure::Status(response.status().as_u16());
-        let asked = self.limits().retry_after.then(|| asked_for(response.headers())).flatten();
-        let delay = asked.map_or(ServerDelay::None, ServerDelay::AtLeast);
+        let delay = asked_for(response.headers()).map_or(ServerDelay::None, ServerDelay::AtLeast);
         self.failed(plan, Some(failure), Ended::Response(Box::new(response)), current)
             .with_server_delay(delay)
             .with_end(ended_at)

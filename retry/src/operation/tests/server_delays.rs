@@ -3,7 +3,7 @@
 use super::ByHand;
 use crate::{
     Action, AttemptResult, Backoff, Code, Compatibility, End, Jitter, Limits, NotAttempted, Policy, Recipe,
-    RetrySettings, ScriptedJitter, ServerDelay, StopReason, TimeRule,
+    RetrySettings, ScriptedJitter, SeededJitter, ServerDelay, StopReason, TimeRule,
 };
 use std::time::Duration;
 
@@ -89,6 +89,117 @@ fn a_server_never_shortens_a_wait_and_back_off_grows_by_itself() {
 }
 
 #[test]
+fn back_off_comes_on_top_of_what_a_server_asks_for() {
+    for policy in every_kind(&doubling()) {
+        let asked = [500 * MS, S, Duration::ZERO];
+        assert_eq!(waits(&policy, &asked), (vec![1500 * MS, 3 * S, 4 * S], None));
+    }
+}
+
+#[test]
+fn back_off_is_cut_to_half_of_what_the_servers_delay_leaves() {
+    for policy in every_kind(&doubling()) {
+        assert_eq!(waits(&policy, &[9500 * MS]).0, [9750 * MS]);
+        // The back-off alone would not fit either.
+        assert_eq!(waits(&policy, &[7 * S, S]).0, [8 * S, 1500 * MS]);
+        assert_eq!(waits_of(ByHand::bounded(&policy, 4 * S), &[2 * S]).0, [3 * S]);
+        assert_eq!(waits_of(ByHand::bounded(&policy, 4 * S), &[3 * S]).0, [3500 * MS]);
+    }
+}
+
+/// The waits of a thousand clients that are told the same, sorted.
+fn herd(asked: Duration) -> Vec<Duration> {
+    let policy = Policy::new(&doubling().to_builder().jittered(true).build().unwrap(), Code::Unavailable);
+    let wait = |seed| {
+        let mut operation = ByHand::begin(&policy).with_jitter(SeededJitter::new(seed));
+        operation.send();
+        operation.ends(unavailable(ServerDelay::AtLeast(asked))).wait()
+    };
+    let mut waits: Vec<Duration> = (0..1000).map(wait).collect();
+    waits.sort_unstable();
+    waits
+}
+
+#[test]
+fn clients_that_are_told_the_same_come_back_apart() {
+    let waits = herd(5 * S);
+    assert!(waits[0] >= 5 * S && waits[999] <= 6 * S, "{:?} {:?}", waits[0], waits[999]);
+    // However little time there is.
+    let cut = herd(9 * S + 600 * MS);
+    assert!(cut[0] >= 9600 * MS && cut[999] < 10 * S, "{:?} {:?}", cut[0], cut[999]);
+    for (waits, part) in [(waits, 100 * MS), (cut, 40 * MS)] {
+        for from in (0..10).map(|number| waits[0] + part * number) {
+            let count = waits.iter().filter(|wait| **wait >= from && **wait < from + part).count();
+            assert!(count < 250, "{count} within {part:?} from {from:?}");
+        }
+    }
+}
+
+#[test]
+fn without_a_total_a_server_may_ask_for_a_minute_or_the_longest_delay() {
+    let unlimited = doubling().to_builder().total_timeout(None);
+    let longer = unlimited.clone().max_retry_delay(300 * S);
+    let shorter = unlimited.clone().max_retry_delay(2 * S);
+    let set = longer.clone().max_server_delay(90 * S);
+    for (settings, longest) in [(unlimited, 60 * S), (longer, 300 * S), (shorter, 60 * S), (set, 90 * S)] {
+        let settings = settings.build().unwrap();
+        for rules in [Compatibility::Documented, Compatibility::GaxJava, Compatibility::Grpc] {
+            let policy = Policy::with_compatibility(&settings, Code::Unavailable, rules);
+            let policy = policy.with_server_delays(true);
+            assert_eq!(waits(&policy, &[longest]).0, [longest + S], "{rules}");
+            let too_long = longest + MS;
+            let end = Some((StopReason::ServerDelayExceedsBudget, Some(too_long)));
+            assert_eq!(waits(&policy, &[too_long]), (vec![], end), "{rules}");
+            // The caller's own time is a bound like any other.
+            let bounded = ByHand::bounded(&policy, 7200 * S);
+            assert_eq!(waits_of(bounded, &[3600 * S]).0, [3601 * S], "{rules}");
+        }
+    }
+    let three = Recipe::new(Backoff::exponential(S, 2.0, 64 * S), Limits::none().with_max_attempts(3));
+    for (recipe, longest) in [(three, 64 * S), (three.with_max_server_delay(7200 * S), 7200 * S)] {
+        let policy = Policy::from_recipe(&recipe, Code::Unavailable);
+        assert_eq!(waits(&policy, &[longest]).0, [longest + S]);
+        let (_, end) = waits(&policy, &[longest + MS]);
+        assert_eq!(end.unwrap().0, StopReason::ServerDelayExceedsBudget);
+        // A pushback is bounded by the budget alone.
+        let mut operation = ByHand::begin(&policy);
+        operation.send();
+        assert_eq!(operation.ends(unavailable(ServerDelay::Exactly(86_400 * S))).wait(), 86_400 * S);
+    }
+}
+
+#[test]
+fn by_grpcs_rules_a_delay_without_time_ends_as_the_deadline() {
+    let policy = Policy::with_compatibility(&doubling(), Code::Unavailable, Compatibility::Grpc);
+    for (policy, end) in [
+        (policy.clone(), "1000 retry 2"),
+        (
+            policy.with_server_delays(true),
+            "0 stop of 1 SERVER_DELAY_EXCEEDS_BUDGET at the deadline before 2 after 60000",
+        ),
+    ] {
+        let mut operation = ByHand::begin(&policy);
+        operation.send();
+        operation.ends(unavailable(ServerDelay::AtLeast(60 * S)));
+        assert_eq!(operation.until(S), [end]);
+    }
+}
+
+/// Java's timeouts are cut to what is left once the wait is known, not to what back-off alone would leave.
+#[test]
+fn by_javas_rules_the_timeout_is_what_the_real_wait_leaves() {
+    let settings = doubling().to_builder().initial_retry_delay(6 * S).build().unwrap();
+    let policy = Policy::with_compatibility(&settings, Code::Unavailable, Compatibility::GaxJava);
+    for (asked, wait, left) in [(ServerDelay::Exactly(S), S, 4 * S), (ServerDelay::AtLeast(8 * S), 9 * S, S)]
+    {
+        let mut operation = ByHand::begin(&policy.clone().with_server_delays(true));
+        operation.send();
+        assert_eq!(operation.ends(unavailable(asked)).wait(), wait);
+        assert_eq!(operation.at(wait).send().rpc_timeout(), Some(left));
+    }
+}
+
+#[test]
 fn a_wait_that_the_operation_has_no_time_for_ends_it_now() {
     for policy in every_kind(&settings()) {
         let (made, end) = waits(&policy, &[3 * S, 7 * S]);
@@ -147,8 +258,6 @@ fn every_recipe_counts_the_servers_wait_as_it_counts_its_own() {
     }
     let waited = recipe(Duration::ZERO, Limits::none().with_time(10 * S, TimeRule::Waits));
     assert_eq!(waits(&waited, &[6 * S, 5 * S]).1.unwrap().0, StopReason::ServerDelayExceedsBudget);
-    let unlimited = recipe(Duration::ZERO, Limits::none().with_max_attempts(3));
-    assert_eq!(waits(&unlimited, &[3600 * S, 7200 * S]).0, [3600 * S, 7200 * S]);
 }
 
 #[test]

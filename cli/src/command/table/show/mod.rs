@@ -79,7 +79,7 @@ JSON:
   method is null for all methods of a service, and so is service for all services. null: what is not
   set; all but the names where the table has nothing for a method. With --preset:
   {\"preset\":..,\"source\":..,\"waits\":..,\"limits\":..,\"statuses\":[..],\"transport_failures\":[..],
-    \"strategy\":..,\"prefixes\":[..],\"rules\":[{\"name\":..,\"method\":..,\"path\":..,\"class\":..,
+    \"strategy\":..,\"heeds_retry_after\":..,\"prefixes\":[..],\"rules\":[{\"name\":..,\"method\":..,\"path\":..,\"class\":..,
     \"preconditions\":[..]},..]}";
 
 pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {

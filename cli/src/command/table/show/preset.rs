@@ -16,6 +16,7 @@ struct Document<'a> {
     statuses: Vec<u16>,
     transport_failures: Vec<&'static str>,
     strategy: &'static str,
+    heeds_retry_after: bool,
     prefixes: Vec<&'a str>,
     rules: Vec<Row<'a>>,
 }
@@ -57,6 +58,7 @@ fn document(preset: &Preset) -> Document<'_> {
         statuses: preset.statuses().iter().collect(),
         transport_failures: transport.map(|kind| kind.as_str()).collect(),
         strategy: preset.strategy().as_str(),
+        heeds_retry_after: preset.heeds_server_delays(),
         prefixes: table.prefixes().collect(),
         rules: rules.collect(),
     }
@@ -71,9 +73,10 @@ fn text(preset: &Preset, document: &Document<'_>) -> String {
         ("statuses", nothing(preset.statuses().to_string())),
         ("failures", nothing(preset.transport_failures().to_string())),
         ("strategy", document.strategy.to_owned()),
+        ("Retry-After", if document.heeds_retry_after { "heeded" } else { "not read" }.to_owned()),
         ("paths in", nothing(document.prefixes.join(", "))),
     ] {
-        let _infallible = writeln!(text, "  {what:<10}{value}");
+        let _infallible = writeln!(text, "  {what:<13}{value}");
     }
     let columns = [("operation", Align::Left), ("method", Align::Left), ("path", Align::Left)];
     let [operation, method, path] = columns;
