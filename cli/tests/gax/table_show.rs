@@ -20,6 +20,64 @@ fn methods_for_programs() {
 }
 
 #[test]
+fn programs_see_all_that_a_table_says() {
+    let folder = super::folder("show_all");
+    let config = folder.join("config.json");
+    let text = r#"{
+        "retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1},
+        "methodConfig": [{
+            "name": [{"service": "a.B", "method": "C"}], "timeout": "5s", "waitForReady": true,
+            "maxRequestMessageBytes": 1024, "maxResponseMessageBytes": "2048",
+            "hedgingPolicy": {"maxAttempts": 3, "hedgingDelay": "0.5s", "nonFatalStatusCodes": ["UNAVAILABLE"]}
+        }]
+    }"#;
+    std::fs::write(&config, text).unwrap();
+    let json = |line: &str| -> serde_json::Value {
+        serde_json::from_str(&super::stdout(&format!("table show --format json {line}"))).unwrap()
+    };
+    let shown = json(&config.display().to_string());
+    assert_eq!(shown["retry_throttling"].to_string(), r#"{"max_tokens":10.0,"token_ratio":0.1}"#);
+    let method = &shown["methods"][0];
+    assert_eq!(method["wait_for_ready"], true);
+    assert_eq!(
+        (&method["max_request_message_bytes"], &method["max_response_message_bytes"]),
+        (&1024.into(), &2048.into())
+    );
+    assert_eq!(
+        method["hedging"].to_string(),
+        r#"{"delay_ms":500,"max_attempts":3,"non_fatal_codes":["UNAVAILABLE"]}"#
+    );
+    assert!(method["polling"].is_null() && method["batching"].is_null());
+    let toml = folder.join("table.toml");
+    let text = "[[entry]]\nfor = [\"a.B/C\"]\ntimeout = \"5s\"\npolling = { initial_delay = \"1s\", delay_multiplier = 2, \
+                max_delay = \"9s\", total_timeout = \"1h\" }\nbatching = { element_count_threshold = 7, \
+                request_byte_threshold = 8, delay_threshold = \"10ms\" }\nallow = [{ rule = \"no-codes\", reason = \"so\" }]\n\
+                [http]\nbase = \"http-methods\"\n";
+    std::fs::write(&toml, text).unwrap();
+    let shown = json(&toml.display().to_string());
+    let method = &shown["methods"][0];
+    assert_eq!(
+        method["polling"].to_string(),
+        r#"{"delay_multiplier":2.0,"initial_delay_ms":1000,"max_delay_ms":9000,"total_timeout_ms":3600000}"#
+    );
+    assert_eq!(
+        method["batching"].to_string(),
+        r#"{"delay_threshold_ms":10,"element_count_threshold":7,"limit_exceeded":"Ignore","max_outstanding_bytes":null,"max_outstanding_elements":null,"request_byte_threshold":8}"#
+    );
+    assert_eq!(method["hedging"], serde_json::Value::Null);
+    assert_eq!(shown["allow"].to_string(), r#"[{"reason":"so","rule":"no-codes"}]"#);
+    assert_eq!(shown["http"]["rules"][0]["method"], "GET");
+    let text = super::stdout(&format!("table show {}", config.display()));
+    for line in [
+        "  hedging        | 3 attempts, 500 ms apart, after UNAVAILABLE",
+        "  wait for ready | yes",
+        "  message sizes  | requests up to 1024 bytes, responses up to 2048 bytes",
+    ] {
+        assert!(text.contains(line), "{line} in {text}");
+    }
+}
+
+#[test]
 fn stub_tables_have_every_method() {
     assert_snapshot!(session(
         "table show --format stub-tables --dialect gax-java --proto-path table --proto messy.proto table/messy_grpc_service_config.json"

@@ -3,7 +3,7 @@
 use super::{Needs, Rule};
 use crate::Severity;
 
-pub(super) static RULES: [Rule; 29] = [
+pub(super) static RULES: [Rule; 30] = [
     rule("no-max-attempts", Severity::Note, "a retry policy without maxAttempts"),
     rule("max-attempts-below-2", Severity::Warning, "a retry policy that never retries"),
     rule("no-codes", Severity::Warning, "a retry policy that retries no code"),
@@ -27,6 +27,7 @@ pub(super) static RULES: [Rule; 29] = [
         "a field that gRPC itself does not read, spelled with underscores",
     ),
     rule("lower-case-code", Severity::Warning, "a code that some readers refuse, spelled in lower case"),
+    rule("grpc-libraries-differ", Severity::Warning, "what one of gRPC's libraries reads otherwise than A6"),
     rule("null-value", Severity::Warning, "a null, which gRPC itself refuses"),
     rule("default-timeout", Severity::Note, "a method without a timeout where the reader has one of its own"),
     rule(

@@ -55,6 +55,13 @@ impl TableError {
         self
     }
 
+    /// The same error, which one of gRPC's libraries does not make.
+    #[cfg(feature = "json")]
+    pub(crate) fn with_java_taking(mut self, what: &str) -> Self {
+        let help = self.0.help.take().unwrap_or_default();
+        self.with_help(format!("{help}: grpc-java takes {what}, gRPC's own rules (A6) do not"))
+    }
+
     #[cfg(feature = "json")]
     pub(crate) fn at(mut self, origin: Origin, text: String) -> Self {
         self.0.origin = Some(origin);

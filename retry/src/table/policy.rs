@@ -89,6 +89,18 @@ impl<'a> MethodPolicy<'a> {
         self.entry.wait_for_ready
     }
 
+    /// How long a request may be, in bytes, as the entry says. Nothing here acts on it.
+    #[must_use]
+    pub fn max_request_message_bytes(&self) -> Option<u64> {
+        self.entry.max_request_message_bytes
+    }
+
+    /// How long a response may be, in bytes, as the entry says. Nothing here acts on it.
+    #[must_use]
+    pub fn max_response_message_bytes(&self) -> Option<u64> {
+        self.entry.max_response_message_bytes
+    }
+
     /// The entry's hedging policy, kept as written.
     #[must_use]
     pub fn hedging(&self) -> Option<&'a HedgingPolicy> {
@@ -156,6 +168,8 @@ pub(crate) struct Entry {
     pub(crate) codes: CodeSet,
     pub(crate) settings: RetrySettings,
     pub(crate) wait_for_ready: Option<bool>,
+    pub(crate) max_request_message_bytes: Option<u64>,
+    pub(crate) max_response_message_bytes: Option<u64>,
     pub(crate) hedging: Option<HedgingPolicy>,
     pub(crate) definitions: Definitions,
     /// As the entry's own file names them.
@@ -209,6 +223,8 @@ impl Entry {
             codes: CodeSet::EMPTY,
             settings: RetrySettings::default(),
             wait_for_ready: None,
+            max_request_message_bytes: None,
+            max_response_message_bytes: None,
             hedging: None,
             definitions: Definitions::Nothing,
             keys: Keys::of("no_retry"),

@@ -9,7 +9,7 @@ use super::{
     Severity, TableError,
 };
 use crate::{CodeSet, RetrySettings};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// A retry table: per method the codes that are retried, with which limits and back-off.
@@ -251,6 +251,20 @@ impl RetryTable {
     #[must_use]
     pub fn batching(&self, service: &str, method: &str) -> Option<&BatchingSettings> {
         self.extras(service, method).find_map(|extras| extras.batching.as_ref())
+    }
+
+    /// The methods, by service and name, of which the table says how they are polled or gathered, in
+    /// alphabetical order.
+    #[must_use]
+    pub fn polled_or_batched(&self) -> Vec<(&str, &str)> {
+        let services = self.inner.files.iter().flat_map(|file| &file.extras);
+        let methods = services.flat_map(|(service, methods)| {
+            let says =
+                methods.iter().filter(|(_, extras)| extras.polling.is_some() || extras.batching.is_some());
+            says.map(move |(method, _)| (service.as_str(), method.as_str()))
+        });
+        let sorted: BTreeSet<(&str, &str)> = methods.collect();
+        sorted.into_iter().collect()
     }
 
     fn extras(&self, service: &str, method: &str) -> impl Iterator<Item = &MethodExtras> {

@@ -22,7 +22,16 @@ pub(crate) fn read_document(
 ) -> Result<(TableFormat, Node), TableError> {
     let mut root = match syntax(source, wanted)? {
         Syntax::Json => read_json_as(source, dialect, findings)?,
-        Syntax::Yaml => read_yaml(source)?,
+        Syntax::Yaml => {
+            let root = read_yaml(source)?;
+            if wanted.is_none() && format_of(&root) != TableFormat::GapicYaml {
+                let start = source.origin(Span { start: root.span.start, end: root.span.start });
+                return Err(TableError::new("the file is YAML, but not GAPIC YAML")
+                    .with_help("write a service config as JSON, or GAPIC YAML with interfaces")
+                    .at(start, String::new()));
+            }
+            root
+        }
         Syntax::Toml => return Ok((TableFormat::Toml, read_toml(source)?)),
     };
     if dialect != Dialect::GaxJava && is_list_of_choices(&root) {
@@ -56,8 +65,10 @@ fn format_of(root: &Node) -> TableFormat {
 fn syntax(source: &Source, wanted: Option<TableFormat>) -> Result<Syntax, TableError> {
     let text = source.text();
     let start = text.trim_start();
-    if wanted == Some(TableFormat::Toml) {
-        return Ok(Syntax::Toml);
+    match wanted {
+        Some(TableFormat::Toml) => return Ok(Syntax::Toml),
+        Some(TableFormat::ServiceConfig | TableFormat::ClientConfig) => return Ok(Syntax::Json),
+        Some(TableFormat::GapicYaml) | None => {}
     }
     if start.is_empty() || start.starts_with(['{', '/']) {
         return Ok(Syntax::Json);

@@ -45,7 +45,12 @@ pub(super) fn methods<'a>(table: &'a RetryTable, api: Option<&Api>) -> Vec<Metho
     }
     let mut seen = BTreeSet::new();
     let names = table.names().filter(|name| seen.insert((name.service(), name.method())));
-    names.map(|name| row(name.service(), name.method().unwrap_or_default())).collect()
+    let mut rows: Vec<MethodRow<'_>> =
+        names.map(|name| row(name.service(), name.method().unwrap_or_default())).collect();
+    let others = table.polled_or_batched().into_iter();
+    let others = others.filter(|(service, method)| seen.insert((service, Some(method))));
+    rows.extend(others.map(|(service, method)| row(service, method)));
+    rows
 }
 
 /// The method that a flag or argument names: `pkg.Service/Method`, or `Method` where one only has that

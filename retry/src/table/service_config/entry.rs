@@ -1,7 +1,7 @@
 //! What every dialect makes of an entry in the same way.
 
 use super::config::{MethodConfig, OwnFields};
-use crate::table::document::{Source, Span};
+use crate::table::document::{Kind, Source, Span};
 use crate::table::policy::{Definitions, Entry, EntryName};
 use crate::table::values::Located;
 use crate::table::{PolicyField, TableError};
@@ -39,9 +39,20 @@ pub(super) fn entry(source: &Source, method: &MethodConfig) -> Entry {
     Entry {
         definitions,
         wait_for_ready: method.wait_for_ready.map(|wait| wait.value),
+        max_request_message_bytes: bytes(method, "maxRequestMessageBytes"),
+        max_response_message_bytes: bytes(method, "maxResponseMessageBytes"),
         origin: Some(source.origin(method.span)),
         origins,
         ..Entry::nothing()
+    }
+}
+
+/// A number of bytes among what says nothing about retries; protobuf's JSON has it in quotes too.
+fn bytes(method: &MethodConfig, field: &str) -> Option<u64> {
+    let member = method.rest.iter().rev().find(|member| member.key == field)?;
+    match &member.value.kind {
+        Kind::Number(text) | Kind::String(text) => text.parse().ok(),
+        _ => None,
     }
 }
 

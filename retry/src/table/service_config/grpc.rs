@@ -38,7 +38,10 @@ pub(super) fn resolve_grpc_throttling(
 ) -> Result<RetryThrottling, TableError> {
     let within = |number: Option<Located<f64>>, name: &str, most: f64, help: &str| match number {
         Some(number) if number.value > 0.0 && number.value <= most => Ok(number.value),
-        Some(number) => Err(source.fault(number.span, &format!("is no {name} for gRPC"), help)),
+        Some(number) => {
+            let error = source.fault(number.span, &format!("is no {name} for gRPC"), help);
+            Err(if number.value > most { error.with_java_taking("more") } else { error })
+        }
         None => Err(source.fault(throttling.span, &format!("has no {name}"), help)),
     };
     Ok(RetryThrottling {
@@ -121,6 +124,11 @@ impl Resolver<'_> {
     }
 
     fn hedging(&mut self, policy: &HedgingPolicy) -> Result<ResolvedHedging, TableError> {
+        if policy.delay.is_none() {
+            let message = "without a hedgingDelay all attempts are sent at once";
+            let help = "write \"0s\": grpc-java refuses the whole file";
+            self.report("grpc-libraries-differ", policy.span, message, help);
+        }
         let delay = policy.delay.map(|delay| {
             let problem = "is negative, which gRPC refuses";
             duration(delay.value)

@@ -151,9 +151,10 @@ impl Reader<'_> {
     }
 
     fn both_policies(&self, hedging: &Node) -> TableError {
-        TableError::new("an entry has both a retryPolicy and a hedgingPolicy")
+        let error = TableError::new("an entry has both a retryPolicy and a hedgingPolicy")
             .with_help("remove one of the two")
-            .at(self.source.origin(hedging.span), self.source.excerpt(hedging.span))
+            .at(self.source.origin(hedging.span), self.source.excerpt(hedging.span));
+        if self.scalars.dialect == Dialect::Grpc { error.with_java_taking("both") } else { error }
     }
 
     fn without_effect(&mut self, node: &Node, field: &str) {

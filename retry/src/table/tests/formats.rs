@@ -18,12 +18,32 @@ fn the_content_tells_the_format() {
 
 #[cfg(feature = "yaml")]
 #[test]
-fn yaml_holds_gapic_and_service_configs() {
+fn yaml_holds_gapic_and_nothing_else() {
     assert!(RetryTable::parse("# a comment\ninterfaces: []\n").is_ok());
-    let table = RetryTable::parse("methodConfig:\n- name:\n  - service: a.B\n  timeout: 5s\n").unwrap();
-    assert!(table.lookup("a.B", "C").is_some());
     let as_gapic = RetryTable::reader().format(crate::TableFormat::GapicYaml).read(b"{\"interfaces\": []}");
     assert!(as_gapic.is_ok());
+    let config = "methodConfig:\n- name:\n  - service: a.B\n  timeout: 5s\n";
+    for dialect in Dialect::ALL {
+        let reader = RetryTable::reader().dialect(*dialect);
+        for text in [config, "interfaces:\n  a.B: {}\n", "a: 1\n", "- methodConfig: []\n"] {
+            assert_eq!(
+                reader.read(text.as_bytes()).unwrap_err().to_string(),
+                "line 1, column 1: the file is YAML, but not GAPIC YAML; write a service config as JSON, or GAPIC YAML \
+                 with interfaces",
+                "{text}"
+            );
+        }
+        for format in [crate::TableFormat::ServiceConfig, crate::TableFormat::ClientConfig] {
+            let read = reader.clone().format(format).read(config.as_bytes());
+            if *dialect == Dialect::GaxJava && format == crate::TableFormat::ServiceConfig {
+                // As of any other text that is no JSON.
+                assert_eq!(super::rules(&read.unwrap()), ["dropped-file"]);
+            } else {
+                let error = read.unwrap_err().to_string();
+                assert!(error.starts_with("line 1, column 1: not JSON: "), "{error}");
+            }
+        }
+    }
 }
 
 #[cfg(not(feature = "yaml"))]

@@ -141,3 +141,53 @@ fn errors_say_what_to_write() {
         r#"line 1, column 61: {"service": "a.B"} comes twice; gRPC refuses the whole file (first at line 1, column 29); remove one of the two"#
     );
 }
+
+/// Where gRPC's libraries read otherwise than gRFC A6, the dialect follows A6 and says so.
+#[test]
+fn what_a_library_reads_otherwise_is_told() {
+    let table = parse(&policy("\"UNAVAILABLE\"", "\"unavailable\""));
+    assert_eq!(table.lookup("a.B", "C").unwrap().codes(), CodeSet::from(Code::Unavailable));
+    assert_eq!(
+        table.findings()[0].to_string(),
+        "line 2, column 60: warning[lower-case-code]: \"unavailable\" is read as UNAVAILABLE; write UNAVAILABLE: \
+         Google's generators, grpc-java and grpc-go refuse the whole file"
+    );
+    let table = parse(&one_entry(r#", "hedgingPolicy": {"maxAttempts": 3}"#));
+    assert_eq!(table.lookup("a.B", "C").unwrap().hedging().unwrap().delay(), Duration::ZERO);
+    assert_eq!(
+        table.findings()[0].to_string(),
+        "line 1, column 82: warning[grpc-libraries-differ]: without a hedgingDelay all attempts are sent at once; write \
+         \"0s\": grpc-java refuses the whole file"
+    );
+    assert_eq!(
+        parse(&one_entry(r#", "hedgingPolicy": {"maxAttempts": 3, "hedgingDelay": "0s"}"#)).findings(),
+        []
+    );
+    let throttling =
+        |tokens: &str| format!(r#"{{"retryThrottling": {{"maxTokens": {tokens}, "tokenRatio": 0.1}}}}"#);
+    for (text, expected) in [
+        (
+            policy("1.3", "\"1.3\""),
+            "\"1.3\" is a string, but backoffMultiplier is a number; write a number: grpc-java takes the string, gRPC's \
+             own rules (A6) do not",
+        ),
+        (
+            policy("\"maxAttempts\": 4", "\"maxAttempts\": \"4\""),
+            "\"4\" is a string, but maxAttempts is a number; write a number: grpc-java takes the string, gRPC's own \
+             rules (A6) do not",
+        ),
+        (
+            policy("\"timeout\"", "\"hedgingPolicy\": {\"maxAttempts\": 2}, \"timeout\""),
+            "an entry has both a retryPolicy and a hedgingPolicy; remove one of the two: grpc-java takes both, gRPC's \
+             own rules (A6) do not",
+        ),
+        (
+            throttling("1001"),
+            "1001 is no maxTokens for gRPC; write a number above 0, up to 1000: grpc-java takes more, gRPC's own rules \
+             (A6) do not",
+        ),
+    ] {
+        let error = error(&text);
+        assert_eq!(error.split_once(": ").unwrap().1, expected);
+    }
+}

@@ -80,6 +80,9 @@ impl<'a> Scalars<'a> {
         let text = match &node.kind {
             Kind::Number(text) => text.as_str(),
             Kind::String(text) if self.quotes_are_fine() => text.trim(),
+            Kind::String(text) if self.dialect == Dialect::Grpc && text.trim().parse::<f64>().is_ok() => {
+                return Err(self.wrong_kind(node, field, "a number").with_java_taking("the string"));
+            }
             _ => return Err(self.wrong_kind(node, field, "a number")),
         };
         let value = text.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(|| {
@@ -179,12 +182,12 @@ impl<'a> Scalars<'a> {
         };
         if let Kind::String(text) = &node.kind
             && text != code.name()
-            && self.dialect == Dialect::AsWritten
+            && self.dialect != Dialect::GaxJava
         {
             findings.push(
                 Finding::new("lower-case-code", Severity::Warning, format!("{text:?} is read as {code}"))
                     .with_help(format!(
-                        "write {code}: Google's generators and grpc-java refuse the whole file"
+                        "write {code}: Google's generators, grpc-java and grpc-go refuse the whole file"
                     ))
                     .at(self.source.origin(node.span)),
             );

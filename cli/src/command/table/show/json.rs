@@ -1,15 +1,33 @@
 //! Methods for programs.
 
+use super::rules::Rules;
 use crate::command::table::methods::MethodRow;
 use crate::render::Ms;
-use gax_retry::{Dialect, MethodPolicy, PolicyField, RetrySettings};
+use gax_retry::{BatchingSettings, HedgingPolicy, MethodPolicy, PolicyField, RetrySettings, RetryTable};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Serialize)]
 pub(super) struct Document<'a> {
     dialect: &'static str,
+    retry_throttling: Option<Throttling>,
+    allow: Vec<Allowed<'a>>,
+    /// Which HTTP requests are safe to send twice.
+    http: Option<Rules<'a>>,
     methods: Vec<Row<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Throttling {
+    max_tokens: f64,
+    token_ratio: f64,
+}
+
+/// A finding that the table's authors know of.
+#[derive(Debug, Serialize)]
+struct Allowed<'a> {
+    rule: &'a str,
+    reason: &'a str,
 }
 
 #[derive(Debug, Serialize)]
@@ -29,20 +47,61 @@ struct Row<'a> {
     initial_rpc_timeout_ms: Option<Ms>,
     rpc_timeout_multiplier: Option<f64>,
     max_rpc_timeout_ms: Option<Ms>,
+    hedging: Option<Hedging>,
+    wait_for_ready: Option<bool>,
+    max_request_message_bytes: Option<u64>,
+    max_response_message_bytes: Option<u64>,
+    polling: Option<Polling>,
+    batching: Option<Batching>,
     origins: Option<BTreeMap<&'static str, String>>,
     worst_case_ms: Option<Ms>,
     refused_at_ms: Option<Vec<Ms>>,
     load: Option<f64>,
 }
 
-pub(super) fn document<'a>(rows: &'a [MethodRow<'a>], dialect: Dialect) -> Document<'a> {
-    Document { dialect: dialect.as_str(), methods: rows.iter().map(|row| line(row, dialect)).collect() }
+#[derive(Debug, Serialize)]
+struct Hedging {
+    delay_ms: Ms,
+    max_attempts: Option<u32>,
+    non_fatal_codes: Vec<&'static str>,
 }
 
-fn line<'a>(row: &'a MethodRow<'a>, dialect: Dialect) -> Row<'a> {
+#[derive(Debug, Serialize)]
+struct Polling {
+    initial_delay_ms: Option<Ms>,
+    delay_multiplier: Option<f64>,
+    max_delay_ms: Option<Ms>,
+    total_timeout_ms: Option<Ms>,
+}
+
+#[derive(Debug, Serialize)]
+struct Batching {
+    element_count_threshold: u64,
+    request_byte_threshold: u64,
+    delay_threshold_ms: Ms,
+    max_outstanding_elements: Option<u64>,
+    max_outstanding_bytes: Option<u64>,
+    limit_exceeded: String,
+}
+
+pub(super) fn document<'a>(rows: &'a [MethodRow<'a>], table: &'a RetryTable) -> Document<'a> {
+    let allowed = table.allowances();
+    Document {
+        dialect: table.dialect().as_str(),
+        retry_throttling: table.throttling().map(|throttling| Throttling {
+            max_tokens: throttling.max_tokens(),
+            token_ratio: throttling.token_ratio(),
+        }),
+        allow: allowed.map(|allowed| Allowed { rule: allowed.rule(), reason: allowed.reason() }).collect(),
+        http: table.idempotency().map(Rules::from),
+        methods: rows.iter().map(|row| line(row, table)).collect(),
+    }
+}
+
+fn line<'a>(row: &'a MethodRow<'a>, table: &RetryTable) -> Row<'a> {
     let policy = row.policy;
     let settings = policy.map(|policy| policy.settings());
-    let outlook = row.outlook(dialect);
+    let outlook = row.outlook(table.dialect());
     let outlook = outlook.as_ref();
     Row {
         service: Some(row.service.as_str()).filter(|service| !service.is_empty()),
@@ -60,10 +119,50 @@ fn line<'a>(row: &'a MethodRow<'a>, dialect: Dialect) -> Row<'a> {
         initial_rpc_timeout_ms: settings.and_then(|settings| settings.initial_rpc_timeout().map(Ms)),
         rpc_timeout_multiplier: settings.map(RetrySettings::rpc_timeout_multiplier),
         max_rpc_timeout_ms: settings.and_then(|settings| settings.max_rpc_timeout().map(Ms)),
+        hedging: policy.and_then(|policy| policy.hedging()).map(Hedging::from),
+        wait_for_ready: policy.and_then(|policy| policy.wait_for_ready()),
+        max_request_message_bytes: policy.and_then(|policy| policy.max_request_message_bytes()),
+        max_response_message_bytes: policy.and_then(|policy| policy.max_response_message_bytes()),
+        polling: table.polling(&row.service, &row.method).map(Polling::from),
+        batching: table.batching(&row.service, &row.method).map(Batching::from),
         origins: policy.map(origins),
         worst_case_ms: outlook.and_then(|outlook| outlook.worst_case().map(Ms)),
         refused_at_ms: outlook.map(|outlook| outlook.refused().iter().copied().map(Ms).collect()),
         load: outlook.map(gax_retry::Outlook::load),
+    }
+}
+
+impl From<&HedgingPolicy> for Hedging {
+    fn from(hedging: &HedgingPolicy) -> Self {
+        Self {
+            delay_ms: Ms(hedging.delay()),
+            max_attempts: hedging.max_attempts(),
+            non_fatal_codes: hedging.non_fatal_codes().iter().map(gax_retry::Code::name).collect(),
+        }
+    }
+}
+
+impl From<&RetrySettings> for Polling {
+    fn from(polling: &RetrySettings) -> Self {
+        Self {
+            initial_delay_ms: polling.initial_retry_delay().map(Ms),
+            delay_multiplier: polling.retry_delay_multiplier(),
+            max_delay_ms: polling.max_retry_delay().map(Ms),
+            total_timeout_ms: polling.total_timeout().map(Ms),
+        }
+    }
+}
+
+impl From<&BatchingSettings> for Batching {
+    fn from(batching: &BatchingSettings) -> Self {
+        Self {
+            element_count_threshold: batching.element_count_threshold(),
+            request_byte_threshold: batching.request_byte_threshold(),
+            delay_threshold_ms: Ms(batching.delay_threshold()),
+            max_outstanding_elements: batching.max_outstanding_elements(),
+            max_outstanding_bytes: batching.max_outstanding_bytes(),
+            limit_exceeded: batching.limit_exceeded().to_string(),
+        }
     }
 }
 

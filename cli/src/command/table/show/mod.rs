@@ -2,6 +2,7 @@
 
 mod json;
 mod preset;
+mod rules;
 mod stub_tables;
 pub(super) mod text;
 
@@ -71,16 +72,24 @@ Examples:
   gax table show --preset storage
 
 JSON:
-  {\"dialect\":..,\"methods\":[{\"service\":..,\"method\":..,\"entry\":..,\"codes_key\":..,\"params_key\":..,
+  {\"dialect\":..,\"retry_throttling\":{\"max_tokens\":..,\"token_ratio\":..},\"allow\":[{\"rule\":..,\"reason\":..},..],
+    \"http\":{\"prefixes\":[..],\"rules\":[RULE,..]},
+    \"methods\":[{\"service\":..,\"method\":..,\"entry\":..,\"codes_key\":..,\"params_key\":..,
     \"codes\":[..],\"total_timeout_ms\":..,\"initial_retry_delay_ms\":..,\"retry_delay_multiplier\":..,
     \"max_retry_delay_ms\":..,\"max_attempts\":..,\"jittered\":..,\"initial_rpc_timeout_ms\":..,
-    \"rpc_timeout_multiplier\":..,\"max_rpc_timeout_ms\":..,\"origins\":{VALUE:\"file:line:column\"},
+    \"rpc_timeout_multiplier\":..,\"max_rpc_timeout_ms\":..,
+    \"hedging\":{\"delay_ms\":..,\"max_attempts\":..,\"non_fatal_codes\":[..]},\"wait_for_ready\":..,
+    \"max_request_message_bytes\":..,\"max_response_message_bytes\":..,
+    \"polling\":{\"initial_delay_ms\":..,\"delay_multiplier\":..,\"max_delay_ms\":..,\"total_timeout_ms\":..},
+    \"batching\":{\"element_count_threshold\":..,\"request_byte_threshold\":..,\"delay_threshold_ms\":..,
+      \"max_outstanding_elements\":..,\"max_outstanding_bytes\":..,\"limit_exceeded\":..},
+    \"origins\":{VALUE:\"file:line:column\"},
     \"worst_case_ms\":..,\"refused_at_ms\":[..],\"load\":..},..]}
   method is null for all methods of a service, and so is service for all services. null: what is not
   set; all but the names where the table has nothing for a method. With --preset:
   {\"preset\":..,\"source\":..,\"waits\":..,\"limits\":..,\"statuses\":[..],\"transport_failures\":[..],
-    \"strategy\":..,\"heeds_retry_after\":..,\"prefixes\":[..],\"rules\":[{\"name\":..,\"method\":..,\"path\":..,\"class\":..,
-    \"preconditions\":[..]},..]}";
+    \"strategy\":..,\"heeds_retry_after\":..,\"prefixes\":[..],\"rules\":[RULE,..]}
+  RULE is {\"name\":..,\"method\":..,\"path\":..,\"class\":..,\"preconditions\":[..]}.";
 
 pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {
     if let Some(name) = &args.preset {
@@ -126,8 +135,8 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {
         rows = vec![find(rows, &table, method)?];
     }
     match args.format {
-        ShowFormat::Json => print_json(&json::document(&rows, table.dialect()))?,
-        _ => print(&text::render(&rows, table.dialect()))?,
+        ShowFormat::Json => print_json(&json::document(&rows, &table))?,
+        _ => print(&text::render(&rows, &table))?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,9 +1,10 @@
 //! `--preset`: a named configuration, and which requests it calls safe to send twice.
 
+use super::rules::Rules;
 use crate::command::{print, print_json};
 use crate::failure::Failure;
 use crate::render::{Align, Cell, DIM, HEAD, Table};
-use gax_retry::{OperationClass, Preset, TransportFailure, presets};
+use gax_retry::{Preset, TransportFailure, presets};
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -17,17 +18,8 @@ struct Document<'a> {
     transport_failures: Vec<&'static str>,
     strategy: &'static str,
     heeds_retry_after: bool,
-    prefixes: Vec<&'a str>,
-    rules: Vec<Row<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-struct Row<'a> {
-    name: &'a str,
-    method: &'a str,
-    path: String,
-    class: &'static str,
-    preconditions: Vec<String>,
+    #[serde(flatten)]
+    table: Rules<'a>,
 }
 
 pub(super) fn run(name: &str, for_programs: bool) -> Result<(), Failure> {
@@ -38,18 +30,7 @@ pub(super) fn run(name: &str, for_programs: bool) -> Result<(), Failure> {
 
 fn document(preset: &Preset) -> Document<'_> {
     let recipe = preset.recipe();
-    let table = preset.idempotency_table();
     let transport = TransportFailure::ALL.iter().filter(|kind| preset.transport_failures().contains(**kind));
-    let rules = table.rules().iter().map(|rule| {
-        let (class, preconditions) = match rule.class() {
-            OperationClass::Always => ("always", Vec::new()),
-            OperationClass::Never => ("never", Vec::new()),
-            OperationClass::Conditional(any) => {
-                ("conditional", any.iter().map(ToString::to_string).collect())
-            }
-        };
-        Row { name: rule.name(), method: rule.method(), path: rule.path().to_string(), class, preconditions }
-    });
     Document {
         preset: preset.name(),
         source: preset.source(),
@@ -59,8 +40,7 @@ fn document(preset: &Preset) -> Document<'_> {
         transport_failures: transport.map(|kind| kind.as_str()).collect(),
         strategy: preset.strategy().as_str(),
         heeds_retry_after: preset.heeds_server_delays(),
-        prefixes: table.prefixes().collect(),
-        rules: rules.collect(),
+        table: Rules::from(preset.idempotency_table()),
     }
 }
 
@@ -74,14 +54,14 @@ fn text(preset: &Preset, document: &Document<'_>) -> String {
         ("failures", nothing(preset.transport_failures().to_string())),
         ("strategy", document.strategy.to_owned()),
         ("Retry-After", if document.heeds_retry_after { "heeded" } else { "not read" }.to_owned()),
-        ("paths in", nothing(document.prefixes.join(", "))),
+        ("paths in", nothing(document.table.prefixes.join(", "))),
     ] {
         let _infallible = writeln!(text, "  {what:<13}{value}");
     }
     let columns = [("operation", Align::Left), ("method", Align::Left), ("path", Align::Left)];
     let [operation, method, path] = columns;
     let mut table = Table::new([operation, method, path, ("safe to send twice", Align::Left)]);
-    for (row, rule) in document.rules.iter().zip(preset.idempotency_table().rules()) {
+    for (row, rule) in document.table.rules.iter().zip(preset.idempotency_table().rules()) {
         let class = rule.class().to_string();
         table.push([row.name, row.method, &row.path, &class].map(Cell::from));
     }

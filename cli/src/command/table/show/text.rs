@@ -3,16 +3,17 @@
 use crate::command::table::methods::{MethodRow, codes_text, line_of, short_place};
 use crate::render::{Align, Cell, DIM, HEAD, Ms, Table};
 use gax_retry::__private::Escaped;
-use gax_retry::{Dialect, MethodPolicy, Outlook, PolicyField, RetrySettings};
+use gax_retry::{Dialect, MethodPolicy, Outlook, PolicyField, RetrySettings, RetryTable};
 use std::fmt::Write as _;
 use std::time::Duration;
 
 /// How many starts of attempts are written out.
 const SHOWN: usize = 8;
 
-pub(super) fn render(rows: &[MethodRow<'_>], dialect: Dialect) -> String {
+pub(super) fn render(rows: &[MethodRow<'_>], table: &RetryTable) -> String {
+    let dialect = table.dialect();
     let mut text = String::new();
-    for group in groups(rows) {
+    for group in groups(rows, table) {
         let [first, ..] = group.as_slice() else { continue };
         for row in &group {
             let _infallible = writeln!(text, "{HEAD}{}{HEAD:#}", Escaped(row.name()));
@@ -31,14 +32,40 @@ pub(super) fn render(rows: &[MethodRow<'_>], dialect: Dialect) -> String {
                 }
             }
         }
+        for line in beside(first, table) {
+            let _infallible = writeln!(text, "  {line}");
+        }
         text.push('\n');
     }
     text
 }
 
-/// Methods that have the same entry, together.
-fn groups<'r, 't>(rows: &'r [MethodRow<'t>]) -> Vec<Vec<&'r MethodRow<'t>>> {
-    let entry = |row: &MethodRow<'_>| row.policy.as_ref().and_then(MethodPolicy::entry);
+/// What the table says of a method's operations and batches.
+fn beside(row: &MethodRow<'_>, table: &RetryTable) -> Vec<String> {
+    let polling = table.polling(&row.service, &row.method).map(|polling| {
+        let delay = polling.initial_retry_delay().unwrap_or_default();
+        let multiplier = polling.retry_delay_multiplier().unwrap_or(1.0);
+        let delay = grown(delay, multiplier, polling.max_retry_delay());
+        format!("its operations are polled after {delay}, for {} in all", limit(polling.total_timeout()))
+    });
+    let batching = table.batching(&row.service, &row.method).map(|batching| {
+        format!(
+            "its requests are gathered up to {} elements, {} bytes or {}",
+            batching.element_count_threshold(),
+            batching.request_byte_threshold(),
+            Ms(batching.delay_threshold())
+        )
+    });
+    polling.into_iter().chain(batching).collect()
+}
+
+/// Methods of which the table says the same, together.
+fn groups<'r, 't>(rows: &'r [MethodRow<'t>], table: &RetryTable) -> Vec<Vec<&'r MethodRow<'t>>> {
+    let entry = |row: &MethodRow<'_>| {
+        let (service, method) = (row.service.as_str(), row.method.as_str());
+        let number = row.policy.as_ref().and_then(MethodPolicy::entry);
+        (number, table.polling(service, method).cloned(), table.batching(service, method).cloned())
+    };
     let mut groups: Vec<Vec<&MethodRow<'_>>> = Vec::new();
     for row in rows {
         let same =
@@ -68,9 +95,30 @@ fn method(text: &mut String, policy: MethodPolicy<'_>, dialect: Dialect) {
     for (name, value, field) in rows {
         table.push([Cell::from(name), Cell::from(value), Cell::styled(&line_of(policy, field), DIM)]);
     }
+    for (name, value) in without_effect(policy) {
+        table.push([Cell::from(name), Cell::from(value)]);
+    }
     for line in table.to_string().lines() {
         let _infallible = writeln!(text, "  {}", line.trim_end());
     }
+}
+
+/// What nothing here acts on.
+fn without_effect(policy: MethodPolicy<'_>) -> Vec<(&'static str, String)> {
+    let hedging = policy.hedging().map(|hedging| {
+        let attempts =
+            hedging.max_attempts().map_or_else(|| "any number of".to_owned(), |most| most.to_string());
+        let codes = codes_text(hedging.non_fatal_codes());
+        format!("{attempts} attempts, {} apart, after {codes}", Ms(hedging.delay()))
+    });
+    let ready = policy.wait_for_ready().map(|wait| if wait { "yes" } else { "no" }.to_owned());
+    let size = |what: &str, bytes: Option<u64>| bytes.map(|bytes| format!("{what} up to {bytes} bytes"));
+    let requests = size("requests", policy.max_request_message_bytes());
+    let sizes: Vec<String> =
+        requests.into_iter().chain(size("responses", policy.max_response_message_bytes())).collect();
+    let sizes = Some(sizes.join(", ")).filter(|sizes| !sizes.is_empty());
+    let rows = [("hedging", hedging), ("wait for ready", ready), ("message sizes", sizes)];
+    rows.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
 pub(crate) fn limit(time: Option<Duration>) -> String {
