@@ -357,7 +357,7 @@ impl Past {
         }
         self.hedges.schedule(nanos(now), Duration::ZERO);
         let wait = self.hedges.delay;
-        let then = policy.rules.start(&mut policy.rules.begin(), true, now.saturating_add(wait), bound);
+        let then = policy.start(&mut policy.rules.begin(), true, now.saturating_add(wait), bound);
         if let Err(refusal) = then
             && !wait.is_zero()
         {

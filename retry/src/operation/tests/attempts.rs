@@ -2,8 +2,8 @@
 
 use super::ByHand;
 use crate::{
-    AttemptPlan, AttemptResult, Code, CodeSet, Compatibility, End, NoJitter, Operation, Policy, Response,
-    RetrySettings, RetrySettingsBuilder, SeededJitter, Seen, StopReason,
+    AttemptPlan, AttemptResult, Backoff, Code, CodeSet, Compatibility, End, Limits, NoJitter, Operation,
+    Policy, Recipe, Response, RetrySettings, RetrySettingsBuilder, SeededJitter, Seen, StopReason,
 };
 use std::time::Duration;
 
@@ -371,4 +371,32 @@ fn an_operation_and_its_facts_are_small() {
         assert_eq!(size_of::<Operation>(), 24);
         assert_eq!(size_of::<AttemptResult>(), 48);
     }
+}
+
+/// A stream may take all that is left; by gax-java's rules its RPC timeout bounds the whole of it.
+#[test]
+fn streams_have_no_timeout_of_their_own() {
+    let first = |policy: &Policy| ByHand::begin(policy).send().rpc_timeout();
+    let growing = growing((1500, 3000), 5000);
+    for (rules, timeout) in
+        [(Compatibility::Documented, 5000), (Compatibility::Grpc, 5000), (Compatibility::GaxJava, 1500)]
+    {
+        let policy = Policy::with_compatibility(&growing, Code::Unavailable, rules).without_rpc_timeouts();
+        assert_eq!(first(&policy), Some(timeout * MS), "{rules}");
+    }
+    for rules in [Compatibility::Documented, Compatibility::Grpc] {
+        let policy = Policy::with_compatibility(&growing, Code::Unavailable, rules);
+        let own = policy.with_attempt_timeout(7 * MS);
+        assert_eq!(first(&own), Some(7 * MS), "{rules}");
+        assert_eq!(first(&own.without_rpc_timeouts()), Some(5000 * MS), "{rules}");
+    }
+    let strategy = Recipe::new(Backoff::exponential(MS, 1.0, MS), Limits::none());
+    let strategy = Policy::from_recipe(&strategy, Code::Unavailable).with_attempt_timeout(7 * MS);
+    assert_eq!(first(&strategy), Some(7 * MS));
+    assert_eq!(first(&strategy.without_rpc_timeouts()), None);
+    let second = growing.to_builder().initial_rpc_timeout(None).build().unwrap();
+    let mut operation = ByHand::begin(&Policy::new(&second, Code::Unavailable).without_rpc_timeouts());
+    assert_eq!(operation.send().rpc_timeout(), Some(5000 * MS));
+    assert_eq!(operation.fails(Code::Unavailable).until(200 * MS), ["200 retry 2"]);
+    assert_eq!(operation.wait(), 4800 * MS);
 }

@@ -158,6 +158,16 @@ impl<J: JitterSource> ByHand<J> {
         self
     }
 
+    /// Its request can't be made.
+    pub(crate) fn unsendable(&mut self) -> &mut Self {
+        self.operation.unsendable(&self.policy);
+        self
+    }
+
+    pub(crate) fn operation(&self) -> &Operation {
+        &self.operation
+    }
+
     pub(crate) fn wake_at(&self) -> Option<Duration> {
         self.operation.wake_at(&self.policy)
     }
