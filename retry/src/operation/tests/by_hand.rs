@@ -79,6 +79,7 @@ impl<J: JitterSource> ByHand<J> {
     pub(crate) fn until(&mut self, moment: Duration) -> Vec<String> {
         let mut done = Vec::new();
         loop {
+            assert!(done.len() < 1000, "it goes on for ever: {}, {} ..", done[0], done[1]);
             match self.next() {
                 Action::Wait(Some(at)) if at <= moment => {
                     assert!(at > self.clock.now, "it waits for the past: {at:?}");
