@@ -147,7 +147,8 @@ impl Past {
         {
             self.due = None;
             self.start(policy, bound, kind, delay, now);
-        } else if self.hedges.is_due(nanos(now)) {
+        } else if self.hedges.due.is_some() {
+            // Nothing else can be due.
             self.hedge(policy, bound, now);
         }
         match self.due {

@@ -193,3 +193,24 @@ fn attempts_in_flight_are_known() {
     assert_eq!((attempt(&single, 1), attempt(&single, 2)), (Some(first), None));
     assert_eq!(attempt(single.ends(AttemptResult::done()), 1), Some(first));
 }
+
+/// The same first attempt as `next` gives, and only while there is none.
+#[test]
+fn the_first_attempt_can_be_had_without_an_action() {
+    let policy = Policy::new(&timed(), Code::Unavailable);
+    let mut operation = Operation::begin(&policy, Some(300 * MS));
+    let first = operation.send_first(&policy).unwrap();
+    assert_eq!(
+        (first.number(), first.kind(), first.rpc_timeout()),
+        (1, AttemptKind::Original, Some(300 * MS))
+    );
+    assert_eq!(operation.wake_at(&policy), Some(300 * MS));
+    assert_eq!(operation.send_first(&policy), None);
+    // What stands in its way is for `next` to say.
+    assert_eq!(Operation::begin(&policy, Some(Duration::ZERO)).send_first(&policy), None);
+    let mut late = Operation::begin(&policy, None);
+    late.late(&policy, MS);
+    assert_eq!(late.send_first(&policy), None);
+    let hedged = policy.with_hedging(Hedging::new(2));
+    assert_eq!(Operation::begin(&hedged, None).send_first(&hedged), None);
+}
