@@ -12,19 +12,20 @@ mod transport;
 
 pub use closure::{ErrorCode, Retried, RetryError, Retryable, Retryer, retry, retry_blocking};
 pub use gax_retry::{
-    Attempt, AttemptPlan, Backoff, Cap, Code, CodeSet, Compatibility, Dialect, Jitter, Limits, MethodKind,
-    NotAttempted, Policy, Recipe, RetryDelays, RetrySettings, RetrySettingsBuilder, RetryTable,
-    RetryTableBuilder, SettingsError, StartedAttempt, StopReason, TableError, TimeRule,
+    Attempt, AttemptPlan, Backoff, Cap, Code, CodeSet, Compatibility, Jitter, Limits, MethodKind,
+    NotAttempted, Policy, Recipe, RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError,
+    StartedAttempt, StopReason, TimeRule,
 };
 #[cfg(feature = "http")]
 pub use gax_retry::{
     HttpFailure, Idempotency, IdempotencyRule, IdempotencyStrategy, IdempotencyTable, OperationClass,
     PathPattern, Precondition, Preset, StatusSet, TransportFailure, TransportFailures, Verdict, presets,
 };
-pub use grpc::{
-    DeadlineFuture, DeadlineLayer, DeadlineService, DescriptorError, ResponseBody, ResponseFuture,
-    RetryLayer, RetryService,
-};
+#[cfg(feature = "tables")]
+pub use gax_table::{Dialect, RetryTable, RetryTableBuilder, TableError};
+pub use grpc::{DeadlineFuture, DeadlineLayer, DeadlineService, ResponseBody};
+#[cfg(feature = "tables")]
+pub use grpc::{DescriptorError, ResponseFuture, RetryLayer, RetryService};
 #[cfg(feature = "reqwest")]
 pub use http::ReqwestService;
 #[cfg(feature = "http")]

@@ -1,6 +1,7 @@
 //! The same settings in the words of every contender.
 
-use gax_retry::{Code, CodeSet, RetrySettings, RetryTable};
+use gax_retry::{Code, CodeSet, RetrySettings};
+use gax_table::RetryTable;
 use std::time::Duration;
 
 /// How long an attempt may take: long, since nothing here is meant to run into it.

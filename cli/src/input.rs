@@ -1,7 +1,7 @@
 //! Files that the command is told to read.
 
 use crate::failure::Failure;
-use gax_retry::__private::read_stream;
+use gax_table::__private::read_stream;
 use std::fs::File;
 use std::io;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! What a build script tells cargo.
 
-use gax_retry::{Finding, Severity};
+use gax_table::{Finding, Severity};
 use std::io::{Write, stdout};
 use std::path::PathBuf;
 

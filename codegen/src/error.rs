@@ -1,7 +1,7 @@
 //! Why code can't be generated.
 
 use gax_retry::__private::Escaped;
-use gax_retry::{Finding, TableError};
+use gax_table::{Finding, TableError};
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use std::error::Error as StdError;
 use std::fmt;
@@ -201,7 +201,7 @@ impl From<protox::Error> for Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gax_retry::RetryTable;
+    use gax_table::RetryTable;
 
     #[test]
     fn a_table_error_shows_place_text_and_help_and_labels_the_text() {

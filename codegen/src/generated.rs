@@ -1,7 +1,7 @@
 //! What the generator makes.
 
 use crate::Error;
-use gax_retry::Finding;
+use gax_table::Finding;
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};

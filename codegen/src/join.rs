@@ -1,10 +1,8 @@
 //! Table and descriptors together: what each RPC of a service starts with.
 
 use crate::descriptors::ProtoService;
-use gax_retry::{
-    CodeSet, MethodDescription, MethodKind, MethodPolicy, Origin, RetrySettings, RetryTable,
-    ServiceDescription, StubTable,
-};
+use gax_retry::{CodeSet, MethodKind, RetrySettings};
+use gax_table::{MethodDescription, MethodPolicy, Origin, RetryTable, ServiceDescription, StubTable};
 
 /// The names of the definitions of a method that the table has nothing for.
 const NO_CODES: &str = "no_retry_codes";

@@ -3,7 +3,7 @@
 use crate::descriptors::{Descriptors, ProtoService};
 use crate::join::{JoinedService, describe, join};
 use crate::names::{ServiceNames, service_names};
-use gax_retry::{Finding, RetryTable, ServiceDescription, TableError};
+use gax_table::{Finding, RetryTable, ServiceDescription, TableError};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What is generated, by service.

@@ -1,8 +1,8 @@
 //! The retry tables that a build script names.
 
 use crate::Error;
-use gax_retry::__private::read_file;
-use gax_retry::{Dialect, RetryTable};
+use gax_table::__private::read_file;
+use gax_table::{Dialect, RetryTable};
 use std::path::PathBuf;
 
 /// Where a table's text comes from.

@@ -2,7 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of tests fails the test that calls it")]
 
-use gax_retry::{IdempotencyLevel, MethodDescription, MethodKind};
+use gax_retry::MethodKind;
+use gax_table::{IdempotencyLevel, MethodDescription};
 use tonic_gax_build::describe_protos;
 
 fn write(name: &str, proto: &str) -> std::path::PathBuf {

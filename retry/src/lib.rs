@@ -10,10 +10,7 @@ pub mod gax_java;
 mod http_status;
 #[cfg(feature = "http")]
 mod idempotency;
-#[cfg(feature = "json")]
-mod input;
 mod jitter;
-pub mod lint;
 mod method_kind;
 mod nanos;
 mod operation;
@@ -29,7 +26,6 @@ mod server_delay;
 mod settings;
 mod started_attempt;
 mod stop_reason;
-mod table;
 
 pub use attempt::Attempt;
 pub use code::{Code, CodeSet, ParseCodeError};
@@ -55,22 +51,10 @@ pub use server_delay::ServerDelay;
 pub use settings::{RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError, SettingsProblem};
 pub use started_attempt::{AttemptKind, StartedAttempt};
 pub use stop_reason::StopReason;
-#[cfg(feature = "yaml")]
-pub use table::ServiceYaml;
-pub use table::{
-    Allowance, BatchingSettings, Dialect, Finding, HedgingPolicy, IdempotencyLevel, LimitExceeded,
-    MethodDescription, MethodPolicy, Origin, ParseDialectError, ParseTableFormatError, PolicyField,
-    RetryTable, RetryTableBuilder, RetryThrottling, RowKind, ServiceDescription, Severity, StubRow,
-    StubTable, TableError, TableFormat, TableName, getter_name,
-};
-#[cfg(feature = "json")]
-pub use table::{Conversion, ConversionTarget, ParseConversionTargetError, TableReader};
 
 /// For generated code, and for the other crates of this project, only.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::escaped::{Escaped, is_unprintable};
-    #[cfg(feature = "json")]
-    pub use crate::input::{open_file, read_file, read_stream};
-    pub use crate::private::retry_settings;
+    pub use crate::private::{retry_settings, unchecked};
 }

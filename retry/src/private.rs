@@ -1,6 +1,7 @@
-//! What generated code calls to write settings as statics. Not for people: it may change in any release.
+//! What generated code and the other crates of this project make settings with. Not for people: it may change in
+//! any release.
 
-use crate::RetrySettings;
+use crate::{RetrySettings, RetrySettingsBuilder};
 use std::time::Duration;
 
 /// Settings from all their fields, unchecked: the generator has checked them.
@@ -29,6 +30,12 @@ pub const fn retry_settings(
         rpc_timeout_multiplier,
         max_rpc_timeout,
     }
+}
+
+/// Settings as they are, for whoever has checked them, or writes them down as a table has them.
+#[must_use]
+pub const fn unchecked(builder: RetrySettingsBuilder) -> RetrySettings {
+    builder.unchecked()
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ pin_project! {
 
 impl<A: ServiceHandle> Call<A> {
     /// A call of a method that no table knows.
+    #[cfg_attr(not(feature = "tables"), expect(dead_code, reason = "only the layer passes calls through"))]
     #[inline]
     pub(crate) fn untouched(handle: A, service: &mut A::Service, request: http::Request<Body>) -> Self {
         Self::Passthrough { call: Passthrough::new(handle, service, request) }

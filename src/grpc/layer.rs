@@ -4,7 +4,8 @@ use super::service::RetryService;
 use crate::grpc::methods::{DescriptorError, Kinds, Methods, descriptors};
 use crate::operation::JitterSeeds;
 use crate::settings::Limits;
-use gax_retry::{Compatibility, Dialect, RetryTable};
+use gax_retry::Compatibility;
+use gax_table::{Dialect, RetryTable};
 use std::sync::{Arc, OnceLock};
 use tower_layer::Layer;
 

@@ -2,20 +2,25 @@
 
 mod call;
 mod deadline_layer;
+#[cfg(feature = "tables")]
 mod layer;
 mod methods;
 mod passthrough;
 mod protocol;
 mod request;
 mod response;
+#[cfg(feature = "tables")]
 mod response_future;
+#[cfg(feature = "tables")]
 mod service;
 mod status;
 mod transport;
 
 pub(crate) use call::Call;
 pub use deadline_layer::{DeadlineFuture, DeadlineLayer, DeadlineService};
+#[cfg(feature = "tables")]
 pub use layer::RetryLayer;
+#[cfg(feature = "tables")]
 pub use methods::DescriptorError;
 pub(crate) use methods::MethodPlan;
 pub(crate) use protocol::{GrpcProtocol, Reply};
@@ -25,7 +30,9 @@ pub(crate) use request::timeout::{
 pub(crate) use request::{ReplayableRequest, grpc_request, path_of, shrink, too_large};
 pub use response::ResponseBody;
 pub(crate) use response::{PREFIX, ReadExtent, Remainder, ResponseReader};
+#[cfg(feature = "tables")]
 pub use response_future::ResponseFuture;
+#[cfg(feature = "tables")]
 pub use service::RetryService;
 pub(crate) use status::received::value as header;
 pub(crate) use status::unsent;

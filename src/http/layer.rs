@@ -1,8 +1,7 @@
 //! The layer around an HTTP client.
 
 use super::plan::HttpPlan;
-use super::service::HttpRetryService;
-use super::shared_state::{HttpLimits, SharedState};
+use super::service::{Config, HttpRetryService, Limits};
 use crate::http::failure::Connections;
 use crate::operation::JitterSeeds;
 use gax_retry::{
@@ -79,10 +78,10 @@ pub struct HttpRetryLayer {
     statuses: Option<StatusSet>,
     server_delays: Option<bool>,
     attempt_timeout: Option<Duration>,
-    limits: HttpLimits,
+    limits: Limits,
     jitter: JitterSeeds,
     /// Made when the layer is first used, shared by all services it makes.
-    shared: OnceLock<Arc<SharedState>>,
+    config: OnceLock<Arc<Config>>,
 }
 
 #[derive(Debug, Clone)]
@@ -112,14 +111,14 @@ impl HttpRetryLayer {
             strategy: None,
             statuses: None,
             attempt_timeout: None,
-            limits: HttpLimits {
+            limits: Limits {
                 max_replay_bytes: usize::MAX,
                 max_response_buffer: 4 * 1024 * 1024,
                 body_idle_timeout: None,
             },
             server_delays: None,
             jitter: JitterSeeds::default(),
-            shared: OnceLock::new(),
+            config: OnceLock::new(),
         }
     }
 
@@ -224,11 +223,11 @@ impl HttpRetryLayer {
     }
 
     fn changed(mut self) -> Self {
-        self.shared = OnceLock::new();
+        self.config = OnceLock::new();
         self
     }
 
-    fn shared(&self) -> Arc<SharedState> {
+    fn config(&self) -> Arc<Config> {
         let mut policy = match &self.basis {
             Basis::Settings(settings, codes) => HttpPlan::new(settings, *codes, self.compatibility),
             Basis::Preset(preset) => HttpPlan::of_preset(preset),
@@ -248,7 +247,7 @@ impl HttpRetryLayer {
         if let Some(heeded) = self.server_delays {
             policy.policy = policy.policy.with_server_delays(heeded);
         }
-        Arc::new(SharedState {
+        Arc::new(Config {
             policy: Arc::new(policy),
             limits: self.limits,
             jitter: self.jitter.clone(),
@@ -261,6 +260,6 @@ impl<S: Clone> Layer<S> for HttpRetryLayer {
     type Service = HttpRetryService<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        HttpRetryService::new(inner, Arc::clone(self.shared.get_or_init(|| self.shared())))
+        HttpRetryService::new(inner, Arc::clone(self.config.get_or_init(|| self.config())))
     }
 }

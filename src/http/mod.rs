@@ -11,7 +11,6 @@ mod reqwest;
 mod response;
 mod response_future;
 mod service;
-mod shared_state;
 
 pub use failure::HttpError;
 pub use layer::HttpRetryLayer;

@@ -3,7 +3,9 @@
 pub(crate) mod blame;
 mod chain;
 mod connect_problem;
+#[cfg(any(feature = "http", feature = "tables"))]
 mod shared_service;
 
 pub(crate) use chain::chain;
+#[cfg(any(feature = "http", feature = "tables"))]
 pub(crate) use shared_service::SharedService;

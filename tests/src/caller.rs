@@ -5,7 +5,8 @@ use crate::generated::google::cloud::asset::v1::asset_service_client::AssetServi
 use crate::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest, ListAssetsResponse,
 };
-use gax_retry::{Code, CodeSet, Compatibility, RetrySettings, RetryTable};
+use gax_retry::{Code, CodeSet, Compatibility, RetrySettings};
+use gax_table::RetryTable;
 use tonic::{Request, Response, Status};
 use tonic_gax::client::Transport;
 use tonic_gax::{RetryLayer, RetryService};

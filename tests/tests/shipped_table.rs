@@ -1,7 +1,8 @@
 //! The table that the package ships, in a generated client and, read at run time, in a layer.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use gax_retry::{Code, Dialect, RetryTable};
+use gax_retry::Code;
+use gax_table::{Dialect, RetryTable};
 use std::path::Path;
 use tonic::transport::Channel;
 use tonic_gax::{RetryLayer, RetryService};

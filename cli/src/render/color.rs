@@ -1,7 +1,8 @@
 //! Colours. They are taken out again where the output is not a terminal.
 
 use anstyle::{AnsiColor, Style};
-use gax_retry::{Code, Severity};
+use gax_retry::Code;
+use gax_table::Severity;
 
 /// The word before an error.
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();

@@ -1,6 +1,6 @@
 //! Findings for programs.
 
-use gax_retry::{Finding, Origin};
+use gax_table::{Finding, Origin};
 use serde::Serialize;
 
 /// A finding as JSON has it.

@@ -1,7 +1,7 @@
 //! Dialects of retry tables, as a flag names them.
 
 use clap::ValueEnum;
-use gax_retry::Dialect;
+use gax_table::Dialect;
 
 /// Whose reading of a retry table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -123,12 +123,12 @@ fn every_rule_has_a_section_in_the_book() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/src/lint.md");
     let page = std::fs::read_to_string(page).unwrap();
     let headings: Vec<&str> = page.lines().filter(|line| line.starts_with("### ")).collect();
-    for rule in gax_retry::lint::rules() {
+    for rule in gax_table::lint::rules() {
         let heading = headings.iter().filter(|heading| heading.contains(&format!("`{rule}`"))).count();
         assert_eq!(heading, 1, "{rule}");
     }
     let named = headings.iter().flat_map(|heading| heading.split('`').skip(1).step_by(2));
     for name in named {
-        assert!(gax_retry::lint::rules().any(|rule| rule.id() == name), "{name}");
+        assert!(gax_table::lint::rules().any(|rule| rule.id() == name), "{name}");
     }
 }

@@ -4,7 +4,7 @@ mod compile;
 mod pass_through;
 
 use crate::tables::TableSource;
-use gax_retry::Dialect;
+use gax_table::Dialect;
 use std::collections::HashSet;
 use std::fmt;
 use std::path::PathBuf;

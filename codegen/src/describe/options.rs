@@ -1,7 +1,7 @@
 //! The options of methods that retries care about, read from an encoded `FileDescriptorSet`: the usual
 //! types of descriptors drop options that are extensions.
 
-use gax_retry::IdempotencyLevel;
+use gax_table::IdempotencyLevel;
 use prost::{DecodeError, Message};
 use std::collections::HashMap;
 

@@ -4,7 +4,7 @@ use super::options::MethodOptions;
 use crate::Error;
 use crate::descriptors::{Descriptors, ProtoService, full_name};
 use crate::includes::compiler;
-use gax_retry::{MethodDescription, ServiceDescription};
+use gax_table::{MethodDescription, ServiceDescription};
 use prost_types::FileDescriptorSet;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

@@ -3,9 +3,10 @@
 use super::DocLines;
 use super::duration::human;
 use gax_retry::{
-    AttemptPlan, Code, CodeSet, Compatibility, MethodKind, NoJitter, Origin, Policy, Response, RetryDelays,
+    AttemptPlan, Code, CodeSet, Compatibility, MethodKind, NoJitter, Policy, Response, RetryDelays,
     RetrySettings,
 };
+use gax_table::Origin;
 use std::path::Path;
 use std::time::Duration;
 

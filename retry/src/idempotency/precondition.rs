@@ -43,6 +43,24 @@ impl Precondition {
     pub fn body_field(path: impl Into<Cow<'static, str>>) -> Self {
         Self::BodyField(path.into())
     }
+
+    /// What part of a request carries it, in the words of tables: `query`, `header` or `body`.
+    #[must_use]
+    pub fn part(&self) -> &'static str {
+        match self {
+            Self::Query(_) => "query",
+            Self::Header(_) => "header",
+            Self::BodyField(_) => "body",
+        }
+    }
+
+    /// Its name there.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Query(name) | Self::Header(name) | Self::BodyField(name) => name,
+        }
+    }
 }
 
 impl fmt::Display for Precondition {

@@ -102,6 +102,11 @@ impl RetrySettingsBuilder {
         self.checked(delays)
     }
 
+    /// The fields as they are.
+    pub(crate) const fn unchecked(self) -> RetrySettings {
+        self.settings
+    }
+
     /// Checks the fields as gRPC does, for settings that [`Compatibility::Grpc`](crate::Compatibility::Grpc)
     /// runs: delays may shrink, since their multiplier only has to be above zero, and the longest delay may
     /// be shorter than the initial one, which it then replaces.

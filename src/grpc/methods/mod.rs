@@ -1,9 +1,13 @@
 //! The methods of a table, and the plan by which the calls of each are run.
 
+#[cfg(feature = "tables")]
 pub(super) mod descriptors;
 mod plan;
+#[cfg(feature = "tables")]
 mod table;
 
+#[cfg(feature = "tables")]
 pub use descriptors::DescriptorError;
 pub(crate) use plan::MethodPlan;
+#[cfg(feature = "tables")]
 pub(crate) use table::{Found, Kinds, Methods};

@@ -3,7 +3,8 @@
 use super::plan::MethodPlan;
 use crate::operation::JitterSeeds;
 use crate::settings::{CallSettings, Limits};
-use gax_retry::{Compatibility, MethodKind, RetrySettings, RetryTable};
+use gax_retry::{Compatibility, MethodKind, RetrySettings};
+use gax_table::RetryTable;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! Where an operation has its service from.
 
 use super::service::Transport;
+#[cfg(feature = "tables")]
 use crate::transport::SharedService;
 use std::task::{Context, Poll, Waker};
 
@@ -37,12 +38,14 @@ impl<S: Transport> ServiceHandle for OwnService<S> {
 ///
 /// The others save its cost, which exceeds their own: to clone a `Channel` counts half a dozen references up,
 /// and down again. They don't take the lock either.
+#[cfg(feature = "tables")]
 #[derive(Debug)]
 pub(crate) struct LazyService<S> {
     spare: SharedService<S>,
     own: Option<S>,
 }
 
+#[cfg(feature = "tables")]
 impl<S: Transport> LazyService<S> {
     #[inline]
     pub(crate) fn new(spare: SharedService<S>) -> Self {
@@ -50,6 +53,7 @@ impl<S: Transport> LazyService<S> {
     }
 }
 
+#[cfg(feature = "tables")]
 impl<S: Transport> ServiceHandle for LazyService<S> {
     type Service = S;
 

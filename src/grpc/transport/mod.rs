@@ -3,6 +3,8 @@
 mod handle;
 mod service;
 
-pub(crate) use handle::{LazyService, OwnService, ServiceHandle, ready_now};
+#[cfg(feature = "tables")]
+pub(crate) use handle::LazyService;
+pub(crate) use handle::{OwnService, ServiceHandle, ready_now};
 pub use service::Transport;
 pub(crate) use service::is_bare_channel;

@@ -93,12 +93,12 @@ where
     }
 
     fn is_end_stream(&self) -> bool {
-        let nothing_follows = match &self.remainder {
+        let frames_are_all = match &self.remainder {
             Remainder::End => true,
             Remainder::Trailers(_) | Remainder::Broken(_) => false,
             Remainder::Open { body, .. } => body.is_end_stream(),
         };
-        nothing_follows && self.frames.is_empty()
+        frames_are_all && self.frames.is_empty()
     }
 
     fn size_hint(&self) -> SizeHint {

@@ -12,7 +12,7 @@ use crate::command::Format;
 use crate::failure::{FINDINGS, Failure};
 use crate::input::Input;
 use directory::{File, State};
-use gax_retry::{Finding, Severity};
+use gax_table::{Finding, Severity};
 use miette::Diagnostic as _;
 use std::io::Write as _;
 use std::process::ExitCode;

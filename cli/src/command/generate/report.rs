@@ -7,7 +7,7 @@ use crate::command::{print, print_json};
 use crate::failure::Failure;
 use crate::render::FindingRow;
 use gax_retry::__private::Escaped;
-use gax_retry::Finding;
+use gax_table::Finding;
 use serde::Serialize;
 use std::fmt::Write as _;
 

@@ -9,10 +9,8 @@ use crate::input::Input;
 use crate::render::{Align, Cell, HEAD, Ms, Table, Timeline};
 use clap::Args;
 use gax_retry::__private::Escaped;
-use gax_retry::{
-    AttemptPlan, Code, CodeSet, Dialect, MethodPolicy, NoJitter, Outlook, Policy, PolicyField, Response,
-    RetrySettings, RetryTable,
-};
+use gax_retry::{AttemptPlan, Code, CodeSet, NoJitter, Outlook, Policy, Response, RetrySettings};
+use gax_table::{Dialect, MethodPolicy, PolicyField, RetryTable};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::PathBuf;

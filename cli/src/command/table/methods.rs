@@ -2,7 +2,8 @@
 
 use super::source::Api;
 use crate::failure::Failure;
-use gax_retry::{CodeSet, Dialect, MethodPolicy, Origin, Outlook, PolicyField, RetryTable};
+use gax_retry::{CodeSet, Outlook};
+use gax_table::{Dialect, MethodPolicy, Origin, PolicyField, RetryTable};
 use std::collections::BTreeSet;
 
 /// A method, or all methods of a service, with what a table says of it.

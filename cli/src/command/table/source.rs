@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::input::Input;
 use crate::value::DialectName;
 use clap::{Args, ValueEnum};
-use gax_retry::{Dialect, RetryTable, ServiceDescription, ServiceYaml, TableError, TableFormat};
+use gax_table::{Dialect, RetryTable, ServiceDescription, ServiceYaml, TableError, TableFormat};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use tonic_gax_build::{Protos, describe_protos};

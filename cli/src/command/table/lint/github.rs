@@ -3,7 +3,7 @@
 use super::place;
 use crate::command::table::source::Loaded;
 use gax_retry::__private::Escaped;
-use gax_retry::{Finding, Severity};
+use gax_table::{Finding, Severity};
 use std::fmt::Write as _;
 
 pub(super) fn render(findings: &[Finding], files: &[Loaded]) -> String {

@@ -5,7 +5,7 @@ use crate::command::json;
 use crate::command::table::source::Loaded;
 use crate::failure::Failure;
 use crate::render::FindingRow;
-use gax_retry::Finding;
+use gax_table::Finding;
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]

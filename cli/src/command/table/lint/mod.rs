@@ -9,8 +9,8 @@ use super::source::{Loaded, ProtoFlags, Reading};
 use crate::command::print;
 use crate::failure::{FINDINGS, Failure};
 use clap::{Args, ValueEnum};
-use gax_retry::lint::{Linter, Target, sibling_drift};
-use gax_retry::{Dialect, Finding, RetryTable, Severity, TableError};
+use gax_table::lint::{Linter, Target, sibling_drift};
+use gax_table::{Dialect, Finding, RetryTable, Severity, TableError};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -74,7 +74,7 @@ enum LintFormat {
 
 /// Reads what `--deny` and `--allow` take.
 pub(super) fn rule_or_severity(text: &str) -> Result<Target, String> {
-    text.parse().map_err(|error: gax_retry::lint::UnknownTargetError| match error.suggestion() {
+    text.parse().map_err(|error: gax_table::lint::UnknownTargetError| match error.suggestion() {
         Some(rule) => format!("is neither a rule nor a severity; did you mean {rule}?"),
         None => "is neither a rule nor a severity; write note, warning, error or a rule of docs/src/lint.md"
             .to_owned(),

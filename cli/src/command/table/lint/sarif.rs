@@ -4,8 +4,8 @@ use super::place;
 use crate::command::pretty_json;
 use crate::command::table::source::Loaded;
 use crate::failure::Failure;
-use gax_retry::lint::{Rule, rules};
-use gax_retry::{Finding, Severity};
+use gax_table::lint::{Rule, rules};
+use gax_table::{Finding, Severity};
 use serde_json::{Value, json};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";

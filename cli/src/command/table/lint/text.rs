@@ -4,7 +4,7 @@ use super::{Place, counts, place};
 use crate::command::table::source::Loaded;
 use crate::render::{DIM, HEAD, of_severity};
 use gax_retry::__private::Escaped;
-use gax_retry::Finding;
+use gax_table::Finding;
 use std::fmt::Write as _;
 
 /// The longest part of a line that is shown.

@@ -3,7 +3,8 @@
 use super::rules::Rules;
 use crate::command::table::methods::MethodRow;
 use crate::render::Ms;
-use gax_retry::{BatchingSettings, HedgingPolicy, MethodPolicy, PolicyField, RetrySettings, RetryTable};
+use gax_retry::RetrySettings;
+use gax_table::{BatchingSettings, HedgingPolicy, MethodPolicy, PolicyField, RetryTable};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

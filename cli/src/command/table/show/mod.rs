@@ -12,7 +12,7 @@ use crate::command::{print, print_json};
 use crate::failure::Failure;
 use crate::input::Input;
 use clap::{Args, ValueEnum};
-use gax_retry::{Dialect, Severity};
+use gax_table::{Dialect, Severity};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;

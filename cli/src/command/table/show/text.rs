@@ -3,7 +3,8 @@
 use crate::command::table::methods::{MethodRow, codes_text, line_of, short_place};
 use crate::render::{Align, Cell, DIM, HEAD, Ms, Table};
 use gax_retry::__private::Escaped;
-use gax_retry::{Dialect, MethodPolicy, Outlook, PolicyField, RetrySettings, RetryTable};
+use gax_retry::{Outlook, RetrySettings};
+use gax_table::{Dialect, MethodPolicy, PolicyField, RetryTable};
 use std::fmt::Write as _;
 use std::time::Duration;
 

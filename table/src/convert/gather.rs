@@ -1,0 +1,160 @@
+//! All that a table's files say, as one.
+
+use crate::document::Span;
+use crate::policy::{Definitions, Entry};
+use crate::retry_table::TableFile;
+use crate::service_config::{
+    HedgingPolicy, MethodConfig, Name, OwnFields, RetryPolicy, ServiceConfig, Throttling,
+};
+use crate::values::Located;
+use crate::{RetryTable, RetryThrottling};
+use gax_retry::{CodeSet, RetrySettings};
+use std::collections::HashSet;
+use std::time::Duration;
+
+/// Where something stands that stands nowhere.
+const NOWHERE: Span = Span { start: 0, end: 0 };
+
+/// What the files say, in their order; of a name in several files only the last is kept.
+pub(super) fn gather(table: &RetryTable) -> ServiceConfig {
+    let mut all = ServiceConfig::default();
+    for file in table.files() {
+        let config = file.config.clone().unwrap_or_else(|| from_entries(file));
+        let taken: HashSet<_> = config
+            .methods
+            .iter()
+            .flat_map(|method| &method.names)
+            .map(|name| (&name.service, &name.method))
+            .collect();
+        for method in &mut all.methods {
+            method.names.retain(|name| !taken.contains(&(&name.service, &name.method)));
+        }
+        all.methods.extend(config.methods);
+        all.beside.extend(config.beside);
+        all.rest.extend(config.rest);
+        all.allowances.extend(config.allowances);
+        all.throttling = config.throttling.or(all.throttling);
+    }
+    all
+}
+
+/// What a file of another kind, or code, says, in the terms of a service config.
+fn from_entries(file: &TableFile) -> ServiceConfig {
+    let mut config = ServiceConfig {
+        methods: file.entries.iter().map(method).collect(),
+        throttling: file.throttling.map(throttling),
+        ..ServiceConfig::default()
+    };
+    let mut extras: Vec<_> = file
+        .extras
+        .iter()
+        .flat_map(|(service, methods)| methods.iter().map(move |(method, extras)| (service, method, extras)))
+        .filter(|(.., extras)| extras.polling.is_some() || extras.batching.is_some())
+        .collect();
+    extras.sort_by_key(|(service, method, _)| (*service, *method));
+    for (service, method, extras) in extras {
+        let own = OwnFields {
+            polling: extras.polling.clone(),
+            batching: extras.batching.clone(),
+            ..OwnFields::default()
+        };
+        let names = vec![Name { span: NOWHERE, service: service.clone(), method: method.clone() }];
+        config.beside.push(MethodConfig { names, own, ..nothing() });
+    }
+    config
+}
+
+fn method(entry: &Entry) -> MethodConfig {
+    let settings = &entry.settings;
+    let names = entry.names.iter().map(|name| Name {
+        span: NOWHERE,
+        service: name.service.clone(),
+        method: name.method.clone(),
+    });
+    let one_timeout = settings.rpc_timeout_multiplier().to_bits() == 1.0_f64.to_bits()
+        && settings.initial_rpc_timeout() == settings.total_timeout()
+        && settings.max_rpc_timeout() == settings.total_timeout();
+    let definitions = match &entry.definitions {
+        Definitions::Named { codes, params } => Some((codes.clone(), params.clone())),
+        _ => None,
+    };
+    let mut own = OwnFields {
+        jittered: (!settings.jittered()).then(|| here(false)),
+        definitions,
+        ..OwnFields::default()
+    };
+    if !one_timeout {
+        own.total_timeout = settings.total_timeout().map(nanos);
+        own.initial_rpc_timeout = settings.initial_rpc_timeout().map(nanos);
+        own.rpc_timeout_multiplier = Some(here(settings.rpc_timeout_multiplier()));
+        own.max_rpc_timeout = settings.max_rpc_timeout().map(nanos);
+    }
+    let retries = !entry.codes.is_empty() || has_back_off(settings);
+    MethodConfig {
+        names: names.collect(),
+        timeout: settings.total_timeout().filter(|_| one_timeout).map(nanos),
+        retry: retries.then(|| policy(settings, entry.codes)),
+        hedging: entry.hedging.as_ref().map(|hedging| HedgingPolicy {
+            span: NOWHERE,
+            max_attempts: hedging.max_attempts().map(here),
+            delay: Some(nanos(hedging.delay())),
+            non_fatal_codes: Some(codes(hedging.non_fatal_codes())),
+        }),
+        wait_for_ready: entry.wait_for_ready.map(here),
+        own,
+        ..nothing()
+    }
+}
+
+fn has_back_off(settings: &RetrySettings) -> bool {
+    settings.initial_retry_delay().is_some()
+        || settings.max_retry_delay().is_some()
+        || settings
+            .retry_delay_multiplier()
+            .is_some_and(|multiplier| multiplier.to_bits() != 1.0_f64.to_bits())
+        || settings.max_attempts().is_some()
+}
+
+fn policy(settings: &RetrySettings, retried: CodeSet) -> RetryPolicy {
+    RetryPolicy {
+        span: NOWHERE,
+        max_attempts: settings.max_attempts().map(here),
+        initial_backoff: settings.initial_retry_delay().map(nanos),
+        max_backoff: settings.max_retry_delay().map(nanos),
+        multiplier: settings.retry_delay_multiplier().map(here),
+        codes: Some(codes(retried)),
+    }
+}
+
+fn codes(codes: CodeSet) -> Located<Vec<Located<gax_retry::Code>>> {
+    here(codes.iter().map(here).collect())
+}
+
+fn throttling(throttling: RetryThrottling) -> Throttling {
+    Throttling {
+        span: NOWHERE,
+        max_tokens: Some(here(throttling.max_tokens())),
+        token_ratio: Some(here(throttling.token_ratio())),
+    }
+}
+
+fn nothing() -> MethodConfig {
+    MethodConfig {
+        span: NOWHERE,
+        names: Vec::new(),
+        timeout: None,
+        retry: None,
+        hedging: None,
+        wait_for_ready: None,
+        own: OwnFields::default(),
+        rest: Vec::new(),
+    }
+}
+
+fn here<T>(value: T) -> Located<T> {
+    Located { value, span: NOWHERE }
+}
+
+fn nanos(duration: Duration) -> Located<i128> {
+    here(i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX))
+}

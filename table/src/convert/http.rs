@@ -1,0 +1,41 @@
+//! What a table says of HTTP requests, which TOML alone has a place for.
+
+use super::conversion::Conversion;
+use super::json::quoted;
+use crate::{Finding, Severity};
+use gax_retry::{IdempotencyTable, OperationClass, Precondition};
+use std::fmt::Write as _;
+
+/// Adds the rules to a text in TOML, each written out, those of the base included.
+pub(super) fn add_rules(conversion: &mut Conversion, table: &IdempotencyTable) {
+    let prefixes: Vec<String> = table.prefixes().map(quoted).collect();
+    let text = &mut conversion.text;
+    let _infallible = write!(text, "\n[http]\nprefixes = [{}]\n", prefixes.join(", "));
+    for rule in table.rules() {
+        let class = match rule.class() {
+            OperationClass::Always => "class = \"always\"".to_owned(),
+            OperationClass::Never => "class = \"never\"".to_owned(),
+            OperationClass::Conditional(any) => {
+                let any: Vec<String> = any.iter().map(condition).collect();
+                format!("if_any = [{}]", any.join(", "))
+            }
+        };
+        let _infallible = write!(
+            text,
+            "\n[[http.rule]]\nname = {}\nmethod = {}\npath = {}\n{class}\n",
+            quoted(rule.name()),
+            quoted(rule.method()),
+            quoted(&rule.path().to_string()),
+        );
+    }
+}
+
+fn condition(condition: &Precondition) -> String {
+    format!("{{ {} = {} }}", condition.part(), quoted(condition.name()))
+}
+
+/// Notes that the rules are lost.
+pub(super) fn lose_rules(conversion: &mut Conversion) {
+    let finding = Finding::new("not-expressible", Severity::Warning, "http of the file can't be said there");
+    conversion.findings.push(finding.with_help("only TOML has a place for it"));
+}

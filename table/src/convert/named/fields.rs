@@ -1,0 +1,67 @@
+//! What both forms write in the same way.
+
+use crate::Dialect;
+use crate::convert::json::{member, number_text, string, value};
+use crate::convert::losses::{Losses, Whom};
+use crate::document::{Kind, Member, Node};
+use gax_retry::__private::unchecked;
+use gax_retry::{CodeSet, Compatibility, RetrySettings};
+use std::time::Duration;
+
+/// The fields of params; a time of zero is one that is not set.
+pub(super) fn seven_fields(settings: &RetrySettings) -> Vec<Member> {
+    let time = |time: Option<Duration>| millis(time.unwrap_or_default());
+    vec![
+        member("initial_retry_delay_millis", time(settings.initial_retry_delay())),
+        member("retry_delay_multiplier", number(settings.retry_delay_multiplier().unwrap_or(1.0))),
+        member("max_retry_delay_millis", time(settings.max_retry_delay())),
+        member("initial_rpc_timeout_millis", time(settings.initial_rpc_timeout())),
+        member("rpc_timeout_multiplier", number(settings.rpc_timeout_multiplier())),
+        member("max_rpc_timeout_millis", time(settings.max_rpc_timeout())),
+        member("total_timeout_millis", time(settings.total_timeout())),
+    ]
+}
+
+/// The settings of a method that is retried, with the delays written out that nobody has set: other readers
+/// take zero for no delay at all. In the dialect of such a reader zero is meant.
+pub(super) fn with_delays(whom: &Whom, settings: &RetrySettings, losses: &mut Losses<'_>) -> RetrySettings {
+    match settings.initial_retry_delay() {
+        None if losses.dialect() != Dialect::GaxJava => {
+            let delays = settings.retry_delays(Compatibility::Documented);
+            let help = "a delay of zero is none at all for the form's other readers";
+            losses.approximate(whom, "delays that nobody set are written out", help);
+            let builder = settings.to_builder().initial_retry_delay(delays.initial());
+            unchecked(builder.retry_delay_multiplier(delays.multiplier()).max_retry_delay(delays.max()))
+        }
+        Some(delay) if delay.is_zero() => {
+            losses.lose_of(whom, "a retry without a delay", "read again, zero is a delay that is not set");
+            settings.clone()
+        }
+        _ => settings.clone(),
+    }
+}
+
+/// Whether the delays grow without a limit, which these forms can't say: zero is their smallest cap.
+pub(super) fn lacks_cap(settings: &RetrySettings) -> bool {
+    settings.max_retry_delay().is_none()
+        && settings.initial_retry_delay().is_some_and(|delay| !delay.is_zero())
+}
+
+pub(super) fn code_list(codes: CodeSet) -> Node {
+    value(Kind::Array(codes.iter().map(|code| string(code.name())).collect()))
+}
+
+pub(super) fn millis(duration: Duration) -> Node {
+    if duration.subsec_nanos().is_multiple_of(1_000_000) {
+        return value(Kind::Number(duration.as_millis().to_string()));
+    }
+    number(duration.as_secs_f64() * 1000.0)
+}
+
+pub(super) fn number(number: f64) -> Node {
+    value(Kind::Number(number_text(number)))
+}
+
+pub(super) fn object(members: Vec<Member>) -> Node {
+    value(Kind::Object(members))
+}

@@ -1,0 +1,81 @@
+//! What a table can be written as.
+
+use crate::TableFormat;
+use std::fmt;
+use std::str::FromStr;
+
+/// A form that a table can be written in: every [`TableFormat`], and configurations of proxies.
+///
+/// # Examples
+///
+/// ```
+/// use gax_table::{ConversionTarget, TableFormat};
+///
+/// assert_eq!("envoy".parse(), Ok(ConversionTarget::Envoy));
+/// assert_eq!("toml".parse(), Ok(ConversionTarget::Table(TableFormat::Toml)));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ConversionTarget {
+    /// A table that this crate also reads.
+    Table(TableFormat),
+    /// Envoy's `RouteConfiguration`, as YAML. Its routes lead to a cluster called `backend`.
+    Envoy,
+    /// Istio's `VirtualService`, as YAML. Its routes lead to a host called `backend`.
+    Istio,
+}
+
+impl ConversionTarget {
+    /// Every target.
+    pub const ALL: &'static [ConversionTarget] = &[
+        ConversionTarget::Table(TableFormat::ServiceConfig),
+        ConversionTarget::Table(TableFormat::GapicYaml),
+        ConversionTarget::Table(TableFormat::ClientConfig),
+        ConversionTarget::Table(TableFormat::Toml),
+        ConversionTarget::Envoy,
+        ConversionTarget::Istio,
+    ];
+
+    /// The name in the form that flags use, such as `envoy`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            ConversionTarget::Table(format) => format.as_str(),
+            ConversionTarget::Envoy => "envoy",
+            ConversionTarget::Istio => "istio",
+        }
+    }
+}
+
+impl From<TableFormat> for ConversionTarget {
+    fn from(format: TableFormat) -> Self {
+        ConversionTarget::Table(format)
+    }
+}
+
+impl fmt::Display for ConversionTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for ConversionTarget {
+    type Err = ParseConversionTargetError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        ConversionTarget::ALL
+            .iter()
+            .copied()
+            .find(|target| target.as_str() == text)
+            .ok_or_else(|| ParseConversionTargetError { text: text.to_owned() })
+    }
+}
+
+/// A text that names no [`ConversionTarget`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{text:?} is nothing that a table can be written as (grpc, gapic, client-config, toml, envoy or istio)"
+)]
+pub struct ParseConversionTargetError {
+    text: String,
+}

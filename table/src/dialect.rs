@@ -1,0 +1,102 @@
+//! Who reads a table, and so what it means.
+
+use gax_retry::Compatibility;
+use std::fmt;
+use std::str::FromStr;
+
+/// Whose reading of a retry table counts.
+///
+/// The same `*_grpc_service_config.json` means different things to different readers: Google's Java
+/// generator ignores `maxAttempts` and makes every attempt's timeout the total; gRPC itself caps
+/// attempts at five and refuses a whole file for one faulty policy.
+///
+/// # Examples
+///
+/// ```
+/// use gax_table::Dialect;
+///
+/// assert_eq!("gax-java".parse(), Ok(Dialect::GaxJava));
+/// assert_eq!(Dialect::default().to_string(), "as-written");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Dialect {
+    /// What the file says, all of it: exact multipliers, `maxAttempts` honoured, `{}` applied. A part
+    /// that has no meaning is an error, one that has no effect a finding.
+    #[default]
+    AsWritten,
+    /// What Google's Java generator makes of the file, and a file that it drops in silence is dropped
+    /// with a warning.
+    GaxJava,
+    /// What gRPC itself makes of a service config (gRFC A6): strict, whole or not at all, five attempts at
+    /// most, no timeout of single attempts.
+    Grpc,
+}
+
+impl Dialect {
+    /// Every dialect, the default first.
+    pub const ALL: &'static [Dialect] = &[Dialect::AsWritten, Dialect::GaxJava, Dialect::Grpc];
+
+    /// The name in the form that flags and files use, such as `as-written`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Dialect::AsWritten => "as-written",
+            Dialect::GaxJava => "gax-java",
+            Dialect::Grpc => "grpc",
+        }
+    }
+
+    /// Whose rules turn the settings into attempts where the dialect's own reader makes the calls.
+    ///
+    /// Calls of this library follow [`Compatibility::GaxJava`] only if they are told to.
+    #[must_use]
+    pub const fn compatibility(self) -> Compatibility {
+        match self {
+            Dialect::AsWritten => Compatibility::Documented,
+            Dialect::GaxJava => Compatibility::GaxJava,
+            Dialect::Grpc => Compatibility::Grpc,
+        }
+    }
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Dialect {
+    type Err = ParseDialectError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Dialect::ALL
+            .iter()
+            .copied()
+            .find(|dialect| dialect.as_str() == text)
+            .ok_or_else(|| ParseDialectError { text: text.to_owned() })
+    }
+}
+
+/// A text that names no [`Dialect`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is not a dialect (as-written, gax-java or grpc)")]
+pub struct ParseDialectError {
+    text: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_dialect_is_read_from_its_own_name() {
+        for dialect in Dialect::ALL {
+            assert_eq!(dialect.to_string().parse(), Ok(*dialect));
+        }
+        assert_eq!(
+            "java".parse::<Dialect>().unwrap_err().to_string(),
+            "\"java\" is not a dialect (as-written, gax-java or grpc)"
+        );
+    }
+}

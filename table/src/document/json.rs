@@ -1,0 +1,85 @@
+//! JSON text to nodes.
+
+use super::{Kind, Member, Node, Source, Span};
+use crate::TableError;
+use jsonc_parser::ast::{ObjectPropName, Value};
+use jsonc_parser::common::{Range, Ranged};
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+
+/// Which texts count as JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Strictness {
+    /// RFC 8259.
+    Strict,
+    /// Comments and single quotes as well, as Google's Java generator takes them.
+    Comments,
+}
+
+/// Reads a text; deep nesting (512 levels) is an error like any other.
+pub(crate) fn read_json(source: &Source, strictness: Strictness) -> Result<Node, TableError> {
+    let extensions = strictness == Strictness::Comments;
+    let options = ParseOptions {
+        allow_comments: extensions,
+        allow_single_quoted_strings: extensions,
+        allow_loose_object_property_names: false,
+        allow_trailing_commas: false,
+        allow_missing_commas: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    let parsed = parse_to_ast(source.text(), &CollectOptions::default(), &options).map_err(|error| {
+        let problem = lower_case_first(&error.kind().to_string());
+        let origin = source.origin(span(error.range()));
+        TableError::new(format!("not JSON: {problem}"))
+            .with_help("correct the text here")
+            .at(origin, source.excerpt(span(error.range())))
+    })?;
+    parsed.value.map(node).ok_or_else(|| {
+        let start = Span { start: 0, end: 0 };
+        TableError::new("the file is empty")
+            .with_help("a retry table is an object such as {\"methodConfig\": []}")
+            .at(source.origin(start), String::new())
+    })
+}
+
+fn node(value: Value<'_>) -> Node {
+    let span = span(value.range());
+    let kind = match value {
+        Value::NullKeyword(_) => Kind::Null,
+        Value::BooleanLit(literal) => Kind::Bool(literal.value),
+        Value::NumberLit(literal) => Kind::Number(literal.value.to_owned()),
+        Value::StringLit(literal) => Kind::String(literal.value.into_owned()),
+        Value::Array(array) => Kind::Array(array.elements.into_iter().map(node).collect()),
+        Value::Object(object) => Kind::Object(
+            object
+                .properties
+                .into_iter()
+                .map(|property| Member {
+                    key_span: name_span(&property.name),
+                    key: property.name.into_string(),
+                    value: node(property.value),
+                })
+                .collect(),
+        ),
+    };
+    Node { span, kind }
+}
+
+fn name_span(name: &ObjectPropName<'_>) -> Span {
+    match name {
+        ObjectPropName::String(literal) => span(literal.range),
+        ObjectPropName::Word(literal) => span(literal.range),
+    }
+}
+
+fn span(range: Range) -> Span {
+    Span { start: range.start, end: range.end.max(range.start) }
+}
+
+fn lower_case_first(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_lowercase().chain(characters).collect())
+}

@@ -1,0 +1,69 @@
+//! In which form a table is written.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The form in which a retry table is written.
+///
+/// # Examples
+///
+/// ```
+/// use gax_table::TableFormat;
+///
+/// assert_eq!("gapic".parse(), Ok(TableFormat::GapicYaml));
+/// assert_eq!(TableFormat::ServiceConfig.to_string(), "grpc");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TableFormat {
+    /// A gRPC service config: JSON with `methodConfig`.
+    ServiceConfig,
+    /// GAPIC YAML: a list of `interfaces`.
+    GapicYaml,
+    /// `*_client_config.json` of Google's Node generator: an object of `interfaces`.
+    ClientConfig,
+    /// This project's own form: TOML with `[[entry]]`.
+    Toml,
+}
+
+impl TableFormat {
+    /// Every format.
+    pub const ALL: &'static [TableFormat] =
+        &[TableFormat::ServiceConfig, TableFormat::GapicYaml, TableFormat::ClientConfig, TableFormat::Toml];
+
+    /// The name in the form that flags use, such as `grpc`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            TableFormat::ServiceConfig => "grpc",
+            TableFormat::GapicYaml => "gapic",
+            TableFormat::ClientConfig => "client-config",
+            TableFormat::Toml => "toml",
+        }
+    }
+}
+
+impl fmt::Display for TableFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for TableFormat {
+    type Err = ParseTableFormatError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        TableFormat::ALL
+            .iter()
+            .copied()
+            .find(|format| format.as_str() == text)
+            .ok_or_else(|| ParseTableFormatError { text: text.to_owned() })
+    }
+}
+
+/// A text that names no [`TableFormat`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is not a format of retry tables (grpc, gapic, client-config or toml)")]
+pub struct ParseTableFormatError {
+    text: String,
+}

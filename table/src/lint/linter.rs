@@ -1,0 +1,191 @@
+//! Runs the rules.
+
+use super::report::Report;
+use super::subject::Subject;
+use super::{allowances, backoff, codes, coverage, entries, limits, names, rules, streams, writes};
+use crate::suggest;
+use crate::{Finding, RetryTable, ServiceDescription, Severity};
+use std::collections::HashSet;
+use std::str::FromStr;
+
+/// Checks retry tables by the [rules](super::rules).
+///
+/// # Defaults
+///
+/// | option | default |
+/// | --- | --- |
+/// | `services` | not known: the rules that need them say nothing |
+/// | `imported` | none |
+/// | `allow` | nothing |
+/// | `deny` | nothing |
+///
+/// # Examples
+///
+/// ```
+/// use gax_table::{RetryTable, Severity};
+/// use gax_table::lint::Linter;
+///
+/// let text = r#"{"methodConfig": [{"name": [{"service": "a.B"}], "timeout": "2s"}]}"#;
+/// let findings = Linter::new().deny("short-timeout".parse()?).run(&RetryTable::parse(text)?);
+/// assert_eq!(findings[0].severity(), Severity::Error);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+#[must_use = "findings come from run()"]
+pub struct Linter {
+    services: Option<Vec<ServiceDescription>>,
+    imported: Vec<ServiceDescription>,
+    allowed: Vec<Target>,
+    denied: Vec<Target>,
+}
+
+/// What is allowed or denied: one rule, or all findings that matter that much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Target {
+    /// The rule of that name.
+    Rule(&'static str),
+    /// Findings of this severity; where they are denied, graver ones too.
+    Severity(Severity),
+}
+
+impl Linter {
+    /// A linter that knows no services and takes every rule as it is.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The services that the tables are for, so that the rules that need them can tell.
+    pub fn services(mut self, services: impl IntoIterator<Item = ServiceDescription>) -> Self {
+        self.services = Some(services.into_iter().collect());
+        self
+    }
+
+    /// Further services that a table may name, without having to: those of imported protos.
+    pub fn imported(mut self, services: impl IntoIterator<Item = ServiceDescription>) -> Self {
+        self.imported.extend(services);
+        self
+    }
+
+    /// Leaves findings out. May be called several times.
+    pub fn allow(mut self, target: Target) -> Self {
+        self.allowed.push(target);
+        self
+    }
+
+    /// Makes findings errors. May be called several times; what is allowed stays allowed.
+    pub fn deny(mut self, target: Target) -> Self {
+        self.denied.push(target);
+        self
+    }
+
+    /// What is worth saying about a table, in the order of its text; what has no place comes last. What the
+    /// table itself [allows](crate::Allowance) is left out.
+    #[must_use]
+    pub fn run(&self, table: &RetryTable) -> Vec<Finding> {
+        let subject = Subject::new(table, self.services.as_deref(), &self.imported);
+        let mut report = Report::default();
+        for check in [
+            names::check,
+            entries::check,
+            limits::check,
+            backoff::check,
+            codes::check,
+            writes::check,
+            streams::check,
+            coverage::check,
+        ] {
+            check(&subject, &mut report);
+        }
+        let unusable = table.unusable_entries(self.services.as_deref().unwrap_or_default());
+        let findings = table.findings().iter().cloned().map(|finding| {
+            let is_harmful = finding.rule() == "skipped-entry"
+                && unusable.iter().any(|error| error.origin() == finding.origin());
+            if is_harmful { finding.with_severity(Severity::Error) } else { finding }
+        });
+        let mut findings: Vec<Finding> = findings.collect();
+        findings.extend(report.into_findings());
+        let unused = allowances::unused(table, &findings, self.services.is_some());
+        findings.retain(|finding| table.allowance_for(finding).is_none());
+        findings.extend(unused);
+        self.judge(findings)
+    }
+
+    /// Findings that were made elsewhere, allowed or denied and put in order as [`run`](Self::run) does.
+    #[must_use]
+    pub fn judge(&self, findings: Vec<Finding>) -> Vec<Finding> {
+        let mut seen = HashSet::new();
+        let mut kept: Vec<Finding> = findings
+            .into_iter()
+            .filter(|finding| !self.allowed.iter().any(|target| target.is(finding)))
+            .filter(|finding| seen.insert((finding.rule(), place(finding), finding.message().to_owned())))
+            .map(|finding| {
+                let denied = self.denied.iter().any(|target| target.reaches(&finding));
+                if denied { finding.with_severity(Severity::Error) } else { finding }
+            })
+            .collect();
+        kept.sort_by_key(place);
+        kept
+    }
+}
+
+/// What findings are ordered by: their file, then their place in it.
+fn place(finding: &Finding) -> (bool, Option<String>, usize) {
+    let origin = finding.origin();
+    let file = origin.and_then(|origin| origin.file()).map(str::to_owned);
+    (origin.is_none(), file, origin.map_or(0, |origin| origin.span().start))
+}
+
+impl Target {
+    fn is(self, finding: &Finding) -> bool {
+        match self {
+            Target::Rule(id) => id == finding.rule(),
+            Target::Severity(severity) => severity == finding.severity(),
+        }
+    }
+
+    fn reaches(self, finding: &Finding) -> bool {
+        match self {
+            Target::Rule(id) => id == finding.rule(),
+            Target::Severity(severity) => severity <= finding.severity(),
+        }
+    }
+}
+
+impl FromStr for Target {
+    type Err = UnknownTargetError;
+
+    /// Reads a rule's name, or `note`, `warning` or `error`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        for severity in [Severity::Note, Severity::Warning, Severity::Error] {
+            if severity.to_string() == text {
+                return Ok(Target::Severity(severity));
+            }
+        }
+        let ids = || rules().map(super::Rule::id);
+        ids().find(|id| *id == text).map(Target::Rule).ok_or_else(|| UnknownTargetError {
+            text: text.to_owned(),
+            suggestion: suggest::closest(text, ids()).map(str::to_owned),
+        })
+    }
+}
+
+/// A text that names neither a rule nor a severity.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is neither a rule nor a severity{}", self.advice())]
+pub struct UnknownTargetError {
+    text: String,
+    suggestion: Option<String>,
+}
+
+impl UnknownTargetError {
+    /// The rule that is named nearly so.
+    #[must_use]
+    pub fn suggestion(&self) -> Option<&str> {
+        self.suggestion.as_deref()
+    }
+
+    fn advice(&self) -> String {
+        self.suggestion.as_ref().map_or_else(String::new, |rule| format!("; did you mean {rule}?"))
+    }
+}

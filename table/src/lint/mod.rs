@@ -1,0 +1,51 @@
+//! What is wrong, useless or unsafe in a retry table: one [`Rule`] for each thing worth saying.
+//!
+//! Some rules need the table alone, others the services that it is for, as descriptors tell them. What can
+//! only be seen while a file is read (a field that is not known, a name that comes twice) is said by its
+//! reader; see [`RetryTable::findings`](crate::RetryTable::findings). A [`Linter`] gives both.
+//!
+//! # Examples
+//!
+//! ```
+//! use gax_table::RetryTable;
+//! use gax_table::lint::Linter;
+//!
+//! let table = RetryTable::parse(
+//!     r#"{"methodConfig": [{
+//!         "name": [{"service": "google.example.v1.Library"}],
+//!         "timeout": "5s",
+//!         "retryPolicy": {
+//!             "maxAttempts": 5, "initialBackoff": "1s", "maxBackoff": "10s", "backoffMultiplier": 1.3,
+//!             "retryableStatusCodes": ["UNAVAILABLE"]
+//!         }
+//!     }]}"#,
+//! )?;
+//! let findings = Linter::new().run(&table);
+//! assert_eq!(findings[0].rule(), "cap-above-timeout");
+//! # Ok::<(), gax_table::TableError>(())
+//! ```
+
+mod action;
+mod allowances;
+mod backoff;
+mod codes;
+mod coverage;
+mod entries;
+mod limits;
+mod linter;
+mod names;
+mod reader_rules;
+mod report;
+mod rule;
+mod siblings;
+mod streams;
+mod subject;
+#[cfg(test)]
+#[cfg(feature = "json")]
+mod tests;
+mod version;
+mod writes;
+
+pub use linter::{Linter, Target, UnknownTargetError};
+pub use rule::{Needs, Rule, rules};
+pub use siblings::sibling_drift;

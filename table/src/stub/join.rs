@@ -1,0 +1,134 @@
+//! Tables and services to stub tables.
+
+use super::definitions::{RowKind, StubRow, StubTable};
+use super::getter::getter_name;
+use super::service::{MethodDescription, ServiceDescription};
+use crate::policy::Entry;
+use crate::{MethodPolicy, RetryTable};
+use gax_retry::__private::unchecked;
+use gax_retry::{CodeSet, MethodKind, RetrySettings};
+use std::time::Duration;
+
+impl RetryTable {
+    /// What generated clients of these services start from.
+    ///
+    /// Definitions that the table names itself come first, used or not, then the others in the order in
+    /// which the methods first use them. Rows are in the order of the methods, followed by two for each
+    /// long-running one, and last by those whose requests are a stream, by name: that is the order of Google's Java
+    /// clients. A method that the table has nothing for gets `no_retry_codes` and `no_retry_params`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::MethodKind;
+    /// use gax_table::{MethodDescription, RetryTable, ServiceDescription};
+    ///
+    /// let table = RetryTable::parse(r#"{"methodConfig": [{"name": [{"service": "a.B"}], "timeout": "5s"}]}"#)?;
+    /// let service = ServiceDescription::new("a.B").with_method(MethodDescription::new("Get", MethodKind::Unary));
+    /// let stub = &table.stub_tables(&[service])[0];
+    /// assert_eq!(stub.code_definitions()[0].0, "no_retry_0_codes");
+    /// assert_eq!(stub.rows()[0].getter(), "getSettings");
+    /// # Ok::<(), gax_table::TableError>(())
+    /// ```
+    #[must_use]
+    pub fn stub_tables(&self, services: &[ServiceDescription]) -> Vec<StubTable> {
+        services.iter().map(|service| self.stub_table(service)).collect()
+    }
+
+    fn stub_table(&self, service: &ServiceDescription) -> StubTable {
+        let nothing = Entry::nothing();
+        let named = || self.definitions(service.name()).iter();
+        let mut code_definitions: Vec<_> = named().flat_map(|named| &named.codes).cloned().collect();
+        let mut param_definitions: Vec<_> = named().flat_map(|named| &named.params).cloned().collect();
+        let (mut rows, mut operations, mut streams) = (Vec::new(), Vec::new(), Vec::new());
+        for method in service.methods() {
+            let policy = self
+                .lookup(service.name(), method.name())
+                .unwrap_or(MethodPolicy { entry: &nothing, keys: &nothing.keys });
+            if !code_definitions.iter().any(|(name, _)| name == policy.codes_key()) {
+                code_definitions.push((policy.codes_key().to_owned(), policy.codes()));
+            }
+            if !param_definitions.iter().any(|(name, _)| name == policy.params_key()) {
+                param_definitions.push((policy.params_key().to_owned(), policy.settings().clone()));
+            }
+            let batching = self.batching(service.name(), method.name());
+            let kind = row_kind(method.kind(), batching.is_some());
+            let mut method_row = row(service, method, kind, policy);
+            method_row.batching = batching.filter(|_| kind == RowKind::Batching).cloned();
+            let of_kind = if kind == RowKind::Streaming { &mut streams } else { &mut rows };
+            of_kind.push(method_row);
+            if method.is_long_running() {
+                let polling = self.polling(service.name(), method.name());
+                operations.push(row(service, method, RowKind::OperationInitial, policy));
+                operations.push(polling_row(
+                    service,
+                    method,
+                    polling.cloned().unwrap_or_else(default_polling),
+                ));
+            }
+        }
+        streams.sort_by(|one, other| one.method.cmp(&other.method));
+        rows.append(&mut operations);
+        rows.append(&mut streams);
+        StubTable { service: service.name().to_owned(), code_definitions, param_definitions, rows }
+    }
+}
+
+/// How a long-running operation is polled where no table says it.
+fn default_polling() -> RetrySettings {
+    let builder = RetrySettings::builder()
+        .total_timeout(Duration::from_secs(300))
+        .initial_retry_delay(Duration::from_secs(5))
+        .retry_delay_multiplier(1.5)
+        .max_retry_delay(Duration::from_secs(45));
+    unchecked(builder)
+}
+
+fn row(
+    service: &ServiceDescription,
+    method: &MethodDescription,
+    kind: RowKind,
+    policy: MethodPolicy<'_>,
+) -> StubRow {
+    let has_settings = kind != RowKind::Streaming;
+    let keys = || (policy.codes_key().to_owned(), policy.params_key().to_owned());
+    StubRow {
+        keys: has_settings.then(keys),
+        codes: if has_settings { policy.codes() } else { CodeSet::EMPTY },
+        settings: has_settings.then(|| policy.settings().clone()),
+        ..bare_row(service, method, kind)
+    }
+}
+
+fn polling_row(service: &ServiceDescription, method: &MethodDescription, settings: RetrySettings) -> StubRow {
+    StubRow { settings: Some(settings), ..bare_row(service, method, RowKind::OperationPolling) }
+}
+
+fn bare_row(service: &ServiceDescription, method: &MethodDescription, kind: RowKind) -> StubRow {
+    let own_service = method.own_service().unwrap_or(service.name());
+    let ending = match kind {
+        RowKind::OperationInitial | RowKind::OperationPolling => "OperationSettings",
+        _ => "Settings",
+    };
+    StubRow {
+        method: method.name().to_owned(),
+        full_method: format!("{own_service}/{}", method.name()),
+        getter: format!("{}{ending}", getter_name(method.name())),
+        kind,
+        keys: None,
+        codes: CodeSet::EMPTY,
+        settings: None,
+        batching: None,
+    }
+}
+
+fn row_kind(kind: MethodKind, batching: bool) -> RowKind {
+    match kind {
+        kind if batching && kind.is_unary() => RowKind::Batching,
+        MethodKind::Paged => RowKind::Paged,
+        MethodKind::Batching => RowKind::Batching,
+        MethodKind::ServerStreaming => RowKind::ServerStreaming,
+        kind if kind.streams_requests() => RowKind::Streaming,
+        _ => RowKind::Unary,
+    }
+}

@@ -1,0 +1,176 @@
+//! Services as far as retries care.
+
+use gax_retry::MethodKind;
+
+/// A service and its methods, in the order of its proto file, with mixins last.
+///
+/// It comes from descriptors; this crate knows none.
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::MethodKind;
+/// use gax_table::{MethodDescription, ServiceDescription};
+///
+/// let service = ServiceDescription::new("example.v1.Library")
+///     .with_method(MethodDescription::new("ListBooks", MethodKind::Paged))
+///     .with_method(MethodDescription::new("Reindex", MethodKind::Unary).long_running())
+///     .with_method(
+///         MethodDescription::new("GetLocation", MethodKind::Unary).mixed_in_from("google.cloud.location.Locations"),
+///     );
+/// assert_eq!(service.methods()[2].own_service(), Some("google.cloud.location.Locations"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServiceDescription {
+    name: String,
+    methods: Vec<MethodDescription>,
+}
+
+impl ServiceDescription {
+    /// A service by its full name, without methods.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), methods: Vec::new() }
+    }
+
+    /// The same service with one method more.
+    #[must_use]
+    pub fn with_method(mut self, method: MethodDescription) -> Self {
+        self.methods.push(method);
+        self
+    }
+
+    /// The full name, such as `google.cloud.asset.v1.AssetService`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The methods, in the order in which they were added.
+    #[must_use]
+    pub fn methods(&self) -> &[MethodDescription] {
+        &self.methods
+    }
+}
+
+/// A method of a [`ServiceDescription`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MethodDescription {
+    name: String,
+    kind: MethodKind,
+    long_running: bool,
+    returns_operation: bool,
+    own_service: Option<String>,
+    http_verb: Option<String>,
+    idempotency: IdempotencyLevel,
+}
+
+/// What a proto says of a method under `idempotency_level`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum IdempotencyLevel {
+    /// Nothing.
+    #[default]
+    Unknown,
+    /// It changes nothing.
+    NoSideEffects,
+    /// Doing it twice is the same as doing it once.
+    Idempotent,
+}
+
+impl MethodDescription {
+    /// A method by its name in the proto file.
+    #[must_use]
+    pub fn new(name: impl Into<String>, kind: MethodKind) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            long_running: false,
+            returns_operation: false,
+            own_service: None,
+            http_verb: None,
+            idempotency: IdempotencyLevel::Unknown,
+        }
+    }
+
+    /// The same method, starting a long-running operation that clients poll: it returns a
+    /// `google.longrunning.Operation` and has `google.longrunning.operation_info`.
+    #[must_use]
+    pub fn long_running(mut self) -> Self {
+        self.long_running = true;
+        self.returning_operation()
+    }
+
+    /// The same method, returning a `google.longrunning.Operation`.
+    #[must_use]
+    pub fn returning_operation(mut self) -> Self {
+        self.returns_operation = true;
+        self
+    }
+
+    /// The same method as one of another service that is mixed into this one, such as
+    /// `google.cloud.location.Locations`. A table knows it under the host's name.
+    #[must_use]
+    pub fn mixed_in_from(mut self, service: impl Into<String>) -> Self {
+        self.own_service = Some(service.into());
+        self
+    }
+
+    /// The same method with the verb under which it can be called over HTTP, such as `GET`: that of its
+    /// `google.api.http`.
+    #[must_use]
+    pub fn with_http_verb(mut self, verb: impl Into<String>) -> Self {
+        self.http_verb = Some(verb.into());
+        self
+    }
+
+    /// The same method with what its proto says of doing it twice.
+    #[must_use]
+    pub fn with_idempotency(mut self, level: IdempotencyLevel) -> Self {
+        self.idempotency = level;
+        self
+    }
+
+    /// The name, such as `ListAssets`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How it is called.
+    #[must_use]
+    pub fn kind(&self) -> MethodKind {
+        self.kind
+    }
+
+    /// Whether it starts a long-running operation that clients poll.
+    #[must_use]
+    pub fn is_long_running(&self) -> bool {
+        self.long_running
+    }
+
+    /// Whether it returns a `google.longrunning.Operation`: one that it starts or, as `GetOperation` does, one
+    /// that was started before.
+    #[must_use]
+    pub fn returns_operation(&self) -> bool {
+        self.returns_operation
+    }
+
+    /// The service that the method belongs to, if it is mixed in.
+    #[must_use]
+    pub fn own_service(&self) -> Option<&str> {
+        self.own_service.as_deref()
+    }
+
+    /// The verb under which it can be called over HTTP, such as `GET`.
+    #[must_use]
+    pub fn http_verb(&self) -> Option<&str> {
+        self.http_verb.as_deref()
+    }
+
+    /// What its proto says of doing it twice.
+    #[must_use]
+    pub fn idempotency(&self) -> IdempotencyLevel {
+        self.idempotency
+    }
+}

@@ -1,0 +1,316 @@
+use super::{read, rules};
+use crate::{Dialect, LimitExceeded, RetryTable, TableFormat};
+use gax_retry::{Code, CodeSet, RetrySettings};
+use std::time::Duration;
+
+const MS: Duration = Duration::from_millis(1);
+
+const TABLE: &str = r#"# The library's retries.
+[retry_throttling]
+max_tokens = 10
+token_ratio = 0.1
+
+[codes]
+idempotent = ["DEADLINE_EXCEEDED", "UNAVAILABLE"]
+
+[params.default]
+initial_retry_delay = "100ms"
+retry_delay_multiplier = 1.3
+max_retry_delay = "1m30s"
+timeout = "10m"
+initial_rpc_timeout = "20s"
+rpc_timeout_multiplier = 1.5
+max_rpc_timeout = "30s"
+jittered = false
+
+[[entry]]   # 0
+for = ["a.B"]
+codes = "idempotent"
+params = "default"
+wait_for_ready = true
+
+[[entry]]   # 1
+for = ["a.B/C", "a.B/D"]
+inherit = true
+codes = ["ABORTED"]
+max_attempts = 3
+retry_delay_multiplier = 2
+
+[[entry]]   # 2
+for = ["*", { service = "odd/name", method = "X" }]
+timeout = "5s"
+polling = { initial_delay = "5s", delay_multiplier = 1.5, max_delay = "45s", total_timeout = "5m" }
+
+[[entry]]   # hides nothing
+for = ["a.B/E"]
+batching = { element_count_threshold = 100, request_byte_threshold = 1048576, delay_threshold = "10ms", limit_exceeded = "block" }
+"#;
+
+fn parse(text: &str) -> RetryTable {
+    read(Dialect::AsWritten, text)
+}
+
+fn error(text: &str) -> String {
+    RetryTable::parse(text).unwrap_err().to_string()
+}
+
+#[test]
+fn codes_and_params_have_names() {
+    let table = parse(TABLE);
+    let policy = table.lookup("a.B", "Other").unwrap();
+    let expected = RetrySettings::builder()
+        .initial_retry_delay(100 * MS)
+        .retry_delay_multiplier(1.3)
+        .max_retry_delay(90_000 * MS)
+        .total_timeout(600_000 * MS)
+        .initial_rpc_timeout(20_000 * MS)
+        .rpc_timeout_multiplier(1.5)
+        .max_rpc_timeout(30_000 * MS)
+        .jittered(false)
+        .build()
+        .unwrap();
+    assert_eq!(policy.settings(), &expected);
+    assert_eq!(policy.codes(), CodeSet::from([Code::DeadlineExceeded, Code::Unavailable]));
+    assert_eq!((policy.codes_key(), policy.params_key()), ("idempotent", "default"));
+    assert_eq!(policy.wait_for_ready(), Some(true));
+    assert_eq!(policy.origin().unwrap().line(), 19);
+    let total = policy.origin_of(crate::PolicyField::TotalTimeout).unwrap();
+    assert_eq!((total.line(), total.column()), (13, 11));
+    assert_eq!(table.throttling().unwrap().max_tokens().to_string(), "10");
+    assert_eq!(rules(&table), ["no-max-attempts"]);
+}
+
+#[test]
+fn an_entry_that_inherits_says_only_what_differs() {
+    let table = parse(TABLE);
+    let policy = table.lookup("a.B", "D").unwrap();
+    assert_eq!(policy.codes(), CodeSet::from(Code::Aborted));
+    let settings = policy.settings();
+    assert_eq!(settings.max_attempts(), Some(3));
+    assert_eq!(settings.retry_delay_multiplier(), Some(2.0));
+    assert_eq!(settings.initial_retry_delay(), Some(100 * MS));
+    assert_eq!(settings.total_timeout(), Some(600_000 * MS));
+    assert_eq!(settings.initial_rpc_timeout(), Some(20_000 * MS));
+    assert!(!settings.jittered());
+    assert_eq!(policy.wait_for_ready(), Some(true));
+    assert_eq!(policy.codes_key(), "retry_policy_1_codes");
+}
+
+#[test]
+fn names_polling_and_batching() {
+    let table = parse(TABLE);
+    assert_eq!(table.lookup("x.Y", "Z").unwrap().entry(), Some(2));
+    assert_eq!(table.lookup("odd/name", "X").unwrap().entry(), Some(2));
+    assert_eq!(table.polling("odd/name", "X").unwrap().total_timeout(), Some(300_000 * MS));
+    assert_eq!(table.lookup("a.B", "E").unwrap().entry(), Some(0), "batching alone hides nothing");
+    let batching = table.batching("a.B", "E").unwrap();
+    assert_eq!(batching.limit_exceeded(), LimitExceeded::Block);
+    assert_eq!(batching.delay_threshold(), 10 * MS);
+}
+
+#[test]
+fn mistakes_say_what_to_write() {
+    let with = |fields: &str| error(&format!("[[entry]]\nfor = [\"a.B/C\"]\n{fields}\n"));
+    for (fields, message) in [
+        (
+            "timeout = 5",
+            "line 3, column 11: 5 is not a time; write a number with its unit, such as \"100ms\"",
+        ),
+        (
+            "timeout = \"5\"",
+            "line 3, column 11: \"5\" is not a time; write a number with its unit, such as \"100ms\"",
+        ),
+        ("codes = \"x\"", "line 3, column 9: \"x\" is not defined under [codes]; add it under [codes]"),
+        (
+            "codes = [\"NOPE\"]",
+            "line 3, column 10: \"NOPE\" is not a gRPC status code; write a name such as UNAVAILABLE, or a number from 0 to 16",
+        ),
+        (
+            "retry_delay_multiplier = nan",
+            "line 3, column 26: nan is not a finite number; write a number such as 1.3",
+        ),
+        (
+            "retry_delay_multiplier = 0.5",
+            "line 3, column 26: 0.5 is a multiplier below 1; write a number of at least 1, such as 1.3",
+        ),
+        (
+            "inherit = true",
+            "line 3, column 11: true inherits from an entry for a.B, which is not there; add an entry for \"a.B\"",
+        ),
+        (
+            "timeout = \"1s\"\ntimeout = \"1s\"",
+            "line 4, column 1: not TOML: duplicate key; correct the text here",
+        ),
+        (
+            "codes = []\nhedging = { max_attempts = 2 }",
+            "line 4, column 11: { max_attempts = 2 } cannot be, since the entry retries as well; remove one of the two",
+        ),
+        (
+            "initial_rpc_timeout = \"2s\"\nmax_rpc_timeout = \"1s\"",
+            "line 1, column 1: [[entry]] has no meaning: retry settings are not valid: max_rpc_timeout is 1s, but must not be shorter than initial_rpc_timeout (2s); correct these values",
+        ),
+    ] {
+        assert_eq!(with(fields), message, "{fields}");
+    }
+    assert_eq!(
+        error("[[entry]]\ntimeout = \"1s\""),
+        "line 1, column 1: [[entry]] has no for; write for = [\"package.Service/Method\"]"
+    );
+    for name in ["", "/C", "a.B/", "a/b/c"] {
+        let message = error(&format!("[[entry]]\nfor = [\"{name}\"]"));
+        assert!(message.starts_with(&format!("line 2, column 8: \"{name}\" is no name")), "{message}");
+    }
+    let table = parse("[[entry]]\nfor = [\"a.B\"]\ntime_out = \"1s\"\n");
+    assert_eq!(
+        table.findings()[0].to_string(),
+        "line 3, column 1: warning[unknown-field]: time_out is not a field of an entry; did you mean \"timeout\"?"
+    );
+}
+
+#[test]
+fn every_part_goes_to_toml_and_back() {
+    let table = parse(TABLE);
+    let again = parse(table.convert(TableFormat::Toml).text());
+    assert_eq!(again.convert(TableFormat::Toml).text(), table.convert(TableFormat::Toml).text());
+    for method in ["C", "D", "E", "Other"] {
+        let (one, other) = (table.lookup("a.B", method).unwrap(), again.lookup("a.B", method).unwrap());
+        assert_eq!(one.settings(), other.settings());
+        assert_eq!(one.codes(), other.codes());
+        assert_eq!(one.entry(), other.entry());
+    }
+    assert_eq!(table.batching("a.B", "E"), again.batching("a.B", "E"));
+    assert_eq!(table.polling("odd/name", "X"), again.polling("odd/name", "X"));
+    assert_eq!(again.throttling(), table.throttling());
+}
+
+#[test]
+fn what_a_service_config_can_not_say_is_a_finding() {
+    let conversion = parse(TABLE).convert(TableFormat::ServiceConfig);
+    let messages: Vec<_> = conversion.findings().iter().map(|finding| finding.message().to_owned()).collect();
+    let grpc = "can't be said in a gRPC service config";
+    assert_eq!(
+        messages,
+        [
+            format!("the timeout of single attempts of a.B {grpc}"),
+            format!("rpc_timeout_multiplier of a.B {grpc}"),
+            format!("jittered = false of a.B {grpc}"),
+            format!("the names of codes and params of a.B {grpc}"),
+            format!("the timeout of single attempts of a.B/C and 1 more {grpc}"),
+            format!("rpc_timeout_multiplier of a.B/C and 1 more {grpc}"),
+            format!("jittered = false of a.B/C and 1 more {grpc}"),
+            format!("polling of everything and 1 more {grpc}"),
+            format!("batching of a.B/E {grpc}"),
+        ]
+    );
+    let back = parse(conversion.text());
+    assert_eq!(back.lookup("a.B", "C").unwrap().settings().max_attempts(), Some(3));
+}
+
+#[test]
+fn parts_of_a_service_config_that_are_not_about_retries_are_kept() {
+    let text = r#"{
+  "methodConfig": [
+    {
+      "name": [{}],
+      "timeout": "0.25s",
+      "waitForReady": true,
+      "hedgingPolicy": {
+        "maxAttempts": 3,
+        "hedgingDelay": "0.5s",
+        "nonFatalStatusCodes": ["UNAVAILABLE"]
+      },
+      "maxRequestMessageBytes": 1024,
+      "odd key": {"a": [1, "x\u0001"], "b": true}
+    },
+    {
+      "name": [{"method": "Lost"}],
+      "retryPolicy": {
+        "retryableStatusCodes": []
+      }
+    }
+  ],
+  "retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1},
+  "loadBalancingConfig": [
+    {
+      "round_robin": {}
+    }
+  ]
+}
+"#;
+    let toml = parse(text).convert(TableFormat::Toml);
+    assert_eq!(toml.findings(), []);
+    let back = parse(toml.text()).convert(TableFormat::ServiceConfig);
+    assert_eq!(back.findings(), []);
+    let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    assert_eq!(value(back.text()), value(text), "{}", toml.text());
+}
+
+#[test]
+fn the_grpc_dialect_says_what_it_does_not_know() {
+    let text =
+        "[[entry]]\nfor = [\"a.B\"]\ntimeout = \"9s\"\ninitial_rpc_timeout = \"1s\"\njittered = false\n";
+    let table = read(Dialect::Grpc, text);
+    assert_eq!(rules(&table), ["no-effect"; 2]);
+    let settings = table.lookup("a.B", "C").unwrap().settings();
+    assert_eq!((settings.total_timeout(), settings.initial_rpc_timeout()), (Some(9000 * MS), None));
+    let java = read(Dialect::GaxJava, text);
+    assert_eq!(java.lookup("a.B", "C").unwrap().settings().initial_rpc_timeout(), Some(1000 * MS));
+    assert!(
+        RetryTable::reader().dialect(Dialect::GaxJava).read(b"[[entry]]\nfor = 1").is_err(),
+        "nothing is dropped"
+    );
+}
+
+const ALLOWED: &str = r#"[[allow]]
+rule = "no-max-attempts"
+reason = "the total ends it"
+
+[[entry]]
+for = ["a.B"]
+timeout = "2s"
+allow = [{ rule = "short-timeout", reason = "a cache" }]
+
+[[entry]]
+for = ["a.B/C"]
+timeout = "2s"
+codes = ["UNAVAILABLE"]
+initial_retry_delay = "10ms"
+retry_delay_multiplier = 2
+max_retry_delay = "100ms"
+"#;
+
+#[test]
+fn findings_that_are_allowed_with_a_reason_are_left_out() {
+    let lint = |text: &str| {
+        let table = parse(text);
+        let findings = crate::lint::Linter::new().run(&table);
+        findings.iter().map(|finding| (finding.rule(), finding.origin().unwrap().line())).collect::<Vec<_>>()
+    };
+    assert_eq!(lint(ALLOWED), [("short-timeout", 12)], "an entry allows for itself alone");
+    let nothing = ALLOWED.replace("\"no-max", "\"x").replace("\"short", "\"x");
+    let found = [
+        ("unused-allow", 1),
+        ("short-timeout", 7),
+        ("unused-allow", 8),
+        ("no-max-attempts", 10),
+        ("short-timeout", 12),
+    ];
+    assert_eq!(lint(&nothing), found);
+
+    let allowances: Vec<_> =
+        parse(ALLOWED).allowances().map(|one| (one.rule().to_owned(), one.origin().line())).collect();
+    assert_eq!(allowances, [("no-max-attempts".to_owned(), 1), ("short-timeout".to_owned(), 8)]);
+    assert_eq!(parse(ALLOWED).convert(TableFormat::Toml).text(), ALLOWED);
+    assert_eq!(parse(ALLOWED).convert(TableFormat::ServiceConfig).findings().len(), 2);
+}
+
+#[test]
+fn an_allowance_needs_a_reason() {
+    let message = error(&ALLOWED.replace(", reason = \"a cache\"", ""));
+    assert_eq!(
+        message,
+        "line 8, column 10: { rule = \"short-timeout\" } has no reason; write reason = \"why it may be so\""
+    );
+    let message = error(&ALLOWED.replace("rule = \"short-timeout\", ", ""));
+    assert!(message.contains("allows no rule"), "{message}");
+}

@@ -1,0 +1,112 @@
+use super::{read, rules};
+use crate::{Dialect, RetryTable};
+use gax_retry::{IdempotencyTable, RequestFacts};
+
+const TABLE: &str = r#"
+[http]
+base = "storage"
+prefixes = ["/v1", "/v2"]
+
+[[http.rule]]
+name = "things.sync"
+method = "POST"
+path = "/things/{id}:sync"
+class = "always"
+
+[[http.rule]]
+name = "any thing"
+method = "*"
+path = "/things/**"
+if_any = [{ query = "ifMatch" }, { header = "If-Match" }, { body = "thing.etag" }]
+
+[[http.rule]]
+name = "storage.buckets.delete"
+method = "DELETE"
+path = "/b/{bucket}"
+class = "never"
+
+[[entry]]
+for = ["a.B"]
+timeout = "5s"
+"#;
+
+fn said(table: &IdempotencyTable, request: &RequestFacts<'_>) -> String {
+    table.classify(request).to_string()
+}
+
+#[test]
+fn rules_of_a_file_decide_in_their_order_before_those_they_are_based_on() {
+    let table = read(Dialect::AsWritten, TABLE);
+    assert_eq!(rules(&table), [""; 0]);
+    assert!(table.lookup("a.B", "C").is_some());
+    let http = table.idempotency().unwrap();
+    for (method, target, expected) in [
+        ("POST", "/v1/things/7:sync", "always"),
+        ("POST", "/v2/things/7:sync", "always"),
+        ("POST", "/things/7", "conditional: ifMatch or If-Match header or thing.etag in the body missing"),
+        ("PUT", "/v1/things/7?ifMatch=3", "conditional: ifMatch"),
+        ("DELETE", "/storage/v1/b/photos", "never"),
+        ("GET", "/storage/v1/b/photos", "always"),
+        ("POST", "/v1/others", "unknown: no rule for this request"),
+    ] {
+        assert_eq!(said(http, &RequestFacts::new(method, target)), expected, "{method} {target}");
+    }
+    let body = RequestFacts::new("PATCH", "/things/7").with_body(br#"{"thing":{"etag":"x"}}"#);
+    assert_eq!(said(http, &body), "conditional: thing.etag in the body");
+    let headers: &[(&str, &str)] = &[("if-match", "x")];
+    let headed = RequestFacts::new("PATCH", "/things/7").with_headers(&headers);
+    assert_eq!(said(http, &headed), "conditional: If-Match header");
+}
+
+#[test]
+fn of_several_tables_the_last_that_has_rules_counts() {
+    let parse = |text: &str| RetryTable::parse(text).unwrap();
+    let entry = "[[entry]]\nfor = [\"a.B\"]\ntimeout = \"5s\"\n";
+    let merged =
+        RetryTable::merged([parse(TABLE), parse("[http]\nbase = \"http-methods\"\n"), parse(entry)]).unwrap();
+    assert_eq!(merged.idempotency(), Some(&IdempotencyTable::http_methods()));
+    assert_eq!(parse(entry).idempotency(), None);
+}
+
+#[test]
+fn what_is_no_rule_is_refused_with_its_place() {
+    let rule = |rest: &str| format!("[[http.rule]]\nname = \"n\"\nmethod = \"GET\"\npath = \"/p\"\n{rest}\n");
+    for (text, problem) in [
+        ("[http]\nbase = \"s3\"".to_owned(), "line 2, column 8: \"s3\" is no table of rules"),
+        (
+            "[http]\nprefixes = \"/v1\"".to_owned(),
+            "line 2, column 12: \"/v1\" is a string, but prefixes is an array",
+        ),
+        ("[[http.rule]]\nname = \"n\"".to_owned(), "line 1, column 1: [[http.rule]] is no whole rule"),
+        (rule(""), "line 1, column 1: [[http.rule]] says not just one of class and if_any"),
+        (
+            rule("class = \"always\"\nif_any = []"),
+            "line 1, column 1: [[http.rule]] says not just one of class and if_any",
+        ),
+        (rule("class = \"sometimes\""), "line 5, column 9: \"sometimes\" is no class"),
+        (rule("if_any = [{ cookie = \"x\" }]"), "line 5, column 11: { cookie = \"x\" } is no condition"),
+        (
+            rule("if_any = [{ query = \"x\", header = \"y\" }]"),
+            "line 5, column 11: { query = \"x\", header = \"y\" } is no condition",
+        ),
+        (rule("class = \"always\"").replace("/p", "p"), "line 4, column 8: \"p\" is no pattern for paths"),
+    ] {
+        let error = RetryTable::parse(&text).unwrap_err().to_string();
+        assert!(error.starts_with(problem), "{error}\n  not\n{problem}");
+    }
+    let odd = RetryTable::parse("[http]\nbasis = \"storage\"").unwrap();
+    assert_eq!(rules(&odd), ["unknown-field"]);
+}
+
+#[test]
+fn rules_survive_toml_and_are_missed_elsewhere() {
+    let table = read(Dialect::AsWritten, TABLE);
+    let toml = table.convert(crate::TableFormat::Toml);
+    assert_eq!(toml.findings(), []);
+    let again = RetryTable::parse(toml.text()).unwrap();
+    assert_eq!(rules(&again), [""; 0]);
+    assert_eq!(again.idempotency(), table.idempotency());
+    let json = table.convert(crate::TableFormat::ServiceConfig);
+    let [finding] = json.findings() else { panic!("{:?}", json.findings()) };
+    assert_eq!(finding.message(), "http of the file can't be said there");
+}

@@ -1,0 +1,174 @@
+//! The fields of one object, found by name.
+
+use crate::document::{Kind, Member, Node, Source};
+use crate::findings::Findings;
+use crate::{Dialect, Finding, Severity, TableError, suggest};
+
+/// Values in the order in which their names were asked for; `null` counts as absent.
+pub(crate) type Fields<'n, const N: usize> = [Option<&'n Node>; N];
+
+/// Finds fields by their names in lower camel case.
+#[derive(Debug)]
+pub(crate) struct FieldFinder<'a> {
+    source: &'a Source,
+    dialect: Dialect,
+}
+
+impl<'a> FieldFinder<'a> {
+    pub(crate) fn new(source: &'a Source, dialect: Dialect) -> Self {
+        Self { source, dialect }
+    }
+
+    /// The members of an object (`what` it is, such as "a retry policy") that have these names. A name in
+    /// snake case is the same field, as in protobuf's JSON form.
+    pub(crate) fn find<'n, const N: usize>(
+        &self,
+        node: &'n Node,
+        what: &str,
+        names: [&str; N],
+        findings: &mut Findings,
+    ) -> Result<Fields<'n, N>, TableError> {
+        self.find_among(node, what, names, &[], findings)
+    }
+
+    /// The same for an object that may have `others` as well, which are of no interest here.
+    pub(crate) fn find_among<'n, const N: usize>(
+        &self,
+        node: &'n Node,
+        what: &str,
+        names: [&str; N],
+        others: &[&str],
+        findings: &mut Findings,
+    ) -> Result<Fields<'n, N>, TableError> {
+        let Kind::Object(members) = &node.kind else {
+            let problem = format!("is {}, but {} is an object", node.a_kind(), what);
+            return Err(self.source.fault(node.span, &problem, "write an object in braces"));
+        };
+        let mut fields = [None; N];
+        let mut spellings: [Option<&str>; N] = [None; N];
+        for member in members {
+            let slot = names.iter().zip(fields.iter_mut().zip(&mut spellings)).find(|(name, _)| {
+                **name == member.key || (self.takes_snake_case() && snake_case(name) == member.key)
+            });
+            let Some((name, (slot, spelling))) = slot else {
+                if !others.contains(&member.key.as_str()) {
+                    self.unknown(member, what, &names, findings)?;
+                }
+                continue;
+            };
+            match spelling {
+                Some(first) if *first != member.key && self.dialect == Dialect::GaxJava => {
+                    let problem = format!("is the same field as {first:?}");
+                    return Err(self.source.fault(member.key_span, &problem, "keep one of the two"));
+                }
+                Some(_) => self.twice(member, findings)?,
+                None => self.spelling(member, name, findings),
+            }
+            *spelling = Some(&member.key);
+            *slot = match member.value.kind {
+                Kind::Null => {
+                    self.null(member, findings)?;
+                    None
+                }
+                _ => Some(&member.value),
+            };
+        }
+        Ok(fields)
+    }
+
+    fn unknown(
+        &self,
+        member: &Member,
+        what: &str,
+        names: &[&str],
+        findings: &mut Findings,
+    ) -> Result<(), TableError> {
+        let problem = format!("is not a field of {what}");
+        let help = || match suggest::closest(&member.key, names.iter().copied()) {
+            Some(name) => format!("did you mean \"{name}\"?"),
+            None => format!("it has {}", names.join(", ")),
+        };
+        if self.dialect == Dialect::GaxJava {
+            return Err(self.source.fault(member.key_span, &problem, help()));
+        }
+        findings.push_with(|| {
+            let message = format!("{} {problem}", self.source.excerpt(member.key_span));
+            Finding::new("unknown-field", Severity::Warning, message)
+                .with_help(help())
+                .at(self.source.origin(member.key_span))
+        });
+        Ok(())
+    }
+
+    fn takes_snake_case(&self) -> bool {
+        self.dialect != Dialect::Grpc
+    }
+
+    fn twice(&self, member: &Member, findings: &mut Findings) -> Result<(), TableError> {
+        if self.dialect == Dialect::Grpc {
+            return Err(duplicate_key(self.source, member));
+        }
+        let message = format!("{} comes twice in one object", self.source.excerpt(member.key_span));
+        findings.push(
+            Finding::new("duplicate-key", Severity::Warning, message)
+                .with_help("the last one counts; remove the others")
+                .at(self.source.origin(member.key_span)),
+        );
+        Ok(())
+    }
+
+    fn spelling(&self, member: &Member, name: &str, findings: &mut Findings) {
+        if member.key != name && self.dialect == Dialect::AsWritten {
+            let message = format!("{:?} is read as {name:?}", member.key);
+            findings.push(
+                Finding::new("snake-case-field", Severity::Warning, message)
+                    .with_help(format!("write {name:?}: gRPC itself does not see the field"))
+                    .at(self.source.origin(member.key_span)),
+            );
+        }
+    }
+
+    fn null(&self, member: &Member, findings: &mut Findings) -> Result<(), TableError> {
+        match self.dialect {
+            Dialect::GaxJava => {}
+            Dialect::Grpc => {
+                return Err(self.source.fault(member.value.span, "is no value in gRPC", "remove the field"));
+            }
+            Dialect::AsWritten => {
+                let message = format!("{:?} is null, which counts as absent", member.key);
+                findings.push(
+                    Finding::new("null-value", Severity::Warning, message)
+                        .with_help("remove the field: gRPC itself refuses the whole file")
+                        .at(self.source.origin(member.key_span)),
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The error of a reader that refuses an object with a key twice.
+pub(crate) fn duplicate_key(source: &Source, member: &Member) -> TableError {
+    source.fault(member.key_span, "comes twice in one object", "remove one of the two")
+}
+
+/// `initialBackoff` as `initial_backoff`.
+fn snake_case(name: &str) -> String {
+    let mut text = String::with_capacity(name.len() + 4);
+    for character in name.chars() {
+        if character.is_ascii_uppercase() {
+            text.push('_');
+        }
+        text.push(character.to_ascii_lowercase());
+    }
+    text
+}
+
+/// The members of an object under other names than these.
+pub(crate) fn rest(node: &Node, names: &[&str]) -> Vec<Member> {
+    let Kind::Object(members) = &node.kind else { return Vec::new() };
+    let others = members
+        .iter()
+        .filter(|member| !names.iter().any(|name| member.key == *name || member.key == snake_case(name)));
+    others.cloned().collect()
+}

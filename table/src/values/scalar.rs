@@ -1,0 +1,228 @@
+//! Single values of a service config.
+
+use super::duration::parse_duration;
+use crate::TableError;
+use crate::document::{Kind, Node, Source, Span};
+use crate::findings::Findings;
+use crate::{Dialect, Finding, Severity};
+use gax_retry::Code;
+use std::cell::Cell;
+use std::time::Duration;
+
+/// A value with its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Located<T> {
+    pub(crate) value: T,
+    pub(crate) span: Span,
+}
+
+/// Reads values as a dialect's reader does; Java's takes numbers and booleans in quotes too.
+#[derive(Debug)]
+pub(crate) struct Scalars<'a> {
+    pub(crate) source: &'a Source,
+    pub(crate) dialect: Dialect,
+    /// The first number that is no code, where the reader lets it pass.
+    pub(crate) unrecognized: Cell<Option<Span>>,
+}
+
+impl<'a> Scalars<'a> {
+    pub(crate) fn new(source: &'a Source, dialect: Dialect) -> Self {
+        Self { source, dialect, unrecognized: Cell::default() }
+    }
+
+    fn quotes_are_fine(&self) -> bool {
+        self.dialect == Dialect::GaxJava
+    }
+
+    fn wrong_kind(&self, node: &Node, field: &str, wanted: &str) -> TableError {
+        let problem = format!("is {}, but {field} is {wanted}", node.a_kind());
+        self.source.fault(node.span, &problem, format!("write {wanted}"))
+    }
+
+    pub(crate) fn array<'n>(&self, node: &'n Node, field: &str) -> Result<&'n [Node], TableError> {
+        match &node.kind {
+            Kind::Array(elements) => Ok(elements),
+            _ => Err(self.wrong_kind(node, field, "an array")),
+        }
+    }
+
+    pub(crate) fn string(&self, node: &Node, field: &str) -> Result<String, TableError> {
+        match &node.kind {
+            Kind::String(text) => Ok(text.clone()),
+            Kind::Number(text) if self.quotes_are_fine() => Ok(text.clone()),
+            Kind::Bool(value) if self.quotes_are_fine() => Ok(value.to_string()),
+            _ => Err(self.wrong_kind(node, field, "a string")),
+        }
+    }
+
+    pub(crate) fn boolean(&self, node: &Node, field: &str) -> Result<Located<bool>, TableError> {
+        let value = match &node.kind {
+            Kind::Bool(value) => *value,
+            Kind::String(text) if self.quotes_are_fine() && text == "true" => true,
+            Kind::String(text) if self.quotes_are_fine() && text == "false" => false,
+            _ => return Err(self.wrong_kind(node, field, "true or false")),
+        };
+        Ok(Located { value, span: node.span })
+    }
+
+    pub(crate) fn duration(&self, node: &Node, field: &str) -> Result<Located<i128>, TableError> {
+        let Kind::String(text) = &node.kind else {
+            return Err(self.wrong_kind(node, field, "a duration in quotes, such as \"60s\""));
+        };
+        let value = parse_duration(text).ok_or_else(|| {
+            let help = format!("write seconds followed by s, such as \"{}\"", suggested_seconds(text));
+            self.source.fault(node.span, "is not a duration", help)
+        })?;
+        Ok(Located { value, span: node.span })
+    }
+
+    pub(crate) fn number(&self, node: &Node, field: &str) -> Result<Located<f64>, TableError> {
+        let text = match &node.kind {
+            Kind::Number(text) => text.as_str(),
+            Kind::String(text) if self.quotes_are_fine() => text.trim(),
+            Kind::String(text) if self.dialect == Dialect::Grpc && text.trim().parse::<f64>().is_ok() => {
+                return Err(self.wrong_kind(node, field, "a number").with_java_taking("the string"));
+            }
+            _ => return Err(self.wrong_kind(node, field, "a number")),
+        };
+        let value = text.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(|| {
+            self.source.fault(node.span, "is not a finite number", "write a number such as 1.3")
+        })?;
+        Ok(Located { value, span: node.span })
+    }
+
+    /// A count: a number without a fraction, from 0 on.
+    pub(crate) fn count(&self, node: &Node, field: &str) -> Result<Located<u32>, TableError> {
+        let whole = self.whole(node, field)?;
+        let value = u32::try_from(whole.value).map_err(|_| self.no_count(node, field))?;
+        Ok(Located { value, span: node.span })
+    }
+
+    /// A number without a fraction, from 0 on, that a double holds exactly.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
+    pub(crate) fn whole(&self, node: &Node, field: &str) -> Result<Located<u64>, TableError> {
+        const LARGEST: f64 = 9_007_199_254_740_992.0;
+        let number = self.number(node, field)?.value;
+        if number.fract() != 0.0 || !(0.0..=LARGEST).contains(&number) {
+            return Err(self.no_count(node, field));
+        }
+        Ok(Located { value: number as u64, span: node.span })
+    }
+
+    fn no_count(&self, node: &Node, field: &str) -> TableError {
+        let help = "write a whole number, such as 5";
+        self.source.fault(node.span, &format!("is no value for {field}"), help)
+    }
+
+    /// A time given as a number of milliseconds.
+    pub(crate) fn millis(&self, node: &Node, field: &str) -> Result<Located<Duration>, TableError> {
+        let number = self.number(node, field)?.value;
+        let value = Duration::try_from_secs_f64(number / 1000.0).map_err(|_| {
+            let help = "write milliseconds of zero or more, such as 100";
+            self.source.fault(node.span, &format!("is no time for {field}"), help)
+        })?;
+        Ok(Located { value, span: node.span })
+    }
+
+    pub(crate) fn codes(
+        &self,
+        node: &Node,
+        field: &str,
+        findings: &mut Findings,
+    ) -> Result<Located<Vec<Located<Code>>>, TableError> {
+        let elements = self.array(node, field)?;
+        let mut codes: Vec<Located<Code>> = Vec::with_capacity(elements.len().min(Code::ALL.len()));
+        for element in elements {
+            let Some(code) = self.code(element, field, findings)? else { continue };
+            if codes.iter().any(|known| known.value == code.value) {
+                self.report_twice(&code, findings);
+            }
+            codes.push(code);
+        }
+        Ok(Located { value: codes, span: node.span })
+    }
+
+    fn report_twice(&self, code: &Located<Code>, findings: &mut Findings) {
+        if self.dialect == Dialect::AsWritten {
+            findings.push_with(|| {
+                Finding::new("duplicate-code", Severity::Note, format!("{} comes twice", code.value))
+                    .with_help("remove one of the two")
+                    .at(self.source.origin(code.span))
+            });
+        }
+    }
+
+    fn code(
+        &self,
+        node: &Node,
+        field: &str,
+        findings: &mut Findings,
+    ) -> Result<Option<Located<Code>>, TableError> {
+        let code = match &node.kind {
+            Kind::Number(text) => number_of_code(text),
+            Kind::String(text) if self.quotes_are_fine() => {
+                Code::ALL.into_iter().find(|code| code.name() == text).or_else(|| number_of_code(text))
+            }
+            Kind::String(text) => text.parse().ok(),
+            _ => return Err(self.wrong_kind(node, &format!("an element of {field}"), "a status code")),
+        };
+        let Some(code) = code else {
+            if let Kind::Number(text) | Kind::String(text) = &node.kind
+                && self.quotes_are_fine()
+                && text.parse::<i32>().is_ok()
+            {
+                self.unrecognized.set(self.unrecognized.get().or(Some(node.span)));
+                return Ok(None);
+            }
+            let help = match &node.kind {
+                Kind::String(text) => closest_code(text),
+                _ => "write a name such as UNAVAILABLE, or a number from 0 to 16".to_owned(),
+            };
+            return Err(self.source.fault(node.span, "is not a gRPC status code", help));
+        };
+        if let Kind::String(text) = &node.kind
+            && text != code.name()
+            && self.dialect != Dialect::GaxJava
+        {
+            findings.push(
+                Finding::new("lower-case-code", Severity::Warning, format!("{text:?} is read as {code}"))
+                    .with_help(format!(
+                        "write {code}: Google's generators, grpc-java and grpc-go refuse the whole file"
+                    ))
+                    .at(self.source.origin(node.span)),
+            );
+        }
+        Ok(Some(Located { value: code, span: node.span }))
+    }
+}
+
+fn number_of_code(text: &str) -> Option<Code> {
+    text.parse::<i32>().ok().and_then(|number| Code::try_from(number).ok())
+}
+
+fn closest_code(text: &str) -> String {
+    let names = Code::ALL.map(Code::name);
+    let upper = text.trim().to_uppercase().replace(['-', ' '], "_");
+    match crate::suggest::closest(&upper, names) {
+        Some(name) => format!("did you mean {name}?"),
+        None => "write a name such as UNAVAILABLE, or a number from 0 to 16".to_owned(),
+    }
+}
+
+/// The seconds that a person who wrote `text` may have meant.
+fn suggested_seconds(text: &str) -> String {
+    let text = text.trim();
+    let seconds = |number: &str, unit: f64| {
+        number.parse::<f64>().ok().filter(|n| (0.0..1e9).contains(n)).map(|n| format!("{}s", n * unit))
+    };
+    let split = text.find(|character: char| character.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let unit = match unit {
+        "ms" => Some(0.001),
+        "" | "s" | "S" | "sec" => Some(1.0),
+        "m" | "min" => Some(60.0),
+        "h" => Some(3600.0),
+        _ => None,
+    };
+    unit.and_then(|unit| seconds(number, unit)).unwrap_or_else(|| "0.1s".to_owned())
+}
