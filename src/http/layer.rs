@@ -1,7 +1,8 @@
 //! The layer around an HTTP client.
 
 use super::plan::HttpPlan;
-use super::service::{Config, HttpRetryService, Limits};
+use super::service::HttpRetryService;
+use super::shared_state::{HttpLimits, SharedState};
 use crate::http::failure::Connections;
 use crate::operation::JitterSeeds;
 use gax_retry::{
@@ -78,10 +79,10 @@ pub struct HttpRetryLayer {
     statuses: Option<StatusSet>,
     server_delays: Option<bool>,
     attempt_timeout: Option<Duration>,
-    limits: Limits,
+    limits: HttpLimits,
     jitter: JitterSeeds,
     /// Made when the layer is first used, shared by all services it makes.
-    config: OnceLock<Arc<Config>>,
+    shared: OnceLock<Arc<SharedState>>,
 }
 
 #[derive(Debug, Clone)]
@@ -111,14 +112,14 @@ impl HttpRetryLayer {
             strategy: None,
             statuses: None,
             attempt_timeout: None,
-            limits: Limits {
+            limits: HttpLimits {
                 max_replay_bytes: usize::MAX,
                 max_response_buffer: 4 * 1024 * 1024,
                 body_idle_timeout: None,
             },
             server_delays: None,
             jitter: JitterSeeds::default(),
-            config: OnceLock::new(),
+            shared: OnceLock::new(),
         }
     }
 
@@ -223,11 +224,11 @@ impl HttpRetryLayer {
     }
 
     fn changed(mut self) -> Self {
-        self.config = OnceLock::new();
+        self.shared = OnceLock::new();
         self
     }
 
-    fn config(&self) -> Arc<Config> {
+    fn shared(&self) -> Arc<SharedState> {
         let mut policy = match &self.basis {
             Basis::Settings(settings, codes) => HttpPlan::new(settings, *codes, self.compatibility),
             Basis::Preset(preset) => HttpPlan::of_preset(preset),
@@ -247,7 +248,7 @@ impl HttpRetryLayer {
         if let Some(heeded) = self.server_delays {
             policy.policy = policy.policy.with_server_delays(heeded);
         }
-        Arc::new(Config {
+        Arc::new(SharedState {
             policy: Arc::new(policy),
             limits: self.limits,
             jitter: self.jitter.clone(),
@@ -260,6 +261,6 @@ impl<S: Clone> Layer<S> for HttpRetryLayer {
     type Service = HttpRetryService<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        HttpRetryService::new(inner, Arc::clone(self.config.get_or_init(|| self.config())))
+        HttpRetryService::new(inner, Arc::clone(self.shared.get_or_init(|| self.shared())))
     }
 }

@@ -11,6 +11,7 @@ mod reqwest;
 mod response;
 mod response_future;
 mod service;
+mod shared_state;
 
 pub use failure::HttpError;
 pub use layer::HttpRetryLayer;

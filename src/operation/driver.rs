@@ -3,8 +3,8 @@
 
 use super::in_progress::InProgress;
 use super::protocol::{Current, Fact, Protocol};
+use super::report::{Name, OperationReport};
 use super::timer::Timer;
-use crate::operation::report::{Name, OperationReport};
 use gax_retry::{Action, AttemptResult, End, StartedAttempt, Stop};
 use pin_project_lite::pin_project;
 use std::pin::Pin;

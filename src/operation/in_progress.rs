@@ -3,7 +3,7 @@
 use super::clock::Clock;
 use super::jitter::Jitter;
 use super::protocol::{Current, Unsendable};
-use crate::operation::report::{Ledger, Name, Note, OperationReport};
+use super::report::{Ledger, Name, Note, OperationReport};
 use gax_retry::{
     Action, Attempt, AttemptKind, AttemptResult, JitterSource, Operation, Outcome, Policy, StartedAttempt,
     Stop, World,

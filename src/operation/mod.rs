@@ -20,10 +20,8 @@ pub(crate) use driver::{Driver, Finished};
 pub(crate) use inbound::{inbound_deadline, serve_within, time_left};
 pub(crate) use jitter::{Jitter, JitterSeeds};
 pub(crate) use protocol::{Current, Fact, Protocol, Unsendable};
-#[cfg(feature = "http")]
-pub(crate) use report::Detail;
-#[cfg(feature = "http")]
-pub(crate) use report::Ends;
 pub(crate) use report::Name;
 pub use report::{ConnectProblem, Note, OperationError, OperationReport};
+#[cfg(feature = "http")]
+pub(crate) use report::{Detail, Ends};
 pub(crate) use timer::Timer;

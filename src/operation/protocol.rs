@@ -2,7 +2,7 @@
 
 use super::clock::Clock;
 use super::jitter::Jitter;
-use crate::operation::report::{Ledger, Note};
+use super::report::{Ledger, Note};
 use gax_retry::{AttemptResult, Operation, Policy, StartedAttempt};
 use std::pin::Pin;
 use std::sync::Arc;

@@ -112,6 +112,21 @@ fn a_long_call_holds_no_more_than_a_short_one() {
     assert!(long <= short + 4096, "{long} bytes against {short}");
 }
 
+/// What a call takes where it is kept, besides the channel and the channel's own future.
+#[cfg(target_pointer_width = "64")]
+#[test]
+fn a_calls_future_is_small() {
+    use tonic::transport::Channel;
+    use tower_service::Service;
+    type Sent = <Channel as Service<http::Request<tonic::body::Body>>>::Future;
+    // Each may hold a channel of its own.
+    let transport = size_of::<Channel>() + size_of::<Sent>();
+    let generated = size_of::<tonic_gax::client::UnaryCall<Channel, Counted>>() - transport;
+    assert!(generated <= 208, "{generated} bytes besides the {transport} of the transport");
+    let layered = size_of::<tonic_gax::ResponseFuture<Channel>>() - transport;
+    assert!(layered <= 312, "{layered} bytes besides the {transport} of the transport");
+}
+
 /// Counts how often it is encoded.
 #[derive(Debug, Default)]
 struct Counted;

@@ -66,8 +66,4 @@ impl Hedges {
         self.closed.get_or_insert(refusal);
         self.due = None;
     }
-
-    pub(super) fn is_due(&self, now: u64) -> bool {
-        self.due.is_some_and(|due| now >= due)
-    }
 }

@@ -248,3 +248,40 @@ impl Operation {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Code, RetrySettings};
+
+    struct Clock(Duration);
+
+    impl World for Clock {
+        fn now(&mut self) -> Duration {
+            self.0
+        }
+
+        fn jitter(&mut self) -> &mut dyn JitterSource {
+            unreachable!("nothing is drawn")
+        }
+    }
+
+    /// An operation allocates nothing until something goes wrong.
+    #[test]
+    fn a_first_attempt_that_succeeds_has_no_past() {
+        let settings = RetrySettings::logical_timeout(Duration::from_millis(9));
+        let policy = Policy::new(&settings, Code::Unavailable);
+        let mut operation = Operation::begin(&policy, None);
+        let mut clock = Clock(Duration::ZERO);
+        assert!(matches!(operation.next(&policy, &mut clock), Action::Send(_)));
+        clock.0 = Duration::from_millis(8);
+        let deadline = Some(Duration::from_millis(9));
+        assert_eq!(operation.next(&policy, &mut clock), Action::Wait(deadline));
+        operation.committed(&policy, 1, CommitPoint::FirstMessage);
+        assert_eq!(operation.next(&policy, &mut clock), Action::Wait(deadline));
+        operation.ended(&policy, 1, AttemptResult::done(), &mut clock);
+        assert_eq!(operation.next(&policy, &mut clock), Action::Finish(End::Reply(1)));
+        assert_eq!(operation.next(&policy, &mut clock), Action::Wait(None));
+        assert_eq!(operation.past, None);
+    }
+}

@@ -147,7 +147,8 @@ impl Past {
         {
             self.due = None;
             self.start(policy, bound, kind, delay, now);
-        } else if self.hedges.is_due(nanos(now)) {
+        } else if self.hedges.due.is_some() {
+            // Nothing else can be due.
             self.hedge(policy, bound, now);
         }
         match self.due {
@@ -357,7 +358,7 @@ impl Past {
         }
         self.hedges.schedule(nanos(now), Duration::ZERO);
         let wait = self.hedges.delay;
-        let then = policy.rules.start(&mut policy.rules.begin(), true, now.saturating_add(wait), bound);
+        let then = policy.start(&mut policy.rules.begin(), true, now.saturating_add(wait), bound);
         if let Err(refusal) = then
             && !wait.is_zero()
         {

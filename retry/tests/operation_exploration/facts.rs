@@ -55,6 +55,8 @@ pub(crate) enum Ends {
     NotIdempotentNotSent,
     AtLeast(u64),
     Exactly(u64),
+    /// The attempt ended 3 ms ago, and the server asks for 4 ms.
+    Drained,
     Never,
     InternalNever,
     AfterHeaders,
@@ -63,7 +65,7 @@ pub(crate) enum Ends {
 }
 
 impl Ends {
-    pub(crate) fn result(self) -> AttemptResult {
+    pub(crate) fn result(self, now: Duration) -> AttemptResult {
         let unavailable = AttemptResult::failed(Code::Unavailable);
         match self {
             Ends::Done => AttemptResult::done(),
@@ -85,6 +87,7 @@ impl Ends {
             Ends::Exactly(ms) => {
                 unavailable.with_server_delay(ServerDelay::Exactly(Duration::from_millis(ms)))
             }
+            Ends::Drained => Ends::AtLeast(4).result(now).with_end(now.saturating_sub(3 * MS)),
             Ends::Never => unavailable.with_server_delay(ServerDelay::Never),
             Ends::InternalNever => {
                 AttemptResult::failed(Code::Internal).with_server_delay(ServerDelay::Never)
@@ -106,7 +109,7 @@ impl Ends {
     }
 
     pub(crate) fn asks_for_a_delay(self) -> bool {
-        matches!(self, Ends::AtLeast(_) | Ends::Exactly(_))
+        matches!(self, Ends::AtLeast(_) | Ends::Exactly(_) | Ends::Drained)
     }
 }
 
@@ -168,9 +171,9 @@ const DELIVERIES: [Fact; 12] = [
 /// What servers ask for: nothing, a wait that there is time for, one that there is none for, none at all.
 const SERVER_DELAYS: [Fact; 12] = [
     fact(When::Due, What::Nothing),
-    fact(When::JustAfter, What::Nothing),
+    ends(When::Due, Ends::Drained),
     ends(When::Soon, Ends::Unavailable),
-    ends(When::Now, Ends::AtLeast(4)),
+    ends(When::Soon, Ends::Drained),
     ends(When::Soon, Ends::AtLeast(20)),
     ends(When::Soon, Ends::AtLeast(40)),
     ends(When::Soon, Ends::Exactly(0)),

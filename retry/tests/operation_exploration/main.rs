@@ -81,22 +81,22 @@ fn explore_all(kind: &str, subjects: &[Subject], facts: &[&[Fact]], least: usize
 
 #[test]
 fn documented() {
-    explore_all("documented", &subjects::documented(), &facts::ALL, 100_000);
+    explore_all("documented", &subjects::documented(), &facts::ALL, 80_000);
 }
 
 #[test]
 fn gax_java() {
-    explore_all("gax-java", &subjects::gax_java(), &facts::ALL, 80_000);
+    explore_all("gax-java", &subjects::gax_java(), &facts::ALL, 60_000);
 }
 
 #[test]
 fn grpc() {
-    explore_all("grpc", &subjects::grpc(), &facts::ALL, 55_000);
+    explore_all("grpc", &subjects::grpc(), &facts::ALL, 45_000);
 }
 
 #[test]
 fn strategies() {
-    explore_all("strategies", &subjects::strategies(), &facts::ALL, 60_000);
+    explore_all("strategies", &subjects::strategies(), &facts::ALL, 50_000);
 }
 
 #[test]

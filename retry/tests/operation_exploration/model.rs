@@ -169,7 +169,7 @@ impl Run {
         let mut clock = Clock { now, jitter: subject.jitter };
         match (fact.what, attempt) {
             (What::Ends(how), Some(number)) => {
-                self.operation.ended(&policy, number, how.result(), &mut clock);
+                self.operation.ended(&policy, number, how.result(now), &mut clock);
                 self.note(number, how);
             }
             (What::Commits(point), Some(number)) => {
@@ -205,7 +205,7 @@ impl Run {
         if !was_in_flight || has_lost || self.is_finished {
             return;
         }
-        if how.result().outcome() == Outcome::Done {
+        if how.result(self.now).outcome() == Outcome::Done {
             self.replied.get_or_insert(number);
         }
         self.ended = Some((number, how));

@@ -1,4 +1,4 @@
-//! The request of a captured client, source so that it can be sent again.
+//! The request of a stock client, kept so that it can be sent again.
 
 use super::buffer::{Read, RequestBuffer};
 use super::inspection::CompactParts;
@@ -26,7 +26,7 @@ pub(crate) struct CapturedRequest {
 /// What attempts are written from.
 #[derive(Debug)]
 enum Source {
-    /// Of a captured tonic client's request: in most cases without an allocation.
+    /// Of a stock tonic client's request: in most cases without an allocation.
     Compact { target: Target, parts: CompactParts },
     /// Any other request.
     Whole(Box<Parts>),

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 /// An HTTP operation that ended without a response: its last attempt broke, or its time was up.
 ///
-/// A response of any status, `503` say, is no error but the response that the caller gets, with the
-/// report in its extensions.
+/// A response is no error, whatever its status, `503` say: the caller gets it, with the report in its
+/// extensions.
 ///
 /// # Examples
 ///

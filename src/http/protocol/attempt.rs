@@ -122,7 +122,7 @@ where
     }
 
     fn jitter(&self, _: &HttpPlan) -> Jitter {
-        self.config.jitter.next()
+        self.shared.jitter.next()
     }
 
     fn begin(&mut self, _: &HttpPlan, started: StartedAttempt, _: &mut Current<'_>) -> Self::Attempt {
@@ -160,7 +160,7 @@ where
                 },
                 AttemptProj::Sent { future } => match ready!(future.poll(cx)) {
                     Ok(response) => {
-                        self.config.connections.remember(response.extensions());
+                        self.shared.connections.remember(response.extensions());
                         let ended_at = current.clock().elapsed();
                         let method = &self.request.parts().method;
                         let reader = ResponseReader::new(method, response, self.limits().body_idle_timeout);

@@ -116,7 +116,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
                     && cause.failure == Some(TransportFailure::Reset)
                     && self.is_repeatable
                     && self.http.is_safe()
-                    && self.config.connections.remembers(&**error);
+                    && self.shared.connections.remembers(&**error);
                 if is_stale { Resend::Stale } else { Resend::No }
             }
             Reach::Unconnected | Reach::ClientClosed => Resend::No,

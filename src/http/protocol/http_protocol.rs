@@ -5,7 +5,7 @@ use crate::http::plan::HttpPlan;
 use crate::http::report::HttpReport;
 use crate::http::request::{Replay, ReplayableRequest};
 use crate::http::response::HttpResponseBody;
-use crate::http::service::{Config, Limits};
+use crate::http::shared_state::{HttpLimits, SharedState};
 use crate::operation::{Current, Name, inbound_deadline};
 use crate::transport::SharedService;
 use gax_retry::{AttemptResult, Code, HttpFailure, RetryFact, StartedAttempt, StopReason};
@@ -17,7 +17,7 @@ use tokio::time::Instant;
 pub(crate) struct HttpProtocol<S, B, R> {
     pub(super) service: S,
     pub(super) spare: SharedService<S>,
-    pub(super) config: Arc<Config>,
+    pub(super) shared: Arc<SharedState>,
     pub(super) inbound: Option<Instant>,
     pub(super) request: ReplayableRequest<B>,
     /// Whether the request may be sent twice, whatever became of it.
@@ -49,7 +49,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         service: S,
         spare: SharedService<S>,
         plan: &HttpPlan,
-        config: Arc<Config>,
+        shared: Arc<SharedState>,
         request: ReplayableRequest<B>,
     ) -> Self {
         let verdict = plan.classify(request.parts(), &request.bytes().unwrap_or_default());
@@ -57,7 +57,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         Self {
             service,
             spare,
-            config,
+            shared,
             inbound: inbound_deadline(),
             is_repeatable: http.may_be_sent_again(),
             request,
@@ -79,8 +79,8 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         (*self.http).clone()
     }
 
-    pub(super) fn limits(&self) -> &Limits {
-        &self.config.limits
+    pub(super) fn limits(&self) -> &HttpLimits {
+        &self.shared.limits
     }
 
     /// The facts of an attempt that failed so; `None`: by a fault of the request's own.

@@ -93,12 +93,12 @@ where
     }
 
     fn is_end_stream(&self) -> bool {
-        let frames_are_all = match &self.remainder {
+        let nothing_follows = match &self.remainder {
             Remainder::End => true,
             Remainder::Trailers(_) | Remainder::Broken(_) => false,
             Remainder::Open { body, .. } => body.is_end_stream(),
         };
-        frames_are_all && self.frames.is_empty()
+        nothing_follows && self.frames.is_empty()
     }
 
     fn size_hint(&self) -> SizeHint {

@@ -2,8 +2,9 @@
 
 use super::ByHand;
 use crate::{
-    AttemptPlan, AttemptResult, Code, CodeSet, Compatibility, End, NoJitter, Operation, Policy, Response,
-    RetrySettings, RetrySettingsBuilder, SeededJitter, Seen, StopReason,
+    AttemptPlan, AttemptResult, Backoff, Code, CodeSet, Compatibility, Delivery, End, Limits, NoJitter,
+    Operation, Outcome, Policy, Recipe, Response, RetrySettings, RetrySettingsBuilder, SeededJitter, Seen,
+    StopReason,
 };
 use std::time::Duration;
 
@@ -371,4 +372,61 @@ fn an_operation_and_its_facts_are_small() {
         assert_eq!(size_of::<Operation>(), 24);
         assert_eq!(size_of::<AttemptResult>(), 48);
     }
+}
+
+/// A stream may take all that is left; by gax-java's rules its RPC timeout bounds the whole of it.
+#[test]
+fn streams_have_no_timeout_of_their_own() {
+    let first = |policy: &Policy| ByHand::begin(policy).send().rpc_timeout();
+    let growing = growing((1500, 3000), 5000);
+    for (rules, timeout) in
+        [(Compatibility::Documented, 5000), (Compatibility::Grpc, 5000), (Compatibility::GaxJava, 1500)]
+    {
+        let policy = Policy::with_compatibility(&growing, Code::Unavailable, rules).without_rpc_timeouts();
+        assert_eq!(first(&policy), Some(timeout * MS), "{rules}");
+    }
+    for rules in [Compatibility::Documented, Compatibility::Grpc] {
+        let policy = Policy::with_compatibility(&growing, Code::Unavailable, rules);
+        let own = policy.with_attempt_timeout(7 * MS);
+        assert_eq!(first(&own), Some(7 * MS), "{rules}");
+        assert_eq!(first(&own.without_rpc_timeouts()), Some(5000 * MS), "{rules}");
+    }
+    let strategy = Recipe::new(Backoff::exponential(MS, 1.0, MS), Limits::none());
+    let strategy = Policy::from_recipe(&strategy, Code::Unavailable).with_attempt_timeout(7 * MS);
+    assert_eq!(first(&strategy), Some(7 * MS));
+    assert_eq!(first(&strategy.without_rpc_timeouts()), None);
+    let second = growing.to_builder().initial_rpc_timeout(None).build().unwrap();
+    let mut operation = ByHand::begin(&Policy::new(&second, Code::Unavailable).without_rpc_timeouts());
+    assert_eq!(operation.send().rpc_timeout(), Some(5000 * MS));
+    assert_eq!(operation.fails(Code::Unavailable).until(200 * MS), ["200 retry 2"]);
+    assert_eq!(operation.wait(), 4800 * MS);
+}
+
+/// Whatever the server does after the attempt's deadline, even on it, comes too late.
+#[test]
+fn a_response_that_comes_too_late_is_none() {
+    let settings = settings(|builder| builder.total_timeout(100 * MS).initial_rpc_timeout(40 * MS));
+    for (after, attempts, reason) in [(39, 1, None), (40, 3, Some(StopReason::TotalTimeout))] {
+        let plan = plan(&settings, &[Response::after(after * MS, Code::Ok); 3]);
+        assert_eq!((plan.attempts().len(), plan.stop_reason()), (attempts, reason));
+        let code = if reason.is_none() { Code::Ok } else { Code::DeadlineExceeded };
+        assert_eq!(plan.attempts()[0].code(), code);
+    }
+}
+
+#[test]
+fn facts_can_be_read_back() {
+    let result = AttemptResult::failed(Code::Aborted);
+    assert_eq!((result.code(), result.outcome()), (Code::Aborted, Outcome::Failed(Code::Aborted)));
+    assert_eq!(result.delivery(), Delivery::Unknown);
+    assert_eq!(result.with_delivery(Delivery::NotSent).delivery(), Delivery::NotSent);
+    for reply in [AttemptResult::done(), AttemptResult::not_done(), AttemptResult::failed(Code::Ok)] {
+        assert_eq!(reply.code(), Code::Ok);
+    }
+    let mut operation = ByHand::begin(&policy(&settings(|builder| builder.total_timeout(9 * MS))));
+    let first = operation.send();
+    assert_eq!(
+        (first.rpc_timeout(), first.with_rpc_timeout(4 * MS).rpc_timeout()),
+        (Some(9 * MS), Some(4 * MS))
+    );
 }

@@ -1,8 +1,11 @@
 //! When an operation begins, and with how much time.
 
 use super::{ByHand, MS, base, documented, unavailable};
-use crate::gax_java::RawSettings;
-use crate::{AttemptKind, AttemptResult, Code, CodeSet, Hedging, Policy, RetrySettings};
+use crate::gax_java::{Polling, RawSettings};
+use crate::{
+    AttemptKind, AttemptResult, Backoff, Code, CodeSet, Compatibility, Hedging, Limits, Operation, Policy,
+    Recipe, RetryFact, RetrySettings, StartedAttempt, TimeRule,
+};
 use std::time::Duration;
 
 fn timed() -> RetrySettings {
@@ -115,4 +118,99 @@ fn facts_of_attempts_that_are_not_in_flight_change_nothing() {
     assert_eq!(operation.until(100 * MS), ["100 retry 2"]);
     operation.ended(1, AttemptResult::done());
     assert_eq!(operation.now(), [] as [&str; 0]);
+}
+
+#[test]
+fn a_request_that_can_not_be_made_ends_the_operation() {
+    let mut operation = ByHand::begin(&documented());
+    assert_eq!(operation.unsendable().until(1000 * MS), ["0 stop NON_RETRYABLE"]);
+    let mut late = ByHand::begin_late(&documented(), None, 70 * MS);
+    assert_eq!(late.unsendable().until(1000 * MS), ["70 stop NON_RETRYABLE"]);
+}
+
+/// Zero that a program passes is no time, by any rules.
+#[test]
+fn a_timeout_of_zero_sends_nothing() {
+    for rules in [Compatibility::Documented, Compatibility::GaxJava, Compatibility::Grpc] {
+        let policy = Policy::with_compatibility(&timed(), Code::Unavailable, rules);
+        let none = policy.clone().with_attempt_timeout(Duration::ZERO);
+        assert_eq!(ByHand::begin(&none).now(), ["0 stop TOTAL_TIMEOUT"], "{rules}");
+        assert_eq!(ByHand::begin_late(&none, None, MS).now(), ["1 stop TOTAL_TIMEOUT"], "{rules}");
+        let hedged = none.clone().with_hedging(Hedging::new(3));
+        assert_eq!(ByHand::begin(&hedged).now(), ["0 stop TOTAL_TIMEOUT"], "{rules}");
+        // The settings of a call replace it, a timeout of a call does not.
+        assert_eq!(ByHand::begin(&none.clone().with_attempt_timeout(MS)).now(), ["0 stop TOTAL_TIMEOUT"]);
+        assert_eq!(ByHand::begin(&none.with_retry_settings(&timed())).now(), ["0 send 1"], "{rules}");
+        let spent = RetrySettings::logical_timeout(Duration::ZERO);
+        assert_eq!(
+            ByHand::begin(&policy.with_retry_settings(&spent)).now(),
+            ["0 stop TOTAL_TIMEOUT"],
+            "{rules}"
+        );
+    }
+}
+
+#[test]
+fn the_shorter_of_total_and_bound_is_the_limit_of_time() {
+    let limit = |policy: &Policy, bound| {
+        let operation = Operation::begin(policy, bound);
+        operation.time_limit(policy)
+    };
+    let timed_by = |rules| Policy::with_compatibility(&timed(), Code::Unavailable, rules);
+    for rules in [Compatibility::Documented, Compatibility::GaxJava, Compatibility::Grpc] {
+        assert_eq!(limit(&timed_by(rules), None), Some(1000 * MS), "{rules}");
+        assert_eq!(limit(&timed_by(rules), Some(2000 * MS)), Some(1000 * MS), "{rules}");
+        assert_eq!(limit(&timed_by(rules), Some(900 * MS)), Some(900 * MS), "{rules}");
+        let unlimited = Policy::with_compatibility(&base(), Code::Unavailable, rules);
+        assert_eq!(limit(&unlimited, None), None, "{rules}");
+        assert_eq!(limit(&unlimited, Some(MS)), Some(MS), "{rules}");
+    }
+    let strategy = |rule| {
+        let limits = Limits::none().with_time(500 * MS, rule);
+        Policy::from_recipe(&Recipe::new(Backoff::exponential(MS, 1.0, MS), limits), Code::Unavailable)
+    };
+    assert_eq!(limit(&strategy(TimeRule::Strict), None), Some(500 * MS));
+    // By the others an attempt may run on.
+    assert_eq!(limit(&strategy(TimeRule::Clip), None), None);
+    let polling = RawSettings { total_timeout_us: 1000, ..RawSettings::default() };
+    assert_eq!(limit(&Policy::polling(Polling::new(&polling)), None), None);
+}
+
+#[test]
+fn attempts_in_flight_are_known() {
+    let policy = documented().with_hedging(Hedging::new(3).with_delay(10 * MS));
+    let mut operation = ByHand::begin(&policy);
+    let known = |operation: &ByHand, number| {
+        operation.operation().attempt(&policy, number).map(StartedAttempt::number)
+    };
+    assert_eq!(operation.until(25 * MS).len(), 3);
+    operation.ended(2, unavailable().with_retry(RetryFact::Yes));
+    assert_eq!([1, 2, 3, 4].map(|number| known(&operation, number)), [Some(1), None, Some(3), None]);
+
+    let mut single = ByHand::begin(&documented());
+    let first = single.send();
+    let attempt = |operation: &ByHand, number| operation.operation().attempt(&documented(), number);
+    assert_eq!((attempt(&single, 1), attempt(&single, 2)), (Some(first), None));
+    assert_eq!(attempt(single.ends(AttemptResult::done()), 1), Some(first));
+}
+
+/// The same first attempt as `next` gives, and only while there is none.
+#[test]
+fn the_first_attempt_can_be_had_without_an_action() {
+    let policy = Policy::new(&timed(), Code::Unavailable);
+    let mut operation = Operation::begin(&policy, Some(300 * MS));
+    let first = operation.send_first(&policy).unwrap();
+    assert_eq!(
+        (first.number(), first.kind(), first.rpc_timeout()),
+        (1, AttemptKind::Original, Some(300 * MS))
+    );
+    assert_eq!(operation.wake_at(&policy), Some(300 * MS));
+    assert_eq!(operation.send_first(&policy), None);
+    // What stands in its way is for `next` to say.
+    assert_eq!(Operation::begin(&policy, Some(Duration::ZERO)).send_first(&policy), None);
+    let mut late = Operation::begin(&policy, None);
+    late.late(&policy, MS);
+    assert_eq!(late.send_first(&policy), None);
+    let hedged = policy.with_hedging(Hedging::new(2));
+    assert_eq!(Operation::begin(&hedged, None).send_first(&hedged), None);
 }

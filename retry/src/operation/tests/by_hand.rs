@@ -79,6 +79,7 @@ impl<J: JitterSource> ByHand<J> {
     pub(crate) fn until(&mut self, moment: Duration) -> Vec<String> {
         let mut done = Vec::new();
         loop {
+            assert!(done.len() < 1000, "it goes on for ever: {}, {} ..", done[0], done[1]);
             match self.next() {
                 Action::Wait(Some(at)) if at <= moment => {
                     assert!(at > self.clock.now, "it waits for the past: {at:?}");
@@ -156,6 +157,16 @@ impl<J: JitterSource> ByHand<J> {
     pub(crate) fn cancelled(&mut self) -> &mut Self {
         self.operation.cancelled(&self.policy);
         self
+    }
+
+    /// Its request can't be made.
+    pub(crate) fn unsendable(&mut self) -> &mut Self {
+        self.operation.unsendable(&self.policy);
+        self
+    }
+
+    pub(crate) fn operation(&self) -> &Operation {
+        &self.operation
     }
 
     pub(crate) fn wake_at(&self) -> Option<Duration> {

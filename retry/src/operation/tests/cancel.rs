@@ -86,3 +86,13 @@ fn a_failure_of_the_end_stays_the_end() {
     operation.at(30 * MS).fails(Code::Internal).cancelled();
     assert_eq!(operation.until(Duration::MAX), ["30 stop of 1 NON_RETRYABLE"]);
 }
+
+#[test]
+fn losers_are_cancelled_in_the_order_in_which_they_were_sent() {
+    let hedging = Hedging::new(4).with_delay(100 * MS).with_non_fatal_codes(Code::Unavailable);
+    let mut operation = ByHand::begin(&grpc().with_hedging(hedging));
+    assert_eq!(operation.until(150 * MS), ["0 send 1", "100 hedge 2"]);
+    assert_eq!(operation.ended(1, unavailable()).until(300 * MS), ["150 hedge 3", "250 hedge 4"]);
+    let expected = ["300 cancel 2", "300 cancel 3", "300 cancel 4", "300 stop of 1 CANCELLED"];
+    assert_eq!(operation.cancelled().now(), expected);
+}

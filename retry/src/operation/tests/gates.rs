@@ -194,3 +194,20 @@ fn grpc_looks_at_time_and_then_at_attempts() {
     let waits = grpc(settings().total_timeout(120 * MS).max_attempts(2));
     assert_eq!(waits, "120 stop of 1 TOTAL_TIMEOUT at the deadline");
 }
+
+/// What a driver asks before it takes trouble over a failure: whether it could be retried at all.
+#[test]
+fn a_policy_permits_what_the_first_gates_let_pass() {
+    let policy = limited();
+    let closed = RetryFact::No(StopReason::ChannelClosed);
+    for (result, expected) in [
+        (unavailable(), true),
+        (AttemptResult::failed(Code::Internal), false),
+        (AttemptResult::failed(Code::Internal).with_retry(RetryFact::Yes), true),
+        (unavailable().with_retry(closed), false),
+        (unavailable().with_idempotent(false), false),
+        (unavailable().with_idempotent(false).with_delivery(Delivery::NotSent), true),
+    ] {
+        assert_eq!(policy.permits(result), expected, "{result:?}");
+    }
+}

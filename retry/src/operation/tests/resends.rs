@@ -26,10 +26,12 @@ fn the_same_attempt_goes_out_at_once() {
     let mut operation = ByHand::begin(&Policy::new(&settings, Code::Unavailable));
     let first = operation.send();
     assert_eq!(operation.at(30 * MS).ends(unavailable()).until(130 * MS), ["130 retry 2"]);
-    operation.at(150 * MS).ends(lost());
+    assert!(!operation.operation().is_resending());
+    assert!(operation.at(150 * MS).ends(lost()).operation().is_resending());
     let resent = operation.send();
     assert_eq!((resent.number(), resent.kind(), resent.delay()), (2, AttemptKind::Resend, 100 * MS));
     assert_eq!((resent.start(), resent.rpc_timeout()), (130 * MS, first.rpc_timeout()));
+    assert!(!operation.operation().is_resending());
     // Its time is the attempt's.
     assert_eq!(operation.until(600 * MS), ["530 expire 2"]);
 }

@@ -374,3 +374,31 @@ fn a_pushback_makes_no_code_retryable() {
     operation.ends(internal.with_server_delay(ServerDelay::Exactly(10 * MS)));
     assert_eq!(operation.now(), ["0 stop of 1 NON_RETRYABLE"]);
 }
+
+/// What the protocol did since the attempt ended, such as reading the rest of a response, is part of the wait.
+#[test]
+fn a_wait_counts_from_the_end_of_the_attempt() {
+    let wait_after = |policy: &Policy, now, result: AttemptResult| {
+        let mut operation = ByHand::begin(policy);
+        operation.send();
+        operation.at(now).ends(result.with_end(50 * MS)).until(5 * S).remove(0)
+    };
+    for rules in [Compatibility::Documented, Compatibility::Grpc] {
+        let policy = Policy::with_compatibility(&super::base(), Code::Unavailable, rules);
+        let failed = unavailable(ServerDelay::None);
+        assert_eq!(wait_after(&policy, 80 * MS, failed), "150 retry 2");
+        assert_eq!(wait_after(&policy, 150 * MS, failed), "150 retry 2");
+        assert_eq!(wait_after(&policy, 200 * MS, failed), "200 retry 2");
+        let asked = unavailable(ServerDelay::Exactly(300 * MS));
+        assert_eq!(wait_after(&policy, 80 * MS, asked), "350 retry 2");
+        let at_once = unavailable(ServerDelay::Exactly(Duration::ZERO));
+        assert_eq!(wait_after(&policy, 80 * MS, at_once), "80 retry 2");
+    }
+    let timed = super::base().to_builder().total_timeout(180 * MS).build().unwrap();
+    let timed = Policy::new(&timed, Code::Unavailable);
+    assert_eq!(wait_after(&timed, 170 * MS, unavailable(ServerDelay::None)), "170 retry 2");
+    let spent = "180 stop of 1 TOTAL_TIMEOUT";
+    assert_eq!(wait_after(&timed, 180 * MS, unavailable(ServerDelay::None)), spent);
+    assert_eq!(unavailable(ServerDelay::None).with_end(S).ended_at(), Some(S));
+    assert_eq!(unavailable(ServerDelay::None).ended_at(), None);
+}
