@@ -20,6 +20,16 @@ pub(crate) fn nanos_or_forever(limit: Option<Duration>) -> u64 {
     limit.map_or(FOREVER, limited)
 }
 
+/// What a limit leaves at `now`.
+pub(crate) fn remaining(limit: u64, now: Duration) -> u64 {
+    if limit == FOREVER { FOREVER } else { limit.saturating_sub(limited(now)) }
+}
+
+/// A limit as a duration; `None` is forever.
+pub(crate) fn bounded(limit: u64) -> Option<Duration> {
+    (limit != FOREVER).then(|| Duration::from_nanos(limit))
+}
+
 /// What a duration has of whole milliseconds.
 pub(crate) fn whole_milliseconds(duration: Duration) -> Duration {
     duration.saturating_sub(Duration::from_nanos(u64::from(duration.subsec_nanos() % 1_000_000)))

@@ -20,6 +20,7 @@ pub mod generated;
 mod guide;
 mod http_faults;
 mod log;
+mod pipe;
 mod raw;
 mod rows;
 mod scripted;

@@ -2,9 +2,9 @@
 
 use crate::Assets;
 use crate::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
+use crate::pipe::Pipe;
 use http::Uri;
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::{Connected, Connection};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
 use std::future::Future;
@@ -13,8 +13,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::io::{BufReader, DuplexStream, ReadBuf};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio::sync::mpsc;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, ServerName};
@@ -248,7 +247,7 @@ pub struct TlsConnector {
 }
 
 impl Service<Uri> for TlsConnector {
-    type Response = TokioIo<TlsPipe>;
+    type Response = TokioIo<Pipe<client::TlsStream<DuplexStream>>>;
     type Error = Box<dyn std::error::Error + Send + Sync>;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
 
@@ -262,41 +261,7 @@ impl Service<Uri> for TlsConnector {
             let host = ServerName::try_from(HOST)?;
             let connector = tokio_rustls::TlsConnector::from(config);
             let stream = connector.connect(host, connect(&accept)?).await.map_err(io::Error::other)?;
-            Ok(TokioIo::new(TlsPipe(stream)))
+            Ok(TokioIo::new(Pipe(stream)))
         })
-    }
-}
-
-/// The client's end of a TLS connection.
-#[derive(Debug)]
-pub struct TlsPipe(client::TlsStream<DuplexStream>);
-
-impl Connection for TlsPipe {
-    fn connected(&self) -> Connected {
-        Connected::new()
-    }
-}
-
-impl AsyncRead for TlsPipe {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(cx, buffer)
-    }
-}
-
-impl AsyncWrite for TlsPipe {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, data)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(cx)
     }
 }

@@ -3,7 +3,7 @@
 use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
 use crate::jitter::jittered;
-use crate::nanos::{FOREVER, limited, nanos_or_forever as limit, scaled};
+use crate::nanos::{FOREVER, bounded, limited, nanos_or_forever as limit, remaining, scaled};
 use crate::{Compatibility, JitterSource, RetrySettings, ServerDelay, StopReason};
 use std::time::Duration;
 
@@ -76,17 +76,14 @@ impl RuleSet for Documented {
         now: Duration,
         bound: u64,
     ) -> Result<Option<Duration>, Refusal> {
-        let remaining = match self.total.min(bound) {
-            FOREVER => FOREVER,
-            total => total.saturating_sub(limited(now)),
-        };
+        let remaining = remaining(self.total.min(bound), now);
         if remaining == 0 {
             return Err(Refusal::new(StopReason::TotalTimeout));
         }
         let grown =
             if is_first { self.initial_timeout } else { grown(progress.timeout, self.timeout_multiplier) };
         progress.timeout = self.clamped(grown, progress.delay, remaining);
-        Ok((progress.timeout != FOREVER).then(|| Duration::from_nanos(progress.timeout)))
+        Ok(bounded(progress.timeout))
     }
 
     fn next(

@@ -3,7 +3,7 @@
 use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
 use crate::gax_java::{Algorithm, Limit, Next, RawSettings, deadline, millis};
-use crate::nanos::{FOREVER, limited};
+use crate::nanos::{FOREVER, bounded, limited, remaining};
 use crate::{CodeSet, JitterSource, ServerDelay, StopReason};
 use std::time::Duration;
 
@@ -155,7 +155,7 @@ fn millis_up(duration: Duration) -> u64 {
 
 /// What the caller's deadline leaves; `None` without one.
 pub(super) fn left(now: Duration, bound: u64) -> Option<Duration> {
-    (bound != FOREVER).then(|| Duration::from_nanos(bound.saturating_sub(limited(now))))
+    bounded(remaining(bound, now))
 }
 
 pub(super) fn shorter(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {

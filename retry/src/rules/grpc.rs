@@ -3,7 +3,7 @@
 use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
 use crate::jitter::uniform;
-use crate::nanos::{FOREVER, limited, nanos, nanos_or_forever, scaled};
+use crate::nanos::{FOREVER, bounded, limited, nanos, nanos_or_forever, remaining, scaled};
 use crate::{Compatibility, JitterSource, RetrySettings, ServerDelay, StopReason};
 use std::time::Duration;
 
@@ -80,15 +80,12 @@ impl RuleSet for Grpc {
         now: Duration,
         bound: u64,
     ) -> Result<Option<Duration>, Refusal> {
-        let timeout = match self.total.min(bound) {
-            FOREVER => FOREVER,
-            total => total.saturating_sub(limited(now)),
-        };
+        let timeout = remaining(self.total.min(bound), now);
         if timeout == 0 {
             return Err(Refusal::at_deadline(StopReason::TotalTimeout));
         }
         let timeout = timeout.min(self.attempt_timeout);
-        Ok((timeout != FOREVER).then(|| Duration::from_nanos(timeout)))
+        Ok(bounded(timeout))
     }
 
     /// Where the wait would pass the deadline, gRPC waits for the deadline all the same, and the operation
@@ -99,10 +96,7 @@ impl RuleSet for Grpc {
         ask: Ask,
         mut jitter: &mut dyn JitterSource,
     ) -> Result<Wait, Refusal> {
-        let left = match self.total.min(ask.bound) {
-            FOREVER => FOREVER,
-            total => total.saturating_sub(limited(ask.now)),
-        };
+        let left = remaining(self.total.min(ask.bound), ask.now);
         if left == 0 {
             return Err(Refusal::at_deadline(StopReason::TotalTimeout));
         }

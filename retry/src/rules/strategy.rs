@@ -2,7 +2,7 @@
 
 use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
-use crate::nanos::{FOREVER, limited};
+use crate::nanos::{FOREVER, bounded, limited, remaining};
 use crate::recipe::{Growth, Jitter, Recipe, TimeRule};
 use crate::{JitterSource, ServerDelay, StopReason};
 use std::time::Duration;
@@ -57,20 +57,16 @@ impl RuleSet for Strategy {
         now: Duration,
         bound: u64,
     ) -> Result<Option<Duration>, Refusal> {
-        let now = limited(now);
         let is_late = match self.recipe.limits.time() {
-            Some((limit, TimeRule::Check)) => !is_first && now >= limited(limit),
+            Some((limit, TimeRule::Check)) => !is_first && now >= limit,
             _ => false,
         };
-        let remaining = match self.wall(bound) {
-            FOREVER => FOREVER,
-            wall => wall.saturating_sub(now),
-        };
+        let remaining = remaining(self.wall(bound), now);
         if is_late || remaining == 0 {
             return Err(Refusal::new(StopReason::TotalTimeout));
         }
         let timeout = remaining.min(self.attempt_timeout);
-        Ok((timeout != FOREVER).then(|| Duration::from_nanos(timeout)))
+        Ok(bounded(timeout))
     }
 
     fn next(

@@ -1,14 +1,13 @@
 //! Connections over memory, for hyper-util's client.
 
-use hyper_util::client::legacy::connect::{Connected, Connection};
+use crate::pipe::Pipe;
 use hyper_util::rt::TokioIo;
 use std::future::{Ready, ready};
 use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll};
-use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
+use tokio::io::DuplexStream;
 use tokio::sync::mpsc;
 use tower_service::Service;
 
@@ -33,9 +32,9 @@ impl MemoryConnector {
 }
 
 impl Service<http::Uri> for MemoryConnector {
-    type Response = TokioIo<Pipe>;
+    type Response = TokioIo<Pipe<DuplexStream>>;
     type Error = io::Error;
-    type Future = Ready<io::Result<TokioIo<Pipe>>>;
+    type Future = Ready<io::Result<TokioIo<Pipe<DuplexStream>>>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
@@ -52,39 +51,5 @@ impl Service<http::Uri> for MemoryConnector {
             Ok(()) => Ok(TokioIo::new(Pipe(ours))),
             Err(_) => Err(io::ErrorKind::ConnectionRefused.into()),
         })
-    }
-}
-
-/// One end of a pipe.
-#[derive(Debug)]
-pub struct Pipe(DuplexStream);
-
-impl Connection for Pipe {
-    fn connected(&self) -> Connected {
-        Connected::new()
-    }
-}
-
-impl AsyncRead for Pipe {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(cx, buffer)
-    }
-}
-
-impl AsyncWrite for Pipe {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, data)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(cx)
     }
 }
