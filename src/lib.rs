@@ -12,9 +12,9 @@ mod transport;
 
 pub use closure::{ErrorCode, Retried, RetryError, Retryable, Retryer, retry, retry_blocking};
 pub use gax_retry::{
-    Attempt, AttemptPlan, Backoff, Cap, Code, CodeSet, Compatibility, Jitter, Limits, MethodKind,
-    NotAttempted, Policy, Recipe, RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError,
-    StartedAttempt, StopReason, TimeRule,
+    Attempt, AttemptPlan, Backoff, BatchingSettings, Cap, Code, CodeSet, Compatibility, Jitter,
+    LimitExceeded, Limits, MethodKind, NotAttempted, Policy, Recipe, RetryDelays, RetrySettings,
+    RetrySettingsBuilder, SettingsError, StartedAttempt, StopReason, TimeRule,
 };
 #[cfg(feature = "http")]
 pub use gax_retry::{
@@ -34,12 +34,12 @@ pub use http::{
     ReplayBody,
 };
 pub use operation::{ConnectProblem, Note, OperationError, OperationReport};
-pub use settings::{CallOptions, CallSettings, MethodInfo, RequestExt};
+pub use settings::{CallOptions, CallSettings, MethodInfo, OperationCallSettings, RequestExt};
 
 /// What generated code uses and nobody else should: it changes with the generator, without notice.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::client::{Client, connect_for as connect};
     pub use crate::settings::{ClientSettings, MethodInfo, StubSettings};
-    pub use gax_retry::__private::retry_settings;
+    pub use gax_retry::__private::{batching_settings, retry_settings};
 }

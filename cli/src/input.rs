@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use gax_table::__private::read_stream;
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether standard input has been read: there is only one.
@@ -36,6 +36,21 @@ impl Input {
     /// Reads a retry table.
     pub(crate) fn table(path: &Path) -> Result<Self, Failure> {
         Self::read(path, "a retry table")
+    }
+
+    /// Reads retry tables, in their order.
+    pub(crate) fn tables(paths: &[PathBuf]) -> Result<Vec<Self>, Failure> {
+        paths.iter().map(|path| Self::table(path)).collect()
+    }
+
+    /// Reads an API's GAPIC YAML.
+    pub(crate) fn gapic_yaml(path: &Path) -> Result<Self, Failure> {
+        Self::read(path, "a GAPIC YAML")
+    }
+
+    /// Reads an API's service YAML.
+    pub(crate) fn service_yaml(path: &Path) -> Result<Self, Failure> {
+        Self::read(path, "a service YAML")
     }
 
     /// The text, without a byte order mark.

@@ -4,26 +4,45 @@ use crate::descriptors::full_name;
 use crate::emit::Emitter;
 use crate::plan::Plan;
 use prost_build::Service;
+use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Generates tonic's code for a service, as it is, and ours after it.
+/// Generates tonic's code for a service, as it is, and ours at the end of its package: only then are the
+/// services known that are mixed into it.
 pub(crate) struct Generator {
-    pub(crate) tonic: Box<dyn prost_build::ServiceGenerator>,
-    pub(crate) emitter: Emitter,
-    pub(crate) plan: Rc<Plan>,
+    tonic: Box<dyn prost_build::ServiceGenerator>,
+    emitter: Emitter,
+    plan: Rc<Plan>,
+    /// Every service as prost sees it, in the order in which it comes to them, and by name its place.
+    services: Vec<Service>,
+    places: HashMap<String, usize>,
+}
+
+impl Generator {
+    pub(crate) fn new(
+        tonic: Box<dyn prost_build::ServiceGenerator>,
+        emitter: Emitter,
+        plan: Rc<Plan>,
+    ) -> Self {
+        Self { tonic, emitter, plan, services: Vec::new(), places: HashMap::new() }
+    }
+
+    fn service(&self, name: &str) -> Option<&Service> {
+        self.services.get(*self.places.get(name)?)
+    }
 }
 
 impl prost_build::ServiceGenerator for Generator {
     fn generate(&mut self, service: Service, buf: &mut String) {
-        let Some(plan) = self.plan.service(&full_name(&service.package, &service.proto_name)) else { return };
-        let gax = plan.gax.as_ref().map(|(names, joined)| self.emitter.service(&service, names, joined));
+        let name = full_name(&service.package, &service.proto_name);
+        let Some(plan) = self.plan.service(&name) else { return };
+        self.places.insert(name, self.services.len());
         if plan.tonic {
-            self.tonic.generate(service, buf);
+            self.tonic.generate(service.clone(), buf);
         }
-        if let Some(tokens) = gax {
-            buf.push_str(&tokens.to_string());
-            buf.push('\n');
-        }
+        self.services.push(service);
+        // A package without any code before its end would be left out.
+        buf.push('\n');
     }
 
     fn finalize(&mut self, buf: &mut String) {
@@ -32,5 +51,14 @@ impl prost_build::ServiceGenerator for Generator {
 
     fn finalize_package(&mut self, package: &str, buf: &mut String) {
         self.tonic.finalize_package(package, buf);
+        for service in self.services.iter().filter(|service| service.package == package) {
+            let name = full_name(package, &service.proto_name);
+            let gax = self.plan.service(&name).and_then(|plan| plan.gax.as_ref());
+            if let Some((names, joined)) = gax {
+                let tokens = self.emitter.service(service, names, joined, |mixin| self.service(mixin));
+                buf.push_str(&tokens.to_string());
+                buf.push('\n');
+            }
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! Table and descriptors together: what each RPC of a service starts with.
 
-use crate::descriptors::ProtoService;
-use gax_retry::{CodeSet, MethodKind, RetrySettings};
-use gax_table::{MethodDescription, MethodPolicy, Origin, RetryTable, ServiceDescription, StubTable};
+use gax_retry::{BatchingSettings, CodeSet, MethodKind, RetrySettings};
+use gax_table::{
+    MethodDescription, MethodPolicy, Origin, RetryTable, RowKind, ServiceDescription, StubTable,
+};
 
 /// The names of the definitions of a method that the table has nothing for.
 const NO_CODES: &str = "no_retry_codes";
@@ -12,16 +13,23 @@ const NO_PARAMS: &str = "no_retry_params";
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct JoinedService {
     table: StubTable,
+    /// In the order of the proto, those that are mixed in last.
     pub(crate) methods: Vec<JoinedMethod>,
 }
 
 /// An RPC with its policy.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct JoinedMethod {
+    /// The full name of the service that defines it.
+    pub(crate) service: String,
     pub(crate) name: String,
     pub(crate) kind: MethodKind,
     pub(crate) codes: Definition<CodeSet>,
     pub(crate) params: Definition<RetrySettings>,
+    /// How requests are gathered; `None`: not at all.
+    pub(crate) batching: Option<BatchingSettings>,
+    /// How the operations that it starts are polled; `None`: it starts none.
+    pub(crate) polling: Option<RetrySettings>,
     /// Where the table's entry stands; `None`: the table has none.
     pub(crate) origin: Option<Origin>,
 }
@@ -35,33 +43,39 @@ pub(crate) struct Definition<T> {
 }
 
 /// Joins services with a table.
-pub(crate) fn join(table: &RetryTable, services: &[&ProtoService]) -> Vec<JoinedService> {
-    let descriptions: Vec<ServiceDescription> = services.iter().map(|service| describe(service)).collect();
-    let stubs = table.stub_tables(&descriptions);
+pub(crate) fn join(table: &RetryTable, services: &[ServiceDescription]) -> Vec<JoinedService> {
+    let stubs = table.stub_tables(services);
     services.iter().zip(stubs).map(|(service, stub)| join_one(table, service, stub)).collect()
 }
 
-/// A service in the words of retry tables.
-pub(crate) fn describe(service: &ProtoService) -> ServiceDescription {
-    service.methods.iter().fold(ServiceDescription::new(&service.full_name), |description, method| {
-        description.with_method(MethodDescription::new(&method.name, method.kind))
-    })
+fn join_one(table: &RetryTable, service: &ServiceDescription, stub: StubTable) -> JoinedService {
+    let methods = service.methods().iter().map(|method| join_method(table, service, method, &stub));
+    JoinedService { methods: methods.collect(), table: stub }
 }
 
-fn join_one(table: &RetryTable, service: &ProtoService, stub: StubTable) -> JoinedService {
-    let methods = service.methods.iter().map(|method| {
-        let policy = table.lookup(&service.full_name, &method.name);
-        let codes_key = policy.as_ref().map_or(NO_CODES, MethodPolicy::codes_key);
-        let params_key = policy.as_ref().map_or(NO_PARAMS, MethodPolicy::params_key);
-        JoinedMethod {
-            name: method.name.clone(),
-            kind: method.kind,
-            codes: definition(stub.code_definitions(), codes_key),
-            params: definition(stub.param_definitions(), params_key),
-            origin: policy.and_then(|policy| policy.origin().cloned()),
-        }
-    });
-    JoinedService { methods: methods.collect(), table: stub }
+fn join_method(
+    table: &RetryTable,
+    service: &ServiceDescription,
+    method: &MethodDescription,
+    stub: &StubTable,
+) -> JoinedMethod {
+    let policy = table.lookup(service.name(), method.name());
+    let codes_key = policy.as_ref().map_or(NO_CODES, MethodPolicy::codes_key);
+    let params_key = policy.as_ref().map_or(NO_PARAMS, MethodPolicy::params_key);
+    let own_service = method.own_service().unwrap_or(service.name());
+    let full_name = format!("{own_service}/{}", method.name());
+    let row = |kind| stub.rows().iter().find(|row| row.kind() == kind && row.full_method() == full_name);
+    let batching = row(RowKind::Batching).and_then(|row| row.batching()).cloned();
+    JoinedMethod {
+        service: own_service.to_owned(),
+        name: method.name().to_owned(),
+        kind: if batching.is_some() { MethodKind::Batching } else { method.kind() },
+        codes: definition(stub.code_definitions(), codes_key),
+        params: definition(stub.param_definitions(), params_key),
+        batching,
+        polling: row(RowKind::OperationPolling).and_then(|row| row.settings()).cloned(),
+        origin: policy.and_then(|policy| policy.origin().cloned()),
+    }
 }
 
 fn definition<T: Clone>(definitions: &[(String, T)], wanted: &str) -> Definition<T> {

@@ -1,9 +1,10 @@
 //! Which service gets which code.
 
+use crate::describe::{MethodOptions, describe};
 use crate::descriptors::{Descriptors, ProtoService};
-use crate::join::{JoinedService, describe, join};
+use crate::join::{JoinedService, join};
 use crate::names::{ServiceNames, service_names};
-use gax_table::{Finding, RetryTable, ServiceDescription, TableError};
+use gax_table::{Finding, RetryTable, ServiceDescription, ServiceYaml, TableError};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What is generated, by service.
@@ -36,6 +37,8 @@ pub(crate) struct Wishes<'a> {
     pub(crate) extern_paths: &'a [String],
     /// Whether tonic's client or server is generated.
     pub(crate) tonic: bool,
+    /// Which methods of other services are mixed into those that were asked for.
+    pub(crate) service_yaml: Option<&'a ServiceYaml>,
 }
 
 impl Wishes<'_> {
@@ -56,17 +59,43 @@ impl Wishes<'_> {
 }
 
 impl Plan {
-    pub(crate) fn new(descriptors: &Descriptors, table: &RetryTable, wishes: &Wishes<'_>) -> Self {
+    pub(crate) fn new(
+        descriptors: &Descriptors,
+        options: &MethodOptions,
+        table: &RetryTable,
+        wishes: &Wishes<'_>,
+    ) -> Self {
         let named: HashSet<&str> = table.names().map(|name| name.service()).collect();
-        // An imported service gets settings where a table is about it.
-        let gets_gax = |service: &&ProtoService| {
-            wishes.is_requested(service) || named.contains(service.full_name.as_str())
+        let described = |service: &ProtoService| describe(service, options);
+        let (requested, imported): (Vec<&ProtoService>, Vec<&ProtoService>) =
+            descriptors.services.iter().partition(|service| wishes.is_requested(service));
+        let requested: Vec<ServiceDescription> = requested.into_iter().map(described).collect();
+        let requested = match wishes.service_yaml {
+            Some(yaml) => yaml.mix_in(requested),
+            None => requested,
         };
-        let with_gax: Vec<&ProtoService> = descriptors.services.iter().filter(gets_gax).collect();
+        // An imported service gets settings where a table is about it.
+        let imported = imported.into_iter().filter(|service| named.contains(service.full_name.as_str()));
+        let gets_gax: HashMap<String, ServiceDescription> = requested
+            .into_iter()
+            .chain(imported.map(described))
+            .map(|service| (service.name().to_owned(), service))
+            .collect();
+        let (with_gax, described_with_gax): (Vec<&ProtoService>, Vec<ServiceDescription>) = descriptors
+            .services
+            .iter()
+            .filter_map(|service| Some((service, gets_gax.get(&service.full_name)?.clone())))
+            .unzip();
+        let joined = join(table, &described_with_gax);
+        let mixed_in: HashSet<&str> = described_with_gax
+            .iter()
+            .flat_map(ServiceDescription::methods)
+            .filter_map(|m| m.own_service())
+            .collect();
         let mut gax: HashMap<&str, (ServiceNames, JoinedService)> = with_gax
             .iter()
             .map(|service| service.full_name.as_str())
-            .zip(names(descriptors, &with_gax).into_iter().zip(join(table, &with_gax)))
+            .zip(names(descriptors, &with_gax).into_iter().zip(joined))
             .collect();
         let mut plan = Self {
             services: HashMap::new(),
@@ -77,12 +106,15 @@ impl Plan {
         for service in &descriptors.services {
             let tonic = wishes.tonic && !wishes.is_extern(service);
             let gax = gax.remove(service.full_name.as_str());
-            if tonic || gax.is_some() {
+            if tonic || gax.is_some() || mixed_in.contains(service.full_name.as_str()) {
                 plan.files.insert(service.file.clone());
             }
             plan.services.insert(service.full_name.clone(), ServicePlan { tonic, gax });
         }
-        let all: Vec<ServiceDescription> = descriptors.services.iter().map(describe).collect();
+        let all = descriptors.services.iter();
+        let all = all
+            .map(|service| gets_gax.get(&service.full_name).cloned().unwrap_or_else(|| described(service)));
+        let all: Vec<ServiceDescription> = all.collect();
         plan.unknown = one_per_service(table.unknown_names(&all));
         plan.unusable = table.unusable_entries(&all);
         plan
@@ -92,7 +124,7 @@ impl Plan {
         self.services.get(full_name)
     }
 
-    /// Whether any code is generated for the services of that file.
+    /// Whether the services of that file are needed: for code, or to be mixed into others.
     pub(crate) fn has_services(&self, file: &str) -> bool {
         self.files.contains(file)
     }
@@ -160,8 +192,14 @@ mod tests {
         let descriptors = Descriptors::new(&prost_types::FileDescriptorSet { file: file.to_vec() });
         let extern_paths: Vec<String> = extern_paths.iter().map(|path| (*path).to_owned()).collect();
         let requested = HashSet::from(["own.proto".to_owned()]);
-        let wishes = Wishes { requested: Some(&requested), extern_paths: &extern_paths, tonic: true };
-        let plan = Plan::new(&descriptors, &RetryTable::parse(table).unwrap(), &wishes);
+        let wishes = Wishes {
+            requested: Some(&requested),
+            extern_paths: &extern_paths,
+            tonic: true,
+            service_yaml: None,
+        };
+        let table = RetryTable::parse(table).unwrap();
+        let plan = Plan::new(&descriptors, &MethodOptions::default(), &table, &wishes);
         ["own.Own", "other.v1.Other"].map(|name| {
             let service = plan.service(name).unwrap();
             (service.tonic, service.gax.is_some())

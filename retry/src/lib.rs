@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod attempt;
+mod batching;
 mod code;
 mod compatibility;
 #[cfg(feature = "conformance")]
@@ -28,6 +29,7 @@ mod started_attempt;
 mod stop_reason;
 
 pub use attempt::Attempt;
+pub use batching::{BatchingSettings, LimitExceeded};
 pub use code::{Code, CodeSet, ParseCodeError};
 pub use compatibility::{Compatibility, ParseCompatibilityError};
 #[cfg(feature = "http")]
@@ -56,5 +58,5 @@ pub use stop_reason::StopReason;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::escaped::{Escaped, is_unprintable};
-    pub use crate::private::{retry_settings, unchecked};
+    pub use crate::private::{batching_settings, retry_settings, unchecked};
 }

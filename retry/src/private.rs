@@ -1,7 +1,7 @@
 //! What generated code and the other crates of this project make settings with. Not for people: it may change in
 //! any release.
 
-use crate::{RetrySettings, RetrySettingsBuilder};
+use crate::{BatchingSettings, LimitExceeded, RetrySettings, RetrySettingsBuilder};
 use std::time::Duration;
 
 /// Settings from all their fields, unchecked: the generator has checked them.
@@ -36,6 +36,26 @@ pub const fn retry_settings(
 #[must_use]
 pub const fn unchecked(builder: RetrySettingsBuilder) -> RetrySettings {
     builder.unchecked()
+}
+
+/// How requests are gathered, from all its fields.
+#[must_use]
+pub const fn batching_settings(
+    element_count_threshold: u64,
+    request_byte_threshold: u64,
+    delay_threshold: Duration,
+    max_outstanding_elements: Option<u64>,
+    max_outstanding_bytes: Option<u64>,
+    limit_exceeded: LimitExceeded,
+) -> BatchingSettings {
+    BatchingSettings {
+        element_count_threshold,
+        request_byte_threshold,
+        delay_threshold,
+        max_outstanding_elements,
+        max_outstanding_bytes,
+        limit_exceeded,
+    }
 }
 
 #[cfg(test)]

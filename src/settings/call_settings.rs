@@ -1,6 +1,6 @@
 //! The settings of one RPC.
 
-use gax_retry::{CodeSet, RetrySettings};
+use gax_retry::{BatchingSettings, CodeSet, RetrySettings};
 use std::time::Duration;
 
 /// The retryable codes and [`RetrySettings`] of one RPC.
@@ -26,13 +26,14 @@ use std::time::Duration;
 pub struct CallSettings {
     retry_settings: RetrySettings,
     retryable_codes: CodeSet,
+    batching: Option<BatchingSettings>,
 }
 
 impl CallSettings {
     /// Settings made of these two.
     #[must_use]
     pub fn new(retry_settings: RetrySettings, retryable_codes: impl Into<CodeSet>) -> Self {
-        Self { retry_settings, retryable_codes: retryable_codes.into() }
+        Self { retry_settings, retryable_codes: retryable_codes.into(), batching: None }
     }
 
     /// The limits and back-off.
@@ -45,6 +46,18 @@ impl CallSettings {
     #[must_use]
     pub fn retryable_codes(&self) -> CodeSet {
         self.retryable_codes
+    }
+
+    /// How requests are gathered, as the table says; `None`: not at all. Calls are sent one by one, whatever it
+    /// says.
+    #[must_use]
+    pub fn batching_settings(&self) -> Option<&BatchingSettings> {
+        self.batching.as_ref()
+    }
+
+    pub(crate) fn with_batching(mut self, batching: Option<BatchingSettings>) -> Self {
+        self.batching = batching;
+        self
     }
 
     /// Replaces the limits and back-off whole.

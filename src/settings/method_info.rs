@@ -1,6 +1,6 @@
 //! What generated code knows of an RPC.
 
-use gax_retry::{CodeSet, MethodKind, RetrySettings};
+use gax_retry::{BatchingSettings, CodeSet, MethodKind, RetrySettings};
 use http::uri::PathAndQuery;
 
 /// An RPC of a generated client: its names, its kind, and what the retry table says of it.
@@ -12,6 +12,8 @@ pub struct MethodInfo {
     kind: MethodKind,
     codes: &'static (&'static str, CodeSet),
     params: &'static (&'static str, RetrySettings),
+    batching: Option<&'static BatchingSettings>,
+    polling: Option<&'static RetrySettings>,
 }
 
 impl MethodInfo {
@@ -26,10 +28,27 @@ impl MethodInfo {
         codes: &'static (&'static str, CodeSet),
         params: &'static (&'static str, RetrySettings),
     ) -> Self {
-        Self { service, name, path, kind, codes, params }
+        Self { service, name, path, kind, codes, params, batching: None, polling: None }
     }
 
-    /// The service's full name, such as `google.cloud.asset.v1.AssetService`.
+    /// For generated code.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn with_batching(mut self, batching: &'static BatchingSettings) -> Self {
+        self.batching = Some(batching);
+        self
+    }
+
+    /// For generated code.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn with_polling(mut self, polling: &'static RetrySettings) -> Self {
+        self.polling = Some(polling);
+        self
+    }
+
+    /// The service's full name, such as `google.cloud.asset.v1.AssetService`. For an RPC that is mixed into another
+    /// service's client it is that of its own service, such as `google.cloud.location.Locations`.
     #[must_use]
     pub fn service(&self) -> &'static str {
         self.service
@@ -75,6 +94,19 @@ impl MethodInfo {
     #[must_use]
     pub fn retry_settings(&self) -> &'static RetrySettings {
         &self.params.1
+    }
+
+    /// How its requests are gathered, as GAPIC YAML says; `None`: one by one.
+    #[must_use]
+    pub fn batching_settings(&self) -> Option<&'static BatchingSettings> {
+        self.batching
+    }
+
+    /// How the long-running operations that it starts are polled, as GAPIC YAML says, or else as Google's
+    /// generators have it; `None`: it starts none.
+    #[must_use]
+    pub fn polling_settings(&self) -> Option<&'static RetrySettings> {
+        self.polling
     }
 
     pub(crate) fn path_and_query(&self) -> PathAndQuery {

@@ -4,6 +4,7 @@ mod call_options;
 mod call_settings;
 mod client_settings;
 mod method_info;
+mod operation_call_settings;
 mod stub_settings;
 
 pub use call_options::{CallOptions, RequestExt};
@@ -11,4 +12,5 @@ pub use call_settings::CallSettings;
 pub use client_settings::ClientSettings;
 pub(crate) use client_settings::Limits;
 pub use method_info::MethodInfo;
+pub use operation_call_settings::OperationCallSettings;
 pub use stub_settings::StubSettings;

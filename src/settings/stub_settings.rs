@@ -1,7 +1,7 @@
 //! The settings of all RPCs of a service.
 
 use super::CallSettings;
-use super::MethodInfo;
+use super::{MethodInfo, OperationCallSettings};
 use gax_retry::SettingsError;
 use std::time::Duration;
 
@@ -10,17 +10,26 @@ use std::time::Duration;
 pub struct StubSettings {
     methods: &'static [MethodInfo],
     calls: Vec<CallSettings>,
+    /// Of the methods that start long-running operations, in their order.
+    operations: Vec<OperationCallSettings>,
 }
 
 impl StubSettings {
     /// What the retry table says.
     #[must_use]
     pub fn new(methods: &'static [MethodInfo]) -> Self {
-        let calls = methods
-            .iter()
-            .map(|method| CallSettings::new(method.retry_settings().clone(), method.retryable_codes()))
-            .collect();
-        Self { methods, calls }
+        let call = |method: &MethodInfo| {
+            CallSettings::new(method.retry_settings().clone(), method.retryable_codes())
+                .with_batching(method.batching_settings().cloned())
+        };
+        let operation = |method: &MethodInfo| {
+            Some(OperationCallSettings::new(call(method), method.polling_settings()?.clone()))
+        };
+        Self {
+            methods,
+            calls: methods.iter().map(call).collect(),
+            operations: methods.iter().filter_map(operation).collect(),
+        }
     }
 
     /// The settings of an RPC, by its index.
@@ -41,6 +50,27 @@ impl StubSettings {
     #[must_use]
     pub fn call_mut(&mut self, index: usize) -> &mut CallSettings {
         self.calls.get_mut(index).expect("generated code indexes the methods that it was generated with")
+    }
+
+    /// The settings of the operations that an RPC starts, by its index among the RPCs that start any.
+    ///
+    /// # Panics
+    ///
+    /// Where the service has no such RPC of that index; generated code names no other.
+    #[must_use]
+    pub fn operation(&self, index: usize) -> &OperationCallSettings {
+        self.operations.get(index).expect("generated code indexes the methods that it was generated with")
+    }
+
+    /// The settings of the operations that an RPC starts, by its index among the RPCs that start any, to be
+    /// changed.
+    ///
+    /// # Panics
+    ///
+    /// Where the service has no such RPC of that index; generated code names no other.
+    #[must_use]
+    pub fn operation_mut(&mut self, index: usize) -> &mut OperationCallSettings {
+        self.operations.get_mut(index).expect("generated code indexes the methods that it was generated with")
     }
 
     /// Changes the settings of every unary RPC, paged ones included.

@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 mod allowance;
-mod batching;
 mod builder;
 #[cfg(feature = "json")]
 mod client_config;
@@ -49,7 +48,6 @@ mod unknown_names;
 mod values;
 
 pub use allowance::Allowance;
-pub use batching::{BatchingSettings, LimitExceeded};
 pub use builder::RetryTableBuilder;
 #[cfg(feature = "convert")]
 pub use convert::{Conversion, ConversionTarget, ParseConversionTargetError};

@@ -5,10 +5,10 @@ use super::findings::Findings;
 use super::name_index::{NameIndex, NamePlace};
 use super::policy::{Entry, EntryName};
 use super::{
-    Allowance, BatchingSettings, Dialect, Finding, MethodPolicy, Origin, RetryTableBuilder, RetryThrottling,
-    Severity, TableError,
+    Allowance, Dialect, Finding, MethodPolicy, Origin, RetryTableBuilder, RetryThrottling, Severity,
+    TableError,
 };
-use gax_retry::{CodeSet, RetrySettings};
+use gax_retry::{BatchingSettings, CodeSet, RetrySettings};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 

@@ -7,6 +7,8 @@ use tonic_gax_build::{Builder, Dialect};
 
 const ASSET: &str = "google/cloud/asset/v1/asset_service.proto";
 const REDIS: &str = "google/cloud/redis/v1/cloud_redis.proto";
+const LOCATIONS: &str = "google/cloud/location/locations.proto";
+const OPERATIONS: &str = "google/longrunning/operations.proto";
 const PUBLISHED: &str = "::googleapis_tonic_google_cloud_asset_v1::google";
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -29,6 +31,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         .retry_table(data.join("edge.json"))
         .compile_protos(&["edge.proto"], &[&data])?;
 
+    let data = data.join("mixed");
+    generator("mixed")?
+        .retry_table(data.join("library_grpc_service_config.json"))
+        .gapic_yaml(data.join("library_gapic.yaml"))
+        .service_yaml(data.join("library_v1.yaml"))
+        .compile_protos(&["mixed/v1/library.proto", LOCATIONS, OPERATIONS], &[&data])?;
+
     let shared = std::env::var_os("TONIC_GAX_SHARED").map_or_else(|| root.join("../shared"), PathBuf::from);
     let protos = shared.join("protos");
     if !protos.is_dir() {
@@ -37,18 +46,26 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("cargo::rustc-cfg=google_protos");
     let inputs = shared.join("retry-tables/inputs");
-    let asset = inputs.join("google.cloud.asset.v1/cloudasset_grpc_service_config.json");
-    let redis = inputs.join("google.cloud.redis.v1/redis_grpc_service_config.json");
-    generate("asset", generator("asset")?.retry_table(&asset), ASSET, &protos)?;
-    generate("redis", generator("redis")?.retry_table(&redis), REDIS, &protos)?;
-    generate("published", published("published")?.retry_table(&asset), ASSET, &protos)?;
+    let inputs = |api: &str, file: &str| inputs.join(api).join(file);
+    let asset = |generator: Builder| {
+        generator
+            .retry_table(inputs("google.cloud.asset.v1", "cloudasset_grpc_service_config.json"))
+            .service_yaml(inputs("google.cloud.asset.v1", "cloudasset_v1.yaml"))
+    };
+    let redis = generator("redis")?
+        .retry_table(inputs("google.cloud.redis.v1", "redis_grpc_service_config.json"))
+        .gapic_yaml(inputs("google.cloud.redis.v1", "redis_gapic.yaml"))
+        .service_yaml(inputs("google.cloud.redis.v1", "redis_v1.yaml"));
+    generate("asset", asset(generator("asset")?), &[ASSET], &protos)?;
+    generate("redis", redis, &[REDIS, LOCATIONS], &protos)?;
+    generate("published", asset(published("published")?), &[ASSET], &protos)?;
     Ok(())
 }
 
 /// Writes what the generator makes, and leaves out the warnings: the asset API's table has three names that
 /// are not in its proto, whoever builds this.
-fn generate(name: &str, generator: Builder, proto: &str, include: &Path) -> Result<(), Box<dyn Error>> {
-    let generated = generator.generate(&[Path::new(proto)], &[include])?;
+fn generate(name: &str, generator: Builder, protos: &[&str], include: &Path) -> Result<(), Box<dyn Error>> {
+    let generated = generator.generate(protos, &[include])?;
     for input in generated.inputs() {
         println!("cargo::rerun-if-changed={}", input.display());
     }

@@ -1,7 +1,7 @@
 //! Durations in milliseconds, as every output of the command gives them.
 
 use serde::{Serialize, Serializer};
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 /// A duration that prints as `1500 ms` and serialises as `1500`; parts of a millisecond follow a point.
@@ -44,6 +44,18 @@ impl Serialize for Ms {
             _ => serializer.serialize_f64(self.as_f64()),
         }
     }
+}
+
+/// `100 ms x 1.3 up to 60000 ms`
+pub(crate) fn grown(initial: Duration, multiplier: f64, max: Option<Duration>) -> String {
+    let mut text = Ms(initial).to_string();
+    if multiplier > 1.0 && max != Some(initial) {
+        let _infallible = write!(text, " x {multiplier}");
+        if let Some(max) = max {
+            let _infallible = write!(text, " up to {}", Ms(max));
+        }
+    }
+    text
 }
 
 #[cfg(test)]

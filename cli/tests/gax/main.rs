@@ -9,6 +9,7 @@ mod generate;
 mod generate_out;
 mod help;
 mod hostile;
+mod mixed;
 mod plan;
 mod plan_misuse;
 mod plan_table;

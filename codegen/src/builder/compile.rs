@@ -1,7 +1,9 @@
 //! Runs the generator.
 
 use super::Builder;
+use crate::Error;
 use crate::cargo;
+use crate::describe::MethodOptions;
 use crate::descriptors::Descriptors;
 use crate::emit::Emitter;
 use crate::generated::{Generated, GeneratedFile, write_if_changed};
@@ -9,10 +11,9 @@ use crate::generator::Generator;
 use crate::include_file::{Include, include_file};
 use crate::includes::compiler;
 use crate::plan::{Plan, Wishes};
-use crate::tables::load_tables;
-use crate::{Error, tables::TableSource};
+use crate::tables::Loaded;
 use gax_retry::Compatibility;
-use gax_table::{Dialect, RetryTable};
+use gax_table::Dialect;
 use proc_macro2::TokenStream;
 use prost::Message;
 use prost_build::Module;
@@ -46,20 +47,21 @@ impl Builder {
         protos: &[impl AsRef<Path>],
         includes: &[impl AsRef<Path>],
     ) -> Result<(), Error> {
-        let table = load_tables(&self.tables, self.dialect)?;
+        let loaded = self.sources.load(self.dialect)?;
         let compiled = compile(protos, includes)?;
-        self.compile(&table, compiled)
+        self.compile(&loaded, compiled)
     }
 
     /// Writes the code for compiled protos, which must include their imports, for a build script. As
-    /// [`compile_protos`](Self::compile_protos) with every file named.
+    /// [`compile_protos`](Self::compile_protos) with every file named. Such descriptors don't tell which RPCs start
+    /// long-running operations: there are no settings for these.
     ///
     /// # Errors
     ///
     /// See [`compile_protos`](Self::compile_protos).
     pub fn compile_fds(self, set: FileDescriptorSet) -> Result<(), Error> {
-        let table = load_tables(&self.tables, self.dialect)?;
-        self.compile(&table, precompiled(set))
+        let loaded = self.sources.load(self.dialect)?;
+        self.compile(&loaded, precompiled(set))
     }
 
     /// Compiles protos and returns the code, without writing or printing anything.
@@ -78,9 +80,9 @@ impl Builder {
         includes: &[impl AsRef<Path>],
     ) -> Result<Generated, Error> {
         // Tables first: they are the quicker to fail.
-        let table = load_tables(&self.tables, self.dialect)?;
+        let loaded = self.sources.load(self.dialect)?;
         let compiled = compile(protos, includes)?;
-        self.generate_compiled(&table, compiled, Include::Beside)
+        self.generate_compiled(&loaded, compiled, Include::Beside)
     }
 
     /// Returns the code for compiled protos, which must include their imports. As
@@ -90,11 +92,11 @@ impl Builder {
     ///
     /// See [`generate`](Self::generate).
     pub fn generate_fds(self, set: FileDescriptorSet) -> Result<Generated, Error> {
-        let table = load_tables(&self.tables, self.dialect)?;
-        self.generate_compiled(&table, precompiled(set), Include::Beside)
+        let loaded = self.sources.load(self.dialect)?;
+        self.generate_compiled(&loaded, precompiled(set), Include::Beside)
     }
 
-    fn compile(self, table: &RetryTable, compiled: Compiled) -> Result<(), Error> {
+    fn compile(self, loaded: &Loaded, compiled: Compiled) -> Result<(), Error> {
         let (directory, include) = if let Some(directory) = &self.out_dir {
             (directory.clone(), Include::Beside)
         } else {
@@ -106,7 +108,7 @@ impl Builder {
         };
         let descriptor_set_path = self.file_descriptor_set_path.clone();
         let tells_cargo = self.emit_rerun_if_changed;
-        let generated = self.generate_compiled(table, compiled, include)?;
+        let generated = self.generate_compiled(loaded, compiled, include)?;
         if tells_cargo {
             cargo::rerun_if_changed(generated.inputs());
         }
@@ -121,7 +123,7 @@ impl Builder {
 
     fn generate_compiled(
         self,
-        table: &RetryTable,
+        loaded: &Loaded,
         compiled: Compiled,
         include: Include,
     ) -> Result<Generated, Error> {
@@ -135,8 +137,12 @@ impl Builder {
             requested: compiled.requested.as_ref(),
             extern_paths: &extern_paths,
             tonic: self.build_client || self.build_server,
+            service_yaml: loaded.service_yaml.as_ref(),
         };
-        let plan = Rc::new(Plan::new(&Descriptors::new(&compiled.set), table, &wishes));
+        let table = &loaded.table;
+        let options =
+            MethodOptions::decode(&compiled.encoded).map_err(|error| Error::generator(error.into()))?;
+        let plan = Rc::new(Plan::new(&Descriptors::new(&compiled.set), &options, table, &wishes));
         if let Some(error) = plan.unusable.first() {
             return Err(Error::table(error.clone(), "", None));
         }
@@ -144,11 +150,7 @@ impl Builder {
             return Err(Error::unknown_names(plan.unknown.clone()));
         }
         let findings = table.findings().iter().chain(&plan.unknown).cloned().collect();
-        let tables = self.tables.iter().filter_map(|source| match source {
-            TableSource::Path(path) => Some(path.clone()),
-            TableSource::Text { .. } => None,
-        });
-        let inputs = tables.chain(compiled.paths).collect();
+        let inputs = self.sources.paths().chain(compiled.paths).collect();
         let include = self.include_file.clone().map(|name| (name, include));
         let files = self.files(runtime, &plan, compiled.set, include)?;
         Ok(Generated { files, findings, descriptor_set: compiled.encoded, inputs })
@@ -177,7 +179,7 @@ impl Builder {
             disable_comments: self.disable_comments,
         };
         let tonic = self.tonic.service_generator();
-        config.service_generator(Box::new(Generator { tonic, emitter, plan: Rc::clone(plan) }));
+        config.service_generator(Box::new(Generator::new(tonic, emitter, Rc::clone(plan))));
         let requests = set.file.into_iter().map(|mut file| {
             if !plan.has_services(file.name()) {
                 // prost can't cope with a package whose services leave no trace.
@@ -186,7 +188,9 @@ impl Builder {
             (Module::from_protobuf_package_name(file.package()), file)
         });
         let modules = config.generate(requests.collect()).map_err(Error::generator)?;
-        let mut modules: Vec<(Module, String)> = modules.into_iter().collect();
+        let is_code =
+            |(_, content): &(Module, String)| content.lines().any(|line| !is_blank_or_comment(line));
+        let mut modules: Vec<(Module, String)> = modules.into_iter().filter(is_code).collect();
         modules.sort();
         let names: Vec<(Module, String)> =
             modules.iter().map(|(module, _)| (module.clone(), module.to_file_name_or("_"))).collect();
@@ -205,6 +209,11 @@ impl Builder {
         files.sort_by(|left, right| left.name.cmp(&right.name));
         Ok(files)
     }
+}
+
+/// Whether there is no code in a line that prost wrote.
+fn is_blank_or_comment(line: &str) -> bool {
+    line.trim().is_empty() || line.starts_with("//")
 }
 
 fn compile(protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<Compiled, Error> {

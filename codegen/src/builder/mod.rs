@@ -3,7 +3,7 @@
 mod compile;
 mod pass_through;
 
-use crate::tables::TableSource;
+use crate::tables::{Sources, TableSource};
 use gax_table::Dialect;
 use std::collections::HashSet;
 use std::fmt;
@@ -34,6 +34,8 @@ pub fn configure() -> Builder {
 /// | option | default |
 /// | --- | --- |
 /// | [`retry_table`](Self::retry_table) | none: no RPC is retried or has a deadline |
+/// | [`gapic_yaml`](Self::gapic_yaml) | none: operations are polled as Google's generators have it |
+/// | [`service_yaml`](Self::service_yaml) | none: no methods are mixed in |
 /// | [`dialect`](Self::dialect) | [`Dialect::AsWritten`] |
 /// | [`deny_unknown_methods`](Self::deny_unknown_methods) | false: they are warnings |
 /// | [`build_client`](Self::build_client), [`build_server`](Self::build_server) | true: tonic's own client and server are generated too |
@@ -49,7 +51,7 @@ pub fn configure() -> Builder {
 pub struct Builder {
     prost: prost_build::Config,
     tonic: tonic_prost_build::Builder,
-    tables: Vec<TableSource>,
+    sources: Sources,
     dialect: Dialect,
     deny_unknown_methods: bool,
     extern_paths: Vec<(String, String)>,
@@ -70,7 +72,7 @@ impl Default for Builder {
         Self {
             prost: prost_build::Config::new(),
             tonic: tonic_prost_build::configure(),
-            tables: Vec::new(),
+            sources: Sources::default(),
             dialect: Dialect::default(),
             deny_unknown_methods: false,
             extern_paths: Vec::new(),
@@ -91,7 +93,7 @@ impl Default for Builder {
 impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
-            .field("tables", &self.tables)
+            .field("sources", &self.sources)
             .field("dialect", &self.dialect)
             .field("deny_unknown_methods", &self.deny_unknown_methods)
             .field("prost", &self.prost)
@@ -104,13 +106,42 @@ impl Builder {
     /// that two tables name gets the policy of the later one. A table is a regular file of at most 16 MiB;
     /// so is a proto.
     pub fn retry_table(mut self, path: impl Into<PathBuf>) -> Self {
-        self.tables.push(TableSource::Path(path.into()));
+        self.sources.tables.push(TableSource::Path(path.into()));
         self
     }
 
     /// Reads a retry table from a text, which has to be UTF-8. The name stands in messages, docs and errors.
     pub fn retry_table_text(mut self, name: impl Into<String>, text: impl Into<Vec<u8>>) -> Self {
-        self.tables.push(TableSource::Text { name: name.into(), text: text.into() });
+        self.sources.tables.push(TableSource::Text { name: name.into(), text: text.into() });
+        self
+    }
+
+    /// Reads an API's GAPIC YAML: how long-running operations are polled and requests are gathered and, in schema 1,
+    /// policies too. May be called several times; it counts as a table that comes after all others.
+    pub fn gapic_yaml(mut self, path: impl Into<PathBuf>) -> Self {
+        self.sources.gapic_yaml.push(TableSource::Path(path.into()));
+        self
+    }
+
+    /// The same from a text, which has to be UTF-8. The name stands in messages, docs and errors.
+    pub fn gapic_yaml_text(mut self, name: impl Into<String>, text: impl Into<Vec<u8>>) -> Self {
+        self.sources.gapic_yaml.push(TableSource::Text { name: name.into(), text: text.into() });
+        self
+    }
+
+    /// Reads an API's service YAML (`asset_v1.yaml`), which says which methods of other services clients have as
+    /// well, such as `GetLocation` of `google.cloud.location.Locations`.
+    ///
+    /// The protos of such a service have to be named, too, in [`compile_protos`](Self::compile_protos). It has
+    /// no settings and client of its own then.
+    pub fn service_yaml(mut self, path: impl Into<PathBuf>) -> Self {
+        self.sources.service_yaml = Some(TableSource::Path(path.into()));
+        self
+    }
+
+    /// The same from a text, which has to be UTF-8. The name stands in messages and errors.
+    pub fn service_yaml_text(mut self, name: impl Into<String>, text: impl Into<Vec<u8>>) -> Self {
+        self.sources.service_yaml = Some(TableSource::Text { name: name.into(), text: text.into() });
         self
     }
 

@@ -3,4 +3,6 @@
 mod options;
 mod protos;
 
+pub(crate) use options::MethodOptions;
+pub(crate) use protos::describe;
 pub use protos::{Protos, describe_protos};

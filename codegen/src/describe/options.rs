@@ -6,13 +6,13 @@ use prost::{DecodeError, Message};
 use std::collections::HashMap;
 
 /// The options of every method, by service and name.
-#[derive(Debug)]
-pub(super) struct MethodOptions {
+#[derive(Debug, Default)]
+pub(crate) struct MethodOptions {
     methods: HashMap<(String, String), Options>,
 }
 
 impl MethodOptions {
-    pub(super) fn decode(encoded: &[u8]) -> Result<Self, DecodeError> {
+    pub(crate) fn decode(encoded: &[u8]) -> Result<Self, DecodeError> {
         let mut methods = HashMap::new();
         for file in FileSet::decode(encoded)?.files {
             for service in file.services {

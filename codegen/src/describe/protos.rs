@@ -83,7 +83,8 @@ fn java_packages(set: &FileDescriptorSet) -> HashMap<String, String> {
     packages.collect()
 }
 
-fn describe(service: &ProtoService, options: &MethodOptions) -> ServiceDescription {
+/// A service in the words of retry tables.
+pub(crate) fn describe(service: &ProtoService, options: &MethodOptions) -> ServiceDescription {
     service.methods.iter().fold(ServiceDescription::new(&service.full_name), |description, method| {
         let mut described = MethodDescription::new(&method.name, method.kind);
         if method.returns_operation {

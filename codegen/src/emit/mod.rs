@@ -5,14 +5,15 @@ mod rpc;
 mod settings;
 mod statics;
 
+use crate::descriptors::full_name;
 use crate::docs::DocLines;
 use crate::join::JoinedService;
-use crate::names::ServiceNames;
+use crate::names::{ServiceNames, accessor_names};
 use gax_retry::Compatibility;
 use proc_macro2::TokenStream;
-use prost_build::Service;
+use prost_build::{Method, Service};
 use quote::{format_ident, quote};
-use rpc::Rpc;
+use rpc::{Rpc, rebased};
 use std::collections::HashSet;
 
 /// What all services' code has in common.
@@ -30,19 +31,21 @@ pub(crate) struct Emitter {
 }
 
 impl Emitter {
-    /// A service's module, and the names that its package gets.
-    pub(crate) fn service(
+    /// A service's module, and the names that its package gets. `mixin` finds the services of which methods
+    /// are mixed in.
+    pub(crate) fn service<'a>(
         &self,
-        service: &Service,
+        service: &'a Service,
         names: &ServiceNames,
         joined: &JoinedService,
+        mixin: impl Fn(&str) -> Option<&'a Service>,
     ) -> TokenStream {
-        let full_name = crate::descriptors::full_name(&service.package, &service.proto_name);
-        let rpcs = self.rpcs(service, joined, &full_name);
+        let full_name = full_name(&service.package, &service.proto_name);
+        let rpcs = self.rpcs(service, joined, mixin);
         let module = format_ident!("{}", names.module);
         let docs =
             DocLines::new(format!("Settings and client of `{full_name}`, as its retry table has them."));
-        let statics = statics::statics(&self.runtime, joined, &full_name);
+        let statics = statics::statics(&self.runtime, joined);
         let stub_settings = settings::stub_settings(&self.runtime, names, &rpcs);
         let client_settings = settings::client_settings(self, names);
         let comment: &[String] =
@@ -76,20 +79,40 @@ impl Emitter {
         }
     }
 
-    fn rpcs<'a>(&self, service: &'a Service, joined: &JoinedService, full_name: &str) -> Vec<Rpc<'a>> {
-        let accessors =
-            crate::names::accessor_names(service.methods.iter().map(|method| method.name.as_str()));
-        service
+    /// The service's RPCs, with those that are mixed in.
+    fn rpcs<'a>(
+        &self,
+        service: &'a Service,
+        joined: &JoinedService,
+        mixin: impl Fn(&str) -> Option<&'a Service>,
+    ) -> Vec<Rpc<'a>> {
+        let full_name = full_name(&service.package, &service.proto_name);
+        let methods: Vec<(&Service, &Method)> = joined
             .methods
             .iter()
-            .zip(&joined.methods)
-            .zip(accessors)
-            .enumerate()
-            .map(|(index, ((method, entry), accessor))| {
-                let disabled = self.disable_comments.contains(&format!("{full_name}.{}", method.proto_name));
-                let comment: &[String] = if disabled { &[] } else { &method.comments.leading };
-                Rpc::new(index, &accessor, method, comment, entry, self)
+            .map(|method| {
+                let own = if method.service == full_name { Some(service) } else { mixin(&method.service) };
+                let own = own.expect("the plan keeps the services that are mixed in");
+                let found = own.methods.iter().find(|own| own.proto_name == method.name);
+                (own, found.expect("prost has the methods that the descriptors have"))
             })
-            .collect()
+            .collect();
+        let starts = joined.methods.iter().zip(&methods).filter(|(joined, _)| joined.polling.is_some());
+        let operations =
+            starts.map(|(_, (_, method))| format!("{}_operation", method.name.trim_start_matches("r#")));
+        let wanted: Vec<String> =
+            methods.iter().map(|(_, method)| method.name.clone()).chain(operations).collect();
+        let mut accessors = accessor_names(wanted.iter().map(String::as_str));
+        let mut operations = accessors.split_off(methods.len()).into_iter().enumerate();
+        let rpcs = methods.into_iter().zip(&joined.methods).zip(accessors).enumerate();
+        rpcs.map(|(index, (((own, method), entry), accessor))| {
+            let disabled = self.disable_comments.contains(&format!("{}.{}", entry.service, entry.name));
+            let comment: &[String] = if disabled { &[] } else { &method.comments.leading };
+            let path = |name: &str| rebased(name, &own.package, &service.package);
+            let types = (path(&method.input_type), path(&method.output_type));
+            let operation = entry.polling.as_ref().and_then(|_| operations.next());
+            Rpc::new((index, &accessor), operation, method, types, comment, entry, self)
+        })
+        .collect()
     }
 }

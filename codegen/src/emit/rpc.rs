@@ -1,11 +1,11 @@
 //! One RPC, in the pieces that generated code is made of.
 
 use super::Emitter;
-use crate::docs::{DocLines, Source, first_sentence, policy_docs};
+use crate::docs::{DocLines, Source, batching_words, first_sentence, policy_docs, polling_docs};
 use crate::join::JoinedMethod;
 use gax_retry::MethodKind;
 use proc_macro2::{Ident, Literal, TokenStream};
-use prost_build::Method;
+use prost_build::{Method, Module};
 use quote::{format_ident, quote};
 
 /// Types that prost writes without a path.
@@ -26,14 +26,25 @@ pub(super) struct Rpc<'a> {
     pub(super) comment: &'a [String],
     /// `#[deprecated]`, where the proto says so.
     pub(super) deprecated: Option<TokenStream>,
+    /// The accessor of the operations that it starts.
+    pub(super) operation: Option<Operation>,
     policy: DocLines,
+}
+
+/// The settings of the operations that an RPC starts.
+pub(super) struct Operation {
+    /// The place among those of the service, without a suffix.
+    pub(super) index: Literal,
+    pub(super) ident: Ident,
+    pub(super) docs: DocLines,
 }
 
 impl<'a> Rpc<'a> {
     pub(super) fn new(
-        index: usize,
-        accessor: &str,
+        (index, accessor): (usize, &str),
+        operation: Option<(usize, String)>,
         method: &'a Method,
+        (request, response): (String, String),
         comment: &'a [String],
         entry: &JoinedMethod,
         emitter: &Emitter,
@@ -42,22 +53,27 @@ impl<'a> Rpc<'a> {
         let docs = DocLines::new(format!("The settings of `{name}`.")).block(first_sentence(comment));
         let JoinedMethod { codes, params, .. } = entry;
         let source = Source { codes: &codes.name, params: &params.name, origin: entry.origin.as_ref() };
+        let settings = (codes.value, &params.value);
+        let policy = policy_docs(docs, entry.kind, settings, emitter.compatibility, source);
+        let operation = operation.zip(entry.polling.as_ref()).map(|((index, ident), polling)| Operation {
+            index: Literal::usize_unsuffixed(index),
+            ident: format_ident!("{ident}"),
+            docs: polling_docs(name, polling),
+        });
         Self {
             index: Literal::usize_unsuffixed(index),
             ident: format_ident!("{accessor}"),
             name,
             kind: entry.kind,
-            request: rust_type(&method.input_type, &emitter.proto_path),
-            response: rust_type(&method.output_type, &emitter.proto_path),
+            request: rust_type(&request, &emitter.proto_path),
+            response: rust_type(&response, &emitter.proto_path),
             comment,
             deprecated: method.options.deprecated().then(|| quote!(#[deprecated])),
-            policy: policy_docs(
-                docs,
-                entry.kind,
-                (codes.value, &params.value),
-                emitter.compatibility,
-                source,
-            ),
+            operation,
+            policy: match &entry.batching {
+                Some(batching) => policy.block([batching_words(batching)]),
+                None => policy,
+            },
         }
     }
 
@@ -74,18 +90,62 @@ impl<'a> Rpc<'a> {
 
 /// A message's type, from inside a service's module.
 fn rust_type(name: &str, proto_path: &str) -> TokenStream {
-    let is_absolute = name.starts_with("::") || name.starts_with("crate::");
-    let path = if is_absolute || BARE_TYPES.contains(&name) {
-        name.to_owned()
-    } else {
-        format!("{proto_path}::{name}")
-    };
+    let path = if is_absolute(name) { name.to_owned() } else { format!("{proto_path}::{name}") };
     path.parse().expect("prost writes types that are Rust")
+}
+
+/// A message's path from a package's module, as prost writes it from another package's.
+pub(super) fn rebased(path: &str, from: &str, to: &str) -> String {
+    if is_absolute(path) || from == to {
+        return path.to_owned();
+    }
+    let module = |package: &str| -> Vec<String> {
+        Module::from_protobuf_package_name(package).parts().map(str::to_owned).collect()
+    };
+    let (mut absolute, to) = (module(from), module(to));
+    for part in path.split("::") {
+        match part {
+            "super" => drop(absolute.pop()),
+            part => absolute.push(part.to_owned()),
+        }
+    }
+    let common = absolute.iter().zip(&to).take_while(|(one, other)| one == other).count();
+    let up = std::iter::repeat_n("super", to.len() - common);
+    up.chain(absolute.iter().skip(common).map(String::as_str)).collect::<Vec<_>>().join("::")
+}
+
+/// Whether a type is found from everywhere by that path.
+fn is_absolute(path: &str) -> bool {
+    path.starts_with("::") || path.starts_with("crate::") || BARE_TYPES.contains(&path)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn types_of_another_package_are_found() {
+        let (location, redis) = ("google.cloud.location", "google.cloud.redis.v1");
+        for (path, from, to, expected) in [
+            ("ListLocationsRequest", location, redis, "super::super::location::ListLocationsRequest"),
+            ("super::super::iam::v1::Policy", location, redis, "super::super::super::iam::v1::Policy"),
+            ("Operation", "google.longrunning", "google.longrunning.v2", "super::Operation"),
+            ("Thing", "a.b.c", "a", "b::c::Thing"),
+            ("Thing", "a.type", "b", "super::a::r#type::Thing"),
+            ("Thing", "", "a.b", "super::super::Thing"),
+            ("Thing", "a", "a", "Thing"),
+            ("()", location, redis, "()"),
+            ("::prost_types::Any", location, redis, "::prost_types::Any"),
+            (
+                "::types::google::cloud::location::Location",
+                location,
+                redis,
+                "::types::google::cloud::location::Location",
+            ),
+        ] {
+            assert_eq!(rebased(path, from, to), expected);
+        }
+    }
 
     #[test]
     fn types_are_found_from_inside_the_module() {

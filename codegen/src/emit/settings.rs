@@ -1,7 +1,7 @@
 //! A service's settings: those of its RPCs, and those of its client.
 
 use super::Emitter;
-use super::rpc::Rpc;
+use super::rpc::{Operation, Rpc};
 use crate::docs::DocLines;
 use crate::names::ServiceNames;
 use gax_retry::Compatibility;
@@ -16,29 +16,8 @@ pub(super) fn stub_settings(runtime: &TokenStream, names: &ServiceNames, rpcs: &
         .block([format!("They come from [`{settings}::builder`], which starts from the retry table.")]);
     let builder_docs =
         DocLines::new(format!("Makes [`{settings}`]: starts from the retry table, for one to change."));
-    let getters = rpcs.iter().filter(|rpc| rpc.has_settings()).map(|rpc| {
-        let Rpc { index, ident, deprecated, .. } = rpc;
-        let docs = rpc.policy_docs();
-        quote! {
-            #docs
-            #deprecated
-            #[must_use]
-            pub fn #ident(&self) -> &#runtime::CallSettings {
-                self.inner.call(#index)
-            }
-        }
-    });
-    let setters = rpcs.iter().filter(|rpc| rpc.has_settings()).map(|rpc| {
-        let Rpc { index, ident, deprecated, .. } = rpc;
-        let docs = rpc.policy_docs();
-        quote! {
-            #docs
-            #deprecated
-            pub fn #ident(&mut self) -> &mut #runtime::CallSettings {
-                self.inner.call_mut(#index)
-            }
-        }
-    });
+    let getters = accessors(runtime, rpcs, Access::Reads);
+    let setters = accessors(runtime, rpcs, Access::Changes);
     quote! {
         #settings_docs
         #[derive(Debug, Clone)]
@@ -69,13 +48,14 @@ pub(super) fn stub_settings(runtime: &TokenStream, names: &ServiceNames, rpcs: &
                 &RETRY_PARAM_DEFINITIONS
             }
 
-            /// The service's RPCs in the order of its proto, with what the retry table says of each.
+            /// The service's RPCs in the order of its proto, then those that are mixed in, with what the retry table
+            /// says of each.
             #[must_use]
             pub fn methods() -> &'static [#runtime::MethodInfo] {
                 &METHODS
             }
 
-            #(#getters)*
+            #getters
         }
 
         impl Default for #settings {
@@ -93,7 +73,7 @@ pub(super) fn stub_settings(runtime: &TokenStream, names: &ServiceNames, rpcs: &
         }
 
         impl #builder {
-            #(#setters)*
+            #setters
 
             /// Changes the settings of every RPC that has one request and one response, paged ones included.
             pub fn apply_to_all_unary_methods(
@@ -113,6 +93,51 @@ pub(super) fn stub_settings(runtime: &TokenStream, names: &ServiceNames, rpcs: &
                 Ok(#settings { inner: self.inner.build()? })
             }
         }
+    }
+}
+
+/// What an accessor hands out.
+#[derive(Clone, Copy)]
+enum Access {
+    /// What is there, of `XStubSettings`.
+    Reads,
+    /// The same to be changed, of its builder.
+    Changes,
+}
+
+/// The accessors of RPCs, and those of the operations that RPCs start.
+fn accessors(runtime: &TokenStream, rpcs: &[Rpc<'_>], access: Access) -> TokenStream {
+    let (must_use, reference, call, operation) = match access {
+        Access::Reads => (quote!(#[must_use]), quote!(&), quote!(call), quote!(operation)),
+        Access::Changes => (quote!(), quote!(&mut), quote!(call_mut), quote!(operation_mut)),
+    };
+    let of_rpcs = rpcs.iter().filter(|rpc| rpc.has_settings()).map(|rpc| {
+        let Rpc { index, ident, deprecated, .. } = rpc;
+        let docs = rpc.policy_docs();
+        quote! {
+            #docs
+            #deprecated
+            #must_use
+            pub fn #ident(#reference self) -> #reference #runtime::CallSettings {
+                self.inner.#call(#index)
+            }
+        }
+    });
+    let with_operations = rpcs.iter().filter_map(|rpc| Some((rpc, rpc.operation.as_ref()?)));
+    let of_operations = with_operations.map(|(Rpc { deprecated, .. }, Operation { index, ident, docs })| {
+        quote! {
+            #docs
+            #deprecated
+            #must_use
+            pub fn #ident(#reference self) -> #reference #runtime::OperationCallSettings {
+                self.inner.#operation(#index)
+            }
+        }
+    });
+    quote! {
+        #(#of_rpcs)*
+
+        #(#of_operations)*
     }
 }
 

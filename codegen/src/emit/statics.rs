@@ -1,13 +1,13 @@
 //! The table as statics.
 
-use crate::join::JoinedService;
-use gax_retry::{Code, CodeSet, MethodKind, RetrySettings};
+use crate::join::{JoinedMethod, JoinedService};
+use gax_retry::{BatchingSettings, Code, CodeSet, MethodKind, RetrySettings};
 use proc_macro2::{Literal, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens as _, format_ident, quote};
 use std::time::Duration;
 
 /// The definitions and methods of a service.
-pub(super) fn statics(runtime: &TokenStream, joined: &JoinedService, full_name: &str) -> TokenStream {
+pub(super) fn statics(runtime: &TokenStream, joined: &JoinedService) -> TokenStream {
     let codes = joined.code_definitions().iter().map(|(name, codes)| {
         let codes = code_set(runtime, *codes);
         quote!((#name, #codes))
@@ -16,27 +16,67 @@ pub(super) fn statics(runtime: &TokenStream, joined: &JoinedService, full_name: 
         let settings = retry_settings(runtime, settings);
         quote!((#name, #settings))
     });
+    let batches: Vec<&BatchingSettings> =
+        joined.methods.iter().filter_map(|method| method.batching.as_ref()).collect();
+    let polls: Vec<&RetrySettings> =
+        joined.methods.iter().filter_map(|method| method.polling.as_ref()).collect();
+    let (mut batch, mut poll) = (0_usize.., 0_usize..);
     let methods = joined.methods.iter().map(|method| {
-        let name = &method.name;
-        let path = format!("/{full_name}/{name}");
+        let JoinedMethod { service, name, .. } = method;
+        let path = format!("/{service}/{name}");
         let kind = kind(runtime, method.kind);
         let codes = Literal::usize_unsuffixed(method.codes.index);
         let params = Literal::usize_unsuffixed(method.params.index);
+        let batching = method.batching.as_ref().and_then(|_| batch.next()).map(|index| {
+            let index = Literal::usize_unsuffixed(index);
+            quote!(.with_batching(&BATCHING_SETTINGS[#index]))
+        });
+        let polling = method.polling.as_ref().and_then(|_| poll.next()).map(|index| {
+            let index = Literal::usize_unsuffixed(index);
+            quote!(.with_polling(&POLLING_SETTINGS[#index]))
+        });
         quote! {
             #runtime::__private::MethodInfo::new(
-                SERVICE, #name, #path, #kind,
+                #service, #name, #path, #kind,
                 &RETRYABLE_CODE_DEFINITIONS[#codes], &RETRY_PARAM_DEFINITIONS[#params],
-            )
+            ) #batching #polling
         }
     });
     let code_count = Literal::usize_unsuffixed(codes.len());
     let param_count = Literal::usize_unsuffixed(params.len());
     let method_count = Literal::usize_unsuffixed(methods.len());
+    let batching = (!batches.is_empty()).then(|| {
+        let count = Literal::usize_unsuffixed(batches.len());
+        let batches = batches.iter().map(|settings| batching_settings(runtime, settings));
+        quote!(static BATCHING_SETTINGS: [#runtime::BatchingSettings; #count] = [#(#batches),*];)
+    });
+    let polling = (!polls.is_empty()).then(|| {
+        let count = Literal::usize_unsuffixed(polls.len());
+        let polls = polls.iter().map(|settings| retry_settings(runtime, settings));
+        quote!(static POLLING_SETTINGS: [#runtime::RetrySettings; #count] = [#(#polls),*];)
+    });
     quote! {
-        const SERVICE: &str = #full_name;
         static RETRYABLE_CODE_DEFINITIONS: [(&str, #runtime::CodeSet); #code_count] = [#(#codes),*];
         static RETRY_PARAM_DEFINITIONS: [(&str, #runtime::RetrySettings); #param_count] = [#(#params),*];
+        #batching
+        #polling
         static METHODS: [#runtime::MethodInfo; #method_count] = [#(#methods),*];
+    }
+}
+
+fn batching_settings(runtime: &TokenStream, settings: &BatchingSettings) -> TokenStream {
+    let number = |number: u64| Literal::u64_unsuffixed(number).into_token_stream();
+    let elements = number(settings.element_count_threshold());
+    let bytes = number(settings.request_byte_threshold());
+    let delay = duration(settings.delay_threshold());
+    let max_elements = option(settings.max_outstanding_elements().map(number));
+    let max_bytes = option(settings.max_outstanding_bytes().map(number));
+    let limit = settings.limit_exceeded();
+    let limit = format_ident!("{}", format!("{limit:?}"));
+    quote! {
+        #runtime::__private::batching_settings(
+            #elements, #bytes, #delay, #max_elements, #max_bytes, #runtime::LimitExceeded::#limit,
+        )
     }
 }
 

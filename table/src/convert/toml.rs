@@ -4,11 +4,11 @@ use super::conversion::Conversion;
 use super::gather::gather;
 use super::json::{member, number_text, quoted, string};
 use super::losses::Losses;
+use crate::RetryTable;
 use crate::document::{Kind, Member, Node};
 use crate::service_config::{HedgingPolicy, MethodConfig, Name};
 use crate::values::{Located, seconds_text, time_text};
-use crate::{BatchingSettings, LimitExceeded, RetryTable};
-use gax_retry::{Code, RetrySettings};
+use gax_retry::{BatchingSettings, Code, LimitExceeded, RetrySettings};
 use std::time::Duration;
 
 /// The longest line into which a list is put whole.

@@ -1,9 +1,11 @@
 //! `batching`: how requests are gathered.
 
 use super::read::Context;
+use crate::TableError;
 use crate::document::{Kind, Node};
 use crate::findings::Findings;
-use crate::{BatchingSettings, LimitExceeded, TableError};
+use gax_retry::__private::batching_settings;
+use gax_retry::{BatchingSettings, LimitExceeded};
 
 /// The settings of a `batching` block; one without thresholds counts as absent.
 pub(super) fn read_batching(
@@ -37,16 +39,14 @@ pub(super) fn read_batching(
     let bytes = needed(bytes, "request_byte_threshold")?;
     let delay = needed(delay, "delay_threshold_millis")?;
     let whole = |node, name| context.scalars.whole(node, name).map(|number| number.value);
-    Ok(Some(BatchingSettings {
-        element_count_threshold: whole(elements, "element_count_threshold")?,
-        request_byte_threshold: whole(bytes, "request_byte_threshold")?,
-        delay_threshold: context.scalars.millis(delay, "delay_threshold_millis")?.value,
-        max_outstanding_elements: element_limit
-            .map(|node| whole(node, "flow_control_element_limit"))
-            .transpose()?,
-        max_outstanding_bytes: byte_limit.map(|node| whole(node, "flow_control_byte_limit")).transpose()?,
-        limit_exceeded: behavior.map_or(LimitExceeded::Ignore, limit_exceeded),
-    }))
+    Ok(Some(batching_settings(
+        whole(elements, "element_count_threshold")?,
+        whole(bytes, "request_byte_threshold")?,
+        context.scalars.millis(delay, "delay_threshold_millis")?.value,
+        element_limit.map(|node| whole(node, "flow_control_element_limit")).transpose()?,
+        byte_limit.map(|node| whole(node, "flow_control_byte_limit")).transpose()?,
+        behavior.map_or(LimitExceeded::Ignore, limit_exceeded),
+    )))
 }
 
 fn limit_exceeded(node: &Node) -> LimitExceeded {

@@ -1,9 +1,9 @@
 //! What a service config holds, each value with its place and nothing decided yet.
 
+use crate::Allowance;
 use crate::document::{Member, Span};
 use crate::values::Located;
-use crate::{Allowance, BatchingSettings};
-use gax_retry::{Code, RetrySettings};
+use gax_retry::{BatchingSettings, Code, RetrySettings};
 
 /// The whole file.
 #[derive(Debug, Clone, Default)]

@@ -1,7 +1,6 @@
 //! The settings of one service's generated client.
 
-use crate::BatchingSettings;
-use gax_retry::{CodeSet, RetrySettings};
+use gax_retry::{BatchingSettings, CodeSet, RetrySettings};
 use std::fmt;
 
 /// What Google's generators call a client's `StubSettings`: named definitions, and per method a row that

@@ -1,8 +1,6 @@
 use super::{read, rules, shared};
-use crate::{
-    Dialect, LimitExceeded, MethodDescription, PolicyField, RetryTable, RowKind, ServiceDescription,
-};
-use gax_retry::{Code, CodeSet, MethodKind};
+use crate::{Dialect, MethodDescription, PolicyField, RetryTable, RowKind, ServiceDescription};
+use gax_retry::{Code, CodeSet, LimitExceeded, MethodKind};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);

@@ -1,6 +1,6 @@
 use super::{read, rules};
-use crate::{Dialect, LimitExceeded, RetryTable, TableFormat};
-use gax_retry::{Code, CodeSet, RetrySettings};
+use crate::{Dialect, RetryTable, TableFormat};
+use gax_retry::{Code, CodeSet, LimitExceeded, RetrySettings};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);

@@ -1,9 +1,10 @@
 //! `polling` and `batching` of an entry.
 
 use super::read::Reader;
+use crate::TableError;
 use crate::document::{Kind, Node};
-use crate::{BatchingSettings, LimitExceeded, TableError};
-use gax_retry::RetrySettings;
+use gax_retry::__private::batching_settings;
+use gax_retry::{BatchingSettings, LimitExceeded, RetrySettings};
 
 impl Reader<'_> {
     /// How a long-running operation is polled.
@@ -45,20 +46,14 @@ impl Reader<'_> {
         };
         let delay = delay
             .ok_or_else(|| self.source.fault(node.span, "has no delay_threshold", "add delay_threshold"))?;
-        Ok(BatchingSettings {
-            element_count_threshold: needed(
-                whole(elements, "element_count_threshold")?,
-                "element_count_threshold",
-            )?,
-            request_byte_threshold: needed(
-                whole(bytes, "request_byte_threshold")?,
-                "request_byte_threshold",
-            )?,
-            delay_threshold: self.duration(delay)?,
-            max_outstanding_elements: whole(max_elements, "max_outstanding_elements")?,
-            max_outstanding_bytes: whole(max_bytes, "max_outstanding_bytes")?,
-            limit_exceeded: behavior.map_or(Ok(LimitExceeded::Ignore), |node| self.limit_exceeded(node))?,
-        })
+        Ok(batching_settings(
+            needed(whole(elements, "element_count_threshold")?, "element_count_threshold")?,
+            needed(whole(bytes, "request_byte_threshold")?, "request_byte_threshold")?,
+            self.duration(delay)?,
+            whole(max_elements, "max_outstanding_elements")?,
+            whole(max_bytes, "max_outstanding_bytes")?,
+            behavior.map_or(Ok(LimitExceeded::Ignore), |node| self.limit_exceeded(node))?,
+        ))
     }
 
     fn limit_exceeded(&self, node: &Node) -> Result<LimitExceeded, TableError> {

@@ -34,6 +34,21 @@ pub mod names {
     include!(concat!(env!("OUT_DIR"), "/edge/mod.rs"));
 }
 
+/// An API with RPCs of other services, long-running operations and batching.
+#[allow(
+    missing_docs,
+    unused_qualifications,
+    clippy::pedantic,
+    clippy::allow_attributes_without_reason,
+    clippy::exhaustive_structs,
+    clippy::match_single_binding,
+    clippy::module_inception,
+    reason = "prost's and tonic's own code, and a package of the same name"
+)]
+pub mod mixed {
+    include!(concat!(env!("OUT_DIR"), "/mixed/mod.rs"));
+}
+
 /// Google's asset API with everything that it imports.
 #[cfg(google_protos)]
 #[allow(

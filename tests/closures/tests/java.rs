@@ -1,7 +1,6 @@
 //! Generated settings against those of the published Java clients.
 //!
-//! `data/` holds what the Java clients' settings are at run time, read by reflection. Long-running operations'
-//! rows and methods that are mixed in from other services are not compared here.
+//! `data/` holds what the Java clients' settings are at run time, read by reflection.
 
 #[cfg(not(google_protos))]
 #[test]
@@ -14,6 +13,7 @@ mod with_protos {
     #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
     use serde_json::Value;
+    use std::collections::HashMap;
     use std::time::Duration;
     use tonic_gax::{Code, CodeSet, MethodInfo, RetrySettings};
     use tonic_gax_closure_tests::asset::google::cloud::asset::v1::AssetServiceStubSettings;
@@ -57,15 +57,15 @@ mod with_protos {
         builder.build().unwrap()
     }
 
-    /// The rows of a service's own methods, without those of long-running operations.
-    fn own_rows(service: &Value) -> Vec<&Value> {
-        let prefix = format!("{}/", service["service"].as_str().unwrap());
+    /// The rows of methods; those of the operations that they start, by kind and name.
+    fn rows(service: &Value) -> (Vec<&Value>, HashMap<(&str, &str), &Value>) {
+        let is_operation = |row: &&Value| row["kind"].as_str().unwrap().starts_with("operation-");
         let rows = service["rows"].as_array().unwrap().iter();
-        rows.filter(|row| {
-            row["fullMethod"].as_str().unwrap().starts_with(&prefix)
-                && !row["kind"].as_str().unwrap().starts_with("operation-")
-        })
-        .collect()
+        let (operations, methods): (Vec<&Value>, Vec<&Value>) = rows.partition(is_operation);
+        let operations = operations
+            .into_iter()
+            .map(|row| ((row["kind"].as_str().unwrap(), row["method"].as_str().unwrap()), row));
+        (methods, operations.collect())
     }
 
     /// The names in the order of their first use, of the definitions that these rows use.
@@ -83,7 +83,7 @@ mod with_protos {
     fn compare(json: &str, generated: &Generated) -> usize {
         let expected: Value = serde_json::from_str(json).unwrap();
         let service = &expected["services"][0];
-        let rows = own_rows(service);
+        let (rows, operations) = rows(service);
 
         assert_eq!(
             generated.codes.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
@@ -110,8 +110,16 @@ mod with_protos {
             assert_eq!(method.params_key(), row["paramsKey"].as_str().unwrap(), "{name}");
             assert_eq!(method.retryable_codes(), codes(&row["retryableCodes"]), "{name}");
             assert_eq!(*method.retry_settings(), settings(&row["retrySettings"]), "{name}");
+            let initial = operations.get(&("operation-initial", name));
+            let polling = operations.get(&("operation-polling", name));
+            assert_eq!(
+                method.polling_settings().cloned(),
+                polling.map(|row| settings(&row["retrySettings"]))
+            );
+            assert_eq!(initial.map(|row| &row["paramsKey"]), polling.map(|_| &row["paramsKey"]), "{name}");
+            assert_eq!(method.batching_settings(), None, "{name}");
         }
-        rows.len()
+        rows.len() + operations.len()
     }
 
     #[test]
@@ -121,7 +129,7 @@ mod with_protos {
             params: AssetServiceStubSettings::retry_param_definitions(),
             methods: AssetServiceStubSettings::methods(),
         };
-        assert_eq!(compare(ASSET, &generated), 23);
+        assert_eq!(compare(ASSET, &generated), 27);
     }
 
     #[test]
@@ -131,7 +139,7 @@ mod with_protos {
             params: published::AssetServiceStubSettings::retry_param_definitions(),
             methods: published::AssetServiceStubSettings::methods(),
         };
-        assert_eq!(compare(ASSET, &generated), 23);
+        assert_eq!(compare(ASSET, &generated), 27);
     }
 
     #[test]
@@ -141,6 +149,6 @@ mod with_protos {
             params: CloudRedisStubSettings::retry_param_definitions(),
             methods: CloudRedisStubSettings::methods(),
         };
-        assert_eq!(compare(REDIS, &generated), 11);
+        assert_eq!(compare(REDIS, &generated), 29);
     }
 }

@@ -25,6 +25,14 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Input")]
     pub(super) table: Vec<PathBuf>,
 
+    /// The API's GAPIC YAML: how long-running operations are polled and requests are batched; may be repeated
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Input")]
+    pub(super) gapic_yaml: Vec<PathBuf>,
+
+    /// The API's service YAML: clients get the methods that it mixes in, if their protos are given too
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    pub(super) service_yaml: Option<PathBuf>,
+
     /// Whose reading of the tables
     #[arg(long, value_enum, default_value_t = DialectName::AsWritten, help_heading = "Input")]
     pub(super) dialect: DialectName,

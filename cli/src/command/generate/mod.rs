@@ -19,8 +19,12 @@ use std::process::ExitCode;
 use tonic_gax_build::{Error, Generated, configure};
 
 pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
-    let tables = args.table.iter().map(|path| Input::table(path)).collect::<Result<_, _>>()?;
-    let generated = generate(args, tables).map_err(|error| failure(&error))?;
+    let inputs = Inputs {
+        tables: Input::tables(&args.table)?,
+        gapic_yaml: args.gapic_yaml.iter().map(|path| Input::gapic_yaml(path)).collect::<Result<_, _>>()?,
+        service_yaml: args.service_yaml.as_deref().map(Input::service_yaml).transpose()?,
+    };
+    let generated = generate(args, inputs).map_err(|error| failure(&error))?;
     let files = directory::compare(&args.out, generated.files())?;
     if args.format == Format::Text {
         warn(generated.findings());
@@ -41,15 +45,28 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-fn generate(args: &GenerateArgs, tables: Vec<Input>) -> Result<Generated, Error> {
+/// What there is about the API beside its protos.
+struct Inputs {
+    tables: Vec<Input>,
+    gapic_yaml: Vec<Input>,
+    service_yaml: Option<Input>,
+}
+
+fn generate(args: &GenerateArgs, inputs: Inputs) -> Result<Generated, Error> {
     let mut builder = configure()
         .dialect(args.dialect.into())
         .deny_unknown_methods(args.deny_unknown_methods)
         .build_client(!args.no_client)
         .build_server(!args.no_server)
         .build_transport(!args.no_transport);
-    for table in tables {
+    for table in inputs.tables {
         builder = builder.retry_table_text(table.name, table.content);
+    }
+    for yaml in inputs.gapic_yaml {
+        builder = builder.gapic_yaml_text(yaml.name, yaml.content);
+    }
+    if let Some(yaml) = inputs.service_yaml {
+        builder = builder.service_yaml_text(yaml.name, yaml.content);
     }
     for (proto, rust) in &args.extern_path {
         builder = builder.extern_path(proto, rust);

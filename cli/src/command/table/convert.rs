@@ -4,6 +4,7 @@ use super::lint::rule_or_severity;
 use super::source::{ProtoFlags, Reading};
 use crate::command::print;
 use crate::failure::Failure;
+use crate::input::Input;
 use clap::Args;
 use gax_table::lint::{Linter, Target};
 use gax_table::{ConversionTarget, Severity};
@@ -67,7 +68,7 @@ fn form(text: &str) -> Result<ConversionTarget, String> {
 pub(crate) fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
     let tables = args.protos.tables(&args.tables)?;
     let api = args.protos.describe()?;
-    let table = args.reading.merged(&tables, None, api.as_ref())?;
+    let table = args.reading.merged(&Input::tables(&tables)?, None, api.as_ref())?;
     let services = api.map(|api| api.services).unwrap_or_default();
     let conversion = table.convert_for(args.to, &services);
     let linter = args.deny.iter().fold(Linter::new(), |linter, target| linter.deny(*target));

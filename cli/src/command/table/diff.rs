@@ -1,9 +1,11 @@
 //! `gax table diff`: what changes for callers from one table to another.
 
+use super::beside::{Batching, Beside, Polling};
 use super::methods::{MethodRow, codes_text, methods};
 use super::source::{Api, ProtoFlags, Reading};
 use crate::command::{Format, print, print_json};
 use crate::failure::{FINDINGS, Failure};
+use crate::input::Input;
 use crate::render::{ERROR, HEAD, Ms};
 use clap::{Args, ValueEnum};
 use gax_retry::__private::Escaped;
@@ -38,6 +40,11 @@ pub(crate) struct DiffArgs {
     #[command(flatten)]
     reading: Reading,
 
+    /// The API's GAPIC YAML: how long-running operations are polled and requests are batched; two files
+    /// are that of the old table and that of the new
+    #[arg(long, value_name = "FILE", num_args = 1..=2, help_heading = "Tables")]
+    gapic_yaml: Vec<PathBuf>,
+
     #[command(flatten)]
     protos: ProtoFlags,
 
@@ -64,10 +71,11 @@ enum Kind {
 const JSON: &str = "\
 JSON:
   {\"methods\":[{\"method\":..,\"changes\":[{\"what\":..,\"old\":..,\"new\":..},..],
-    \"more_aggressive\":[REASON,..],\"slower\":true|false},..],\"more_aggressive\":..,\"slower\":..,\"changed\":..,
-    \"unchanged\":..}
-  what is one of entry, codes, worst_case_ms, load, first_retry_ms, attempts, total_timeout_ms; null is
-  no limit. The counts at the end are of methods.";
+    \"more_aggressive\":[REASON,..],\"slower\":true|false},..],
+    \"more_aggressive\":..,\"slower\":..,\"changed\":..,\"unchanged\":..}
+  what is one of entry, codes, worst_case_ms, load, first_retry_ms, attempts, total_timeout_ms,
+  polling, batching (the last two in the form of gax table show); null is no limit, or nothing.
+  The counts at the end are of methods.";
 
 #[derive(Debug, Serialize)]
 struct Report {
@@ -106,12 +114,16 @@ struct Behaviour {
     load: f64,
     first_retry: Option<Duration>,
     max_attempts: Option<u32>,
+    beside: Beside,
 }
 
 pub(crate) fn run(args: &DiffArgs) -> Result<ExitCode, Failure> {
     let api = args.protos.describe()?;
-    let old = args.reading.merged(std::slice::from_ref(&args.old), None, api.as_ref())?;
-    let new = args.reading.merged(std::slice::from_ref(&args.new), None, api.as_ref())?;
+    let gapic_yaml: Vec<Input> =
+        args.gapic_yaml.iter().map(|path| Input::gapic_yaml(path)).collect::<Result<_, _>>()?;
+    let table = |path, gapic_yaml| args.reading.merged(&[Input::table(path)?], gapic_yaml, api.as_ref());
+    let old = table(&args.old, gapic_yaml.first())?;
+    let new = table(&args.new, gapic_yaml.last())?;
     let report = report(&old, &new, api.as_ref());
     match args.format {
         Format::Json => print_json(&report)?,
@@ -144,7 +156,7 @@ fn report(old: &RetryTable, new: &RetryTable, api: Option<&Api>) -> Report {
 fn compare(row: &MethodRow<'_>, old: &RetryTable, new: &RetryTable) -> Option<Changed> {
     let behaviour = |table: &RetryTable| {
         let policy = table.lookup(&row.service, &row.method).filter(|policy| policy.entry().is_some());
-        Behaviour::of(policy.as_ref(), table.dialect())
+        Behaviour::of(policy.as_ref(), table.dialect(), row.beside(table))
     };
     let (was, is) = (behaviour(old), behaviour(new));
     let changes = changes(&was, &is);
@@ -162,7 +174,7 @@ fn compare(row: &MethodRow<'_>, old: &RetryTable, new: &RetryTable) -> Option<Ch
 }
 
 impl Behaviour {
-    fn of(policy: Option<&MethodPolicy<'_>>, dialect: Dialect) -> Self {
+    fn of(policy: Option<&MethodPolicy<'_>>, dialect: Dialect, beside: Beside) -> Self {
         let Some(policy) = policy else {
             return Self {
                 has_entry: false,
@@ -172,6 +184,7 @@ impl Behaviour {
                 load: 1.0,
                 first_retry: None,
                 max_attempts: None,
+                beside,
             };
         };
         let settings = policy.settings();
@@ -184,6 +197,7 @@ impl Behaviour {
             load: outlook.load(),
             first_retry: outlook.refused().get(1).copied(),
             max_attempts: settings.max_attempts().filter(|_| !policy.codes().is_empty()),
+            beside,
         }
     }
 }
@@ -260,7 +274,36 @@ fn changes(was: &Behaviour, is: &Behaviour) -> Vec<Change> {
         is.load.into(),
         format!("in an outage makes {:.1} attempts, not {:.1}", is.load, was.load),
     );
+    add(
+        "polling",
+        serde_json::json!(was.beside.polling),
+        serde_json::json!(is.beside.polling),
+        differs(
+            "polls its operations",
+            was.beside.polling.as_ref().map(Polling::words),
+            is.beside.polling.as_ref().map(Polling::words),
+        ),
+    );
+    add(
+        "batching",
+        serde_json::json!(was.beside.batching),
+        serde_json::json!(is.beside.batching),
+        differs(
+            "gathers its requests",
+            was.beside.batching.as_ref().map(Batching::words),
+            is.beside.batching.as_ref().map(Batching::words),
+        ),
+    );
     changes
+}
+
+/// What is done in another way, or no more, or was not before.
+fn differs(what: &str, was: Option<String>, is: Option<String>) -> String {
+    match (was, is) {
+        (Some(was), Some(is)) => format!("{what} {is}; it was {was}"),
+        (Some(was), None) => format!("has nothing any more about how it {what}; it was {was}"),
+        (None, is) => format!("{what} {}; the table had nothing about that", is.unwrap_or_default()),
+    }
 }
 
 /// Why a service has more to bear than before.

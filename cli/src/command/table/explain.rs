@@ -1,8 +1,9 @@
 //! `gax table explain`: what a table means for one method, in words and numbers.
 
+use super::beside::Beside;
 use super::methods::{MethodRow, codes_text, find, line_of, methods};
 use super::show::text::{delay, limit, rpc_timeout};
-use super::source::{ProtoFlags, Reading, no_table};
+use super::source::{GapicFlag, ProtoFlags, Reading};
 use crate::command::{Format, print, print_json};
 use crate::failure::Failure;
 use crate::input::Input;
@@ -40,6 +41,9 @@ pub(crate) struct ExplainArgs {
     reading: Reading,
 
     #[command(flatten)]
+    gapic: GapicFlag,
+
+    #[command(flatten)]
     protos: ProtoFlags,
 
     /// How it is printed
@@ -50,11 +54,13 @@ pub(crate) struct ExplainArgs {
 const JSON: &str = "\
 JSON:
   {\"method\":..,\"dialect\":..,\"codes\":[..],\"attempts_at_most\":..,\"worst_case_ms\":..,\"load\":..,
-    \"refused\":PLAN,\"hanging\":PLAN,\"dialects\":[{\"dialect\":..,\"codes\":[..],\"total_timeout_ms\":..,
-    \"max_attempts\":..,\"worst_case_ms\":..,\"load\":..,\"problem\":..},..]}
-  PLAN is in the form of gax plan: refused where every attempt is refused at once, hanging where none
-  is answered, both without jitter. null: attempts_at_most where no number bounds them, worst_case_ms
-  where a call may take for ever, problem where the dialect takes the table.";
+    \"refused\":PLAN,\"hanging\":PLAN,\"polling\":..,\"batching\":..,
+    \"dialects\":[{\"dialect\":..,\"codes\":[..],\"total_timeout_ms\":..,\"max_attempts\":..,
+    \"worst_case_ms\":..,\"load\":..,\"problem\":..},..]}
+  PLAN is in the form of gax plan: refused where every attempt is refused at once, hanging where
+  none is answered, both without jitter. polling and batching are in the form of gax table show.
+  null: attempts_at_most where no number bounds them, worst_case_ms where a call may take for
+  ever, problem where the dialect takes the table.";
 
 #[derive(Debug, Serialize)]
 struct Explanation {
@@ -66,7 +72,15 @@ struct Explanation {
     load: f64,
     refused: Timeline,
     hanging: Timeline,
+    #[serde(flatten)]
+    beside: Beside,
     dialects: Vec<Reader>,
+}
+
+/// What the table is read from, once for each dialect.
+struct Files {
+    tables: Vec<Input>,
+    gapic_yaml: Option<Input>,
 }
 
 /// What a dialect makes of the method.
@@ -82,9 +96,9 @@ struct Reader {
 }
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
-    let input = Input::table(&args.table)?;
-    let table = args.reading.read(&input, args.reading.dialect()).map_err(|error| no_table(&error))?;
     let api = args.protos.describe()?;
+    let files = Files { tables: vec![Input::table(&args.table)?], gapic_yaml: args.gapic.read()? };
+    let table = args.reading.merged(&files.tables, files.gapic_yaml.as_ref(), api.as_ref())?;
     let row = find(methods(&table, api.as_ref()), &table, &args.method)?;
     let nothing = || {
         let sentence = format!(
@@ -106,7 +120,8 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
         load: outlook.load(),
         refused: refused(&schedule),
         hanging: Timeline::from(&AttemptPlan::new(&schedule, &[], &mut NoJitter)),
-        dialects: Dialect::ALL.iter().map(|dialect| reader(args, &input, *dialect, &row)).collect(),
+        beside: row.beside(&table),
+        dialects: Dialect::ALL.iter().map(|dialect| reader(args, &files, *dialect, &row)).collect(),
     };
     match args.format {
         Format::Json => print_json(&explanation)?,
@@ -132,7 +147,7 @@ fn refused(schedule: &Policy) -> Timeline {
 }
 
 /// The method as that dialect reads it.
-fn reader(args: &ExplainArgs, input: &Input, dialect: Dialect, row: &MethodRow<'_>) -> Reader {
+fn reader(args: &ExplainArgs, files: &Files, dialect: Dialect, row: &MethodRow<'_>) -> Reader {
     let problem = |problem: String| Reader {
         dialect: dialect.as_str(),
         codes: None,
@@ -142,7 +157,7 @@ fn reader(args: &ExplainArgs, input: &Input, dialect: Dialect, row: &MethodRow<'
         load: None,
         problem: Some(problem),
     };
-    let table: RetryTable = match args.reading.read(input, dialect) {
+    let table: RetryTable = match args.reading.merged_in(dialect, &files.tables, files.gapic_yaml.as_ref()) {
         Ok(table) => table,
         Err(error) => {
             let place =
@@ -173,6 +188,9 @@ fn text(explanation: &Explanation, policy: MethodPolicy<'_>, dialect: Dialect, o
     let mut text = format!("{HEAD}{}{HEAD:#}\n\n", Escaped(&explanation.method));
     for sentence in sentences(explanation, policy, outlook) {
         let _infallible = writeln!(text, "{sentence}");
+    }
+    for sentence in explanation.beside.sentences() {
+        let _infallible = writeln!(text, "{}.", sentence.replacen("its", "Its", 1));
     }
     let _infallible = writeln!(text, "\n{}", origins(policy, dialect));
     let mut refused = explanation.refused.clone();

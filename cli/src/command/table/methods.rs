@@ -1,5 +1,6 @@
 //! The methods that a table has something for.
 
+use super::beside::Beside;
 use super::source::Api;
 use crate::failure::Failure;
 use gax_retry::{CodeSet, Outlook};
@@ -21,6 +22,11 @@ impl MethodRow<'_> {
     pub(super) fn name(&self) -> String {
         let method = if self.method.is_empty() { "*" } else { &self.method };
         if self.service.is_empty() { "*".to_owned() } else { format!("{}/{method}", self.service) }
+    }
+
+    /// What the table says of its operations and batches.
+    pub(super) fn beside(&self, table: &RetryTable) -> Beside {
+        Beside::of(table, &self.service, &self.method)
     }
 
     pub(super) fn outlook(&self, dialect: Dialect) -> Option<Outlook> {

@@ -1,5 +1,6 @@
 //! `gax table`: retry tables, shown, checked and compared.
 
+mod beside;
 mod convert;
 mod diff;
 mod explain;

@@ -90,36 +90,58 @@ impl Reading {
         reader.file_name(&input.name).read(&input.content)
     }
 
-    /// Reads files that have to be tables, as one: the last one that names a method counts. GAPIC YAML
-    /// that says how operations are polled comes last. No file at all is a table that says nothing. Where the
-    /// API is known the table has to say for its methods what it wants to.
+    /// Files that have to be tables, as one: the last one that names a method counts. GAPIC YAML that says how
+    /// operations are polled comes last. No file at all is a table that says nothing. Where the API is known the
+    /// table has to say for its methods what it wants to.
     pub(super) fn merged(
         &self,
-        tables: &[PathBuf],
+        tables: &[Input],
         gapic_yaml: Option<&Input>,
         api: Option<&Api>,
     ) -> Result<RetryTable, Failure> {
-        let mut read: Vec<RetryTable> =
-            tables.iter().map(|path| self.table(path)).collect::<Result<_, _>>()?;
-        if let Some(input) = gapic_yaml {
-            let reader = RetryTable::reader().dialect(self.dialect()).format(TableFormat::GapicYaml);
-            let table = reader.file_name(&input.name).read(&input.content);
-            read.push(table.map_err(|error| Failure::Usage(format!("--gapic-yaml: {error}")))?);
-        }
-        if read.is_empty() {
-            let empty = RetryTable::reader().dialect(self.dialect()).read(b"{}");
-            read.push(empty.map_err(|error| no_table(&error))?);
-        }
-        let table = RetryTable::merged(read).map_err(|error| no_table(&error))?;
+        let table = self.merged_in(self.dialect(), tables, gapic_yaml).map_err(|error| no_table(&error))?;
         match api.and_then(|api| table.unusable_entries(&api.services).into_iter().next()) {
             Some(error) => Err(no_table(&error)),
             None => Ok(table),
         }
     }
 
-    /// Reads a file that has to be a table.
-    fn table(&self, path: &Path) -> Result<RetryTable, Failure> {
-        self.load(path)?.table.map_err(|error| no_table(&error))
+    /// These files as one table in that dialect.
+    pub(super) fn merged_in(
+        &self,
+        dialect: Dialect,
+        tables: &[Input],
+        gapic_yaml: Option<&Input>,
+    ) -> Result<RetryTable, TableError> {
+        let mut read: Vec<RetryTable> =
+            tables.iter().map(|input| self.read(input, dialect)).collect::<Result<_, _>>()?;
+        let reader = || RetryTable::reader().dialect(dialect);
+        if let Some(Input { name, content }) = gapic_yaml {
+            read.push(reader().format(TableFormat::GapicYaml).file_name(name).read(content)?);
+        }
+        if read.is_empty() {
+            read.push(reader().read(b"{}")?);
+        }
+        RetryTable::merged(read)
+    }
+}
+
+/// What a table says beside retries, in a file of its own.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Tables")]
+pub(super) struct GapicFlag {
+    /// The API's GAPIC YAML: how long-running operations are polled and requests are batched
+    #[arg(long, value_name = "FILE")]
+    gapic_yaml: Option<PathBuf>,
+}
+
+impl GapicFlag {
+    pub(super) fn is_given(&self) -> bool {
+        self.gapic_yaml.is_some()
+    }
+
+    pub(super) fn read(&self) -> Result<Option<Input>, Failure> {
+        self.gapic_yaml.as_deref().map(Input::gapic_yaml).transpose()
     }
 }
 
@@ -162,7 +184,7 @@ impl ProtoFlags {
             describe_protos(&protos, paths).map_err(|error| Failure::Usage(format!("--proto: {error}")))?;
         let yaml = match &self.service_yaml {
             Some(path) => {
-                let input = Input::read(path, "a service YAML")?;
+                let input = Input::service_yaml(path)?;
                 ServiceYaml::parse_file(&input.name, &input.content)
                     .map_err(|error| Failure::Usage(format!("--service-yaml: {error}")))?
             }

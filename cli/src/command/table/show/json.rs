@@ -1,10 +1,11 @@
 //! Methods for programs.
 
 use super::rules::Rules;
+use crate::command::table::beside::Beside;
 use crate::command::table::methods::MethodRow;
 use crate::render::Ms;
 use gax_retry::RetrySettings;
-use gax_table::{BatchingSettings, HedgingPolicy, MethodPolicy, PolicyField, RetryTable};
+use gax_table::{HedgingPolicy, MethodPolicy, PolicyField, RetryTable};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -52,8 +53,8 @@ struct Row<'a> {
     wait_for_ready: Option<bool>,
     max_request_message_bytes: Option<u64>,
     max_response_message_bytes: Option<u64>,
-    polling: Option<Polling>,
-    batching: Option<Batching>,
+    #[serde(flatten)]
+    beside: Beside,
     origins: Option<BTreeMap<&'static str, String>>,
     worst_case_ms: Option<Ms>,
     refused_at_ms: Option<Vec<Ms>>,
@@ -65,24 +66,6 @@ struct Hedging {
     delay_ms: Ms,
     max_attempts: Option<u32>,
     non_fatal_codes: Vec<&'static str>,
-}
-
-#[derive(Debug, Serialize)]
-struct Polling {
-    initial_delay_ms: Option<Ms>,
-    delay_multiplier: Option<f64>,
-    max_delay_ms: Option<Ms>,
-    total_timeout_ms: Option<Ms>,
-}
-
-#[derive(Debug, Serialize)]
-struct Batching {
-    element_count_threshold: u64,
-    request_byte_threshold: u64,
-    delay_threshold_ms: Ms,
-    max_outstanding_elements: Option<u64>,
-    max_outstanding_bytes: Option<u64>,
-    limit_exceeded: String,
 }
 
 pub(super) fn document<'a>(rows: &'a [MethodRow<'a>], table: &'a RetryTable) -> Document<'a> {
@@ -124,8 +107,7 @@ fn line<'a>(row: &'a MethodRow<'a>, table: &RetryTable) -> Row<'a> {
         wait_for_ready: policy.and_then(|policy| policy.wait_for_ready()),
         max_request_message_bytes: policy.and_then(|policy| policy.max_request_message_bytes()),
         max_response_message_bytes: policy.and_then(|policy| policy.max_response_message_bytes()),
-        polling: table.polling(&row.service, &row.method).map(Polling::from),
-        batching: table.batching(&row.service, &row.method).map(Batching::from),
+        beside: row.beside(table),
         origins: policy.map(origins),
         worst_case_ms: outlook.and_then(|outlook| outlook.worst_case().map(Ms)),
         refused_at_ms: outlook.map(|outlook| outlook.refused().iter().copied().map(Ms).collect()),
@@ -139,30 +121,6 @@ impl From<&HedgingPolicy> for Hedging {
             delay_ms: Ms(hedging.delay()),
             max_attempts: hedging.max_attempts(),
             non_fatal_codes: hedging.non_fatal_codes().iter().map(gax_retry::Code::name).collect(),
-        }
-    }
-}
-
-impl From<&RetrySettings> for Polling {
-    fn from(polling: &RetrySettings) -> Self {
-        Self {
-            initial_delay_ms: polling.initial_retry_delay().map(Ms),
-            delay_multiplier: polling.retry_delay_multiplier(),
-            max_delay_ms: polling.max_retry_delay().map(Ms),
-            total_timeout_ms: polling.total_timeout().map(Ms),
-        }
-    }
-}
-
-impl From<&BatchingSettings> for Batching {
-    fn from(batching: &BatchingSettings) -> Self {
-        Self {
-            element_count_threshold: batching.element_count_threshold(),
-            request_byte_threshold: batching.request_byte_threshold(),
-            delay_threshold_ms: Ms(batching.delay_threshold()),
-            max_outstanding_elements: batching.max_outstanding_elements(),
-            max_outstanding_bytes: batching.max_outstanding_bytes(),
-            limit_exceeded: batching.limit_exceeded().to_string(),
         }
     }
 }

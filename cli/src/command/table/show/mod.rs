@@ -7,7 +7,7 @@ mod stub_tables;
 pub(super) mod text;
 
 use super::methods::{MethodRow, find, methods};
-use super::source::{ProtoFlags, Reading, java_package_of_gapic};
+use super::source::{GapicFlag, ProtoFlags, Reading, java_package_of_gapic};
 use crate::command::{print, print_json};
 use crate::failure::Failure;
 use crate::input::Input;
@@ -43,9 +43,8 @@ pub(crate) struct ShowArgs {
     #[command(flatten)]
     protos: ProtoFlags,
 
-    /// The API's GAPIC YAML: how long-running operations are polled and requests are batched
-    #[arg(long, value_name = "FILE", help_heading = "Tables")]
-    gapic_yaml: Option<PathBuf>,
+    #[command(flatten)]
+    gapic: GapicFlag,
 
     /// How the methods are printed
     #[arg(long, value_enum, default_value_t = ShowFormat::Text, help_heading = "Output")]
@@ -103,13 +102,12 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {
     let api = args.protos.describe()?;
     // Google's Java generator makes clients without a table too.
     let needs_table = api.is_none() || args.reading.dialect() != Dialect::GaxJava;
-    let tables = if needs_table && args.gapic_yaml.is_none() {
+    let tables = if needs_table && !args.gapic.is_given() {
         args.protos.tables(&args.tables)?
     } else {
         args.protos.tables_if_any(&args.tables)
     };
-    let gapic_yaml = args.gapic_yaml.as_deref();
-    let gapic_yaml = gapic_yaml.map(|path| Input::read(path, "a GAPIC YAML")).transpose()?;
+    let (tables, gapic_yaml) = (Input::tables(&tables)?, args.gapic.read()?);
     let table = args.reading.merged(&tables, gapic_yaml.as_ref(), api.as_ref())?;
     let mut err = anstream::stderr();
     for finding in table.findings().iter().filter(|finding| finding.severity() >= Severity::Warning) {

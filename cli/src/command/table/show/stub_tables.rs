@@ -3,8 +3,8 @@
 
 use crate::command::table::source::Api;
 use crate::render::Ms;
-use gax_retry::{CodeSet, RetrySettings};
-use gax_table::{BatchingSettings, RetryTable, StubRow, StubTable};
+use gax_retry::{BatchingSettings, CodeSet, RetrySettings};
+use gax_table::{RetryTable, StubRow, StubTable};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 

@@ -1,7 +1,7 @@
 //! Methods for people.
 
 use crate::command::table::methods::{MethodRow, codes_text, line_of, short_place};
-use crate::render::{Align, Cell, DIM, HEAD, Ms, Table};
+use crate::render::{Align, Cell, DIM, HEAD, Ms, Table, grown};
 use gax_retry::__private::Escaped;
 use gax_retry::{Outlook, RetrySettings};
 use gax_table::{Dialect, MethodPolicy, PolicyField, RetryTable};
@@ -33,40 +33,17 @@ pub(super) fn render(rows: &[MethodRow<'_>], table: &RetryTable) -> String {
                 }
             }
         }
-        for line in beside(first, table) {
-            let _infallible = writeln!(text, "  {line}");
+        for sentence in first.beside(table).sentences() {
+            let _infallible = writeln!(text, "  {sentence}");
         }
         text.push('\n');
     }
     text
 }
 
-/// What the table says of a method's operations and batches.
-fn beside(row: &MethodRow<'_>, table: &RetryTable) -> Vec<String> {
-    let polling = table.polling(&row.service, &row.method).map(|polling| {
-        let delay = polling.initial_retry_delay().unwrap_or_default();
-        let multiplier = polling.retry_delay_multiplier().unwrap_or(1.0);
-        let delay = grown(delay, multiplier, polling.max_retry_delay());
-        format!("its operations are polled after {delay}, for {} in all", limit(polling.total_timeout()))
-    });
-    let batching = table.batching(&row.service, &row.method).map(|batching| {
-        format!(
-            "its requests are gathered up to {} elements, {} bytes or {}",
-            batching.element_count_threshold(),
-            batching.request_byte_threshold(),
-            Ms(batching.delay_threshold())
-        )
-    });
-    polling.into_iter().chain(batching).collect()
-}
-
 /// Methods of which the table says the same, together.
 fn groups<'r, 't>(rows: &'r [MethodRow<'t>], table: &RetryTable) -> Vec<Vec<&'r MethodRow<'t>>> {
-    let entry = |row: &MethodRow<'_>| {
-        let (service, method) = (row.service.as_str(), row.method.as_str());
-        let number = row.policy.as_ref().and_then(MethodPolicy::entry);
-        (number, table.polling(service, method).cloned(), table.batching(service, method).cloned())
-    };
+    let entry = |row: &MethodRow<'_>| (row.policy.as_ref().and_then(MethodPolicy::entry), row.beside(table));
     let mut groups: Vec<Vec<&MethodRow<'_>>> = Vec::new();
     for row in rows {
         let same =
@@ -142,18 +119,6 @@ pub(crate) fn delay(policy: MethodPolicy<'_>, dialect: Dialect) -> String {
     }
     let jitter = if settings.jittered() { ", jittered" } else { "" };
     grown(delays.initial(), delays.multiplier(), delays.max()) + jitter
-}
-
-/// `100 ms x 1.3 up to 60000 ms`
-fn grown(initial: Duration, multiplier: f64, max: Option<Duration>) -> String {
-    let mut text = Ms(initial).to_string();
-    if multiplier > 1.0 && max != Some(initial) {
-        let _infallible = write!(text, " x {multiplier}");
-        if let Some(max) = max {
-            let _infallible = write!(text, " up to {}", Ms(max));
-        }
-    }
-    text
 }
 
 /// The attempt table in one line.

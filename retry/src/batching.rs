@@ -54,7 +54,7 @@ impl BatchingSettings {
 
 /// What happens to an element for which a batch's limits have no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
+#[expect(clippy::exhaustive_enums, reason = "the three that gax-java has, and GAPIC YAML can say")]
 pub enum LimitExceeded {
     /// The limits do not count.
     #[default]

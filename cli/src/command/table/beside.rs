@@ -1,0 +1,101 @@
+//! What a table says beside retries: how operations are polled, and requests gathered.
+
+use crate::render::{Ms, grown};
+use gax_retry::{BatchingSettings, RetrySettings};
+use gax_table::RetryTable;
+use serde::Serialize;
+
+/// How the operations that a method starts are polled, and how its requests are gathered.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Beside {
+    pub(super) polling: Option<Polling>,
+    pub(super) batching: Option<Batching>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Polling {
+    initial_delay_ms: Option<Ms>,
+    delay_multiplier: Option<f64>,
+    max_delay_ms: Option<Ms>,
+    total_timeout_ms: Option<Ms>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Batching {
+    element_count_threshold: u64,
+    request_byte_threshold: u64,
+    delay_threshold_ms: Ms,
+    max_outstanding_elements: Option<u64>,
+    max_outstanding_bytes: Option<u64>,
+    limit_exceeded: String,
+}
+
+impl Beside {
+    pub(super) fn of(table: &RetryTable, service: &str, method: &str) -> Self {
+        Self {
+            polling: table.polling(service, method).map(Polling::from),
+            batching: table.batching(service, method).map(Batching::from),
+        }
+    }
+
+    /// A sentence for each, without its full stop.
+    pub(super) fn sentences(&self) -> Vec<String> {
+        let polling =
+            self.polling.as_ref().map(|polling| format!("its operations are polled {}", polling.words()));
+        let batching =
+            self.batching.as_ref().map(|batching| format!("its requests are gathered {}", batching.words()));
+        polling.into_iter().chain(batching).collect()
+    }
+}
+
+impl Polling {
+    /// `after 5000 ms x 1.5 up to 45000 ms, for 300000 ms in all`
+    pub(super) fn words(&self) -> String {
+        let delay = self.initial_delay_ms.map_or_else(
+            || "at once".to_owned(),
+            |delay| {
+                let multiplier = self.delay_multiplier.unwrap_or(1.0);
+                format!("after {}", grown(delay.0, multiplier, self.max_delay_ms.map(|max| max.0)))
+            },
+        );
+        let total = self.total_timeout_ms;
+        format!(
+            "{delay}, {}",
+            total.map_or_else(|| "without a limit".to_owned(), |total| format!("for {total} in all"))
+        )
+    }
+}
+
+impl Batching {
+    /// `up to 100 elements, 1048576 bytes or 10 ms`
+    pub(super) fn words(&self) -> String {
+        let Self { element_count_threshold, request_byte_threshold, delay_threshold_ms, .. } = self;
+        format!(
+            "up to {element_count_threshold} elements, {request_byte_threshold} bytes or {delay_threshold_ms}"
+        )
+    }
+}
+
+impl From<&RetrySettings> for Polling {
+    fn from(polling: &RetrySettings) -> Self {
+        Self {
+            initial_delay_ms: polling.initial_retry_delay().map(Ms),
+            delay_multiplier: polling.retry_delay_multiplier(),
+            max_delay_ms: polling.max_retry_delay().map(Ms),
+            total_timeout_ms: polling.total_timeout().map(Ms),
+        }
+    }
+}
+
+impl From<&BatchingSettings> for Batching {
+    fn from(batching: &BatchingSettings) -> Self {
+        Self {
+            element_count_threshold: batching.element_count_threshold(),
+            request_byte_threshold: batching.request_byte_threshold(),
+            delay_threshold_ms: Ms(batching.delay_threshold()),
+            max_outstanding_elements: batching.max_outstanding_elements(),
+            max_outstanding_bytes: batching.max_outstanding_bytes(),
+            limit_exceeded: batching.limit_exceeded().to_string(),
+        }
+    }
+}

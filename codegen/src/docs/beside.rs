@@ -1,0 +1,45 @@
+//! What a table says beside retries: how operations are polled, and requests gathered.
+
+use super::DocLines;
+use super::duration::human;
+use gax_retry::{BatchingSettings, LimitExceeded, RetrySettings};
+
+/// The docs of the settings of the operations that a method starts.
+pub(crate) fn polling_docs(method: &str, polling: &RetrySettings) -> DocLines {
+    let first = polling
+        .initial_retry_delay()
+        .map_or_else(|| "at once".to_owned(), |delay| format!("after {}", human(delay)));
+    let growth = polling.retry_delay_multiplier().filter(|multiplier| *multiplier > 1.0);
+    let growth = growth.map_or_else(String::new, |multiplier| format!(", times {multiplier}"));
+    let cap = polling.max_retry_delay().map_or_else(String::new, |cap| format!(", {} at most", human(cap)));
+    let total = polling
+        .total_timeout()
+        .map_or_else(|| "without a limit".to_owned(), |total| format!("for {} in all", human(total)));
+    DocLines::new(format!("The settings of the long-running operations that `{method}` starts."))
+        .block([format!("Polled {first}{growth}{cap}, {total}.")])
+}
+
+/// How a method's requests are gathered.
+pub(crate) fn batching_words(batching: &BatchingSettings) -> String {
+    let limits = [
+        batching.max_outstanding_elements().map(|most| format!("{most} elements")),
+        batching.max_outstanding_bytes().map(|most| format!("{most} bytes")),
+    ];
+    let limits: Vec<String> = limits.into_iter().flatten().collect();
+    let beyond = match batching.limit_exceeded() {
+        LimitExceeded::Block => " (more have to wait)",
+        LimitExceeded::ThrowException => " (more are refused)",
+        LimitExceeded::Ignore => "",
+    };
+    let outstanding = if limits.is_empty() {
+        String::new()
+    } else {
+        format!("; {} may be under way{beyond}", limits.join(" and "))
+    };
+    format!(
+        "Gathered up to {} elements, {} bytes or {}{outstanding}.",
+        batching.element_count_threshold(),
+        batching.request_byte_threshold(),
+        human(batching.delay_threshold())
+    )
+}

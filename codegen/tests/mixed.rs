@@ -1,0 +1,231 @@
+//! What GAPIC YAML and service YAML add to settings and clients: mixed-in RPCs, batching, long-running operations.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use std::path::{Path, PathBuf};
+use tonic_gax_build::{Builder, Dialect, Generated, GeneratedFile, configure};
+
+const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/mixed");
+const LIBRARY: &str = "mixed/v1/library.proto";
+const LOCATIONS: &str = "google/cloud/location/locations.proto";
+const OPERATIONS: &str = "google/longrunning/operations.proto";
+
+fn data(name: &str) -> PathBuf {
+    Path::new(DATA).join(name)
+}
+
+fn library() -> Builder {
+    configure()
+        .retry_table(data("library_grpc_service_config.json"))
+        .gapic_yaml(data("library_gapic.yaml"))
+        .service_yaml(data("library_v1.yaml"))
+}
+
+fn generate(builder: Builder) -> Generated {
+    builder.generate(&[LIBRARY, LOCATIONS, OPERATIONS], &[DATA]).unwrap()
+}
+
+fn content<'a>(generated: &'a Generated, name: &str) -> &'a str {
+    generated.files().iter().find(|file| file.name() == name).map_or("", GeneratedFile::content)
+}
+
+/// The code of one module, without white space.
+fn module(content: &str, name: &str) -> String {
+    let start = content.find(&format!("pub mod {name} {{")).unwrap_or(content.len());
+    let rest = content.get(start..).unwrap_or_default();
+    let end = rest.find("\n}\n").unwrap_or(rest.len());
+    rest.get(..end).unwrap_or_default().split_whitespace().collect()
+}
+
+/// The path of each RPC in a module's list of methods, and what it has beside its settings.
+fn methods(module: &str) -> Vec<(String, String)> {
+    let list = module.split_once("staticMETHODS:").unwrap().1.split_once("];///").unwrap().0;
+    let infos = list.split("MethodInfo::new(").skip(1).map(|info| {
+        let mut texts = info.split('"').skip(1).step_by(2);
+        let path = texts.nth(2).unwrap().to_owned();
+        let has = |what: &str| info.contains(what);
+        let beside = match (has(".with_batching("), has(".with_polling(")) {
+            (true, _) => "batching",
+            (_, true) => "polling",
+            _ => "",
+        };
+        (path, beside.to_owned())
+    });
+    infos.collect()
+}
+
+fn names(methods: &[(String, String)]) -> Vec<(&str, &str)> {
+    methods.iter().map(|(path, beside)| (path.as_str(), beside.as_str())).collect()
+}
+
+#[test]
+fn settings_have_mixed_in_rpcs_batching_and_operations() {
+    let generated = generate(library());
+    assert_eq!(generated.findings(), []);
+    let library = module(content(&generated, "mixed.v1.rs"), "library_gax");
+    assert_eq!(
+        names(&methods(&library)),
+        [
+            ("/mixed.v1.Library/GetBook", ""),
+            ("/mixed.v1.Library/Reindex", "polling"),
+            ("/mixed.v1.Library/Publish", "batching"),
+            ("/mixed.v1.Library/Move", "polling"),
+            ("/mixed.v1.Library/Begin", ""),
+            ("/mixed.v1.Library/MoveOperation", ""),
+            ("/google.longrunning.Operations/GetOperation", ""),
+            ("/google.longrunning.Operations/CancelOperation", ""),
+            ("/google.cloud.location.Locations/ListLocations", ""),
+            ("/google.cloud.location.Locations/GetLocation", ""),
+        ]
+    );
+    for part in [
+        // The kinds are those of the rows.
+        r#""Publish","/mixed.v1.Library/Publish",::tonic_gax::MethodKind::Batching,"#,
+        r#""ListLocations","/google.cloud.location.Locations/ListLocations",::tonic_gax::MethodKind::Paged,"#,
+        // What the YAML says, and for Move what Google's generators take.
+        "staticPOLLING_SETTINGS:[::tonic_gax::RetrySettings;2]=[::tonic_gax::__private::retry_settings(\
+         Some(::core::time::Duration::new(7200,0)),Some(::core::time::Duration::new(60,0)),Some(1.25),\
+         Some(::core::time::Duration::new(360,0)),None,true,None,1.0,None,),",
+        "Some(::core::time::Duration::new(300,0)),Some(::core::time::Duration::new(5,0)),Some(1.5),\
+         Some(::core::time::Duration::new(45,0)),None,true,None,1.0,None,),];",
+        "::tonic_gax::__private::batching_settings(100,1048576,::core::time::Duration::from_millis(10),Some(1000),\
+         None,::tonic_gax::LimitExceeded::ThrowException,)",
+        // Accessors; the RPC MoveOperation keeps its name.
+        "pubfnget_location(&self)->&::tonic_gax::CallSettings{self.inner.call(9)}",
+        "pubfnreindex_operation(&mutself)->&mut::tonic_gax::OperationCallSettings{self.inner.operation_mut(0)}",
+        "pubfnmove_operation(&self)->&::tonic_gax::CallSettings{self.inner.call(5)}",
+        "pubfnmove_operation_rpc(&self)->&::tonic_gax::OperationCallSettings{self.inner.operation(1)}",
+        // Calls, with messages of other packages.
+        "::tonic::IntoRequest<super::super::super::google::cloud::location::GetLocationRequest",
+        "::tonic_gax::client::UnaryCall<T,super::super::super::google::cloud::location::Location",
+        "::tonic::IntoRequest<super::super::super::google::longrunning::GetOperationRequest",
+        "pubfncancel_operation(&self,request",
+    ] {
+        assert!(library.contains(part), "{part} in {library}");
+    }
+    assert!(!library.contains("begin_operation"), "an operation that nobody polls");
+    let archive = module(content(&generated, "mixed.v1.rs"), "archive_gax");
+    assert_eq!(methods(&archive).len(), 5);
+    for nobody in ["nothing_gax", "locations_gax", "operations_gax"] {
+        assert!(generated.files().iter().all(|file| !file.content().contains(nobody)), "{nobody}");
+    }
+    assert!(content(&generated, "google.cloud.location.rs").contains("pub mod locations_client "));
+}
+
+#[test]
+fn a_mixed_in_rpc_has_the_policy_of_its_host() {
+    let generated = generate(library());
+    let code = content(&generated, "mixed.v1.rs");
+    let library = module(code, "library_gax");
+    let place = |name: &str| {
+        let info = library.split(&format!("\"{name}\",\"/")).nth(1).unwrap();
+        info.split("RETRY_PARAM_DEFINITIONS[").nth(1).unwrap().split(']').next().unwrap().to_owned()
+    };
+    // The entry for the service; that of the method; the one that names the mixin's own service has no effect.
+    assert_eq!(place("GetOperation"), place("GetBook"));
+    assert_eq!(place("CancelOperation"), place("Reindex"));
+    assert_eq!(place("GetLocation"), place("GetBook"));
+    for docs in [
+        "/// Polled after 60 s, times 1.25, 360 s at most, for 7200 s in all.",
+        "/// Polled after 5 s, times 1.5, 45 s at most, for 300 s in all.",
+        "/// Gathered up to 100 elements, 1048576 bytes or 10 ms; 1000 elements may be under way (more are refused).",
+    ] {
+        assert!(code.contains(docs), "{docs}");
+    }
+}
+
+#[test]
+fn without_service_yaml_nothing_is_mixed_in() {
+    let builder = configure().retry_table(data("library_grpc_service_config.json"));
+    let generated = generate(builder);
+    let library = module(content(&generated, "mixed.v1.rs"), "library_gax");
+    assert_eq!(methods(&library).len(), 6);
+    assert!(content(&generated, "google.cloud.location.rs").contains("pub mod locations_gax "));
+    assert!(content(&generated, "mixed.v1.rs").contains("pub mod nothing_gax "));
+}
+
+#[test]
+fn a_mixin_has_to_be_among_the_protos() {
+    let generated = library().generate(&[LIBRARY], &[DATA]).unwrap();
+    let library = module(content(&generated, "mixed.v1.rs"), "library_gax");
+    assert_eq!(methods(&library).len(), 6);
+    assert!(content(&generated, "google.cloud.location.rs").is_empty());
+}
+
+#[test]
+fn over_existing_messages_mixed_in_rpcs_have_theirs() {
+    let builder =
+        library().extern_path(".google", "::types::google").extern_path(".mixed.v1", "::types::mixed");
+    let generated = generate(builder);
+    let names: Vec<&str> = generated.files().iter().map(GeneratedFile::name).collect();
+    assert_eq!(names, ["mixed.v1.rs"]);
+    let library = module(content(&generated, "mixed.v1.rs"), "library_gax");
+    let call = "IntoRequest<::types::google::cloud::location::GetLocationRequest,>";
+    assert!(library.contains(call), "{library}");
+}
+
+#[test]
+fn gapic_yaml_may_be_a_table_as_well() {
+    let builder = configure()
+        .retry_table(data("library_grpc_service_config.json"))
+        .retry_table(data("library_gapic.yaml"))
+        .service_yaml(data("library_v1.yaml"));
+    assert_eq!(generate(builder).files(), generate(library()).files());
+}
+
+#[test]
+fn what_is_read_is_an_input_and_what_can_t_be_read_is_named() {
+    let inputs = generate(library()).inputs().to_vec();
+    for name in ["library_grpc_service_config.json", "library_gapic.yaml", "library_v1.yaml"] {
+        assert!(inputs.contains(&data(name)), "{name}");
+    }
+    let error = |builder: Builder| builder.generate(&[LIBRARY], &[DATA]).unwrap_err().to_string();
+    assert!(error(library().service_yaml("no.yaml")).starts_with("can't read the service YAML no.yaml: "));
+    assert!(error(library().gapic_yaml("no.yaml")).starts_with("can't read the GAPIC YAML no.yaml: "));
+    assert_eq!(error(library().service_yaml_text("a.yaml", "[1]")), "a.yaml:1:1: [1] is no service YAML");
+    assert_eq!(
+        error(library().gapic_yaml_text("a.yaml", "interfaces: 1")),
+        "a.yaml:1:13: 1 is a number, but interfaces is an array"
+    );
+}
+
+/// Google's Redis API: its settings, row by row, as the published Java client has them.
+#[test]
+fn the_redis_apis_rows_are_those_of_its_java_client() {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
+    let shared = std::env::var_os("TONIC_GAX_SHARED").map_or_else(beside, PathBuf::from);
+    let inputs = shared.join("retry-tables/inputs/google.cloud.redis.v1");
+    if !inputs.is_dir() {
+        eprintln!(
+            "skipped: {} is not there (set TONIC_GAX_SHARED to the folder that has it)",
+            inputs.display()
+        );
+        return;
+    }
+    let generated = configure()
+        .dialect(Dialect::GaxJava)
+        .retry_table(inputs.join("redis_grpc_service_config.json"))
+        .gapic_yaml(inputs.join("redis_gapic.yaml"))
+        .service_yaml(inputs.join("redis_v1.yaml"))
+        .generate(&["google/cloud/redis/v1/cloud_redis.proto", LOCATIONS], &[shared.join("protos")])
+        .unwrap();
+    let found = methods(&module(content(&generated, "google.cloud.redis.v1.rs"), "cloud_redis_gax"));
+    let expected =
+        std::fs::read_to_string(shared.join("retry-tables/expected/google.cloud.redis.v1.json")).unwrap();
+    let of_kind = |kind: &str| {
+        let rows = expected.lines().filter(|line| line.contains(&format!("\"kind\": \"{kind}\"")));
+        let path = |line: &str| {
+            line.split_once("\"fullMethod\": \"").unwrap().1.split('"').next().unwrap().to_owned()
+        };
+        rows.map(|line| format!("/{}", path(line))).collect::<Vec<_>>()
+    };
+    let polled: Vec<String> =
+        found.iter().filter(|(_, beside)| beside == "polling").map(|(path, _)| path.clone()).collect();
+    assert_eq!(polled, of_kind("operation-polling"));
+    assert!(!polled.is_empty());
+    let all = expected
+        .lines()
+        .filter(|line| line.contains("\"fullMethod\"") && !line.contains("\"kind\": \"operation-"));
+    let all: Vec<&str> =
+        all.map(|line| line.split_once("\"fullMethod\": \"").unwrap().1.split('"').next().unwrap()).collect();
+    assert_eq!(found.iter().map(|(path, _)| path.trim_start_matches('/')).collect::<Vec<_>>(), all);
+}
