@@ -25,8 +25,8 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 use tonic_gax::{
-    Backoff, Code, CodeSet, Jitter, Limits, OperationReport, Policy, Recipe, Retried, RetryError, Retryable,
-    Retryer,
+    Backoff, BackoffStrategy, Code, CodeSet, Jitter, Limits, OperationReport, Policy, Retried, RetryError,
+    Retryable, Retryer,
 };
 
 /// What the document calls a second.
@@ -131,8 +131,8 @@ impl Redis {
         // 2^n "seconds" and 0 to 1000 "milliseconds", the sum cut to the maximum.
         let backoff = Backoff::exponential(second, 2.0, MAXIMUM_BACKOFF * second)
             .with_jitter(Jitter::Added { unit: second / 1000, most: 1000 });
-        let recipe = Recipe::new(backoff, Limits::none().with_max_retries(MAXIMUM_RETRIES));
-        let policy = Policy::from_recipe(&recipe, CodeSet::EMPTY).with_attempt_timeout(ATTEMPT_TIMEOUT);
+        let strategy = BackoffStrategy::new(backoff, Limits::none().with_max_retries(MAXIMUM_RETRIES));
+        let policy = Policy::from_strategy(&strategy, CodeSet::EMPTY).with_attempt_timeout(ATTEMPT_TIMEOUT);
         Self { address, policy }
     }
 

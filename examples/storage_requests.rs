@@ -24,7 +24,7 @@
 //!
 //! `status` is null when no response came. `ok` is true for a 2xx whose body came whole. A body that ended early is
 //! no success: `ok` is false, `body` is what came of it, and `error`, which is there only then, says why. In
-//! `body`, bytes that are not UTF-8 are replaced by U+FFFD. A line that is no such request is answered with an error that names
+//! `body`, bytes that are not UTF-8 are replaced by U+FFFD. A line that is no such request gets an error that names
 //! the line, and the program goes on.
 
 use bytes::Bytes;
@@ -86,7 +86,7 @@ async fn main() -> Result<(), AnyError> {
     run(&host, &options, std::io::stdin().lock(), std::io::stdout().lock()).await
 }
 
-/// Answers every line, in order.
+/// Replies every line, in order.
 pub(crate) async fn run(
     host: &str,
     options: &Options,
@@ -104,11 +104,11 @@ pub(crate) async fn run(
     }
     let mut sender = layer.layer(client);
     for (index, line) in input.split(b'\n').enumerate() {
-        let answer = match request(host, &line?) {
+        let reply = match request(host, &line?) {
             Ok((id, request)) => send(&mut sender, id, request).await,
             Err(error) => json!({ "error": format!("line {}: {error}", index + 1) }),
         };
-        writeln!(output, "{answer}")?;
+        writeln!(output, "{reply}")?;
         output.flush()?;
     }
     Ok(())
@@ -197,7 +197,7 @@ async fn send(sender: &mut Sender, id: String, request: http::Request<Full<Bytes
         Err(error) => (None, Some(error.report().clone()), Vec::new(), None),
     };
     let report = report.as_ref();
-    let mut answer = json!({
+    let mut reply = json!({
         "id": id,
         "ok": status.is_some_and(|status| status.is_success()) && error.is_none(),
         "status": status.map(|status| status.as_u16()),
@@ -206,10 +206,10 @@ async fn send(sender: &mut Sender, id: String, request: http::Request<Full<Bytes
         "stop_reason": report.and_then(OperationReport::stop_reason).map(StopReason::as_str),
         "body": String::from_utf8_lossy(&body),
     });
-    if let (Some(error), Some(answer)) = (error, answer.as_object_mut()) {
-        answer.insert("error".to_owned(), format!("the body ended early: {error}").into());
+    if let (Some(error), Some(reply)) = (error, reply.as_object_mut()) {
+        reply.insert("error".to_owned(), format!("the body ended early: {error}").into());
     }
-    answer
+    reply
 }
 
 /// Reads a body to its end; what came of it, and the error if it ended early. A response that was too long to be
@@ -253,9 +253,11 @@ impl Options {
 
     fn set(&mut self, flag: &str, value: &str) -> Result<(), AnyError> {
         let preset = self.preset.clone();
-        let backoff = preset.recipe().backoff();
-        let limits = preset.recipe().limits();
-        let backed_off = |backoff: Backoff| preset.clone().with_recipe(preset.recipe().with_backoff(backoff));
+        let backoff = preset.backoff_strategy().backoff();
+        let limits = preset.backoff_strategy().limits();
+        let backed_off = |backoff: Backoff| {
+            preset.clone().with_backoff_strategy(preset.backoff_strategy().with_backoff(backoff))
+        };
         self.preset = match flag {
             "--preset" => presets::named(value)?,
             "--initial-retry-delay" => {
@@ -273,7 +275,7 @@ impl Options {
             "--total-timeout" => {
                 let rule = limits.time().map_or(TimeRule::Strict, |(_, rule)| rule);
                 let limits = limits.with_time(duration(value)?, rule);
-                preset.clone().with_recipe(preset.recipe().with_limits(limits))
+                preset.clone().with_backoff_strategy(preset.backoff_strategy().with_limits(limits))
             }
             "--max-attempts" => preset.with_max_attempts(value.parse()?),
             "--attempt-timeout" => {

@@ -12,14 +12,15 @@ mod transport;
 
 pub use closure::{ErrorCode, Retried, RetryError, Retryable, Retryer, retry, retry_blocking};
 pub use gax_retry::{
-    Attempt, AttemptPlan, Backoff, BatchingSettings, Cap, Code, CodeSet, Compatibility, Jitter,
-    LimitExceeded, Limits, MethodKind, NotAttempted, Policy, Recipe, RetryDelays, RetrySettings,
+    Attempt, AttemptPlan, Backoff, BackoffStrategy, BatchingSettings, Cap, Code, CodeSet, Compatibility,
+    Jitter, LimitExceeded, Limits, MethodKind, NotAttempted, Policy, RetryDelays, RetrySettings,
     RetrySettingsBuilder, SettingsError, StartedAttempt, StopReason, TimeRule,
 };
 #[cfg(feature = "http")]
 pub use gax_retry::{
-    HttpFailure, Idempotency, IdempotencyRule, IdempotencyStrategy, IdempotencyTable, OperationClass,
-    PathPattern, Precondition, Preset, StatusSet, TransportFailure, TransportFailures, Verdict, presets,
+    Classification, HttpFailure, Idempotency, IdempotencyRule, IdempotencyStrategy, IdempotencyTable,
+    OperationClass, PathPattern, Precondition, Preset, StatusSet, TransportFailure, TransportFailures,
+    presets,
 };
 #[cfg(feature = "tables")]
 pub use gax_table::{Dialect, RetryTable, RetryTableBuilder, TableError};

@@ -171,7 +171,7 @@ fn row<C: Contender>(mut contender: C, message: &ListAssetsRequest) -> Row {
         measure(|| {
             runtime.block_on(async {
                 for message in messages {
-                    drop(contender.call(message).await.expect("the service answers"));
+                    drop(contender.call(message).await.expect("the service replies"));
                 }
             });
         })

@@ -1,4 +1,4 @@
-//! A service in this process that answers without work of its own.
+//! A service in this process that replies without work of its own.
 
 use crate::message;
 use bytes::Bytes;
@@ -18,30 +18,30 @@ const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
 const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 const GRPC_MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
 
-/// Reads each request to its end and answers it from memory.
+/// Reads each request to its end and replies it from memory.
 #[derive(Debug, Clone)]
 pub struct Canned {
-    answer: Bytes,
+    reply: Bytes,
     failures: u32,
     pends: bool,
     attempts: Arc<AtomicU32>,
 }
 
 impl Canned {
-    /// Answers every attempt well.
+    /// Replies every attempt well.
     #[must_use]
     pub fn new() -> Self {
-        let answer = message::framed(&message::response(message::SMALL));
-        Self { answer, failures: 0, pends: false, attempts: Arc::default() }
+        let reply = message::framed(&message::response(message::SMALL));
+        Self { reply, failures: 0, pends: false, attempts: Arc::default() }
     }
 
-    /// Answers so many attempts of each call with UNAVAILABLE, and the one after them well.
+    /// Replies so many attempts of each call with UNAVAILABLE, and the one after them well.
     #[must_use]
     pub fn failing(self, failures: u32) -> Self {
         Self { failures, ..self }
     }
 
-    /// Answers when it is polled the second time, rather than the first.
+    /// Replies when it is polled the second time, rather than the first.
     #[must_use]
     pub fn pending_once(self) -> Self {
         Self { pends: true, ..self }
@@ -74,15 +74,15 @@ impl Service<http::Request<Body>> for Canned {
         let is_good = self.failures == 0
             || (self.failures < u32::MAX && attempt % (self.failures + 1) == self.failures);
         let request = request.into_body();
-        Reply { request, answer: is_good.then(|| self.answer.clone()), pends: self.pends }
+        Reply { request, reply: is_good.then(|| self.reply.clone()), pends: self.pends }
     }
 }
 
-/// An answer on its way.
+/// A reply on its way.
 #[derive(Debug)]
 pub struct Reply {
     request: Body,
-    answer: Option<Bytes>,
+    reply: Option<Bytes>,
     pends: bool,
 }
 
@@ -99,8 +99,8 @@ impl Future for Reply {
         }
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, GRPC);
-        let body = if let Some(data) = self.answer.take() {
-            Body::new(Answer { data: Some(data), is_open: true })
+        let body = if let Some(data) = self.reply.take() {
+            Body::new(ReplyBody { data: Some(data), is_open: true })
         } else {
             headers.insert(GRPC_STATUS, HeaderValue::from_static("14"));
             headers.insert(GRPC_MESSAGE, HeaderValue::from_static("try again"));
@@ -115,12 +115,12 @@ impl Future for Reply {
 
 /// One message, and the trailers of a success.
 #[derive(Debug)]
-struct Answer {
+struct ReplyBody {
     data: Option<Bytes>,
     is_open: bool,
 }
 
-impl HttpBody for Answer {
+impl HttpBody for ReplyBody {
     type Data = Bytes;
     type Error = Status;
 

@@ -71,7 +71,7 @@ impl Server {
             stdout.flush()?;
             tonic::transport::Server::builder()
                 .tcp_nodelay(true)
-                .add_service(AssetServiceServer::new(Assets { answer: message::response(message::SMALL) }))
+                .add_service(AssetServiceServer::new(Assets { reply: message::response(message::SMALL) }))
                 .serve_with_incoming(TcpListenerStream::new(listener))
                 .await?;
             Ok(())
@@ -88,7 +88,7 @@ impl Drop for Server {
 
 #[derive(Debug)]
 struct Assets {
-    answer: ListAssetsResponse,
+    reply: ListAssetsResponse,
 }
 
 #[tonic::async_trait]
@@ -97,6 +97,6 @@ impl AssetService for Assets {
         &self,
         _: Request<ListAssetsRequest>,
     ) -> Result<Response<ListAssetsResponse>, Status> {
-        Ok(Response::new(self.answer.clone()))
+        Ok(Response::new(self.reply.clone()))
     }
 }

@@ -2,7 +2,7 @@
 
 use gax_retry::{BatchingSettings, CodeSet, MethodKind, RetrySettings};
 use gax_table::{
-    MethodDescription, MethodPolicy, Origin, RetryTable, RowKind, ServiceDescription, StubTable,
+    MethodDescription, MethodPolicy, RetryTable, RowKind, ServiceDescription, SourceLocation, StubTable,
 };
 
 /// The names of the definitions of a method that the table has nothing for.
@@ -31,7 +31,7 @@ pub(crate) struct JoinedMethod {
     /// How the operations that it starts are polled; `None`: it starts none.
     pub(crate) polling: Option<RetrySettings>,
     /// Where the table's entry stands; `None`: the table has none.
-    pub(crate) origin: Option<Origin>,
+    pub(crate) origin: Option<SourceLocation>,
 }
 
 /// A named value, and its place among the service's definitions.

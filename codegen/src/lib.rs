@@ -20,5 +20,5 @@ mod tables;
 pub use builder::{Builder, configure};
 pub use describe::{Protos, describe_protos};
 pub use error::Error;
-pub use gax_table::{Dialect, Finding, Origin, Severity};
+pub use gax_table::{Dialect, Finding, Severity, SourceLocation};
 pub use generated::{Generated, GeneratedFile};

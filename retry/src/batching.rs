@@ -33,13 +33,13 @@ impl BatchingSettings {
         self.delay_threshold
     }
 
-    /// How many elements may be waiting for their answer; `None`: no limit.
+    /// How many elements may be waiting for their reply; `None`: no limit.
     #[must_use]
     pub fn max_outstanding_elements(&self) -> Option<u64> {
         self.max_outstanding_elements
     }
 
-    /// How many bytes may be waiting for their answer; `None`: no limit.
+    /// How many bytes may be waiting for their reply; `None`: no limit.
     #[must_use]
     pub fn max_outstanding_bytes(&self) -> Option<u64> {
         self.max_outstanding_bytes

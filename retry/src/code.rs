@@ -27,7 +27,7 @@ pub enum Code {
     Unknown = 2,
     /// 3: the request is wrong whatever the state of the system.
     InvalidArgument = 3,
-    /// 4: time ran out before the answer came.
+    /// 4: time ran out before the reply came.
     DeadlineExceeded = 4,
     /// 5: a named thing does not exist.
     NotFound = 5,

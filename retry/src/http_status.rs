@@ -3,10 +3,10 @@
 use crate::Code;
 
 impl Code {
-    /// The code that an answer with that HTTP status counts as: what gax-java's HTTP/JSON transport
+    /// The code that a reply with that HTTP status counts as: what gax-java's HTTP/JSON transport
     /// makes of it (recorded from the library for every status from 100 to 599).
     ///
-    /// Only the status counts; a code in the body of the answer does not. Informational answers,
+    /// Only the status counts; a code in the body of the reply does not. Informational replies,
     /// redirects and numbers that are no status are `UNKNOWN`.
     ///
     /// # Examples
@@ -75,7 +75,7 @@ mod tests {
     use crate::Code;
     use serde_json::Value;
 
-    /// What the published library answered, for every status and every code.
+    /// What the published library returned, for every status and every code.
     const RECORDED: &str = include_str!("../tests/data/http_status_map.jsonl");
 
     fn code(case: &Value, field: &str) -> Option<Code> {

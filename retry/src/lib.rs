@@ -19,7 +19,6 @@ mod plan;
 #[cfg(feature = "http")]
 pub mod presets;
 mod private;
-mod recipe;
 #[cfg(feature = "http")]
 mod retry_after;
 mod rules;
@@ -27,6 +26,7 @@ mod server_delay;
 mod settings;
 mod started_attempt;
 mod stop_reason;
+mod strategy;
 
 pub use attempt::Attempt;
 pub use batching::{BatchingSettings, LimitExceeded};
@@ -34,8 +34,9 @@ pub use code::{Code, CodeSet, ParseCodeError};
 pub use compatibility::{Compatibility, ParseCompatibilityError};
 #[cfg(feature = "http")]
 pub use idempotency::{
-    HeaderLookup, Idempotency, IdempotencyRule, IdempotencyStrategy, IdempotencyTable, OperationClass,
-    ParseStrategyError, PathPattern, PatternError, Precondition, RequestFacts, UnknownRuleError, Verdict,
+    Classification, HeaderLookup, Idempotency, IdempotencyRule, IdempotencyStrategy, IdempotencyTable,
+    OperationClass, ParseStrategyError, PathPattern, PatternError, Precondition, RequestFacts,
+    UnknownRuleError,
 };
 pub use jitter::{JitterSource, NoJitter, ScriptedJitter, SeededJitter, ThreadJitter, jittered_delay};
 pub use method_kind::MethodKind;
@@ -43,16 +44,16 @@ pub use operation::{
     Action, AttemptResult, CommitPoint, Delivery, End, Hedging, NotAttempted, Operation, Outcome, Policy,
     Resend, RetryBudget, RetryFact, Seen, Stop, World,
 };
-pub use plan::{AttemptPlan, Outlook, Response};
+pub use plan::{AttemptPlan, Impact, Response};
 #[cfg(feature = "http")]
 pub use presets::{HttpFailure, Preset, StatusSet, TransportFailure, TransportFailures, UnknownPresetError};
-pub use recipe::{Backoff, Cap, Jitter, Limits, Recipe, TimeRule};
 #[cfg(feature = "http")]
 pub use retry_after::retry_after;
 pub use server_delay::ServerDelay;
 pub use settings::{RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError, SettingsProblem};
 pub use started_attempt::{AttemptKind, StartedAttempt};
 pub use stop_reason::StopReason;
+pub use strategy::{Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};
 
 /// For generated code, and for the other crates of this project, only.
 #[doc(hidden)]

@@ -14,7 +14,7 @@ pub enum AttemptKind {
     /// The same attempt once more, since no server has seen it: a transparent retry (gRFC A6). It keeps its
     /// number, its start and its RPC timeout.
     Resend,
-    /// The ones before have not been answered in time (gRFC A6, hedging).
+    /// The ones before have got no reply in time (gRFC A6, hedging).
     Hedge,
     /// It goes on with a stream where the one before broke off.
     Resume,

@@ -81,14 +81,14 @@ prop_compose! {
 /// One attempt as the server and the timers have it.
 #[derive(Debug, Clone)]
 struct Turn {
-    answers_after: Option<Duration>,
+    replies_after: Option<Duration>,
     code: Code,
     timer_late: Duration,
 }
 
 prop_compose! {
     fn turn()(
-        answers_after in proptest::option::weighted(0.6, durations()),
+        replies_after in proptest::option::weighted(0.6, durations()),
         code in prop_oneof![
             12 => Just(Code::Unavailable),
             4 => Just(Code::DeadlineExceeded),
@@ -97,7 +97,7 @@ prop_compose! {
         ],
         timer_late in prop_oneof![3 => Just(Duration::ZERO), 1 => durations()],
     ) -> Turn {
-        Turn { answers_after, code, timer_late }
+        Turn { replies_after, code, timer_late }
     }
 }
 
@@ -171,7 +171,7 @@ fn run(policy: &Policy, bound: Option<Duration>, turns: &[Turn], jitter: &mut dy
             Action::Expire(_) => Some(clock.now),
             other => unreachable!("{other:?}, although an attempt is in flight"),
         };
-        let ends = turn.answers_after.map(|after| attempt.start().saturating_add(after));
+        let ends = turn.replies_after.map(|after| attempt.start().saturating_add(after));
         let (end, code) = match (ends, deadline) {
             (Some(ends), deadline) if deadline.is_none_or(|deadline| ends < deadline) => (ends, turn.code),
             (_, Some(deadline)) => (deadline, Code::DeadlineExceeded),
@@ -294,7 +294,7 @@ proptest! {
     fn the_same_seed_gives_the_same_plan(settings in settings(), turns in turns(), seed: u64, java: bool) {
         let rules = if java { Compatibility::GaxJava } else { Compatibility::Documented };
         let policy = Policy::with_compatibility(&settings, CODES, rules);
-        let response = |turn: &Turn| turn.answers_after.map(|after| Response::after(after, turn.code));
+        let response = |turn: &Turn| turn.replies_after.map(|after| Response::after(after, turn.code));
         let responses: Vec<_> = turns.iter().map(|turn| response(turn).unwrap_or(Response::none())).collect();
         let plan = || AttemptPlan::new(&policy, &responses, &mut SeededJitter::new(seed));
         prop_assert_eq!(plan(), plan());

@@ -19,7 +19,7 @@ use tonic::transport::{Channel, Endpoint, Error};
 ///
 /// # Errors
 ///
-/// The destination is no URI, or nobody answers there in time.
+/// The destination is no URI, or nobody replies there in time.
 pub async fn connect<D>(destination: D) -> Result<Channel, Error>
 where
     D: TryInto<Endpoint>,
@@ -50,7 +50,7 @@ where
 ///
 /// # Errors
 ///
-/// The destination is no URI, or nobody answers there in time.
+/// The destination is no URI, or nobody replies there in time.
 pub async fn connect_for<D>(destination: D, settings: &ClientSettings) -> Result<Channel, Error>
 where
     D: TryInto<Endpoint>,

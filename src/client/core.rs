@@ -7,7 +7,7 @@ use super::streaming::{MessageCall, StreamingCall, Timed};
 use super::unary::UnaryCall;
 use crate::grpc::{MethodPlan, Transport, path_of, unsent};
 use crate::operation::inbound_deadline;
-use crate::settings::{CallOptions, ClientSettings, Limits};
+use crate::settings::{BufferLimits, CallOptions, ClientSettings};
 use http::Uri;
 use http::uri::PathAndQuery;
 use prost::Message;
@@ -29,7 +29,7 @@ impl<T> Client<T> {
     pub fn new(channel: T, settings: ClientSettings) -> Self {
         let ClientSettings { stub, compatibility, limits, jitter, method_extension, .. } = settings;
         let codec = Codec::default();
-        let limits = Limits { max_response_buffer: codec.longest_response(), ..limits };
+        let limits = BufferLimits { max_response_buffer: codec.longest_response(), ..limits };
         let methods = stub
             .into_calls()
             .map(|(info, call)| {
@@ -144,7 +144,7 @@ impl<T: Transport> Client<T> {
         Ok(Encoded::new(method, message, headers, extensions, inbound_deadline(), is_named))
     }
 
-    /// Calls an RPC that answers with a stream.
+    /// Calls an RPC that replies with a stream.
     pub fn server_streaming<Req, Res>(&self, index: usize, request: Request<Req>) -> StreamingCall<Res>
     where
         Req: Message + Send + Sync + 'static,
@@ -175,7 +175,7 @@ impl<T: Transport> Client<T> {
         }
     }
 
-    /// Calls an RPC that takes a stream and answers with one.
+    /// Calls an RPC that takes a stream and replies with one.
     pub fn streaming<R, Req, Res>(&self, index: usize, request: Request<R>) -> StreamingCall<Res>
     where
         R: tokio_stream::Stream<Item = Req> + Send + 'static,

@@ -54,13 +54,13 @@ impl Method {
 mod tests {
     use super::*;
     use crate::operation::JitterSeeds;
+    use crate::settings::BufferLimits;
     use crate::settings::CallSettings;
-    use crate::settings::Limits;
     use gax_retry::{Compatibility, RetrySettings};
 
     fn method() -> Method {
         let settings = CallSettings::new(RetrySettings::default(), []);
-        let (limits, jitter) = (Limits::default(), JitterSeeds::default());
+        let (limits, jitter) = (BufferLimits::default(), JitterSeeds::default());
         let path = PathAndQuery::from_static("/pkg.Service/Method");
         Method {
             name: None,

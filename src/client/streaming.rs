@@ -11,7 +11,7 @@ use tonic::body::Body;
 use tonic::{Response, Status, Streaming};
 use tower_service::Service;
 
-/// A call that is answered with a stream; it resolves when the stream begins.
+/// A call whose response is a stream; it resolves when the stream begins.
 ///
 /// Until its first message the stream is an operation like any other, which is retried by its settings: no message
 /// has been seen by then. RPC timeouts are not applied to it, since a stream may well be long where its parts are not;
@@ -27,7 +27,7 @@ pub struct StreamingCall<M> {
     inner: BoxCall<Streaming<M>>,
 }
 
-/// A call that takes a stream and is answered with one message.
+/// A call that takes a stream and gets one message back.
 ///
 /// It is one attempt, under the settings' total timeout: a stream of requests is not kept to be sent again.
 ///

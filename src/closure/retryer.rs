@@ -4,7 +4,9 @@ use super::RetryError;
 use super::Retryable;
 use super::protocol::{Closure, Plan, Results};
 use crate::operation::{Driver, Finished, JitterSeeds, Name, OperationReport, run_blocking};
-use gax_retry::{AttemptResult, CodeSet, Compatibility, Policy, Recipe, RetrySettings, StartedAttempt};
+use gax_retry::{
+    AttemptResult, BackoffStrategy, CodeSet, Compatibility, Policy, RetrySettings, StartedAttempt,
+};
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -36,13 +38,13 @@ use std::sync::Arc;
 ///     .total_timeout(Duration::from_secs(10))
 ///     .build()?;
 /// let mut calls = 0;
-/// let answer = retry(&settings, [Code::Unavailable], || {
+/// let reply = retry(&settings, [Code::Unavailable], || {
 ///     calls += 1;
 ///     let call = calls;
 ///     async move { if call < 3 { Err(tonic::Status::unavailable("not yet")) } else { Ok(42) } }
 /// })
 /// .await?;
-/// assert_eq!((answer, calls), (42, 3));
+/// assert_eq!((reply, calls), (42, 3));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -78,11 +80,11 @@ where
 ///
 /// let at_once = RetrySettings::builder().max_attempts(3).initial_retry_delay(Duration::ZERO).build()?;
 /// let interrupted = |error: &io::Error| error.kind() == io::ErrorKind::Interrupted;
-/// let answer = retry_blocking(&at_once, interrupted, |attempt| match attempt.number() {
+/// let reply = retry_blocking(&at_once, interrupted, |attempt| match attempt.number() {
 ///     1 => Err(io::Error::from(io::ErrorKind::Interrupted)),
 ///     number => Ok(number),
 /// })?;
-/// assert_eq!(answer, 2);
+/// assert_eq!(reply, 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn retry_blocking<T, E, R, F>(
@@ -163,7 +165,7 @@ impl<R> Retryer<R> {
         Self::of(Basis::Settings(settings.clone(), Compatibility::default()), retryable)
     }
 
-    /// Operations that wait and give up by a recipe, as another tool or library does (a preset has one).
+    /// Operations that wait and give up by a strategy, as another tool or library does (a preset has one).
     ///
     /// # Examples
     ///
@@ -171,14 +173,14 @@ impl<R> Retryer<R> {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use tonic_gax::{Backoff, Code, Jitter, Limits, Recipe, Retryer};
+    /// use tonic_gax::{Backoff, Code, Jitter, Limits, BackoffStrategy, Retryer};
     ///
     /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?.block_on(async {
     /// let (second, ms) = (Duration::from_secs(1), Duration::from_millis(1));
     /// let backoff = Backoff::exponential(second, 2.0, 32 * second)
     ///     .with_jitter(Jitter::Added { unit: ms, most: 1000 });
-    /// let recipe = Recipe::new(backoff, Limits::none().with_max_retries(5));
-    /// let error = Retryer::with_recipe(&recipe, [Code::Unavailable])
+    /// let strategy = BackoffStrategy::new(backoff, Limits::none().with_max_retries(5));
+    /// let error = Retryer::with_backoff_strategy(&strategy, [Code::Unavailable])
     ///     .run(|| async { Err::<(), _>(tonic::Status::unavailable("still")) })
     ///     .await
     ///     .unwrap_err();
@@ -187,8 +189,8 @@ impl<R> Retryer<R> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     #[must_use]
-    pub fn with_recipe(recipe: &Recipe, retryable: R) -> Self {
-        Self::with_policy(Policy::from_recipe(recipe, CodeSet::EMPTY), retryable)
+    pub fn with_backoff_strategy(strategy: &BackoffStrategy, retryable: R) -> Self {
+        Self::with_policy(Policy::from_strategy(strategy, CodeSet::EMPTY), retryable)
     }
 
     /// Operations by a policy. Which codes are retried is up to `retryable`, not to the policy.
@@ -209,7 +211,7 @@ impl<R> Retryer<R> {
     }
 
     /// Whose rules turn settings into attempts; [`Compatibility::Documented`] unless set. Without effect on a
-    /// policy or recipe, which has rules of its own.
+    /// policy or strategy, which has rules of its own.
     #[must_use]
     pub fn compatibility(mut self, compatibility: Compatibility) -> Self {
         if let Basis::Settings(_, known) = &mut self.basis {

@@ -64,8 +64,8 @@ async fn the_last_error_is_handed_out_and_others_are_final() {
         |error: &&str| *error == "busy",
         || {
             calls.set(calls.get() + 1);
-            let answer = if calls.get() < 3 { "busy" } else { "broken" };
-            async move { Err::<(), _>(answer) }
+            let reply = if calls.get() < 3 { "busy" } else { "broken" };
+            async move { Err::<(), _>(reply) }
         },
     )
     .await
@@ -79,20 +79,20 @@ async fn the_last_error_is_handed_out_and_others_are_final() {
 #[tokio::test(start_paused = true)]
 async fn a_recipe_waits_as_its_tool_does_and_counts_retries() {
     use crate::Backoff;
+    use crate::BackoffStrategy;
     use crate::Limits;
-    use crate::Recipe;
-    let recipe = Recipe::new(
+    let strategy = BackoffStrategy::new(
         Backoff::exponential(1000 * MS, 2.0, 3000 * MS).with_first_exponent(1),
         Limits::none().with_max_retries(2),
     );
-    let error = Retryer::with_recipe(&recipe, |error: &&str| *error == "busy")
+    let error = Retryer::with_backoff_strategy(&strategy, |error: &&str| *error == "busy")
         .run(|| async { Err::<(), _>("busy") })
         .await
         .unwrap_err();
     let delays: Vec<_> = error.report().attempts().iter().map(gax_retry::Attempt::delay).collect();
     assert_eq!(delays, [Duration::ZERO, 2000 * MS, 3000 * MS]);
     assert_eq!(error.stop_reason(), Some(StopReason::MaxAttempts));
-    let final_error = Retryer::with_recipe(&recipe, |error: &&str| *error == "busy")
+    let final_error = Retryer::with_backoff_strategy(&strategy, |error: &&str| *error == "busy")
         .run(|| async { Err::<(), _>("broken") })
         .await
         .unwrap_err();

@@ -3,7 +3,7 @@
 use super::service::RetryService;
 use crate::grpc::methods::{DescriptorError, Kinds, Methods, descriptors};
 use crate::operation::JitterSeeds;
-use crate::settings::Limits;
+use crate::settings::BufferLimits;
 use gax_retry::Compatibility;
 use gax_table::{Dialect, RetryTable};
 use std::sync::{Arc, OnceLock};
@@ -59,7 +59,7 @@ pub struct RetryLayer {
     table: RetryTable,
     kinds: Kinds,
     compatibility: Option<Compatibility>,
-    limits: Limits,
+    limits: BufferLimits,
     jitter: JitterSeeds,
     /// Made when the layer is first used, shared by all services it makes.
     methods: OnceLock<Arc<Methods>>,
@@ -73,7 +73,7 @@ impl RetryLayer {
             table,
             kinds: Kinds::new(),
             compatibility: None,
-            limits: Limits::default(),
+            limits: BufferLimits::default(),
             jitter: JitterSeeds::default(),
             methods: OnceLock::new(),
         }

@@ -2,8 +2,9 @@
 
 use crate::settings::CallOptions;
 use gax_retry::{
-    Code, CodeSet, Compatibility, HeaderLookup, HttpFailure, IdempotencyStrategy, IdempotencyTable, Policy,
-    Preset, RequestFacts, RetrySettings, StatusSet, TransportFailure, TransportFailures, Verdict,
+    Classification, Code, CodeSet, Compatibility, HeaderLookup, HttpFailure, IdempotencyStrategy,
+    IdempotencyTable, Policy, Preset, RequestFacts, RetrySettings, StatusSet, TransportFailure,
+    TransportFailures,
 };
 use http::HeaderMap;
 use http::request::Parts;
@@ -77,7 +78,7 @@ impl HttpPlan {
     }
 
     /// What the table says of a request.
-    pub(crate) fn classify(&self, parts: &Parts, body: &[u8]) -> Verdict {
+    pub(crate) fn classify(&self, parts: &Parts, body: &[u8]) -> Classification {
         let target = parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
         let headers = Headers(&parts.headers);
         let facts = RequestFacts::new(parts.method.as_str(), target).with_headers(&headers).with_body(body);

@@ -2,7 +2,7 @@
 
 use crate::operation::{Ends, OperationReport};
 use gax_retry::__private::Escaped;
-use gax_retry::{HttpFailure, IdempotencyStrategy, Verdict};
+use gax_retry::{Classification, HttpFailure, IdempotencyStrategy};
 use std::fmt;
 
 /// Why an HTTP request was retried, or was not: part of its
@@ -19,20 +19,20 @@ use std::fmt;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpReport {
-    pub(crate) verdict: Verdict,
+    pub(crate) classification: Classification,
     pub(crate) strategy: IdempotencyStrategy,
     pub(crate) failures: Ends<HttpFailure>,
 }
 
 impl HttpReport {
-    pub(crate) fn new(verdict: Verdict, strategy: IdempotencyStrategy) -> Self {
-        Self { verdict, strategy, failures: Ends::default() }
+    pub(crate) fn new(classification: Classification, strategy: IdempotencyStrategy) -> Self {
+        Self { classification, strategy, failures: Ends::default() }
     }
 
     /// What the idempotency table says of the request, and by which rule.
     #[must_use]
-    pub fn idempotency(&self) -> &Verdict {
-        &self.verdict
+    pub fn idempotency(&self) -> &Classification {
+        &self.classification
     }
 
     /// How much of that table was heeded.
@@ -44,7 +44,7 @@ impl HttpReport {
     /// Whether the request may be sent more than once, by the table and the strategy.
     #[must_use]
     pub fn may_be_sent_again(&self) -> bool {
-        self.strategy.permits(self.verdict.idempotency())
+        self.strategy.permits(self.classification.idempotency())
     }
 
     /// Whether the strategy retries anything at all.
@@ -55,7 +55,7 @@ impl HttpReport {
     /// Whether the table calls the request safe to send more than once, whatever the strategy.
     #[must_use]
     pub fn is_safe(&self) -> bool {
-        IdempotencyStrategy::Conditional.permits(self.verdict.idempotency())
+        IdempotencyStrategy::Conditional.permits(self.classification.idempotency())
     }
 
     /// How the attempts failed, in their order. A failure that is neither a response nor the transport's
@@ -75,7 +75,7 @@ impl OperationReport {
 
     /// What the idempotency table says of an HTTP request; `None` for other operations.
     #[must_use]
-    pub fn idempotency(&self) -> Option<&Verdict> {
+    pub fn idempotency(&self) -> Option<&Classification> {
         self.http().map(HttpReport::idempotency)
     }
 }
@@ -83,8 +83,8 @@ impl OperationReport {
 impl fmt::Display for HttpReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let may = if self.may_be_sent_again() { "may" } else { "must not" };
-        write!(f, "idempotency {}", Escaped(&self.verdict))?;
-        if let Some(rule) = self.verdict.rule() {
+        write!(f, "idempotency {}", Escaped(&self.classification))?;
+        if let Some(rule) = self.classification.rule() {
             write!(f, " ({})", Escaped(rule))?;
         }
         write!(f, "; strategy {}: {may} be sent again", self.strategy)

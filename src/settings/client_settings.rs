@@ -10,7 +10,7 @@ use std::time::Duration;
 pub struct ClientSettings {
     pub(crate) stub: StubSettings,
     pub(crate) compatibility: Compatibility,
-    pub(crate) limits: Limits,
+    pub(crate) limits: BufferLimits,
     pub(crate) jitter: JitterSeeds,
     pub(crate) method_extension: bool,
     connect_timeout: Option<Duration>,
@@ -23,7 +23,7 @@ impl ClientSettings {
         Self {
             stub,
             compatibility: Compatibility::default(),
-            limits: Limits::default(),
+            limits: BufferLimits::default(),
             jitter: JitterSeeds::default(),
             method_extension: true,
             connect_timeout: None,
@@ -97,7 +97,7 @@ impl ClientSettings {
 
 /// Bounds and switches that hold for every operation of a client or layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Limits {
+pub(crate) struct BufferLimits {
     /// The longest request that is kept for another attempt.
     pub(crate) max_replay_bytes: usize,
     /// The most bytes of a response that are held back to be judged.
@@ -106,7 +106,7 @@ pub(crate) struct Limits {
     pub(crate) server_timeouts_are_ours: bool,
 }
 
-impl Default for Limits {
+impl Default for BufferLimits {
     fn default() -> Self {
         // What a gRPC peer takes by default, and room for what comes with it.
         const MESSAGE: usize = 4 * 1024 * 1024 + 64 * 1024;

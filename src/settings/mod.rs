@@ -9,8 +9,8 @@ mod stub_settings;
 
 pub use call_options::{CallOptions, RequestExt};
 pub use call_settings::CallSettings;
+pub(crate) use client_settings::BufferLimits;
 pub use client_settings::ClientSettings;
-pub(crate) use client_settings::Limits;
 pub use method_info::MethodInfo;
 pub use operation_call_settings::OperationCallSettings;
 pub use stub_settings::StubSettings;

@@ -3,7 +3,7 @@
 use super::name_index::NameIndex;
 use super::policy::{Definitions, Entry, Keys};
 use super::retry_table::{ServiceDefinitions, TableFile};
-use super::{Finding, Origin, Severity};
+use super::{Finding, Severity, SourceLocation};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -91,11 +91,11 @@ enum Kind {
 struct Claims<'a> {
     first: HashMap<(Kind, &'a str), usize>,
     /// Per later file the names that it has too, and the place of one.
-    met: BTreeMap<usize, (Vec<&'a str>, Option<&'a Origin>)>,
+    met: BTreeMap<usize, (Vec<&'a str>, Option<&'a SourceLocation>)>,
 }
 
 impl<'a> Claims<'a> {
-    fn name(&mut self, file: usize, kind: Kind, name: &'a str, origin: Option<&'a Origin>) -> String {
+    fn name(&mut self, file: usize, kind: Kind, name: &'a str, origin: Option<&'a SourceLocation>) -> String {
         if *self.first.entry((kind, name)).or_insert(file) == file {
             return name.to_owned();
         }

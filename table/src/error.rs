@@ -1,6 +1,6 @@
 //! Why a table can't be read.
 
-use super::Origin;
+use super::SourceLocation;
 use gax_retry::__private::Escaped;
 use std::error::Error;
 use std::fmt;
@@ -32,7 +32,7 @@ pub struct TableError(Box<Inner>);
 struct Inner {
     message: String,
     help: Option<String>,
-    origin: Option<Origin>,
+    origin: Option<SourceLocation>,
     text: Option<String>,
     source: Option<Arc<io::Error>>,
 }
@@ -63,7 +63,7 @@ impl TableError {
     }
 
     #[cfg(feature = "json")]
-    pub(crate) fn at(mut self, origin: Origin, text: String) -> Self {
+    pub(crate) fn at(mut self, origin: SourceLocation, text: String) -> Self {
         self.0.origin = Some(origin);
         self.0.text = Some(text);
         self
@@ -83,7 +83,7 @@ impl TableError {
 
     /// Where it is.
     #[must_use]
-    pub fn origin(&self) -> Option<&Origin> {
+    pub fn origin(&self) -> Option<&SourceLocation> {
         self.0.origin.as_ref()
     }
 

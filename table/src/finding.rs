@@ -1,6 +1,6 @@
 //! What a reader or the linter has to say about a table that loads all the same.
 
-use super::Origin;
+use super::SourceLocation;
 use gax_retry::__private::Escaped;
 use std::fmt;
 
@@ -49,7 +49,7 @@ pub struct Finding {
     severity: Severity,
     message: String,
     help: Option<String>,
-    origin: Option<Origin>,
+    origin: Option<SourceLocation>,
 }
 
 impl Finding {
@@ -68,7 +68,7 @@ impl Finding {
 
     /// The same finding with its place.
     #[must_use]
-    pub fn at(mut self, origin: impl Into<Option<Origin>>) -> Self {
+    pub fn at(mut self, origin: impl Into<Option<SourceLocation>>) -> Self {
         self.origin = origin.into();
         self
     }
@@ -106,7 +106,7 @@ impl Finding {
 
     /// Where it is.
     #[must_use]
-    pub fn origin(&self) -> Option<&Origin> {
+    pub fn origin(&self) -> Option<&SourceLocation> {
         self.origin.as_ref()
     }
 }

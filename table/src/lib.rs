@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-mod allowance;
 mod builder;
 #[cfg(feature = "json")]
 mod client_config;
@@ -25,7 +24,6 @@ mod load;
 mod name_index;
 #[cfg(feature = "json")]
 mod named;
-mod origin;
 mod policy;
 #[cfg(feature = "json")]
 mod reader;
@@ -34,8 +32,10 @@ mod retry_table;
 mod service_config;
 #[cfg(feature = "yaml")]
 mod service_yaml;
+mod source_location;
 mod stub;
 mod suggest;
+mod suppression;
 #[cfg(feature = "json")]
 mod syntax;
 #[cfg(test)]
@@ -47,7 +47,6 @@ mod unknown_names;
 #[cfg(feature = "json")]
 mod values;
 
-pub use allowance::Allowance;
 pub use builder::RetryTableBuilder;
 #[cfg(feature = "convert")]
 pub use convert::{Conversion, ConversionTarget, ParseConversionTargetError};
@@ -55,16 +54,17 @@ pub use dialect::{Dialect, ParseDialectError};
 pub use error::TableError;
 pub use finding::{Finding, Severity};
 pub use format::{ParseTableFormatError, TableFormat};
-pub use origin::Origin;
 pub use policy::{HedgingPolicy, MethodPolicy, PolicyField, RetryThrottling};
 #[cfg(feature = "json")]
 pub use reader::TableReader;
 pub use retry_table::{RetryTable, TableName};
 #[cfg(feature = "yaml")]
 pub use service_yaml::ServiceYaml;
+pub use source_location::SourceLocation;
 pub use stub::{
     IdempotencyLevel, MethodDescription, RowKind, ServiceDescription, StubRow, StubTable, getter_name,
 };
+pub use suppression::Suppression;
 
 /// For the other crates of this project only.
 #[doc(hidden)]

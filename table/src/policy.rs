@@ -1,6 +1,6 @@
 //! What a table says about one method.
 
-use super::Origin;
+use super::SourceLocation;
 use gax_retry::{CodeSet, RetrySettings};
 use std::time::Duration;
 
@@ -66,13 +66,13 @@ impl<'a> MethodPolicy<'a> {
 
     /// Where the entry stands; `None` for one that was made in code, or if no entry is for the method.
     #[must_use]
-    pub fn origin(&self) -> Option<&'a Origin> {
+    pub fn origin(&self) -> Option<&'a SourceLocation> {
         self.entry.origin.as_ref()
     }
 
     /// Where a single value stands; `None` where the table does not give it.
     #[must_use]
-    pub fn origin_of(&self, field: PolicyField) -> Option<&'a Origin> {
+    pub fn origin_of(&self, field: PolicyField) -> Option<&'a SourceLocation> {
         self.entry.origins.iter().find(|(known, _)| *known == field).map(|(_, origin)| origin)
     }
 
@@ -123,7 +123,7 @@ impl HedgingPolicy {
         self.max_attempts
     }
 
-    /// How long an attempt may go without an answer before the next is sent as well. Zero: all at once.
+    /// How long an attempt may go without a reply before the next is sent as well. Zero: all at once.
     #[must_use]
     pub fn delay(&self) -> Duration {
         self.delay
@@ -174,8 +174,8 @@ pub(crate) struct Entry {
     pub(crate) definitions: Definitions,
     /// As the entry's own file names them.
     pub(crate) keys: Keys,
-    pub(crate) origin: Option<Origin>,
-    pub(crate) origins: Vec<(PolicyField, Origin)>,
+    pub(crate) origin: Option<SourceLocation>,
+    pub(crate) origins: Vec<(PolicyField, SourceLocation)>,
 }
 
 /// The names of an entry's definitions.
@@ -210,7 +210,7 @@ pub(crate) enum Definitions {
 pub(crate) struct EntryName {
     pub(crate) service: String,
     pub(crate) method: String,
-    pub(crate) origin: Option<Origin>,
+    pub(crate) origin: Option<SourceLocation>,
 }
 
 impl Entry {

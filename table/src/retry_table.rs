@@ -5,8 +5,8 @@ use super::findings::Findings;
 use super::name_index::{NameIndex, NamePlace};
 use super::policy::{Entry, EntryName};
 use super::{
-    Allowance, Dialect, Finding, MethodPolicy, Origin, RetryTableBuilder, RetryThrottling, Severity,
-    TableError,
+    Dialect, Finding, MethodPolicy, RetryTableBuilder, RetryThrottling, Severity, SourceLocation,
+    Suppression, TableError,
 };
 use gax_retry::{BatchingSettings, CodeSet, RetrySettings};
 use std::collections::{BTreeSet, HashMap};
@@ -64,7 +64,7 @@ pub(crate) struct TableFile {
     pub(crate) entries: Vec<Entry>,
     pub(crate) throttling: Option<RetryThrottling>,
     pub(crate) services: Vec<ServiceDefinitions>,
-    pub(crate) allowances: Vec<Allowance>,
+    pub(crate) suppressions: Vec<Suppression>,
     /// What the file says, for writing it in another form.
     #[cfg(feature = "convert")]
     pub(crate) config: Option<super::service_config::ServiceConfig>,
@@ -275,14 +275,14 @@ impl RetryTable {
     }
 
     /// The findings that the table's authors know of and allow.
-    pub fn allowances(&self) -> impl Iterator<Item = &Allowance> {
-        self.inner.files.iter().flat_map(|file| &file.allowances)
+    pub fn suppressions(&self) -> impl Iterator<Item = &Suppression> {
+        self.inner.files.iter().flat_map(|file| &file.suppressions)
     }
 
-    /// The allowance under which a finding is left out, if there is one.
+    /// The suppression under which a finding is left out, if there is one.
     #[must_use]
-    pub fn allowance_for(&self, finding: &Finding) -> Option<&Allowance> {
-        self.allowances().find(|allowance| allowance.covers(finding.rule(), finding.origin()))
+    pub fn allowance_for(&self, finding: &Finding) -> Option<&Suppression> {
+        self.suppressions().find(|suppression| suppression.covers(finding.rule(), finding.origin()))
     }
 
     pub(super) fn files(&self) -> &[Arc<TableFile>] {
@@ -369,7 +369,7 @@ impl<'a> TableName<'a> {
 
     /// Where the name stands; `None` for one that was given in code.
     #[must_use]
-    pub fn origin(&self) -> Option<&'a Origin> {
+    pub fn origin(&self) -> Option<&'a SourceLocation> {
         self.name.origin.as_ref()
     }
 }

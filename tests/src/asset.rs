@@ -5,7 +5,7 @@ use crate::generated::google::longrunning::Operation;
 use asset::asset_service_server::AssetService;
 use tonic::{Request, Response, Status};
 
-/// Answers with what it was asked; the other RPCs are not implemented.
+/// Replies with what it was asked; the other RPCs are not implemented.
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct Assets;

@@ -11,7 +11,6 @@
     reason = "what fails here fails a test"
 )]
 
-mod answer;
 mod asset;
 mod caller;
 mod clock;
@@ -22,6 +21,7 @@ mod http_faults;
 mod log;
 mod pipe;
 mod raw;
+mod reply;
 mod rows;
 mod scripted;
 mod talk;
@@ -29,13 +29,13 @@ mod tap;
 mod tls;
 mod wire;
 
-pub use answer::{Answer, Beat, Script};
 pub use asset::Assets;
 pub use caller::{Caller, Setup, Stack};
 pub use clock::{VirtualClock, ms};
 pub use http_faults::{FaultServer, HttpAct, HttpArrival, HttpScript, MemoryConnector, TEST_ID};
 pub use log::{Arrival, Log};
 pub use raw::{RawFrame, RawServer};
+pub use reply::{Beat, Reply, Script};
 pub use rows::{Row, error_report, report_of, reported, row, rows};
 pub use scripted::Scripted;
 pub use talk::Talker;

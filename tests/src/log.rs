@@ -18,7 +18,7 @@ pub struct Arrival {
     pub headers: HeaderMap,
     /// The body, where the script reads it.
     pub body: Bytes,
-    /// When the server was told to stop, if it had not answered in full.
+    /// When the server was told to stop, if it had not replied in full.
     pub gone: Option<Duration>,
 }
 
@@ -107,16 +107,16 @@ impl Log {
             arrivals.push(arrival);
             arrivals.len() - 1
         });
-        Watch { log: self.clone(), index, answered: false }
+        Watch { log: self.clone(), index, replied: false }
     }
 }
 
-/// Watches whether a request is answered in full or given up.
+/// Watches whether a request is replied to in full or given up.
 #[derive(Debug)]
 pub(crate) struct Watch {
     log: Log,
     index: usize,
-    answered: bool,
+    replied: bool,
 }
 
 impl Watch {
@@ -124,14 +124,14 @@ impl Watch {
         self.log.change(|arrivals| arrivals[self.index].body = body);
     }
 
-    pub(crate) fn answered(&mut self) {
-        self.answered = true;
+    pub(crate) fn replied(&mut self) {
+        self.replied = true;
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        if !self.answered {
+        if !self.replied {
             let now = self.log.clock.elapsed();
             self.log.change(|arrivals| arrivals[self.index].gone = Some(now));
         }

@@ -20,7 +20,7 @@ pub enum RawFrame {
     Headers,
     /// Response headers that announce a body of so many bytes, from 0 to 9.
     Announce(u8),
-    /// A good answer in full: headers, an empty message, `grpc-status: 0`.
+    /// A good reply in full: headers, an empty message, `grpc-status: 0`.
     Good,
     /// A part of a message.
     Data,
@@ -47,7 +47,7 @@ pub enum RawFrame {
 }
 
 /// A server that plays one list of frames for each request, in the order in which they come. Requests
-/// beyond the last list get a good answer.
+/// beyond the last list get a good reply.
 #[derive(Debug)]
 pub struct RawServer {
     connect: Connect,

@@ -1,7 +1,7 @@
 //! A gRPC service that follows a script.
 
 use crate::log::Watch;
-use crate::{Answer, Beat, Log, Script};
+use crate::{Beat, Log, Reply, Script};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use http_body::{Body as HttpBody, Frame};
@@ -18,7 +18,7 @@ use tonic::body::Body;
 use tonic::server::NamedService;
 use tower_service::Service;
 
-/// A service of which the script decides what it answers, and the log tells what it saw.
+/// A service of which the script decides what it replies, and the log tells what it saw.
 #[derive(Debug, Clone)]
 pub struct Scripted<S> {
     inner: S,
@@ -38,7 +38,7 @@ impl<S: NamedService> NamedService for Scripted<S> {
     const NAME: &'static str = S::NAME;
 }
 
-type Answered = Result<http::Response<Body>, Infallible>;
+type Served = Result<http::Response<Body>, Infallible>;
 
 impl<S> Service<http::Request<Body>> for Scripted<S>
 where
@@ -48,7 +48,7 @@ where
 {
     type Response = http::Response<Body>;
     type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Answered> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Served> + Send>>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         self.inner.poll_ready(cx)
@@ -56,33 +56,33 @@ where
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let mut watch = self.log.arrive(request.uri().path(), request.headers());
-        let (after, answer) = self.script.next();
+        let (after, reply) = self.script.next();
         let mut inner = self.inner.clone();
         Box::pin(async move {
-            let request = match answer {
-                Answer::Pass => request,
+            let request = match reply {
+                Reply::Pass => request,
                 _ => read(request, &watch).await,
             };
             wait(after).await;
-            match answer {
-                Answer::Serve | Answer::Pass => {
+            match reply {
+                Reply::Serve | Reply::Pass => {
                     let response = inner.call(request).await;
-                    watch.answered();
+                    watch.replied();
                     response
                 }
-                Answer::Status(status) => {
-                    watch.answered();
+                Reply::Status(status) => {
+                    watch.replied();
                     Ok(status.into_http())
                 }
-                Answer::Http(status, headers) => {
-                    watch.answered();
+                Reply::Http(status, headers) => {
+                    watch.replied();
                     let mut response = http::Response::new(Body::empty());
                     *response.status_mut() = StatusCode::from_u16(status).unwrap();
                     *response.headers_mut() = headers;
                     Ok(response)
                 }
-                Answer::Play(headers, beats) => Ok(played(headers, beats, watch)),
-                Answer::Hang => pending().await,
+                Reply::Play(headers, beats) => Ok(played(headers, beats, watch)),
+                Reply::Hang => pending().await,
             }
         })
     }
@@ -99,7 +99,7 @@ async fn read(request: http::Request<Body>, watch: &Watch) -> http::Request<Body
     let (parts, body) = request.into_parts();
     let bytes = match body.collect().await {
         Ok(body) => body.to_bytes(),
-        // The caller has gone: nobody will see what is answered.
+        // The caller has gone: nobody will see what is replied.
         Err(_) => pending().await,
     };
     watch.read(bytes.clone());
@@ -136,13 +136,13 @@ impl HttpBody for Played {
             }
             match self.beats.pop_front() {
                 None => {
-                    self.watch.answered();
+                    self.watch.replied();
                     return Poll::Ready(None);
                 }
                 Some(Beat::Wait(time)) => self.sleep = Some(Box::pin(sleep(time))),
                 Some(Beat::Data(data)) => return Poll::Ready(Some(Ok(Frame::data(data)))),
                 Some(Beat::Trailers(trailers)) => {
-                    self.watch.answered();
+                    self.watch.replied();
                     return Poll::Ready(Some(Ok(Frame::trailers(trailers))));
                 }
                 Some(Beat::Hang) => {

@@ -25,7 +25,7 @@ fn cost<C: Contender>(mut contender: C) -> Cost {
         let info = measure(|| {
             runtime.block_on(async {
                 for message in messages {
-                    contender.call(message).await.expect("the service answers");
+                    contender.call(message).await.expect("the service replies");
                 }
             });
         });
@@ -172,7 +172,7 @@ async fn a_message_is_encoded_once_for_all_attempts() {
     let mut stub = gax::StubSettings::new(&METHODS);
     *stub.call_mut(0) = CallSettings::new(Pace::AT_ONCE.settings(), Pace::codes());
     let client = gax::Client::new(service.clone(), gax::ClientSettings::new(stub));
-    let answer: Result<Response<Counted>, Status> = client.unary(0, Request::new(Counted)).await;
-    answer.unwrap();
+    let reply: Result<Response<Counted>, Status> = client.unary(0, Request::new(Counted)).await;
+    reply.unwrap();
     assert_eq!((service.attempts(), ENCODED.load(Ordering::Relaxed)), (4, 1));
 }

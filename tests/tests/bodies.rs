@@ -11,7 +11,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, ListAssetsRequest, ListAssetsResponse,
 };
 use tonic_gax_tests::{
-    Answer, Beat, Script, Setup, Stack, VirtualServer, error_report, ms, report_of, row, rows,
+    Beat, Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of, row, rows,
 };
 use tower_layer::Layer as _;
 
@@ -34,7 +34,7 @@ fn page(token: &str) -> ListAssetsResponse {
 #[tokio::test(start_paused = true)]
 async fn headers_without_a_body_time_out_and_are_retried() {
     for stack in Stack::ALL {
-        let server = VirtualServer::start(Script::at_once([Answer::play([Beat::Hang])]));
+        let server = VirtualServer::start(Script::at_once([Reply::play([Beat::Hang])]));
         let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
         let result = caller.list(ListAssetsRequest::default()).await;
         let table = [row(1, 1000, 0, 0, 1000, LATE), row(2, 1000, 200, 1200, 1200, Code::Ok)];
@@ -46,7 +46,7 @@ async fn headers_without_a_body_time_out_and_are_retried() {
 #[tokio::test(start_paused = true)]
 async fn trailers_that_never_come_time_out() {
     for stack in Stack::ALL {
-        let stalled = Answer::play([Beat::message(&page("first")), Beat::Hang]);
+        let stalled = Reply::play([Beat::message(&page("first")), Beat::Hang]);
         let server = VirtualServer::start(Script::at_once([stalled]));
         let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
         let result = caller.list(ListAssetsRequest::default()).await;
@@ -65,7 +65,7 @@ async fn trailers_that_never_come_time_out() {
 }
 
 /// A message of which a byte comes every 100 ms.
-fn trickling(message: &ListAssetsResponse, bytes_at_once: usize) -> Answer {
+fn trickling(message: &ListAssetsResponse, bytes_at_once: usize) -> Reply {
     let Beat::Data(data) = Beat::message(message) else { unreachable!() };
     let mut beats = Vec::new();
     for part in data.chunks(bytes_at_once) {
@@ -73,7 +73,7 @@ fn trickling(message: &ListAssetsResponse, bytes_at_once: usize) -> Answer {
         beats.push(Beat::Data(Bytes::copy_from_slice(part)));
     }
     beats.push(Beat::trailers(&[("grpc-status", "0")]));
-    Answer::play(beats)
+    Reply::play(beats)
 }
 
 #[tokio::test(start_paused = true)]
@@ -93,11 +93,11 @@ async fn a_body_that_trickles_is_timed_as_a_whole() {
 }
 
 /// A message of that many bytes.
-fn long(bytes: usize) -> Answer {
+fn long(bytes: usize) -> Reply {
     let overhead = 5;
     let message = page(&"x".repeat(bytes - overhead));
     assert_eq!(message.encoded_len(), bytes);
-    Answer::message(&message)
+    Reply::message(&message)
 }
 
 const MIB: usize = 1024 * 1024;
@@ -150,7 +150,7 @@ async fn a_greater_limit_is_the_client_s_to_set() {
 
 #[tokio::test(start_paused = true)]
 async fn smaller_limits_hold_as_in_tonic() {
-    let server = VirtualServer::start(Script::always(Answer::message(&page("0123456789"))));
+    let server = VirtualServer::start(Script::always(Reply::message(&page("0123456789"))));
     let client = AssetServiceClient::new(server.channel());
     let small = client.clone().max_decoding_message_size(11);
     let status = small.list_assets(ListAssetsRequest::default()).await.unwrap_err();

@@ -6,7 +6,7 @@ use tokio::time::{sleep, timeout};
 use tonic_gax::client::Transport;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
-use tonic_gax_tests::{Answer, Beat, Script, Setup, Stack, VirtualServer, ms};
+use tonic_gax_tests::{Beat, Reply, Script, Setup, Stack, VirtualServer, ms};
 
 fn settings() -> RetrySettings {
     RetrySettings::builder()
@@ -27,7 +27,7 @@ async fn dropped_after(milliseconds: u64, stack: Stack, channel: impl Transport 
 #[tokio::test(start_paused = true)]
 async fn during_an_attempt() {
     for stack in Stack::ALL {
-        let server = VirtualServer::start(Script::always(Answer::Hang));
+        let server = VirtualServer::start(Script::always(Reply::Hang));
         dropped_after(2200, stack, server.channel()).await;
         sleep(ms(120_000)).await;
         let gone: Vec<_> = server.log().arrivals().iter().map(|arrival| arrival.gone).collect();
@@ -39,7 +39,7 @@ async fn during_an_attempt() {
 #[tokio::test(start_paused = true)]
 async fn during_a_delay() {
     for stack in Stack::ALL {
-        let server = VirtualServer::start(Script::always(Answer::unavailable()));
+        let server = VirtualServer::start(Script::always(Reply::unavailable()));
         dropped_after(700, stack, server.channel()).await;
         sleep(ms(120_000)).await;
         assert_eq!(server.seen(), [(0, Some(1000)), (500, Some(1000))], "{stack:?}");
@@ -51,7 +51,7 @@ async fn during_the_body() {
     let half = Beat::Data(vec![0, 0, 0, 0, 9, 1].into());
     for beats in [vec![Beat::Hang], vec![half, Beat::Hang]] {
         for stack in Stack::ALL {
-            let server = VirtualServer::start(Script::always(Answer::play(beats.clone())));
+            let server = VirtualServer::start(Script::always(Reply::play(beats.clone())));
             dropped_after(300, stack, server.channel()).await;
             sleep(ms(120_000)).await;
             let arrivals = server.log().arrivals();
@@ -63,7 +63,7 @@ async fn during_the_body() {
 
 #[tokio::test(start_paused = true)]
 async fn before_the_first_poll_nothing_happens() {
-    let server = VirtualServer::start(Script::always(Answer::Serve));
+    let server = VirtualServer::start(Script::always(Reply::Serve));
     let mut caller = Stack::Generated.caller(server.channel(), &Setup::new(settings()));
     drop(caller.list(ListAssetsRequest::default()));
     sleep(ms(1000)).await;
@@ -73,7 +73,7 @@ async fn before_the_first_poll_nothing_happens() {
 #[tokio::test(start_paused = true)]
 async fn during_a_stream() {
     let line = Beat::message(&Line { text: "a".to_owned(), count: 0 });
-    let server = VirtualServer::start(Script::always(Answer::play([line, Beat::Hang])));
+    let server = VirtualServer::start(Script::always(Reply::play([line, Beat::Hang])));
     let settings = TalkSettings::create(TalkStubSettings::builder().build().unwrap());
     let client = TalkClient::with_settings(server.channel(), settings);
     let mut lines = client.listen(Line::default()).await.unwrap().into_inner();

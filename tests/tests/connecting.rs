@@ -14,7 +14,7 @@ use tonic_gax::client::{Connector, connect, connect_lazy};
 use tonic_gax::{Code, OperationReport, RetrySettings};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
-use tonic_gax_tests::{Answer, Assets, Log, Script, Scripted, Setup, Stack, report_of, reported};
+use tonic_gax_tests::{Assets, Log, Reply, Script, Scripted, Setup, Stack, report_of, reported};
 
 /// A server whose first connection is taken and left alone.
 struct Stalling {
@@ -24,7 +24,7 @@ struct Stalling {
 
 impl Stalling {
     async fn start() -> Self {
-        Self::serving(Script::always(Answer::Serve)).await
+        Self::serving(Script::always(Reply::Serve)).await
     }
 
     async fn serving(script: Script) -> Self {
@@ -119,7 +119,7 @@ async fn so_do_channels_for_the_layer() {
 /// Once a server has said something, a connection may be silent for as long as it likes.
 #[tokio::test]
 async fn a_connection_that_stands_is_not_bounded() {
-    let server = Stalling::serving(Script::at_once([]).then_always(5 * SHORT, Answer::Serve)).await;
+    let server = Stalling::serving(Script::at_once([]).then_always(5 * SHORT, Reply::Serve)).await;
     let settings = setup(60).client().with_connect_timeout(SHORT);
     let client = AssetServiceClient::connect_with_settings(server.endpoint(), settings).await.unwrap();
     assert_second_connection(&list(&client).await);

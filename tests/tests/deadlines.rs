@@ -11,7 +11,7 @@ use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::{Talk, TalkServer};
 use tonic_gax_tests::{
-    Answer, Script, Setup, Stack, VirtualServer, error_report, ms, pipes, report_of, row, rows,
+    Reply, Script, Setup, Stack, VirtualServer, error_report, ms, pipes, report_of, row, rows,
 };
 
 const LATE: Code = Code::DeadlineExceeded;
@@ -49,7 +49,7 @@ async fn both_ways_to_say_it_bound_the_operation() {
         for compatibility in [Compatibility::Documented, Compatibility::GaxJava] {
             let by_option = request().with_call_options(CallOptions::new().timeout(ms(3200)));
             for request in [with_header(ms(3200)), by_option] {
-                let server = VirtualServer::start(Script::always(Answer::Hang));
+                let server = VirtualServer::start(Script::always(Reply::Hang));
                 let setup = Setup::new(steady()).compatible(compatibility);
                 let mut caller = stack.caller(server.channel(), &setup);
                 let report = report_of(&caller.list(request).await);
@@ -66,7 +66,7 @@ async fn both_ways_to_say_it_bound_the_operation() {
 async fn the_shortest_of_all_counts() {
     for (header, option, expected) in [(800, 300, 300), (300, 800, 300), (60_000, 70_000, 1000)] {
         for stack in Stack::ALL {
-            let server = VirtualServer::start(Script::always(Answer::Hang));
+            let server = VirtualServer::start(Script::always(Reply::Hang));
             let mut caller = stack.caller(server.channel(), &Setup::new(steady()));
             let options = CallOptions::new().timeout(ms(option));
             let result = caller.list(with_header(ms(header)).with_call_options(options)).await;
@@ -82,7 +82,7 @@ async fn a_deadline_of_nothing_makes_no_attempt() {
     for stack in Stack::ALL {
         let by_option = request().with_call_options(CallOptions::new().timeout(Duration::ZERO));
         for request in [with_header(Duration::ZERO), by_option] {
-            let server = VirtualServer::start(Script::always(Answer::Serve));
+            let server = VirtualServer::start(Script::always(Reply::Serve));
             let mut caller = stack.caller(server.channel(), &Setup::new(steady()));
             let status = caller.list(request).await.unwrap_err();
             assert_eq!(status.code(), tonic::Code::DeadlineExceeded);
@@ -96,7 +96,7 @@ async fn a_deadline_of_nothing_makes_no_attempt() {
 #[tokio::test(start_paused = true)]
 async fn a_deadline_bounds_a_method_without_limits() {
     for stack in Stack::ALL {
-        let server = VirtualServer::start(Script::always(Answer::Hang));
+        let server = VirtualServer::start(Script::always(Reply::Hang));
         let mut caller = stack.caller(server.channel(), &Setup::new(RetrySettings::default()));
         let report = report_of(&caller.list(with_header(ms(700))).await);
         assert_eq!(rows(&report), [row(1, 700, 0, 0, 700, LATE)], "{stack:?}");
@@ -111,7 +111,7 @@ async fn a_server_that_is_a_fraction_early_is_still_late() {
     let total = Duration::from_micros(295_123_999);
     let settings = RetrySettings::builder().total_timeout(total).build().unwrap();
     for stack in Stack::ALL {
-        let server = VirtualServer::start(Script::always(Answer::Hang));
+        let server = VirtualServer::start(Script::always(Reply::Hang));
         let mut caller = stack.caller(server.channel(), &Setup::new(settings.clone()));
         let status = caller.list(request()).await.unwrap_err();
         assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{stack:?}");
@@ -142,7 +142,7 @@ impl Talk for Asks {
 }
 
 async fn through_a_handler(layered: bool, busy: Duration) -> Vec<(u64, Option<u64>)> {
-    let backend = VirtualServer::start(Script::always(Answer::Hang));
+    let backend = VirtualServer::start(Script::always(Reply::Hang));
     let assets = AssetServiceClient::with_settings(backend.channel(), Setup::new(steady()).client());
     let (channel, incoming) = pipes();
     let talk = TalkServer::new(Asks { assets, busy });

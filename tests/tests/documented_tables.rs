@@ -3,7 +3,7 @@
 
 use gax_retry::{Code, Compatibility, RetrySettings, StopReason};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
-use tonic_gax_tests::{Answer, Row, Script, Setup, Stack, VirtualServer, error_report, ms, row, rows};
+use tonic_gax_tests::{Reply, Row, Script, Setup, Stack, VirtualServer, error_report, ms, row, rows};
 
 const LATE: Code = Code::DeadlineExceeded;
 
@@ -21,10 +21,10 @@ fn settings(delays: [u64; 2], timeouts: [u64; 2], total: u64) -> RetrySettings {
         .unwrap()
 }
 
-/// Runs an operation against a server that never answers, in every stack, and compares what both ends saw.
+/// Runs an operation against a server that never replies, in every stack, and compares what both ends saw.
 async fn hanging(setup: &Setup, table: &[Row], reason: StopReason) {
     for stack in Stack::ALL {
-        let server = VirtualServer::start(Script::always(Answer::Hang));
+        let server = VirtualServer::start(Script::always(Reply::Hang));
         let mut caller = stack.caller(server.channel(), setup);
         let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
 

@@ -6,7 +6,7 @@ use std::error::Error as _;
 use tonic::Status;
 use tonic_gax::{Code, OperationError, Retryer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
-use tonic_gax_tests::{Answer, Script, Setup, Stack, VirtualServer, ms};
+use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, ms};
 
 /// A title for the terminal, a CSI of C1, and characters that turn the direction of writing.
 const EVIL: &str = "\u{1b}]0;PWNED\u{7}\r\u{9b}2J\u{202e}\u{2067}";
@@ -30,7 +30,7 @@ fn settings(total: u64) -> RetrySettings {
 #[tokio::test(start_paused = true)]
 async fn a_server_s_message_is_printed_escaped() {
     for stack in Stack::ALL {
-        let script = Script::always(Answer::status(Status::aborted(EVIL)));
+        let script = Script::always(Reply::status(Status::aborted(EVIL)));
         let server = VirtualServer::start(script);
         let mut caller = stack.caller(server.channel(), &Setup::new(settings(3000)));
         let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
@@ -52,8 +52,8 @@ async fn a_server_s_message_is_printed_escaped() {
 #[tokio::test(start_paused = true)]
 async fn a_server_s_last_word_is_escaped_in_the_timeout_s_message() {
     for stack in Stack::ALL {
-        let said = Answer::status(Status::unavailable(EVIL));
-        let server = VirtualServer::start(Script::at_once([said]).then_always(ms(0), Answer::Hang));
+        let said = Reply::status(Status::unavailable(EVIL));
+        let server = VirtualServer::start(Script::at_once([said]).then_always(ms(0), Reply::Hang));
         let mut caller = stack.caller(server.channel(), &Setup::new(settings(3000)));
         let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
         assert!(

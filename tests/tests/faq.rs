@@ -1,11 +1,11 @@
-//! What the documentation answers to frequent questions.
+//! What the documentation replies to frequent questions.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, RetrySettings, StopReason};
 use std::collections::BTreeSet;
 use tonic_gax::OperationReport;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
-use tonic_gax_tests::{Answer, Script, Setup, Stack, VirtualServer, ms, report_of, row, rows};
+use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, ms, report_of, row, rows};
 
 /// Waits of 100, 200, 400, 500, 500 ... ms before jitter; 5 s in all.
 fn jittered() -> RetrySettings {
@@ -20,7 +20,7 @@ fn jittered() -> RetrySettings {
 
 /// An operation against a server that is down.
 async fn outage(stack: Stack, setup: &Setup) -> (OperationReport, usize) {
-    let server = VirtualServer::start(Script::always(Answer::unavailable()));
+    let server = VirtualServer::start(Script::always(Reply::unavailable()));
     let mut caller = stack.caller(server.channel(), setup);
     let report = report_of(&caller.list(ListAssetsRequest::default()).await);
     (report, server.seen().len())

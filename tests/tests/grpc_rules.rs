@@ -6,7 +6,7 @@ use std::error::Error as _;
 use tonic::Status;
 use tonic_gax::{Note, OperationError, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
-use tonic_gax_tests::{Answer, Beat, Script, Setup, Stack, VirtualServer, ms, report_of, row, rows};
+use tonic_gax_tests::{Beat, Reply, Script, Setup, Stack, VirtualServer, ms, report_of, row, rows};
 
 const DOWN: Code = Code::Unavailable;
 
@@ -26,7 +26,7 @@ fn setup(total: u64, max_attempts: u32) -> Setup {
 }
 
 async fn outage(stack: Stack, setup: &Setup) -> (Status, OperationReport, VirtualServer) {
-    let server = VirtualServer::start(Script::always(Answer::status(Status::unavailable("down"))));
+    let server = VirtualServer::start(Script::always(Reply::status(Status::unavailable("down"))));
     let result = stack.caller(server.channel(), setup).list(ListAssetsRequest::default()).await;
     let report = report_of(&result);
     (result.unwrap_err(), report, server)
@@ -86,11 +86,11 @@ async fn waits_lie_within_a_fifth_of_their_delay() {
 /// A response of headers, and an error after them.
 #[tokio::test(start_paused = true)]
 async fn an_attempt_is_committed_once_its_response_has_headers() {
-    let late = Answer::play([Beat::status(&Status::unavailable("down"))]);
-    let half = Answer::play([Beat::Data(vec![0, 0].into()), Beat::status(&Status::unavailable("down"))]);
-    for answer in [late, half] {
+    let late = Reply::play([Beat::status(&Status::unavailable("down"))]);
+    let half = Reply::play([Beat::Data(vec![0, 0].into()), Beat::status(&Status::unavailable("down"))]);
+    for reply in [late, half] {
         for stack in Stack::ALL {
-            let server = VirtualServer::start(Script::always(answer.clone()));
+            let server = VirtualServer::start(Script::always(reply.clone()));
             let mut caller = stack.caller(server.channel(), &setup(5000, 4));
             let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
             assert_eq!((status.code(), status.message()), (tonic::Code::Unavailable, "down"), "{stack:?}");

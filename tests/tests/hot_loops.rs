@@ -14,7 +14,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
     ListAssetsRequest,
 };
 use tonic_gax_tests::{
-    Answer, FaultServer, HttpAct, HttpScript, Script, Setup, Stack, VirtualServer, error_report, ms,
+    FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, error_report, ms,
 };
 use tower_layer::Layer as _;
 use tower_service::Service as _;
@@ -22,7 +22,7 @@ use tower_service::Service as _;
 /// A policy-less method that a call brings codes to, for two seconds.
 #[tokio::test(start_paused = true)]
 async fn codes_on_a_method_without_a_policy_come_with_delays() {
-    let server = VirtualServer::start(Script::always(Answer::unavailable()));
+    let server = VirtualServer::start(Script::always(Reply::unavailable()));
     let mut settings = AssetServiceSettings::create(AssetServiceStubSettings::builder().build().unwrap());
     settings = settings.with_jitter_seed(3);
     let client = AssetServiceClient::with_settings(server.channel(), settings);
@@ -58,7 +58,7 @@ async fn a_delay_of_zero_is_at_once() {
     let settings =
         RetrySettings::builder().initial_retry_delay(Duration::ZERO).max_attempts(50).build().unwrap();
     for stack in Stack::ALL {
-        let server = VirtualServer::start(Script::always(Answer::unavailable()));
+        let server = VirtualServer::start(Script::always(Reply::unavailable()));
         let mut caller = stack.caller(server.channel(), &Setup::new(settings.clone()));
         caller.list(ListAssetsRequest::default()).await.unwrap_err();
         assert_eq!(server.seen(), [(0, None); 50], "{stack:?}");
@@ -102,7 +102,7 @@ async fn a_long_calls_report_keeps_both_ends_too() {
     let settings =
         RetrySettings::builder().initial_retry_delay(Duration::ZERO).max_attempts(100).build().unwrap();
     for stack in Stack::ALL {
-        let server = VirtualServer::start(Script::always(Answer::unavailable()));
+        let server = VirtualServer::start(Script::always(Reply::unavailable()));
         let mut caller = stack.caller(server.channel(), &Setup::new(settings.clone()));
         let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
         let report = error_report(&status);

@@ -38,7 +38,7 @@ fn get() -> http::Request<Full<Bytes>> {
     http::Request::get("http://server/thing").body(Full::default()).unwrap()
 }
 
-/// The answer of a server, and what the operation did.
+/// The reply of a server, and what the operation did.
 struct Seen {
     status: u16,
     body: Result<Bytes, String>,
@@ -88,7 +88,7 @@ fn times(report: &OperationReport) -> Vec<(u128, u128)> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn answers_are_retried_until_one_is_good() {
+async fn replies_are_retried_until_one_is_good() {
     let acts = [HttpAct::status(503), HttpAct::status(504), HttpAct::status(429), HttpAct::status(503)];
     let seen = sent(&layer(), acts, get()).await;
     assert_eq!((seen.status, seen.body.unwrap()), (200, Bytes::from_static(br#"{"status":200}"#)));
@@ -110,7 +110,7 @@ async fn one_attempt_has_its_report_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_is_final_is_the_response_with_its_reason() {
+async fn a_reply_that_is_final_is_the_response_with_its_reason() {
     let seen = sent(&layer(), [HttpAct::status(404).with_body("no such thing")], get()).await;
     assert_eq!((seen.status, seen.body.unwrap()), (404, Bytes::from_static(b"no such thing")));
     assert_eq!(codes(&seen.report), [Code::NotFound]);
@@ -118,7 +118,7 @@ async fn an_answer_that_is_final_is_the_response_with_its_reason() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_last_answer_stays_when_the_limits_are_reached() {
+async fn the_last_reply_stays_when_the_limits_are_reached() {
     let twice = settings().to_builder().max_attempts(2).build().unwrap();
     let twice = HttpRetryLayer::new(&twice, [Code::Unavailable]);
     let seen = sent(&twice, vec![HttpAct::status(503); 9], get()).await;
@@ -134,7 +134,7 @@ async fn the_last_answer_stays_when_the_limits_are_reached() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn broken_answers_are_retried_each_by_its_kind() {
+async fn broken_replies_are_retried_each_by_its_kind() {
     let acts = [HttpAct::Reset, HttpAct::Truncate, HttpAct::Stall, HttpAct::StallInBody(200)];
     let seen = sent(&layer(), acts, get()).await;
     assert_eq!(seen.status, 200);
@@ -183,7 +183,7 @@ async fn a_refused_connection_is_unavailable() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_error_tells_the_last_answer_that_came() {
+async fn an_error_tells_the_last_reply_that_came() {
     let twice = settings().to_builder().max_attempts(2).build().unwrap();
     let (error, _) = failed(
         &HttpRetryLayer::new(&twice, [Code::Unavailable]),

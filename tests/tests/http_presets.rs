@@ -155,7 +155,7 @@ fn safe_request() -> http::Request<Full<Bytes>> {
 /// More than any preset but one without limits.
 const BOUND: Duration = Duration::from_secs(1200);
 
-/// What the pure engine plans for a server that answers 503 at once and for ever.
+/// What the pure engine plans for a server that replies 503 at once and for ever.
 fn planned(preset: &Preset, seed: u64) -> AttemptPlan {
     let outcomes = vec![Response::after(Duration::ZERO, Code::Unavailable); 400];
     AttemptPlan::within(Some(BOUND), &preset.policy(), &outcomes, &mut SeededJitter::new(seed))
@@ -220,8 +220,10 @@ async fn waits_of_whole_milliseconds_are_kept_to_the_millisecond() {
 #[tokio::test(start_paused = true)]
 async fn the_storage_preset_without_its_random_part_waits_powers_of_two_for_ten_minutes() {
     let plain = presets::storage();
-    let recipe = plain.recipe();
-    let plain = plain.with_recipe(recipe.with_backoff(recipe.backoff().with_jitter(tonic_gax::Jitter::None)));
+    let strategy = plain.backoff_strategy();
+    let plain = plain.with_backoff_strategy(
+        strategy.with_backoff(strategy.backoff().with_jitter(tonic_gax::Jitter::None)),
+    );
     let (_, report, server) =
         sent(&HttpRetryLayer::preset(&plain), HttpScript::always(HttpAct::status(503)), safe_request()).await;
     let seconds: Vec<u128> = server.times().into_iter().map(|time| time / 1000).collect();

@@ -29,7 +29,7 @@ fn asking(value: &str) -> HttpAct {
     HttpAct::status(503).with_header("retry-after", value)
 }
 
-/// When the requests came of an operation whose first attempt gets that answer, and why it ended.
+/// When the requests came of an operation whose first attempt gets that reply, and why it ended.
 async fn sent(layer: &HttpRetryLayer, act: HttpAct) -> (Vec<u128>, Option<StopReason>) {
     let (server, connector) = FaultServer::in_memory(HttpScript::new([act]));
     let response = layer.layer(FaultServer::full_client(connector)).call(request()).await.unwrap();

@@ -68,8 +68,8 @@ const FAILURES: [HttpFailure; 5] = [
     HttpFailure::Transport(TransportFailure::Timeout),
 ];
 
-fn check(server: &FaultServer, answer: Option<&(u16, Bytes)>, report: &OperationReport) {
-    assert_eq!(answer, Some(&(200, Bytes::from_static(br#"{"status":200}"#))), "{report}");
+fn check(server: &FaultServer, reply: Option<&(u16, Bytes)>, report: &OperationReport) {
+    assert_eq!(reply, Some(&(200, Bytes::from_static(br#"{"status":200}"#))), "{report}");
     assert_eq!(report.http().unwrap().failures(), FAILURES, "{report}");
     let arrivals = server.arrivals();
     assert_eq!(arrivals.len(), 6);
@@ -84,8 +84,8 @@ async fn hyper_utils_client() {
     let (server, url) = FaultServer::on_socket(breaks_every_way()).await;
     let mut client = layer().layer(Client::builder(TokioExecutor::new()).build_http());
     let content = Full::new(Bytes::from_static(b"content"));
-    let (answer, report) = put(&mut client, &url, content).await;
-    check(&server, answer.as_ref(), &report);
+    let (reply, report) = put(&mut client, &url, content).await;
+    check(&server, reply.as_ref(), &report);
 }
 
 #[tokio::test]
@@ -93,8 +93,8 @@ async fn reqwests_client() {
     let (server, url) = FaultServer::on_socket(breaks_every_way()).await;
     let mut client = layer().layer(ReqwestService::new(reqwest::Client::new()));
     let content = ReplayBody::from_bytes("content");
-    let (answer, report) = put(&mut client, &url, content).await;
-    check(&server, answer.as_ref(), &report);
+    let (reply, report) = put(&mut client, &url, content).await;
+    check(&server, reply.as_ref(), &report);
 }
 
 #[tokio::test]
@@ -103,11 +103,11 @@ async fn a_port_that_nobody_listens_at_is_refused() {
     let mut hyper = layer().layer(Client::builder(TokioExecutor::new()).build_http::<ReplayBody>());
     let mut reqwest = layer().layer(ReqwestService::new(reqwest::Client::new()));
     let refused = [HttpFailure::Transport(TransportFailure::Connect); 7];
-    for (answer, report) in [
+    for (reply, report) in [
         put(&mut hyper, nobody, ReplayBody::empty()).await,
         put(&mut reqwest, nobody, ReplayBody::empty()).await,
     ] {
-        assert_eq!((answer, report.stop_reason()), (None, Some(StopReason::MaxAttempts)));
+        assert_eq!((reply, report.stop_reason()), (None, Some(StopReason::MaxAttempts)));
         assert_eq!(report.http().unwrap().failures(), refused);
     }
 }
@@ -116,11 +116,11 @@ async fn a_port_that_nobody_listens_at_is_refused() {
 async fn a_request_that_no_client_takes_is_not_sent_again() {
     let mut hyper = layer().layer(Client::builder(TokioExecutor::new()).build_http::<ReplayBody>());
     let mut reqwest = layer().layer(ReqwestService::new(reqwest::Client::new()));
-    for (answer, report) in [
+    for (reply, report) in [
         put(&mut hyper, "/no/host", ReplayBody::empty()).await,
         put(&mut reqwest, "/no/host", ReplayBody::empty()).await,
     ] {
-        assert_eq!((answer, report.stop_reason()), (None, Some(StopReason::NonRetryable)));
+        assert_eq!((reply, report.stop_reason()), (None, Some(StopReason::NonRetryable)));
         assert_eq!((report.attempts().len(), report.http().unwrap().failures()), (1, &[][..]));
     }
 }
@@ -130,10 +130,10 @@ async fn streams_go_through_both_clients() {
     let stream = || ReplayBody::from_fn(|| Full::new(Bytes::from_static(b"content")));
     let (server, url) = FaultServer::on_socket(breaks_every_way()).await;
     let mut client = layer().layer(ReqwestService::new(reqwest::Client::new()));
-    let (answer, report) = put(&mut client, &url, stream()).await;
-    check(&server, answer.as_ref(), &report);
+    let (reply, report) = put(&mut client, &url, stream()).await;
+    check(&server, reply.as_ref(), &report);
     let (server, url) = FaultServer::on_socket(breaks_every_way()).await;
     let mut client = layer().layer(Client::builder(TokioExecutor::new()).build_http());
-    let (answer, report) = put(&mut client, &url, stream()).await;
-    check(&server, answer.as_ref(), &report);
+    let (reply, report) = put(&mut client, &url, stream()).await;
+    check(&server, reply.as_ref(), &report);
 }

@@ -56,7 +56,7 @@ fn line(id: &str, operation: &Value, with_precondition: bool) -> Value {
     })
 }
 
-async fn answers(url: &str, arguments: &[&str], input: &str) -> Vec<Value> {
+async fn replies(url: &str, arguments: &[&str], input: &str) -> Vec<Value> {
     let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
     let mut output = Vec::new();
     run(url, &Options::read(&arguments).unwrap(), input.as_bytes(), &mut output).await.unwrap();
@@ -150,22 +150,22 @@ async fn conformance_cases_s1_to_s6() {
             }
         }
         assert_eq!(runs.len(), scenario.runs, "{}", scenario.name);
-        let answers = answers(&url, &["--initial-retry-delay", "1ms", "--max-retry-delay=2ms"], &input).await;
-        assert_eq!(answers.len(), runs.len());
-        for (answer, (id, instructions)) in answers.iter().zip(runs) {
-            assert_eq!(answer["id"], id, "in order");
-            assert_eq!(answer["ok"], scenario.succeeds, "{answer}");
-            assert_eq!(script.left(&id), 0, "{answer}");
+        let replies = replies(&url, &["--initial-retry-delay", "1ms", "--max-retry-delay=2ms"], &input).await;
+        assert_eq!(replies.len(), runs.len());
+        for (reply, (id, instructions)) in replies.iter().zip(runs) {
+            assert_eq!(reply["id"], id, "in order");
+            assert_eq!(reply["ok"], scenario.succeeds, "{reply}");
+            assert_eq!(script.left(&id), 0, "{reply}");
             let attempts = instructions.len() + usize::from(scenario.succeeds);
-            assert_eq!(answer["attempts"], attempts, "{answer}");
+            assert_eq!(reply["attempts"], attempts, "{reply}");
             let status = match instructions.last() {
                 _ if scenario.succeeds => json!(200),
                 Some(status) => status.parse().map_or(Value::Null, |status: u16| json!(status)),
                 None => Value::Null,
             };
-            assert_eq!(answer["status"], status, "{answer}");
+            assert_eq!(reply["status"], status, "{reply}");
             let reason = if scenario.succeeds { Value::Null } else { json!("NON_RETRYABLE") };
-            assert_eq!(answer["stop_reason"], reason, "{answer}");
+            assert_eq!(reply["stop_reason"], reason, "{reply}");
         }
     }
     for arrival in server.arrivals() {
@@ -198,7 +198,7 @@ async fn a_run_of_each_strategy() {
     ] {
         script.add("x", [HttpAct::status(503).with_body("busy")]);
         let line = json!({"id": "1", "verb": verb, "path": "/storage/v1/b/b1", "headers": [[TEST_ID, "x"]], "strategy": strategy});
-        let answers = answers(&url, &["--initial-retry-delay", "1ms"], &line.to_string()).await;
+        let replies = replies(&url, &["--initial-retry-delay", "1ms"], &line.to_string()).await;
         let expected = json!({
             "id": "1",
             "ok": ok,
@@ -208,12 +208,12 @@ async fn a_run_of_each_strategy() {
             "stop_reason": if ok { Value::Null } else { json!("NON_RETRYABLE") },
             "body": if ok { r#"{"status":200}"# } else { "busy" },
         });
-        assert_eq!(answers, [expected]);
+        assert_eq!(replies, [expected]);
     }
 }
 
 #[tokio::test]
-async fn a_line_that_is_not_valid_is_answered_and_the_program_goes_on() {
+async fn a_line_that_is_not_valid_gets_an_error_and_the_program_goes_on() {
     let (server, url) = FaultServer::on_socket(HttpScript::default()).await;
     let good = r#"{"id":"good","verb":"GET","path":"/storage/v1/b/x/o/a b?alt=json","query":[["q","ä&="]]}"#;
     let input = [
@@ -232,31 +232,31 @@ async fn a_line_that_is_not_valid_is_answered_and_the_program_goes_on() {
         r#"{"id":"1","verb":"GET","path":"/","body":{}}"#,
         good,
     ];
-    let answers = answers(&url, &[], &input.join("\n")).await;
-    assert_eq!(answers.len(), input.len());
-    for (index, answer) in answers.iter().enumerate() {
+    let replies = replies(&url, &[], &input.join("\n")).await;
+    assert_eq!(replies.len(), input.len());
+    for (index, reply) in replies.iter().enumerate() {
         if index == 0 || index + 1 == input.len() {
-            assert_eq!(answer["ok"], true, "{answer}");
+            assert_eq!(reply["ok"], true, "{reply}");
             continue;
         }
-        let error = answer["error"].as_str().unwrap();
+        let error = reply["error"].as_str().unwrap();
         assert!(error.starts_with(&format!("line {}: ", index + 1)), "{error}");
-        assert_eq!(answer.as_object().unwrap().len(), 1);
+        assert_eq!(reply.as_object().unwrap().len(), 1);
     }
     let targets: Vec<_> = server.arrivals().into_iter().map(|arrival| arrival.target).collect();
     assert_eq!(targets, ["/storage/v1/b/x/o/a%20b?alt=json&q=%C3%A4%26%3D"; 2]);
 }
 
 #[tokio::test]
-async fn a_host_that_is_not_there_is_no_answer() {
+async fn a_host_that_is_not_there_is_no_reply() {
     let line = r#"{"id":"1","verb":"GET","path":"/storage/v1/b"}"#;
     let options = ["--initial-retry-delay=1ms", "--max-attempts=3"];
-    let answers = answers("127.0.0.1:1", &options, line).await;
+    let replies = replies("127.0.0.1:1", &options, line).await;
     let expected = json!({
         "id": "1", "ok": false, "status": null, "attempts": 3, "idempotency": "always",
         "stop_reason": "MAX_ATTEMPTS", "body": "",
     });
-    assert_eq!(answers, [expected]);
+    assert_eq!(replies, [expected]);
 }
 
 #[tokio::test]
@@ -270,11 +270,11 @@ async fn a_download_that_is_truncated_or_stops_is_no_success() {
         let script = HttpScript::new([act]);
         let (_server, url) = FaultServer::on_socket(script).await;
         let line = r#"{"id":"1","verb":"GET","path":"/storage/v1/b/b1/o/o1?alt=media"}"#;
-        let answers = answers(&url, &["--body-idle-timeout=500ms"], line).await;
-        let answer = &answers[0];
-        assert_eq!((&answer["ok"], &answer["status"]), (&json!(false), &json!(200)));
-        assert_eq!(answer["body"].as_str().unwrap().len(), length, "what came is there");
-        assert!(answer["error"].as_str().unwrap().starts_with(error), "{}", answer["error"]);
+        let replies = replies(&url, &["--body-idle-timeout=500ms"], line).await;
+        let reply = &replies[0];
+        assert_eq!((&reply["ok"], &reply["status"]), (&json!(false), &json!(200)));
+        assert_eq!(reply["body"].as_str().unwrap().len(), length, "what came is there");
+        assert!(reply["error"].as_str().unwrap().starts_with(error), "{}", reply["error"]);
     }
 }
 

@@ -55,7 +55,7 @@ const URL: &str = "http://server/thing";
 async fn over_http1() {
     let long = format!("HTTP/1.1 200 OK\r\nx-long: {}\r\n\r\n", "a".repeat(1_000_000));
     let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "x-many: a\r\n".repeat(1000));
-    for answer in [
+    for reply in [
         "HTTP/1.1 2x0 OK\r\n\r\n",
         "SSH-2.0-OpenSSH_9.6\r\n",
         // What a server that speaks TLS has to say.
@@ -66,8 +66,8 @@ async fn over_http1() {
         &long,
         &many,
     ] {
-        let context = answer.chars().take(60).collect::<String>();
-        let (server, connector) = FaultServer::in_memory(HttpScript::always(HttpAct::Raw(answer.into())));
+        let context = reply.chars().take(60).collect::<String>();
+        let (server, connector) = FaultServer::in_memory(HttpScript::always(HttpAct::Raw(reply.into())));
         let error = failed(&mut layer().layer(FaultServer::full_client(connector)), URL).await;
         check(&error, 0, &context);
         assert_eq!(server.arrivals().len(), 1, "{context}");

@@ -10,7 +10,7 @@ use tonic::service::interceptor::InterceptedService;
 use tonic::{Extensions, GrpcMethod, Request, Status};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as Stock;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
-use tonic_gax_tests::{Answer, Script, Setup, Stack, Tap, VirtualServer, error_report, ms, report_of};
+use tonic_gax_tests::{Reply, Script, Setup, Stack, Tap, VirtualServer, error_report, ms, report_of};
 use tower_layer::Layer as _;
 
 fn settings() -> RetrySettings {
@@ -25,7 +25,7 @@ fn settings() -> RetrySettings {
 }
 
 fn two_failures() -> VirtualServer {
-    VirtualServer::start(Script::at_once([Answer::unavailable(), Answer::unavailable()]))
+    VirtualServer::start(Script::at_once([Reply::unavailable(), Reply::unavailable()]))
 }
 
 /// Puts another token into each request it sees.
@@ -74,11 +74,11 @@ async fn outside_the_layer_an_interceptor_runs_once_per_operation() {
     }
 }
 
-/// What an interceptor answers is an answer: retried by its code.
+/// What an interceptor replies is a reply: retried by its code.
 #[tokio::test(start_paused = true)]
 async fn an_interceptor_may_fail_an_attempt() {
     for stack in Stack::ALL {
-        let server = VirtualServer::start(Script::always(Answer::Serve));
+        let server = VirtualServer::start(Script::always(Reply::Serve));
         let calls = Arc::new(AtomicU32::new(0));
         let counted = Arc::clone(&calls);
         let moody = move |request: Request<()>| match counted.fetch_add(1, Ordering::Relaxed) {
@@ -177,7 +177,7 @@ async fn the_extension_that_names_the_method_can_be_left_out() {
 
 #[tokio::test(start_paused = true)]
 async fn the_generated_client_sends_what_tonic_s_client_sends() {
-    let server = VirtualServer::start(Script::always(Answer::Serve));
+    let server = VirtualServer::start(Script::always(Reply::Serve));
     Stock::new(server.channel()).list_assets(request()).await.unwrap();
     for stack in Stack::ALL {
         stack.caller(server.channel(), &Setup::new(settings())).list(request()).await.unwrap();
@@ -191,7 +191,7 @@ async fn the_generated_client_sends_what_tonic_s_client_sends() {
 
 #[tokio::test(start_paused = true)]
 async fn an_origin_stands_before_the_method_s_path() {
-    let server = VirtualServer::start(Script::always(Answer::unavailable()));
+    let server = VirtualServer::start(Script::always(Reply::unavailable()));
     let tap = Tap::new(server.channel());
     // The server knows nothing of the prefix.
     let setup = Setup::new(settings()).retrying([Code::Unimplemented]);
@@ -214,13 +214,13 @@ async fn an_error_keeps_its_code_message_details_and_metadata() {
     sent.metadata_mut().insert(key, "lock".parse().unwrap());
     sent.metadata_mut().insert_bin("x-bytes-bin", MetadataValue::<Binary>::from_bytes(&[9, 0]));
     let head = [("x-served-by", "7")];
-    let in_trailers = Answer::play_with(&head, [tonic_gax_tests::Beat::status(&sent)]);
-    for answer in [Answer::status(sent.clone()), in_trailers] {
-        let server = VirtualServer::start(Script::always(answer.clone()));
+    let in_trailers = Reply::play_with(&head, [tonic_gax_tests::Beat::status(&sent)]);
+    for reply in [Reply::status(sent.clone()), in_trailers] {
+        let server = VirtualServer::start(Script::always(reply.clone()));
         let expected =
             Stock::new(server.channel()).list_assets(ListAssetsRequest::default()).await.unwrap_err();
         for stack in Stack::ALL {
-            let script = Script::at_once([Answer::unavailable()]).then_always(ms(0), answer.clone());
+            let script = Script::at_once([Reply::unavailable()]).then_always(ms(0), reply.clone());
             let server = VirtualServer::start(script);
             let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
             let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
@@ -248,13 +248,13 @@ async fn a_response_keeps_its_metadata_trailers_and_message() {
     let status = ("grpc-status", "0");
     for trailers in [vec![status, ("x-cost", "12"), ("x-both", "trailers")], vec![status]] {
         let beats = [tonic_gax_tests::Beat::message(&page), tonic_gax_tests::Beat::trailers(&trailers)];
-        let answer = Answer::play_with(&head, beats);
-        let server = VirtualServer::start(Script::always(answer.clone()));
+        let reply = Reply::play_with(&head, beats);
+        let server = VirtualServer::start(Script::always(reply.clone()));
         let expected = Stock::new(server.channel()).list_assets(ListAssetsRequest::default()).await.unwrap();
         let (metadata, _, no_extensions) = expected.into_parts();
         assert_eq!(no_extensions.len(), 0);
         for stack in Stack::ALL {
-            let script = Script::at_once([Answer::unavailable()]).then_always(ms(0), answer.clone());
+            let script = Script::at_once([Reply::unavailable()]).then_always(ms(0), reply.clone());
             let server = VirtualServer::start(script);
             let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
             let (got, message, extensions): (_, _, Extensions) =

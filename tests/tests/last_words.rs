@@ -6,7 +6,7 @@ use std::error::Error as _;
 use tonic::Status;
 use tonic_gax::OperationError;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
-use tonic_gax_tests::{Answer, Script, Setup, Stack, VirtualServer, ms};
+use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, ms};
 
 fn settings(total: u64) -> RetrySettings {
     RetrySettings::builder()
@@ -32,7 +32,7 @@ async fn status(stack: Stack, script: Script) -> Status {
 #[tokio::test(start_paused = true)]
 async fn the_last_attempt_s_error_is_the_operation_s() {
     for stack in Stack::ALL {
-        let status = status(stack, Script::always(Answer::status(said()))).await;
+        let status = status(stack, Script::always(Reply::status(said()))).await;
         assert_eq!((status.code(), status.message()), (said().code(), said().message()), "{stack:?}");
         assert_eq!(status.details(), [7], "{stack:?}");
     }
@@ -43,7 +43,7 @@ async fn the_last_attempt_s_error_is_the_operation_s() {
 async fn the_server_s_last_word_stands_in_the_timeout_s_message_and_behind_it() {
     for stack in Stack::ALL {
         for total in [1200, 3000] {
-            let script = Script::at_once([Answer::status(said())]).then_always(ms(0), Answer::Hang);
+            let script = Script::at_once([Reply::status(said())]).then_always(ms(0), Reply::Hang);
             let server = VirtualServer::start(script);
             let mut caller = stack.caller(server.channel(), &Setup::new(settings(total)));
             let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
@@ -60,7 +60,7 @@ async fn the_server_s_last_word_stands_in_the_timeout_s_message_and_behind_it() 
 #[tokio::test(start_paused = true)]
 async fn so_does_a_proxy_s() {
     for stack in Stack::ALL {
-        let script = Script::at_once([Answer::http(503, &[])]).then_always(ms(0), Answer::Hang);
+        let script = Script::at_once([Reply::http(503, &[])]).then_always(ms(0), Reply::Hang);
         let status = status(stack, script).await;
         assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{stack:?}");
         assert!(status.message().contains("HTTP status 503"), "{stack:?}: {status}");
@@ -71,8 +71,8 @@ async fn so_does_a_proxy_s() {
 #[tokio::test(start_paused = true)]
 async fn a_server_s_timeout_is_no_word() {
     for stack in Stack::ALL {
-        let late = Answer::status(Status::cancelled("Timeout expired"));
-        let script = Script::at_once([Answer::status(said())]).then_always(ms(1000), late);
+        let late = Reply::status(Status::cancelled("Timeout expired"));
+        let script = Script::at_once([Reply::status(said())]).then_always(ms(1000), late);
         let status = status(stack, script).await;
         assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{stack:?}");
         assert!(status.message().contains("UNAVAILABLE: shard 7 is down"), "{stack:?}: {status}");

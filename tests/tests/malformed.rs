@@ -1,4 +1,4 @@
-//! Answers that no gRPC server should give. None of them may do more than fail the call.
+//! Replies that no gRPC server should give. None of them may do more than fail the call.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, RetrySettings, StopReason};
@@ -9,7 +9,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
 };
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
-use tonic_gax_tests::{Answer, Beat, Script, Setup, Stack, VirtualServer, error_report, ms, report_of};
+use tonic_gax_tests::{Beat, Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of};
 use tower_layer::Layer as _;
 
 type StockChannel = RetryService<tonic::transport::Channel>;
@@ -27,60 +27,55 @@ fn page() -> ListAssetsResponse {
     ListAssetsResponse { next_page_token: "next".to_owned(), ..ListAssetsResponse::default() }
 }
 
-/// Answers with an error, and the code and message that the caller gets.
-fn errors() -> Vec<(&'static str, Answer, Code, &'static str)> {
+/// Replies with an error, and the code and message that the caller gets.
+fn errors() -> Vec<(&'static str, Reply, Code, &'static str)> {
     const BAD_DETAILS: (&str, &str) = ("grpc-status-details-bin", "!not base64!");
     let data = || Beat::message(&page());
     vec![
         (
             "bad details alone",
-            Answer::play_with(&[("grpc-status", "14"), ("grpc-message", "down"), BAD_DETAILS], []),
+            Reply::play_with(&[("grpc-status", "14"), ("grpc-message", "down"), BAD_DETAILS], []),
             Code::Unavailable,
             "down",
         ),
         (
             "bad details in trailers",
-            Answer::play([Beat::trailers(&[("grpc-status", "14"), ("grpc-message", "down"), BAD_DETAILS])]),
+            Reply::play([Beat::trailers(&[("grpc-status", "14"), ("grpc-message", "down"), BAD_DETAILS])]),
             Code::Unavailable,
             "down",
         ),
         (
             "bad details after a message",
-            Answer::play([data(), Beat::trailers(&[("grpc-status", "14"), BAD_DETAILS])]),
+            Reply::play([data(), Beat::trailers(&[("grpc-status", "14"), BAD_DETAILS])]),
             Code::Unavailable,
             "",
         ),
-        ("a status of letters", Answer::play_with(&[("grpc-status", "abc")], []), Code::Unknown, ""),
-        ("an empty status", Answer::play([Beat::trailers(&[("grpc-status", "")])]), Code::Unknown, ""),
-        ("a status beyond all", Answer::play([Beat::trailers(&[("grpc-status", "99")])]), Code::Unknown, ""),
-        ("a negative status", Answer::play_with(&[("grpc-status", "-1")], []), Code::Unknown, ""),
-        (
-            "a status of bytes",
-            Answer::play([Beat::trailers(&[("grpc-status", "\u{e9}")])]),
-            Code::Unknown,
-            "",
-        ),
+        ("a status of letters", Reply::play_with(&[("grpc-status", "abc")], []), Code::Unknown, ""),
+        ("an empty status", Reply::play([Beat::trailers(&[("grpc-status", "")])]), Code::Unknown, ""),
+        ("a status beyond all", Reply::play([Beat::trailers(&[("grpc-status", "99")])]), Code::Unknown, ""),
+        ("a negative status", Reply::play_with(&[("grpc-status", "-1")], []), Code::Unknown, ""),
+        ("a status of bytes", Reply::play([Beat::trailers(&[("grpc-status", "\u{e9}")])]), Code::Unknown, ""),
         (
             "a service that is down behind a proxy",
-            Answer::http(503, &[("content-type", "text/html")]),
+            Reply::http(503, &[("content-type", "text/html")]),
             Code::Unavailable,
             "the response has no grpc-status, but HTTP status 503",
         ),
         (
             "a proxy that limits",
-            Answer::http(429, &[]),
+            Reply::http(429, &[]),
             Code::Unavailable,
             "the response has no grpc-status, but HTTP status 429",
         ),
         (
             "another server",
-            Answer::http(404, &[]),
+            Reply::http(404, &[]),
             Code::Unimplemented,
             "the response has no grpc-status, but HTTP status 404",
         ),
         (
             "a redirect",
-            Answer::http(302, &[("location", "http://elsewhere/")]),
+            Reply::http(302, &[("location", "http://elsewhere/")]),
             Code::Unknown,
             "the response has no grpc-status, but HTTP status 302",
         ),
@@ -89,9 +84,9 @@ fn errors() -> Vec<(&'static str, Answer, Code, &'static str)> {
 
 #[tokio::test(start_paused = true)]
 async fn errors_keep_the_code_that_can_be_read() {
-    for (name, answer, code, message) in errors() {
+    for (name, reply, code, message) in errors() {
         for stack in Stack::ALL {
-            let server = VirtualServer::start(Script::always(answer.clone()));
+            let server = VirtualServer::start(Script::always(reply.clone()));
             let mut caller = stack.caller(server.channel(), &Setup::new(settings()).retrying([]));
             let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
             assert_eq!(status.code() as i32, code.number(), "{name}, {stack:?}: {status}");
@@ -109,9 +104,9 @@ async fn errors_keep_the_code_that_can_be_read() {
 
 #[tokio::test(start_paused = true)]
 async fn errors_are_retried_by_that_code() {
-    for (name, answer, code, _) in errors() {
+    for (name, reply, code, _) in errors() {
         for stack in Stack::ALL {
-            let server = VirtualServer::start(Script::at_once([answer.clone()]));
+            let server = VirtualServer::start(Script::at_once([reply.clone()]));
             let mut caller = stack.caller(server.channel(), &Setup::new(settings()).retrying([code]));
             let result = caller.list(ListAssetsRequest::default()).await;
             let codes: Vec<_> = report_of(&result).attempts().iter().map(gax_retry::Attempt::code).collect();
@@ -121,8 +116,8 @@ async fn errors_are_retried_by_that_code() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_without_a_status_is_unknown() {
-    let cut = |beats: Vec<Beat>| Answer::play(beats);
+async fn a_reply_without_a_status_is_unknown() {
+    let cut = |beats: Vec<Beat>| Reply::play(beats);
     for beats in [vec![], vec![Beat::message(&page())], vec![Beat::trailers(&[("x-other", "1")])]] {
         for stack in Stack::ALL {
             let server = VirtualServer::start(Script::always(cut(beats.clone())));
@@ -134,18 +129,18 @@ async fn an_answer_without_a_status_is_unknown() {
     }
 }
 
-/// Good answers with details that nobody asked for.
+/// Good replies with details that nobody asked for.
 #[tokio::test(start_paused = true)]
 async fn bad_details_of_a_success_do_no_harm() {
     let ok = [("grpc-status", "0"), ("grpc-status-details-bin", "!")];
     for stack in Stack::ALL {
-        let answer = Answer::play([Beat::message(&page()), Beat::trailers(&ok)]);
-        let server = VirtualServer::start(Script::always(answer));
+        let reply = Reply::play([Beat::message(&page()), Beat::trailers(&ok)]);
+        let server = VirtualServer::start(Script::always(reply));
         let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
         let response = caller.list(ListAssetsRequest::default()).await.unwrap();
         assert_eq!(response.into_inner(), page(), "{stack:?}");
 
-        let server = VirtualServer::start(Script::always(Answer::play_with(&ok, [])));
+        let server = VirtualServer::start(Script::always(Reply::play_with(&ok, [])));
         let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
         let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
         assert_eq!(status.code(), tonic::Code::Internal, "no message: {stack:?}");
@@ -168,7 +163,7 @@ async fn messages_that_can_t_be_read_end_the_operation() {
     ];
     for (name, beats) in cases {
         for stack in Stack::ALL {
-            let server = VirtualServer::start(Script::always(Answer::play(beats.clone())));
+            let server = VirtualServer::start(Script::always(Reply::play(beats.clone())));
             let setup = Setup::new(settings()).retrying([Code::Internal, Code::Unknown, Code::OutOfRange]);
             let mut caller = stack.caller(server.channel(), &setup);
             let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
@@ -192,9 +187,9 @@ async fn messages_that_can_t_be_read_end_the_operation() {
 
 /// The same through calls that are passed on: of streams, and of methods that no table knows.
 #[tokio::test(start_paused = true)]
-async fn streams_of_malformed_answers_fail_and_no_more() {
-    for (name, answer, code, _) in errors() {
-        let server = VirtualServer::start(Script::always(answer));
+async fn streams_of_malformed_replies_fail_and_no_more() {
+    for (name, reply, code, _) in errors() {
+        let server = VirtualServer::start(Script::always(reply));
         let layers = [
             Setup::new(settings()).retrying([]).layer(),
             Setup::new(settings()).retrying([]).layer_with_descriptors(),
@@ -212,17 +207,17 @@ async fn streams_of_malformed_answers_fail_and_no_more() {
     }
 }
 
-/// Of a method that no table knows, tonic's client judges the answer; it must not panic over it either.
+/// Of a method that no table knows, tonic's client judges the reply; it must not panic over it either.
 #[tokio::test(start_paused = true)]
-async fn answers_of_unlisted_methods_fail_and_no_more() {
+async fn replies_of_unlisted_methods_fail_and_no_more() {
     let bad_success = [("grpc-status", "0"), ("grpc-status-details-bin", "!")];
     let more = [
-        ("a good head", Answer::play_with(&bad_success, [])),
-        ("good trailers", Answer::play([Beat::trailers(&bad_success)])),
+        ("a good head", Reply::play_with(&bad_success, [])),
+        ("good trailers", Reply::play([Beat::trailers(&bad_success)])),
     ];
-    let answers = errors().into_iter().map(|(name, answer, ..)| (name, answer)).chain(more);
-    for (name, answer) in answers {
-        let server = VirtualServer::start(Script::always(answer));
+    let replies = errors().into_iter().map(|(name, reply, ..)| (name, reply)).chain(more);
+    for (name, reply) in replies {
+        let server = VirtualServer::start(Script::always(reply));
         let mut client = StockAssets::new(Setup::new(settings()).layer().layer(server.channel()));
         let status = client.export_assets(ExportAssetsRequest::default()).await.unwrap_err();
         assert!(OperationError::of(&status).is_none(), "{name}: {status}");

@@ -12,7 +12,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
 use tonic_gax_tests::{
-    Answer, FaultServer, HttpScript, Script, Setup, Stack, VirtualServer, error_report, ms,
+    FaultServer, HttpScript, Reply, Script, Setup, Stack, VirtualServer, error_report, ms,
 };
 use tower_layer::Layer as _;
 use tower_service::Service as _;
@@ -44,7 +44,7 @@ fn ended_at_once(report: &OperationReport, whom: &str) {
 async fn a_call_without_time_ends_at_once() {
     for stack in Stack::ALL {
         for compatibility in COMPATIBILITIES {
-            let server = VirtualServer::start(Script::always(Answer::Hang));
+            let server = VirtualServer::start(Script::always(Reply::Hang));
             let mut caller =
                 stack.caller(server.channel(), &Setup::new(settings()).compatible(compatibility));
             for (name, options) in options() {
@@ -75,7 +75,7 @@ async fn a_call_without_time_ends_at_once() {
 async fn a_call_may_bring_time_to_a_method_without() {
     for stack in Stack::ALL {
         for compatibility in COMPATIBILITIES {
-            let server = VirtualServer::start(Script::always(Answer::Pass));
+            let server = VirtualServer::start(Script::always(Reply::Pass));
             let none = Setup::new(RetrySettings::no_retry(Duration::ZERO)).compatible(compatibility);
             let mut caller = stack.caller(server.channel(), &none);
             let options = CallOptions::new().retry_settings(settings());
@@ -91,7 +91,7 @@ async fn a_stream_without_time_ends_at_once() {
     let table =
         RetryTable::builder().service("test.talk.v1.Talk", settings(), [Code::Unavailable]).build().unwrap();
     for compatibility in COMPATIBILITIES {
-        let server = VirtualServer::start(Script::always(Answer::Pass));
+        let server = VirtualServer::start(Script::always(Reply::Pass));
         let layer = RetryLayer::new(table.clone()).compatibility(compatibility);
         let mut client = TalkClient::new(layer.layer(server.channel()));
         for (name, options) in options() {

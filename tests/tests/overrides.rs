@@ -8,7 +8,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AnalyzeIamPolicyRequest, AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings,
     ExportAssetsRequest, ListAssetsRequest, SearchAllResourcesRequest,
 };
-use tonic_gax_tests::{Answer, Script, Setup, Stack, VirtualServer, error_report, ms, report_of, row, rows};
+use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of, row, rows};
 
 fn custom() -> RetrySettings {
     RetrySettings::builder()
@@ -38,7 +38,7 @@ fn sample() -> AssetServiceSettings {
 
 #[tokio::test(start_paused = true)]
 async fn export_assets_follows_the_first_override() {
-    let server = VirtualServer::start(Script::always(Answer::Hang));
+    let server = VirtualServer::start(Script::always(Reply::Hang));
     let client = AssetServiceClient::with_settings(server.channel(), sample());
     let status = client.export_assets(ExportAssetsRequest::default()).await.unwrap_err();
     let report = error_report(&status);
@@ -51,13 +51,13 @@ async fn export_assets_follows_the_first_override() {
 
 #[tokio::test(start_paused = true)]
 async fn a_code_that_an_override_leaves_out_is_not_retried() {
-    let server = VirtualServer::start(Script::always(Answer::unavailable()));
+    let server = VirtualServer::start(Script::always(Reply::unavailable()));
     let client = AssetServiceClient::with_settings(server.channel(), sample());
     let status = client.export_assets(ExportAssetsRequest::default()).await.unwrap_err();
     assert_eq!(error_report(&status).stop_reason(), Some(StopReason::NonRetryable));
     assert_eq!(server.seen(), [(0, Some(1500))]);
 
-    let server = VirtualServer::start(Script::always(Answer::Hang));
+    let server = VirtualServer::start(Script::always(Reply::Hang));
     let client = AssetServiceClient::with_settings(server.channel(), sample());
     let status = client.list_assets(ListAssetsRequest::default()).await.unwrap_err();
     assert_eq!(error_report(&status).stop_reason(), Some(StopReason::NonRetryable));
@@ -66,7 +66,7 @@ async fn a_code_that_an_override_leaves_out_is_not_retried() {
 
 #[tokio::test(start_paused = true)]
 async fn list_assets_follows_the_second_override() {
-    let outage = [(ms(300), Answer::unavailable()), (ms(0), Answer::unavailable())];
+    let outage = [(ms(300), Reply::unavailable()), (ms(0), Reply::unavailable())];
     let server = VirtualServer::start(Script::of(outage));
     let client = AssetServiceClient::with_settings(server.channel(), sample());
     let request = ListAssetsRequest { page_token: "next".to_owned(), ..ListAssetsRequest::default() };
@@ -85,7 +85,7 @@ async fn list_assets_follows_the_second_override() {
 #[tokio::test(start_paused = true)]
 async fn other_rpcs_keep_what_the_table_says() {
     let settings = sample();
-    let server = VirtualServer::start(Script::always(Answer::code(tonic::Code::Internal)));
+    let server = VirtualServer::start(Script::always(Reply::code(tonic::Code::Internal)));
     let client = AssetServiceClient::with_settings(server.channel(), settings);
     client.search_all_resources(SearchAllResourcesRequest::default()).await.unwrap_err();
     client.analyze_iam_policy(AnalyzeIamPolicyRequest::default()).await.unwrap_err();
@@ -111,7 +111,7 @@ async fn one_change_applies_to_all_unary_methods() {
         call.set_simple_timeout_no_retries(ms(5000));
     });
     let settings = AssetServiceSettings::create(settings.build().unwrap());
-    let server = VirtualServer::start(Script::always(Answer::unavailable()));
+    let server = VirtualServer::start(Script::always(Reply::unavailable()));
     let client = AssetServiceClient::with_settings(server.channel(), settings);
     client.export_assets(ExportAssetsRequest::default()).await.unwrap_err();
     client.list_assets(ListAssetsRequest::default()).await.unwrap_err();
@@ -126,7 +126,7 @@ fn listing(options: CallOptions) -> Request<ListAssetsRequest> {
 #[tokio::test(start_paused = true)]
 async fn a_call_may_bring_settings_and_codes_of_its_own() {
     for stack in Stack::ALL {
-        let server = VirtualServer::start(Script::always(Answer::code(tonic::Code::Aborted)));
+        let server = VirtualServer::start(Script::always(Reply::code(tonic::Code::Aborted)));
         let mut caller = stack.caller(server.channel(), &Setup::new(custom()));
         let own = RetrySettings::builder()
             .jittered(false)
@@ -150,7 +150,7 @@ async fn a_call_may_bring_settings_and_codes_of_its_own() {
 #[tokio::test(start_paused = true)]
 async fn one_try_may_get_another_timeout_than_the_settings_give() {
     for stack in Stack::ALL {
-        let server = VirtualServer::start(Script::always(Answer::Hang));
+        let server = VirtualServer::start(Script::always(Reply::Hang));
         let mut caller = stack.caller(server.channel(), &Setup::new(custom()));
         let options = CallOptions::new().attempt_timeout(ms(2000));
         let report = report_of(&caller.list(listing(options)).await);

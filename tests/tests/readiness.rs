@@ -14,7 +14,7 @@ use tonic::transport::Channel;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
-use tonic_gax_tests::{Answer, Script, Setup, Stack, VirtualServer, ms, report_of, row, rows};
+use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, ms, report_of, row, rows};
 use tower_layer::Layer as _;
 use tower_service::Service;
 
@@ -75,7 +75,7 @@ impl Service<http::Request<Body>> for Fragile {
 #[tokio::test(start_paused = true)]
 async fn a_service_that_has_failed_is_left_alone() {
     for stack in Stack::ALL {
-        let server = VirtualServer::start(Script::always(Answer::Serve));
+        let server = VirtualServer::start(Script::always(Reply::Serve));
         let fragile = Fragile::new(server.channel(), 3);
         let mut caller = stack.caller(fragile, &Setup::new(settings()));
         let result = caller.list(ListAssetsRequest::default()).await;
@@ -94,7 +94,7 @@ async fn a_service_that_has_failed_is_left_alone() {
 #[tokio::test(start_paused = true)]
 async fn so_it_is_by_a_call_that_passes_through() {
     for layer in [Setup::new(settings()).layer(), Setup::new(settings()).layer_with_descriptors()] {
-        let server = VirtualServer::start(Script::always(Answer::Pass));
+        let server = VirtualServer::start(Script::always(Reply::Pass));
         let mut client = StockTalk::new(layer.layer(Fragile::new(server.channel(), 1)));
         let lines = || tokio_stream::iter(vec![Line::default(); 3]);
         let status = client.tell(lines()).await.unwrap_err();

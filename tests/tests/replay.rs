@@ -16,7 +16,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, L
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
 use tonic_gax_tests::{
-    Answer, Script, Setup, Stack, Tap, VirtualServer, error_report, ms, report_of, reported,
+    Reply, Script, Setup, Stack, Tap, VirtualServer, error_report, ms, report_of, reported,
 };
 use tower_layer::Layer as _;
 use tower_service::Service as _;
@@ -52,7 +52,7 @@ fn encoded(request: &ListAssetsRequest) -> Bytes {
 }
 
 fn two_failures() -> Script {
-    Script::at_once([Answer::unavailable(), Answer::unavailable()])
+    Script::at_once([Reply::unavailable(), Reply::unavailable()])
 }
 
 #[tokio::test(start_paused = true)]
@@ -107,7 +107,7 @@ async fn a_request_above_the_limit_is_sent_once_and_the_report_says_so() {
 #[tokio::test(start_paused = true)]
 async fn a_request_above_the_limit_still_succeeds() {
     for stack in Stack::ALL {
-        let server = VirtualServer::start(Script::always(Answer::Serve));
+        let server = VirtualServer::start(Script::always(Reply::Serve));
         let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
         let result = caller.list(reported(sized(5 * MIB))).await;
         assert_eq!(report_of(&result).notes(), [Note::RequestTooLargeToReplay], "{stack:?}");
@@ -133,9 +133,9 @@ async fn a_request_at_the_limit_is_sent_again() {
 /// Nobody knows that `Tell` takes a stream; that its body has to be waited for says so.
 #[tokio::test(start_paused = true)]
 async fn a_request_that_pends_is_passed_on() {
-    let answer = (ms(0), Answer::Pass);
+    let reply = (ms(0), Reply::Pass);
     for layer in [Setup::new(settings()).layer(), Setup::new(settings()).layer_with_descriptors()] {
-        let server = VirtualServer::start(Script::of([answer.clone(), (ms(0), Answer::unavailable())]));
+        let server = VirtualServer::start(Script::of([reply.clone(), (ms(0), Reply::unavailable())]));
         let mut client = StockTalk::new(layer.layer(server.channel()));
         let (sender, lines) = tokio::sync::mpsc::channel(1);
         let telling = tokio::spawn(async move {
@@ -178,7 +178,7 @@ async fn a_request_that_pends_is_passed_on() {
 
 /// What a layer without descriptors makes of a request: how often it is sent to a server that fails at first.
 async fn sent(body: Body) -> (usize, Vec<Note>) {
-    let server = VirtualServer::start(Script::always(Answer::unavailable()));
+    let server = VirtualServer::start(Script::always(Reply::unavailable()));
     let settings = settings().to_builder().max_attempts(3).build().unwrap();
     let mut service = Setup::new(settings).layer().layer(server.channel());
     let request = http::Request::post("/test.talk.v1.Talk/Ask")
@@ -234,7 +234,7 @@ async fn a_stream_of_requests_is_sent_once_however_it_is_packed() {
     for count in [0, 2, 3, 100] {
         for length in [1, 1000] {
             for layer in [setup.layer(), setup.layer_with_descriptors()] {
-                let server = VirtualServer::start(Script::always(Answer::unavailable()));
+                let server = VirtualServer::start(Script::always(Reply::unavailable()));
                 let mut client = StockTalk::new(layer.layer(server.channel()));
                 let line = Line { text: "x".repeat(length), count: 0 };
                 let status = client.tell(tokio_stream::iter(vec![line; count])).await.unwrap_err();

@@ -1,4 +1,4 @@
-//! Streams that are reset and connections that end, by reason and by how far the answer had come.
+//! Streams that are reset and connections that end, by reason and by how far the reply had come.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, CodeSet, RetrySettings, StopReason};
@@ -88,7 +88,7 @@ async fn a_reset_after_the_headers_or_in_the_message() {
                 let play = [begun.clone(), vec![RawFrame::Reset(reason)]].concat();
                 let (report, requests) = call(stack, [], &[play]).await;
                 assert_eq!(codes(&report), [code], "reason {reason}, {stack:?}, {begun:?}");
-                // Even REFUSED_STREAM: once an answer has begun, the server has seen the request.
+                // Even REFUSED_STREAM: once a reply has begun, the server has seen the request.
                 assert_eq!((report.transparent_retries(), requests.len()), (0, 1));
             }
         }
@@ -151,7 +151,7 @@ async fn a_goaway_that_leaves_the_request_out_is_sent_again_over_another_connect
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_goaway_that_takes_the_request_lets_it_be_answered() {
+async fn a_goaway_that_takes_the_request_lets_it_be_replied() {
     for stack in Stack::ALL {
         let taken = RawFrame::GoAway { reason: NO_ERROR, taken: true };
         let (report, requests) = call(stack, [], &[vec![taken, RawFrame::Good]]).await;

@@ -11,7 +11,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AnalyzeIamPolicyRequest, AssetServiceClient, ExportAssetsRequest, ListAssetsRequest,
     SearchAllResourcesRequest,
 };
-use tonic_gax_tests::{Answer, Script, VirtualServer, ms, report_of};
+use tonic_gax_tests::{Reply, Script, VirtualServer, ms, report_of};
 use tower_layer::Layer as _;
 
 const TABLE: &str = concat!(
@@ -30,7 +30,7 @@ async fn both_do_what_the_table_says() {
     let expected = [vec![60_000], vec![60_000, 60_000], vec![30_000, 30_000], vec![300_000, 300_000]];
     for (method, expected) in expected.into_iter().enumerate() {
         for generated in [true, false] {
-            let server = VirtualServer::start(Script::at_once([Answer::unavailable()]));
+            let server = VirtualServer::start(Script::at_once([Reply::unavailable()]));
             let client = AssetServiceClient::new(server.channel());
             let mut stock = stock(&server);
             let ok = match (method, generated) {
@@ -61,7 +61,7 @@ async fn both_do_what_the_table_says() {
 
 #[tokio::test(start_paused = true)]
 async fn a_minute_s_outage_ends_within_the_minute() {
-    let server = VirtualServer::start(Script::always(Answer::unavailable()));
+    let server = VirtualServer::start(Script::always(Reply::unavailable()));
     for result in [
         AssetServiceClient::new(server.channel()).list_assets(ListAssetsRequest::default()).await,
         stock(&server).list_assets(ListAssetsRequest::default()).await,

@@ -19,7 +19,7 @@ use tower_service::Service;
 
 const LENGTH: usize = 200_000;
 
-/// Answers with one message, so many bytes a frame.
+/// Replies with one message, so many bytes a frame.
 #[derive(Debug, Clone)]
 struct Trickle {
     message: Bytes,

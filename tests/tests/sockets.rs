@@ -122,7 +122,7 @@ impl Running {
         Self { runtime: Some(runtime), address, goodbye, gone }
     }
 
-    /// Says goodbye, and returns when every call that had begun is answered and the port is free again.
+    /// Says goodbye, and returns when every call that had begun has its reply and the port is free again.
     async fn leave(self) {
         self.goodbye.notify_one();
         self.gone.notified().await;

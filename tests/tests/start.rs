@@ -12,7 +12,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::Status;
 use tonic::body::Body;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
-use tonic_gax_tests::{Answer, Script, Setup, VirtualServer, error_report, ms};
+use tonic_gax_tests::{Reply, Script, Setup, VirtualServer, error_report, ms};
 use tower::limit::ConcurrencyLimit;
 use tower_layer::Layer as _;
 use tower_service::Service as _;
@@ -39,7 +39,7 @@ fn with_body(body: Body) -> http::Request<Body> {
 #[tokio::test(start_paused = true)]
 async fn under_the_layer_it_starts_with_the_call() {
     for layer in [setup().layer(), setup().layer_with_descriptors()] {
-        let server = VirtualServer::start(Script::of([(ms(900), Answer::Serve)]));
+        let server = VirtualServer::start(Script::of([(ms(900), Reply::Serve)]));
         let mut service = layer.layer(server.channel());
         let call = service.call(request());
         sleep(ms(300)).await;
@@ -52,7 +52,7 @@ async fn under_the_layer_it_starts_with_the_call() {
 #[tokio::test(start_paused = true)]
 async fn its_clock_runs_before_it_is_polled() {
     for layer in [setup().layer(), setup().layer_with_descriptors()] {
-        let server = VirtualServer::start(Script::always(Answer::Hang));
+        let server = VirtualServer::start(Script::always(Reply::Hang));
         let mut service = layer.layer(server.channel());
         let call = service.call(request());
         sleep(ms(1200)).await;
@@ -66,7 +66,7 @@ async fn its_clock_runs_before_it_is_polled() {
 #[tokio::test(start_paused = true)]
 async fn a_busy_service_is_asked_again_when_the_call_is_polled() {
     for layer in [setup().layer(), setup().layer_with_descriptors()] {
-        let server = VirtualServer::start(Script::of([(ms(200), Answer::Serve)]));
+        let server = VirtualServer::start(Script::of([(ms(200), Reply::Serve)]));
         let mut service = layer.layer(ConcurrencyLimit::new(server.channel(), 1));
         let first = service.call(request());
         let second = service.call(request());
@@ -90,7 +90,7 @@ fn slow_body(end: Duration) -> Body {
 
 #[tokio::test(start_paused = true)]
 async fn the_time_that_a_unary_request_s_body_takes_is_the_operation_s() {
-    let server = VirtualServer::start(Script::always(Answer::Serve));
+    let server = VirtualServer::start(Script::always(Reply::Serve));
     let mut service = setup().layer_with_descriptors().layer(server.channel());
     drop(service.call(with_body(slow_body(ms(200)))).await.unwrap());
     assert_eq!(server.seen(), [(500, Some(500))]);
@@ -103,7 +103,7 @@ async fn the_time_that_a_unary_request_s_body_takes_is_the_operation_s() {
 
 #[tokio::test(start_paused = true)]
 async fn in_a_generated_client_it_starts_when_it_is_polled() {
-    let server = VirtualServer::start(Script::always(Answer::Serve));
+    let server = VirtualServer::start(Script::always(Reply::Serve));
     let client = AssetServiceClient::with_settings(server.channel(), setup().client());
     let call = client.list_assets(ListAssetsRequest::default());
     sleep(ms(300)).await;

@@ -13,7 +13,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, ListAssetsRequest, ListAssetsResponse,
 };
 use tonic_gax_tests::{
-    Answer, Beat, Script, Setup, Stack, VirtualServer, error_report, ms, report_of, reported, row, rows,
+    Beat, Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of, reported, row, rows,
 };
 use tower::buffer::Buffer;
 use tower::limit::ConcurrencyLimit;
@@ -45,7 +45,7 @@ async fn stopped(stack: Stack, setup: &Setup, script: Script) -> (Option<StopRea
 #[tokio::test(start_paused = true)]
 async fn no_place_in_a_queue_is_held_through_a_delay() {
     for stack in Stack::ALL {
-        let busy = (ms(1500), Answer::Serve);
+        let busy = (ms(1500), Reply::Serve);
         let server = VirtualServer::start(Script::of([busy]));
         let channel = ConcurrencyLimit::new(server.channel(), 1);
         let patient = Setup::new(RetrySettings::builder().total_timeout(ms(9000)).build().unwrap());
@@ -70,14 +70,14 @@ async fn no_place_in_a_queue_is_held_through_a_delay() {
 
 #[tokio::test(start_paused = true)]
 async fn each_limit_has_its_reason() {
-    let down = || Script::always(Answer::unavailable());
+    let down = || Script::always(Reply::unavailable());
     let three = settings().to_builder().max_attempts(3).build().unwrap();
     let unlimited = RetrySettings::builder().initial_retry_delay(ms(200)).build().unwrap();
     let broken =
-        Answer::play([Beat::Data(vec![0, 0, 0, 0, 9, 1].into()), Beat::trailers(&[("grpc-status", "0")])]);
+        Reply::play([Beat::Data(vec![0, 0, 0, 0, 9, 1].into()), Beat::trailers(&[("grpc-status", "0")])]);
     for stack in Stack::ALL {
         let setup = Setup::new(settings());
-        let internal = Script::always(Answer::code(tonic::Code::Internal));
+        let internal = Script::always(Reply::code(tonic::Code::Internal));
         assert_eq!(stopped(stack, &setup, internal).await, (Some(StopReason::NonRetryable), 1));
         // At 0, 200, 400 ... 2800 ms; 3000 would be too late.
         assert_eq!(stopped(stack, &setup, down()).await, (Some(StopReason::TotalTimeout), 15));
@@ -102,7 +102,7 @@ async fn each_limit_has_its_reason() {
 #[tokio::test(start_paused = true)]
 async fn a_call_that_waits_for_its_turn_gets_it() {
     for stack in Stack::ALL {
-        let busy = (ms(500), Answer::Serve);
+        let busy = (ms(500), Reply::Serve);
         let server = VirtualServer::start(Script::of([busy.clone(), busy]));
         let channel = ConcurrencyLimit::new(server.channel(), 1);
         let patient = Setup::new(RetrySettings::builder().total_timeout(ms(9000)).build().unwrap());
@@ -183,7 +183,7 @@ async fn an_attempt_s_clock_covers_the_wait_for_the_channel() {
 
 #[tokio::test(start_paused = true)]
 async fn a_tonic_server_s_own_timeout_is_the_attempt_s() {
-    let late = Answer::status(Status::cancelled("Timeout expired"));
+    let late = Reply::status(Status::cancelled("Timeout expired"));
     for stack in Stack::ALL {
         let script = || Script::of([(ms(1000), late.clone()), (ms(999), late.clone())]);
         let server = VirtualServer::start(script());
@@ -202,7 +202,7 @@ async fn the_generated_client_always_reports_and_the_layer_after_a_retry_or_on_r
         response.extensions().get::<OperationReport>().cloned()
     };
     for stack in Stack::ALL {
-        let server = VirtualServer::start(Script::always(Answer::Serve));
+        let server = VirtualServer::start(Script::always(Reply::Serve));
         let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
         let plain = caller.list(ListAssetsRequest::default()).await.unwrap();
         assert_eq!(report(&plain).is_some(), stack == Stack::Generated, "{stack:?}");
@@ -210,7 +210,7 @@ async fn the_generated_client_always_reports_and_the_layer_after_a_retry_or_on_r
         let asked = caller.list(reported(ListAssetsRequest::default())).await.unwrap();
         assert_eq!(rows(&report(&asked).unwrap()), [row(1, 1000, 0, 0, 0, Code::Ok)], "{stack:?}");
 
-        let server = VirtualServer::start(Script::at_once([Answer::unavailable()]));
+        let server = VirtualServer::start(Script::at_once([Reply::unavailable()]));
         let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
         let retried = caller.list(ListAssetsRequest::default()).await.unwrap();
         let table = [row(1, 1000, 0, 0, 0, DOWN), row(2, 1000, 200, 200, 200, Code::Ok)];
@@ -224,8 +224,8 @@ async fn an_error_after_the_message_is_retried() {
     let page = ListAssetsResponse { next_page_token: "first".to_owned(), ..Default::default() };
     let status = Status::unavailable("after all");
     for stack in Stack::ALL {
-        let answer = Answer::play([Beat::message(&page), Beat::status(&status)]);
-        let server = VirtualServer::start(Script::at_once([answer]));
+        let reply = Reply::play([Beat::message(&page), Beat::status(&status)]);
+        let server = VirtualServer::start(Script::at_once([reply]));
         let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
         let result = caller.list(ListAssetsRequest::default()).await;
         let table = [row(1, 1000, 0, 0, 0, DOWN), row(2, 1000, 200, 200, 200, Code::Ok)];
@@ -233,8 +233,8 @@ async fn an_error_after_the_message_is_retried() {
         assert_eq!(result.unwrap().into_inner().next_page_token, "", "{stack:?}");
 
         // If the trailers take their time, the message of an RPC of unknown kind is passed on first.
-        let answer = Answer::play([Beat::message(&page), Beat::Wait(ms(10)), Beat::status(&status)]);
-        let server = VirtualServer::start(Script::at_once([answer]));
+        let reply = Reply::play([Beat::message(&page), Beat::Wait(ms(10)), Beat::status(&status)]);
+        let server = VirtualServer::start(Script::at_once([reply]));
         let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
         let result = caller.list(ListAssetsRequest::default()).await;
         if stack == Stack::Layer {
@@ -252,7 +252,7 @@ async fn a_report_says_that_the_response_was_committed() {
     let page = ListAssetsResponse::default();
     let good = Beat::trailers(&[("grpc-status", "0")]);
     let server =
-        VirtualServer::start(Script::always(Answer::play([Beat::message(&page), Beat::Wait(ms(10)), good])));
+        VirtualServer::start(Script::always(Reply::play([Beat::message(&page), Beat::Wait(ms(10)), good])));
     for (stack, notes) in [
         (Stack::Generated, vec![]),
         (Stack::LayerWithDescriptors, vec![]),
@@ -266,7 +266,7 @@ async fn a_report_says_that_the_response_was_committed() {
 
 #[tokio::test(start_paused = true)]
 async fn the_texts_of_errors_and_reports() {
-    let server = VirtualServer::start(Script::always(Answer::status(Status::unavailable("down"))));
+    let server = VirtualServer::start(Script::always(Reply::status(Status::unavailable("down"))));
     let two = settings().to_builder().max_attempts(2).build().unwrap();
     let mut caller = Stack::Generated.caller(server.channel(), &Setup::new(two));
     let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
@@ -290,7 +290,7 @@ async fn a_call_s_own_options_make_an_operation_of_it() {
     use tonic_gax_tests::generated::google::cloud::asset::v1::ExportAssetsRequest;
     use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as Stock;
     use tower_layer::Layer as _;
-    let server = VirtualServer::start(Script::at_once([Answer::unavailable()]));
+    let server = VirtualServer::start(Script::at_once([Reply::unavailable()]));
     let mut client = Stock::new(Setup::new(settings()).layer().layer(server.channel()));
     let options = CallOptions::new().retry_settings(settings()).retryable_codes([DOWN]);
     let request = Request::new(ExportAssetsRequest::default()).with_call_options(options);
@@ -309,7 +309,7 @@ async fn without_a_delay_attempts_follow_each_other_at_once() {
         .build()
         .unwrap();
     for stack in Stack::ALL {
-        let server = VirtualServer::start(Script::always(Answer::unavailable()));
+        let server = VirtualServer::start(Script::always(Reply::unavailable()));
         let mut caller = stack.caller(server.channel(), &Setup::new(at_once.clone()));
         let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
         assert_eq!(error_report(&status).stop_reason(), Some(StopReason::MaxAttempts), "{stack:?}");
@@ -320,7 +320,7 @@ async fn without_a_delay_attempts_follow_each_other_at_once() {
 /// A call is a future like any other: it may be spawned, and outlive the client.
 #[tokio::test(start_paused = true)]
 async fn a_call_may_run_anywhere() {
-    let server = VirtualServer::start(Script::at_once([Answer::unavailable()]));
+    let server = VirtualServer::start(Script::at_once([Reply::unavailable()]));
     let client = AssetServiceClient::with_settings(server.channel(), Setup::new(settings()).client());
     let calls: Vec<_> =
         (0..10).map(|_| tokio::spawn(client.list_assets(ListAssetsRequest::default()))).collect();

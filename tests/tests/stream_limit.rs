@@ -38,7 +38,7 @@ async fn calls_that_wait_for_a_stream_outlive_their_connection() {
             let play = [vec![RawFrame::Wait(ms(100))], end.clone()].concat();
             let server = RawServer::with_stream_limit(1, [vec![RawFrame::Good], play]);
             let mut caller = stack.caller(server.channel(), &Setup::new(settings()).retrying([DOWN]));
-            // The server's limit is known once it has answered.
+            // The server's limit is known once it has replied.
             caller.list(ListAssetsRequest::default()).await.unwrap();
 
             let start = |turn: u64| {

@@ -1,4 +1,4 @@
-//! RPCs that answer with a stream: they are retried until its first message.
+//! RPCs that reply with a stream: they are retried until its first message.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, Compatibility, RetrySettings, StopReason};
@@ -8,7 +8,7 @@ use tonic_gax::{CallOptions, Note, RequestExt as _, RetryService};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
 use tonic_gax_tests::{
-    Answer, Beat, RawFrame, RawServer, Script, Setup, VirtualServer, error_report, ms, report_of, row, rows,
+    Beat, RawFrame, RawServer, Reply, Script, Setup, VirtualServer, error_report, ms, report_of, row, rows,
 };
 use tower_layer::Layer as _;
 
@@ -40,7 +40,7 @@ enum Way {
 
 impl Way {
     const ALL: [Self; 3] = [Self::Generated, Self::Layer, Self::Described];
-    /// Those that know that it answers with a stream.
+    /// Those that know that it replies with a stream.
     const KNOWING: [Self; 2] = [Self::Generated, Self::Described];
 
     /// The RPC timeout of an attempt that starts then.
@@ -103,11 +103,11 @@ async fn heard(response: Response<Streaming<Line>>) -> Vec<Line> {
 async fn a_stream_that_fails_before_its_first_message_is_begun_again() {
     let down = || Status::unavailable("down");
     let failures = [
-        Answer::status(down()),
-        Answer::http(503, &[]),
-        Answer::play([Beat::status(&down())]),
+        Reply::status(down()),
+        Reply::http(503, &[]),
+        Reply::play([Beat::status(&down())]),
         // A part of a message is none.
-        Answer::play([Beat::Data(vec![0, 0, 0, 0, 9, 1].into()), Beat::status(&down())]),
+        Reply::play([Beat::Data(vec![0, 0, 0, 0, 9, 1].into()), Beat::status(&down())]),
     ];
     for failure in failures {
         for way in Way::ALL {
@@ -129,8 +129,8 @@ async fn a_stream_that_fails_before_its_first_message_is_begun_again() {
 #[tokio::test(start_paused = true)]
 async fn the_whole_stream_is_that_of_one_attempt() {
     for way in Way::ALL {
-        let stalled = Answer::play([Beat::Wait(ms(100)), Beat::status(&Status::unavailable("down"))]);
-        let good = Answer::play([
+        let stalled = Reply::play([Beat::Wait(ms(100)), Beat::status(&Status::unavailable("down"))]);
+        let good = Reply::play([
             Beat::message(&line(0)),
             Beat::Wait(ms(500)),
             Beat::message(&line(1)),
@@ -148,7 +148,7 @@ async fn the_whole_stream_is_that_of_one_attempt() {
 
 #[tokio::test(start_paused = true)]
 async fn after_the_first_message_an_error_is_final() {
-    let broken = Answer::play([
+    let broken = Reply::play([
         Beat::message(&line(0)),
         Beat::Wait(ms(100)),
         Beat::status(&Status::unavailable("lost my place")),
@@ -167,9 +167,9 @@ async fn after_the_first_message_an_error_is_final() {
 /// What comes all at once is judged as a whole: nobody has seen the message.
 #[tokio::test(start_paused = true)]
 async fn an_error_that_follows_the_first_message_at_once_is_retried() {
-    let broken = Answer::play([Beat::message(&line(0)), Beat::status(&Status::unavailable("down"))]);
+    let broken = Reply::play([Beat::message(&line(0)), Beat::status(&Status::unavailable("down"))]);
     for way in Way::ALL {
-        let server = VirtualServer::start(Script::at_once([broken.clone()]).then_always(ms(0), Answer::Pass));
+        let server = VirtualServer::start(Script::at_once([broken.clone()]).then_always(ms(0), Reply::Pass));
         let response = way.client(server.channel(), &setup()).listen().await.unwrap();
         assert_eq!(heard(response).await, [line(0), line(1), line(2)], "{way:?}");
         assert_eq!(server.seen().len(), 2, "{way:?}");
@@ -178,7 +178,7 @@ async fn an_error_that_follows_the_first_message_at_once_is_retried() {
 
 #[tokio::test(start_paused = true)]
 async fn the_report_says_that_the_stream_was_handed_on() {
-    let going = Answer::play([Beat::message(&line(0)), Beat::Hang]);
+    let going = Reply::play([Beat::message(&line(0)), Beat::Hang]);
     for way in Way::ALL {
         let server = VirtualServer::start(Script::always(going.clone()));
         let response = way.client(server.channel(), &setup()).listen().await.unwrap();
@@ -190,7 +190,7 @@ async fn the_report_says_that_the_stream_was_handed_on() {
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_never_begins_ends_with_the_total_of_all_attempts() {
     for way in Way::KNOWING {
-        let script = Script::at_once([Answer::unavailable()]).then_always(ms(0), Answer::Hang);
+        let script = Script::at_once([Reply::unavailable()]).then_always(ms(0), Reply::Hang);
         let server = VirtualServer::start(script);
         let options = CallOptions::new().timeout(ms(5000)).attempt_timeout(ms(100));
         let status = way.client(server.channel(), &setup()).listen_with(options).await.unwrap_err();
@@ -203,7 +203,7 @@ async fn a_stream_that_never_begins_ends_with_the_total_of_all_attempts() {
 #[tokio::test(start_paused = true)]
 async fn a_request_above_the_limit_is_sent_once() {
     for way in Way::ALL {
-        let server = VirtualServer::start(Script::always(Answer::unavailable()));
+        let server = VirtualServer::start(Script::always(Reply::unavailable()));
         let status = way.client(server.channel(), &setup().replaying(5)).listen().await.unwrap_err();
         let report = error_report(&status);
         assert_eq!(report.notes(), [Note::RequestTooLargeToReplay], "{way:?}");
@@ -234,10 +234,10 @@ async fn a_stream_shares_what_operations_know_of_connections() {
 /// gax-java's RPC timeout is that of the whole stream.
 #[tokio::test(start_paused = true)]
 async fn by_gax_java_s_rules_the_rpc_timeout_bounds_each_whole_stream() {
-    let going = Answer::play([Beat::message(&line(0)), Beat::Wait(ms(60_000)), Beat::Hang]);
+    let going = Reply::play([Beat::message(&line(0)), Beat::Wait(ms(60_000)), Beat::Hang]);
     for way in Way::ALL {
         let server =
-            VirtualServer::start(Script::at_once([Answer::Hang, Answer::unavailable(), going.clone()]));
+            VirtualServer::start(Script::at_once([Reply::Hang, Reply::unavailable(), going.clone()]));
         let setup = setup().compatible(Compatibility::GaxJava);
         let response = way.client(server.channel(), &setup).listen().await.unwrap();
         let mut lines = response.into_inner();
@@ -255,8 +255,8 @@ async fn by_gax_java_s_rules_the_rpc_timeout_bounds_each_whole_stream() {
 async fn by_grpc_s_rules_headers_commit_a_stream() {
     let setup = setup().compatible(Compatibility::Grpc);
     for way in Way::KNOWING {
-        let down = Answer::play([Beat::Wait(ms(50)), Beat::status(&Status::unavailable("down"))]);
-        let server = VirtualServer::start(Script::at_once([Answer::unavailable(), down]));
+        let down = Reply::play([Beat::Wait(ms(50)), Beat::status(&Status::unavailable("down"))]);
+        let server = VirtualServer::start(Script::at_once([Reply::unavailable(), down]));
         let response = way.client(server.channel(), &setup).listen().await.unwrap();
         // It is handed on as soon as they are there.
         assert_eq!(server.log().elapsed(), ms(200), "{way:?}");
@@ -265,8 +265,8 @@ async fn by_grpc_s_rules_headers_commit_a_stream() {
         assert_eq!(server.seen().len(), 2, "{way:?}");
     }
     // Where the kind is not known it is held back all the same, and not retried either.
-    let down = Answer::play([Beat::Wait(ms(50)), Beat::status(&Status::unavailable("down"))]);
-    let server = VirtualServer::start(Script::at_once([Answer::unavailable(), down]));
+    let down = Reply::play([Beat::Wait(ms(50)), Beat::status(&Status::unavailable("down"))]);
+    let server = VirtualServer::start(Script::at_once([Reply::unavailable(), down]));
     let status = Way::Layer.client(server.channel(), &setup).listen().await.unwrap_err();
     assert_eq!(error_report(&status).stop_reason(), Some(StopReason::Committed));
     assert_eq!(server.seen().len(), 2);

@@ -12,7 +12,7 @@ use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as Stock
 use tonic_gax_tests::generated::test::talk::v1::{
     Line, TalkClient, TalkSettings, TalkStubSettings, talk_client,
 };
-use tonic_gax_tests::{Answer, Beat, Script, Setup, VirtualServer, error_report, ms, row, rows};
+use tonic_gax_tests::{Beat, Reply, Script, Setup, VirtualServer, error_report, ms, row, rows};
 use tower_layer::Layer as _;
 
 /// The RPC timeout is a second; a stream has all ten.
@@ -91,7 +91,7 @@ async fn heard(mut lines: tonic::Streaming<Line>) -> Result<Vec<Line>, Status> {
 #[tokio::test(start_paused = true)]
 async fn many_messages_in_every_direction() {
     const COUNT: u32 = 1000;
-    let server = VirtualServer::start(Script::always(Answer::Pass));
+    let server = VirtualServer::start(Script::always(Reply::Pass));
     for (name, mut client) in all(&server) {
         let lines = heard(client.listen(Line { text: "a".to_owned(), count: COUNT }).await.unwrap()).await;
         let expected: Vec<_> = (0..COUNT).map(|n| Line { text: format!("a {n}"), count: n }).collect();
@@ -105,20 +105,20 @@ async fn many_messages_in_every_direction() {
     }
 }
 
-/// Question and answer in turn: nothing on the way may wait for the end of the stream.
+/// Question and reply in turn: nothing on the way may wait for the end of the stream.
 #[tokio::test(start_paused = true)]
 async fn a_conversation_goes_back_and_forth() {
-    let server = VirtualServer::start(Script::always(Answer::Pass));
+    let server = VirtualServer::start(Script::always(Reply::Pass));
     for (name, mut client) in all(&server) {
         let (sender, lines) = tokio::sync::mpsc::channel(1);
         let lines = tokio_stream::wrappers::ReceiverStream::new(lines);
-        let mut answers = client.chat(lines).await.unwrap();
+        let mut replies = client.chat(lines).await.unwrap();
         for number in 0..100 {
             sender.send(line(number)).await.unwrap();
-            assert_eq!(answers.message().await.unwrap().unwrap(), line(number), "{name}");
+            assert_eq!(replies.message().await.unwrap().unwrap(), line(number), "{name}");
         }
         drop(sender);
-        assert_eq!(answers.message().await.unwrap(), None, "{name}");
+        assert_eq!(replies.message().await.unwrap(), None, "{name}");
     }
 }
 
@@ -126,7 +126,7 @@ async fn a_conversation_goes_back_and_forth() {
 async fn a_stream_has_the_total_timeout() {
     let first = Beat::message(&line(1));
     for index in 0..3 {
-        let stalled = Answer::play([Beat::Wait(ms(500)), first.clone(), Beat::Hang]);
+        let stalled = Reply::play([Beat::Wait(ms(500)), first.clone(), Beat::Hang]);
         let server = VirtualServer::start(Script::always(stalled));
         let (name, mut client) = all(&server).into_iter().nth(index).unwrap();
         // Under a stock client without descriptors it is an attempt like any other.
@@ -143,7 +143,7 @@ async fn a_stream_has_the_total_timeout() {
 #[tokio::test(start_paused = true)]
 async fn a_caller_s_deadline_bounds_a_stream() {
     for index in 0..3 {
-        let server = VirtualServer::start(Script::always(Answer::Hang));
+        let server = VirtualServer::start(Script::always(Reply::Hang));
         let (name, client) = all(&server).into_iter().nth(index).unwrap();
         let mut request = Request::new(Line::default());
         request.set_timeout(ms(300));
@@ -160,7 +160,7 @@ async fn a_caller_s_deadline_bounds_a_stream() {
 #[tokio::test(start_paused = true)]
 async fn a_deadline_of_nothing_sends_no_stream() {
     for index in 0..3 {
-        let server = VirtualServer::start(Script::always(Answer::Hang));
+        let server = VirtualServer::start(Script::always(Reply::Hang));
         let (name, client) = all(&server).into_iter().nth(index).unwrap();
         let mut request = Request::new(Line::default());
         request.set_timeout(ms(0));
@@ -180,14 +180,14 @@ async fn a_deadline_of_nothing_sends_no_stream() {
 async fn an_error_inside_a_stream_arrives_as_it_was_sent() {
     let details = vec![1, 2, 3];
     let sent = Status::with_details(tonic::Code::Unavailable, "lost my place", details.clone().into());
-    let answer = Answer::play([
+    let reply = Reply::play([
         Beat::message(&line(1)),
         Beat::Wait(ms(100)),
         Beat::message(&line(2)),
         Beat::status(&sent),
     ]);
     for index in 0..3 {
-        let server = VirtualServer::start(Script::always(answer.clone()));
+        let server = VirtualServer::start(Script::always(reply.clone()));
         let (name, mut client) = all(&server).into_iter().nth(index).unwrap();
         let mut lines = client.listen(Line::default()).await.unwrap();
         assert_eq!(lines.message().await.unwrap().unwrap(), line(1), "{name}");
@@ -204,7 +204,7 @@ async fn a_stream_that_never_begins_ends_with_the_total() {
     for (codes, reason) in
         [(vec![Code::DeadlineExceeded], StopReason::TotalTimeout), (vec![], StopReason::NonRetryable)]
     {
-        let server = VirtualServer::start(Script::always(Answer::Hang));
+        let server = VirtualServer::start(Script::always(Reply::Hang));
         let setup = Setup::new(settings()).retrying(codes);
         let mut client = StockTalk::new(setup.layer_with_descriptors().layer(server.channel()));
         let status = client.listen(Line::default()).await.unwrap_err();
@@ -221,7 +221,7 @@ async fn what_no_table_knows_is_untouched() {
         .method("/google.cloud.asset.v1.AssetService/ListAssets", settings(), [Code::Unavailable])
         .build()
         .unwrap();
-    let server = VirtualServer::start(Script::always(Answer::unavailable()));
+    let server = VirtualServer::start(Script::always(Reply::unavailable()));
     let channel = RetryLayer::new(table).layer(server.channel());
     let mut assets = StockAssets::new(channel.clone());
     let mut talk = talk_client::TalkClient::new(channel);

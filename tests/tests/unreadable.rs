@@ -6,7 +6,7 @@ use gax_retry::{Code, CodeSet, RetrySettings, StopReason};
 use tonic_gax::{Note, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, ListAssetsResponse};
 use tonic_gax_tests::{
-    Answer, Beat, RawFrame, RawServer, Script, Setup, Stack, VirtualServer, error_report, ms, report_of,
+    Beat, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of,
     reported, row, rows,
 };
 
@@ -148,7 +148,7 @@ async fn a_second_message_of_a_unary_rpc_is_internal_and_final() {
     ];
     for play in plays {
         for stack in [Stack::Generated, Stack::LayerWithDescriptors] {
-            let server = VirtualServer::start(Script::always(Answer::play(play.clone())));
+            let server = VirtualServer::start(Script::always(Reply::play(play.clone())));
             let mut caller = stack.caller(server.channel(), &setup());
             let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
             assert_eq!(status.code(), tonic::Code::Internal, "{stack:?} {play:?}: {status:?}");
@@ -165,7 +165,7 @@ async fn a_second_message_of_a_unary_rpc_is_internal_and_final() {
 #[tokio::test(start_paused = true)]
 async fn a_second_message_is_passed_on_where_the_kind_is_not_known() {
     let play = [page("one"), page("two"), Beat::trailers(&[("grpc-status", "0")])];
-    let server = VirtualServer::start(Script::always(Answer::play(play)));
+    let server = VirtualServer::start(Script::always(Reply::play(play)));
     let mut caller = Stack::Layer.caller(server.channel(), &setup());
     let result = caller.list(reported(ListAssetsRequest::default())).await;
     assert_eq!(report_of(&result).notes(), [Note::Committed]);

@@ -14,7 +14,7 @@ use tonic::codegen::StdError;
 use tonic::transport::Channel;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{
-    Answer, Script, Setup, Stack, VirtualServer, error_report, ms, report_of, reported, row, rows,
+    Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of, reported, row, rows,
 };
 use tower_service::Service;
 
@@ -73,8 +73,8 @@ impl Service<http::Request<Body>> for Stale {
                 Err(error.into())
             });
         }
-        let answered = self.channel.call(request);
-        Box::pin(async { answered.await.map_err(Into::into) })
+        let replied = self.channel.call(request);
+        Box::pin(async { replied.await.map_err(Into::into) })
     }
 }
 
@@ -117,7 +117,7 @@ async fn lost() -> hyper::Error {
 async fn a_lost_request_costs_no_attempt_and_no_delay() {
     for stack in Stack::ALL {
         for lost in 1..=3 {
-            let server = VirtualServer::start(Script::always(Answer::Serve));
+            let server = VirtualServer::start(Script::always(Reply::Serve));
             let setup = Setup::new(settings()).retrying([]);
             let mut caller = stack.caller(Stale::new(lost, &server).await, &setup);
             let result = caller.list(reported(ListAssetsRequest::default())).await;
@@ -131,7 +131,7 @@ async fn a_lost_request_costs_no_attempt_and_no_delay() {
 #[tokio::test(start_paused = true)]
 async fn a_lost_request_uses_up_its_attempt_s_time() {
     for stack in Stack::ALL {
-        let server = VirtualServer::start(Script::always(Answer::Hang));
+        let server = VirtualServer::start(Script::always(Reply::Hang));
         let setup = Setup::new(settings()).retrying([]);
         let mut caller = stack.caller(Stale::new(3, &server).await.after(ms(100)), &setup);
         let report = error_report(&caller.list(ListAssetsRequest::default()).await.unwrap_err());
@@ -143,7 +143,7 @@ async fn a_lost_request_uses_up_its_attempt_s_time() {
 #[tokio::test(start_paused = true)]
 async fn three_times_between_two_attempts_and_no_more() {
     for stack in Stack::ALL {
-        let server = VirtualServer::start(Script::always(Answer::Serve));
+        let server = VirtualServer::start(Script::always(Reply::Serve));
         let mut caller = stack.caller(Stale::new(4 + 4 + 2, &server).await, &Setup::new(settings()));
         let result = caller.list(ListAssetsRequest::default()).await;
         let table = [
@@ -160,7 +160,7 @@ async fn three_times_between_two_attempts_and_no_more() {
 #[tokio::test(start_paused = true)]
 async fn a_request_that_is_always_lost_ends_with_its_attempts() {
     for stack in Stack::ALL {
-        let server = VirtualServer::start(Script::always(Answer::Serve));
+        let server = VirtualServer::start(Script::always(Reply::Serve));
         let settings = settings().to_builder().max_attempts(5).build().unwrap();
         let stale = Stale::new(1000, &server).await;
         let mut caller = stack.caller(stale.clone(), &Setup::new(settings));
@@ -176,7 +176,7 @@ async fn a_request_that_is_always_lost_ends_with_its_attempts() {
 #[tokio::test(start_paused = true)]
 async fn other_tasks_get_a_turn_before_each_transparent_retry() {
     for stack in Stack::ALL {
-        let server = VirtualServer::start(Script::always(Answer::Serve));
+        let server = VirtualServer::start(Script::always(Reply::Serve));
         let stale = Stale::new(3, &server).await;
         let mut caller = stack.caller(stale.clone(), &Setup::new(settings()));
         stale.turns.take();
@@ -190,7 +190,7 @@ async fn other_tasks_get_a_turn_before_each_transparent_retry() {
 #[tokio::test(start_paused = true)]
 async fn a_request_that_can_t_be_replayed_is_not() {
     for stack in Stack::ALL {
-        let server = VirtualServer::start(Script::always(Answer::Serve));
+        let server = VirtualServer::start(Script::always(Reply::Serve));
         let setup = Setup::new(settings()).replaying(1);
         let mut caller = stack.caller(Stale::new(1, &server).await, &setup);
         let request = ListAssetsRequest { page_size: 1, ..ListAssetsRequest::default() };

@@ -68,7 +68,7 @@ impl<S: Wire> Service<http::Request<Body>> for Buffered<S> {
     }
 }
 
-/// One attempt: sends the bytes and collects the answer.
+/// One attempt: sends the bytes and collects the reply.
 #[derive(Debug, Clone)]
 struct Attempt<S> {
     inner: S,
@@ -100,20 +100,20 @@ struct Unavailable {
     pace: Pace,
 }
 
-type Answer = http::Response<Collected<Bytes>>;
+type Reply = http::Response<Collected<Bytes>>;
 
-impl Policy<http::Request<Bytes>, Answer, StdError> for Unavailable {
+impl Policy<http::Request<Bytes>, Reply, StdError> for Unavailable {
     type Future = BoxFuture<()>;
 
     fn retry(
         &mut self,
         _: &mut http::Request<Bytes>,
-        result: &mut Result<Answer, StdError>,
+        result: &mut Result<Reply, StdError>,
     ) -> Option<Self::Future> {
         let is_retryable = match result {
-            Ok(answer) => {
+            Ok(reply) => {
                 let status = |headers: &http::HeaderMap| headers.get("grpc-status").cloned();
-                let status = status(answer.headers()).or_else(|| answer.body().trailers().and_then(status));
+                let status = status(reply.headers()).or_else(|| reply.body().trailers().and_then(status));
                 status.is_some_and(|status| matches!(status.as_bytes(), b"14" | b"4"))
             }
             Err(error) => error.is::<tower::timeout::error::Elapsed>(),

@@ -66,7 +66,7 @@ impl<'a> Lane<'a> {
             runtime.block_on(async {
                 for message in messages {
                     let response = contender.call(message).await;
-                    drop(black_box(response.expect("the service answers")));
+                    drop(black_box(response.expect("the service replies")));
                 }
             });
             watch.elapsed()
@@ -106,7 +106,7 @@ impl<'a> Lane<'a> {
                         tokio::spawn(async move {
                             for _ in 0..calls.div_ceil(concurrency) {
                                 let response = contender.call(message.clone()).await;
-                                drop(black_box(response.expect("the service answers")));
+                                drop(black_box(response.expect("the service replies")));
                             }
                         })
                     })

@@ -12,7 +12,7 @@ pub(crate) fn explain(timeline: &Timeline, settings: &RetrySettings, codes: Code
     let last = timeline.attempts.last();
     let number = last.map_or(0, |row| row.attempt);
     let (Some(end), Some(Named(code))) = (timeline.end_ms, last.and_then(|row| row.code)) else {
-        return format!("Attempt {number} has no deadline and gets no answer, so the operation never ends.");
+        return format!("Attempt {number} has no deadline and gets no reply, so the operation never ends.");
     };
     let Some(Named(reason)) = timeline.stop_reason else {
         return format!("The operation succeeded at {end}, on attempt {number}.");
@@ -50,7 +50,7 @@ fn why(
                 .to_owned()
         }
         StopReason::NotReplayable => "the request can't be sent a second time".to_owned(),
-        StopReason::Committed => "part of the answer had reached the caller".to_owned(),
+        StopReason::Committed => "part of the reply had reached the caller".to_owned(),
         StopReason::Throttled => "the retry throttle had no tokens left".to_owned(),
         StopReason::Pushback => "the server said not to retry".to_owned(),
         StopReason::ServerDelayExceedsBudget => {

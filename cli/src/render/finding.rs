@@ -1,6 +1,6 @@
 //! Findings for programs.
 
-use gax_table::{Finding, Origin};
+use gax_table::{Finding, SourceLocation};
 use serde::Serialize;
 
 /// A finding as JSON has it.
@@ -23,9 +23,9 @@ impl<'a> From<&'a Finding> for FindingRow<'a> {
             severity: finding.severity().to_string(),
             message: finding.message(),
             help: finding.help(),
-            file: origin.and_then(Origin::file),
-            line: origin.map(Origin::line),
-            column: origin.map(Origin::column),
+            file: origin.and_then(SourceLocation::file),
+            line: origin.map(SourceLocation::line),
+            column: origin.map(SourceLocation::column),
         }
     }
 }

@@ -66,10 +66,8 @@ impl Timeline {
                 Cell::from(row.retry_delay_ms),
                 Cell::from(row.start_ms),
                 row.end_ms.map_or_else(|| Cell::from("never"), Cell::from),
-                row.code.map_or_else(
-                    || Cell::from("no answer"),
-                    |Named(code)| Cell::styled(&code, of_code(code)),
-                ),
+                row.code
+                    .map_or_else(|| Cell::from("no reply"), |Named(code)| Cell::styled(&code, of_code(code))),
             ]);
         }
         if let Some(refused) = self.not_attempted {

@@ -6,7 +6,7 @@ use crate::generated::google::longrunning::Operation;
 use asset::asset_service_server::AssetService;
 use tonic::{Request, Response, Status};
 
-/// Answers the RPCs that the demo calls; the others are not implemented.
+/// Replies the RPCs that the demo calls; the others are not implemented.
 #[derive(Debug)]
 pub(crate) struct Assets {
     script: Script,

@@ -12,18 +12,18 @@ use tonic::{Request, Status};
 /// What happens to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// It is answered with that code, after a while.
-    Answer(Duration, Code),
-    /// It is not answered.
+    /// It gets that code, after a while.
+    Reply(Duration, Code),
+    /// It gets no reply.
     Hang,
 }
 
 impl fmt::Display for Turn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Turn::Answer(Duration::ZERO, code) => write!(f, "{code} at once"),
-            Turn::Answer(after, code) => write!(f, "{code} after {}", crate::render::Ms(*after)),
-            Turn::Hang => f.write_str("no answer"),
+            Turn::Reply(Duration::ZERO, code) => write!(f, "{code} at once"),
+            Turn::Reply(after, code) => write!(f, "{code} after {}", crate::render::Ms(*after)),
+            Turn::Hang => f.write_str("no reply"),
         }
     }
 }
@@ -65,7 +65,7 @@ impl Script {
         *state = State { began: Stopwatch::start(), turns: turns.iter().copied().collect() };
     }
 
-    /// Takes the next turn for a request; comes back when it is to be answered well.
+    /// Takes the next turn for a request; comes back when it is to get a good reply.
     pub(super) async fn play<T>(&self, request: &Request<T>) -> Result<(), Status> {
         let timeout = request.metadata().get("grpc-timeout").and_then(|value| value.to_str().ok());
         let arrival = self.next(timeout);
@@ -74,7 +74,7 @@ impl Script {
         let _unheard = self.arrivals.send(arrival);
         match turn {
             Turn::Hang => std::future::pending().await,
-            Turn::Answer(after, code) => {
+            Turn::Reply(after, code) => {
                 tokio::time::sleep(after).await;
                 match code {
                     Code::Ok => Ok(()),

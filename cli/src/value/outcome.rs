@@ -7,7 +7,7 @@ use std::time::Duration;
 
 const ADVICE: &str = "write how long and which code, such as 300ms:UNAVAILABLE or 20ms:OK, or hang";
 
-/// Reads `300ms:UNAVAILABLE` (an answer after that long), `UNAVAILABLE` (at once) or `hang`.
+/// Reads `300ms:UNAVAILABLE` (a reply after that long), `UNAVAILABLE` (at once) or `hang`.
 pub(crate) fn outcome(text: &str) -> Result<Response, String> {
     let text = text.trim();
     if text.eq_ignore_ascii_case("hang") {

@@ -76,7 +76,7 @@ fn people_see_each_attempt_when_it_comes() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     let arrival =
         lines.by_ref().find(|line| line.contains("attempt 1 arrives, grpc-timeout 1500000u")).unwrap();
-    assert!(arrival.ends_with(": no answer"), "{arrival}");
+    assert!(arrival.ends_with(": no reply"), "{arrival}");
     assert!(child.try_wait().unwrap().is_none(), "it was told while the attempt was still running");
     let rest: Vec<String> = lines.collect();
     assert!(child.wait().unwrap().success());

@@ -144,7 +144,7 @@ impl Builder {
         self
     }
 
-    /// Lets tonic's servers answer `UNIMPLEMENTED` for methods that are not written.
+    /// Lets tonic's servers reply `UNIMPLEMENTED` for methods that are not written.
     pub fn generate_default_stubs(mut self, enable: bool) -> Self {
         self.tonic = self.tonic.generate_default_stubs(enable);
         self

@@ -6,7 +6,7 @@ use gax_retry::{
     AttemptPlan, Code, CodeSet, Compatibility, MethodKind, NoJitter, Policy, Response, RetryDelays,
     RetrySettings,
 };
-use gax_table::Origin;
+use gax_table::SourceLocation;
 use std::path::Path;
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ const MOST_ROWS: usize = 8;
 pub(crate) struct Source<'a> {
     pub(crate) codes: &'a str,
     pub(crate) params: &'a str,
-    pub(crate) origin: Option<&'a Origin>,
+    pub(crate) origin: Option<&'a SourceLocation>,
 }
 
 /// Appends what the table says of a method, and the attempts that it leads to.
@@ -36,9 +36,9 @@ pub(crate) fn policy_docs(
     let docs = docs.block([summary(codes, settings, compatibility)]).block([place(source)]);
     let docs = match kind {
         MethodKind::ServerStreaming => docs.block([
-            "A stream that has begun is not started again; the attempts of a server that does not answer:",
+            "A stream that has begun is not started again; the attempts of a server that does not reply:",
         ]),
-        _ => docs.block(["The attempts, where the server does not answer:"]),
+        _ => docs.block(["The attempts, where the server does not reply:"]),
     };
     let docs = docs.block(table(&hanging));
     match refused(&schedule, codes) {
@@ -173,7 +173,7 @@ mod tests {
                 "",
                 "The retry table has no entry for it: `a_codes`, `a_params`.",
                 "",
-                "The attempts, where the server does not answer:",
+                "The attempts, where the server does not reply:",
                 "",
                 "| attempt | delay | RPC timeout | from | to |",
                 "| --- | --- | --- | --- | --- |",

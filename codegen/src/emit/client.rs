@@ -65,7 +65,7 @@ pub(super) fn client(
                 Self { inner: self.inner.with_origin(origin) }
             }
 
-            /// Compresses requests. A server that can't read them answers with an error.
+            /// Compresses requests. A server that can't read them replies with an error.
             #[must_use]
             pub fn send_compressed(self, encoding: ::tonic::codec::CompressionEncoding) -> Self {
                 Self { inner: self.inner.send_compressed(encoding) }
@@ -105,7 +105,7 @@ fn connect(runtime: &TokenStream, client: &proc_macro2::Ident, settings: &proc_m
             ///
             /// # Errors
             ///
-            /// The address is not one, or nobody answers there in time.
+            /// The address is not one, or nobody replies there in time.
             pub async fn connect<D>(destination: D) -> Result<Self, ::tonic::transport::Error>
             where
                 D: TryInto<::tonic::transport::Endpoint>,
@@ -118,7 +118,7 @@ fn connect(runtime: &TokenStream, client: &proc_macro2::Ident, settings: &proc_m
             ///
             /// # Errors
             ///
-            /// The address is not one, or nobody answers there in time.
+            /// The address is not one, or nobody replies there in time.
             pub async fn connect_with_settings<D>(
                 destination: D,
                 settings: #settings,

@@ -25,7 +25,7 @@ pub(super) struct Unary {
     pub(super) settings: Settings,
     pub(super) codes: CodeSet,
     pub(super) context: Context,
-    pub(super) script: Vec<Answer>,
+    pub(super) script: Vec<Reply>,
     /// What the bare algorithm does; not recorded for call contexts.
     pub(super) bare: Option<Recorded>,
     pub(super) callable: Callable,
@@ -43,14 +43,14 @@ pub(super) struct Streaming {
     pub(super) codes: CodeSet,
     pub(super) context: Context,
     pub(super) resumable: bool,
-    pub(super) script: Vec<Answer>,
+    pub(super) script: Vec<Reply>,
     pub(super) expected: Recorded,
 }
 
 pub(super) struct Polled {
     pub(super) settings: Settings,
     pub(super) context: Context,
-    pub(super) answered_before_first_look: bool,
+    pub(super) done_before_first_look: bool,
     pub(super) script: Vec<PollAnswer>,
     pub(super) expected: Recorded,
 }
@@ -70,14 +70,14 @@ pub(super) struct Context {
     pub(super) timeout: Duration,
 }
 
-/// What the server does with one attempt; without a time it never answers.
-pub(super) struct Answer {
+/// What the server does with one attempt; without a time it never replies.
+pub(super) struct Reply {
     pub(super) after: Option<Duration>,
     pub(super) code: Code,
     pub(super) delivers: bool,
 }
 
-/// What the server answers to one poll.
+/// What the server replies to one poll.
 pub(super) struct PollAnswer {
     pub(super) after: Option<Duration>,
     pub(super) result: PollResult,
@@ -119,7 +119,7 @@ impl Unary {
     fn read(settings: Settings, fields: &mut Fields<'_>) -> Result<Self, Fault> {
         let codes = codes(fields, "retryable_codes")?;
         let context = Context::read(fields.optional("call_context"))?;
-        let script = script(fields, |fields| Answer::read(fields, false))?;
+        let script = script(fields, |fields| Reply::read(fields, false))?;
         let bare = match fields.optional("expected") {
             Some(expected) => Some(Recorded::read(expected, "expected", false)?),
             None if context.is_some() => None,
@@ -143,7 +143,7 @@ impl Streaming {
             codes: codes(fields, "retryable_codes")?,
             context: Context::read(fields.optional("call_context"))?.unwrap_or_default(),
             resumable: fields.boolean("resumable")?,
-            script: script(fields, |fields| Answer::read(fields, true))?,
+            script: script(fields, |fields| Reply::read(fields, true))?,
             expected: Recorded::read(fields.required("expected")?, "expected", true)?,
         })
     }
@@ -154,7 +154,7 @@ impl Polled {
         Ok(Self {
             settings,
             context: Context::read(fields.optional("call_context"))?.unwrap_or_default(),
-            answered_before_first_look: fields.flag("initial_answered_before_first_look")?,
+            done_before_first_look: fields.flag("initial_answered_before_first_look")?,
             script: script(fields, PollAnswer::read)?,
             expected: Recorded::read(fields.required("expected")?, "expected", false)?,
         })
@@ -229,7 +229,7 @@ impl Context {
     }
 }
 
-impl Answer {
+impl Reply {
     fn read(fields: &mut Fields<'_>, streaming: bool) -> Result<Self, Fault> {
         let after = after(fields)?;
         let code = match (after, fields.text_or_null("code")?) {
@@ -256,7 +256,7 @@ impl PollAnswer {
     }
 }
 
-/// When the server answers, if it does.
+/// When the server replies, if it does.
 fn after(fields: &mut Fields<'_>) -> Result<Option<Duration>, Fault> {
     let Some(us) = fields.integer_or_null("server_us")? else { return Ok(None) };
     let us = u64::try_from(us).map_err(|_| Fault(format!("{} is negative", fields.at("server_us"))))?;

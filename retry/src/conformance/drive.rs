@@ -36,11 +36,11 @@ pub(super) fn bare(case: &Unary) -> Result<Option<Record>, Fault> {
     let mut next = algorithm.first();
     let mut timeout = algorithm.first_timeout();
     let mut now = Duration::ZERO;
-    for (count, answer) in (0_u32..).zip(endless(&case.script)).take(AttemptPlan::MAX_ATTEMPTS) {
+    for (count, reply) in (0_u32..).zip(endless(&case.script)).take(AttemptPlan::MAX_ATTEMPTS) {
         let number = i128::from(count) + 1;
-        let (took, code) = match (answer.after, whole_ms(timeout)) {
+        let (took, code) = match (reply.after, whole_ms(timeout)) {
             (Some(after), deadline) if deadline.is_none_or(|deadline| after < deadline) => {
-                (after, answer.code)
+                (after, reply.code)
             }
             (_, Some(deadline)) => (deadline, Code::DeadlineExceeded),
             _ => return Ok(None),
@@ -112,7 +112,7 @@ pub(super) fn callable(case: &Unary) -> Result<Option<Record>, Fault> {
     let policy = policy(&case.settings, case.codes, &case.context);
     let mut script = endless(&case.script);
     run(&policy, |_| match script.next() {
-        Some(answer) => (answer.after, AttemptResult::failed(answer.code)),
+        Some(reply) => (reply.after, AttemptResult::failed(reply.code)),
         None => silence(),
     })
 }
@@ -130,9 +130,9 @@ pub(super) fn streaming(case: &Streaming) -> Result<Option<Record>, Fault> {
             _ => attempt_count + 1,
         };
         counts.push(Counts { attempt_count, overall_attempt_count: i128::from(attempt.number()) - 1 });
-        let Some(answer) = script.next() else { return silence() };
-        let seen = if answer.delivers { Seen::Messages { resumable: case.resumable } } else { Seen::Nothing };
-        (answer.after, AttemptResult::failed(answer.code).with_seen(seen))
+        let Some(reply) = script.next() else { return silence() };
+        let seen = if reply.delivers { Seen::Messages { resumable: case.resumable } } else { Seen::Nothing };
+        (reply.after, AttemptResult::failed(reply.code).with_seen(seen))
     })?;
     Ok(record.map(|mut record| {
         for (row, counts) in record.attempts.iter_mut().zip(counts) {
@@ -148,16 +148,16 @@ pub(super) fn poll(case: &Polled) -> Result<Option<Record>, Fault> {
     let policy = Policy::polling(polling);
     let mut script = endless(&case.script);
     let record = run(&policy, |attempt| {
-        let Some(answer) = script.next() else { return silence() };
-        let result = match answer.result {
+        let Some(reply) = script.next() else { return silence() };
+        let result = match reply.result {
             PollResult::NotDone => AttemptResult::not_done(),
             PollResult::Done => AttemptResult::done(),
             PollResult::Error(code) => AttemptResult::failed(code),
         };
         // Asked for exactly now: the poll that follows is the algorithm's first attempt.
-        let at_once = case.answered_before_first_look && attempt.number() == 1;
+        let at_once = case.done_before_first_look && attempt.number() == 1;
         let asked = if at_once { ServerDelay::Exactly(Duration::ZERO) } else { ServerDelay::None };
-        (answer.after, result.with_server_delay(asked))
+        (reply.after, result.with_server_delay(asked))
     })?;
     Ok(record.map(as_polled))
 }

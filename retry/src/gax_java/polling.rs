@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// How a long-running operation is polled: the exponential algorithm with the *polling* settings.
 ///
-/// Attempt 0 is the initial call (or, if that has been answered before the poller first looks, a poll
+/// Attempt 0 is the initial call (or, if that is done before the poller first looks, a poll
 /// without delay). Its clock starts when the initial call is sent. Polling goes on while a poll
 /// succeeds with "not done"; an error ends the operation. Unlike a retry, a poll that lands exactly on
 /// the total timeout, or less than 1 ms beyond, is still made.
@@ -63,13 +63,13 @@ impl Polling {
         PollOperation { count: 0, last: self.algorithm.first() }
     }
 
-    /// The poll that is attempt 0, for an initial call that was answered before the poller's first look.
+    /// The poll that is attempt 0, for an initial call that was done before the poller's first look.
     #[must_use]
     pub fn at_once(&self) -> Poll {
         self.poll(Duration::ZERO, self.algorithm.first_timeout())
     }
 
-    /// The poll that follows an answer of "not done", which came `now` after the operation's start.
+    /// The poll that follows a reply of "not done", which came `now` after the operation's start.
     ///
     /// # Errors
     ///

@@ -1,6 +1,7 @@
 //! Which HTTP requests may be sent twice: rules as data, and what they say of a request.
 
 mod body;
+mod classification;
 mod path;
 mod precondition;
 mod request;
@@ -10,12 +11,11 @@ mod strategy;
 mod table;
 #[cfg(test)]
 mod tests;
-mod verdict;
 
+pub use classification::{Classification, Idempotency};
 pub use path::{PathPattern, PatternError};
 pub use precondition::Precondition;
 pub use request::{HeaderLookup, RequestFacts};
 pub use rule::{IdempotencyRule, OperationClass};
 pub use strategy::{IdempotencyStrategy, ParseStrategyError};
 pub use table::{IdempotencyTable, UnknownRuleError};
-pub use verdict::{Idempotency, Verdict};

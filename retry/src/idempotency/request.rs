@@ -37,9 +37,9 @@ impl<H: HeaderLookup + ?Sized> HeaderLookup for &H {
 /// use gax_retry::{Idempotency, IdempotencyTable, RequestFacts};
 ///
 /// let request = RequestFacts::new("DELETE", "/storage/v1/b/photos/o/cat.jpg?ifGenerationMatch=7");
-/// let verdict = IdempotencyTable::storage().classify(&request);
-/// assert_eq!(verdict.to_string(), "conditional: ifGenerationMatch");
-/// assert_eq!(verdict.rule(), Some("storage.objects.delete"));
+/// let classification = IdempotencyTable::storage().classify(&request);
+/// assert_eq!(classification.to_string(), "conditional: ifGenerationMatch");
+/// assert_eq!(classification.rule(), Some("storage.objects.delete"));
 /// ```
 #[derive(Clone, Copy)]
 pub struct RequestFacts<'a> {

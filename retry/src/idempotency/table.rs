@@ -1,6 +1,6 @@
 //! Rules, and the one among them that speaks of a request.
 
-use super::{IdempotencyRule, OperationClass, RequestFacts, Verdict, storage};
+use super::{Classification, IdempotencyRule, OperationClass, RequestFacts, storage};
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
@@ -112,12 +112,14 @@ impl IdempotencyTable {
 
     /// What the table says of a request.
     #[must_use]
-    pub fn classify(&self, request: &RequestFacts<'_>) -> Verdict {
+    pub fn classify(&self, request: &RequestFacts<'_>) -> Classification {
         let path = self.without_prefix(request.path());
         self.rules
             .iter()
             .find(|rule| rule.covers(request.method(), path))
-            .map_or_else(Verdict::unknown, |rule| Verdict::new(rule.shared_name(), rule.judge(request)))
+            .map_or_else(Classification::unknown, |rule| {
+                Classification::new(rule.shared_name(), rule.judge(request))
+            })
     }
 
     fn without_prefix<'a>(&self, path: &'a str) -> &'a str {

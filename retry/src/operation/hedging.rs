@@ -1,4 +1,4 @@
-//! Attempts that are sent before the ones in flight have been answered (gRFC A6, hedging).
+//! Attempts that are sent before the ones in flight have got their replies (gRFC A6, hedging).
 
 use crate::CodeSet;
 use crate::nanos::nanos;
@@ -20,7 +20,7 @@ impl Hedging {
         Self { max_attempts, delay: Duration::ZERO, non_fatal_codes: CodeSet::EMPTY }
     }
 
-    /// The time between two attempts while none has been answered.
+    /// The time between two attempts while none has got a reply.
     #[must_use]
     pub fn with_delay(self, delay: Duration) -> Self {
         Self { delay, ..self }

@@ -1,12 +1,12 @@
 //! One operation on its way.
 
-use super::past::Past;
+use super::state::State;
 use super::{Action, AttemptResult, CommitPoint, End, Outcome, Policy};
 use crate::nanos::{FOREVER, nanos_or_forever};
 use crate::{JitterSource, StartedAttempt};
 use std::time::Duration;
 
-/// What an operation asks its surroundings for. It asks only when it needs the answer: an operation whose
+/// What an operation asks its surroundings for. It asks only when it needs the reply: an operation whose
 /// first attempt succeeds asks nothing.
 pub trait World {
     /// The time since the operation's start.
@@ -74,7 +74,7 @@ pub struct Operation {
     bound: u64,
     /// All that an operation whose first attempt succeeds has no use for; it is made when something goes wrong,
     /// since an operation is moved about with the future of every call.
-    past: Option<Box<Past>>,
+    past: Option<Box<State>>,
     /// How far it has come, as long as there is no past.
     stage: Stage,
 }
@@ -88,7 +88,7 @@ enum Stage {
     /// It is in flight, and its response is the operation's.
     Committed,
     /// The first attempt has the reply.
-    Won,
+    Replied,
     /// The reply was handed out.
     Finished,
 }
@@ -109,7 +109,7 @@ impl Operation {
     /// The fact, before the first action, that the first attempt can go out only now: its request had to be read
     /// first.
     pub fn late(&mut self, policy: &Policy, now: Duration) {
-        self.past = Some(Box::new(Past::before_first(policy, now)));
+        self.past = Some(Box::new(State::before_first(policy, now)));
     }
 
     /// The fact, before the first action, that the request can't be made.
@@ -168,7 +168,7 @@ impl Operation {
                 Some(deadline) if world.now() >= deadline => {}
                 deadline => return Action::Wait(deadline),
             },
-            Stage::Won => {
+            Stage::Replied => {
                 self.stage = Stage::Finished;
                 return Action::Finish(End::Reply(1));
             }
@@ -186,7 +186,7 @@ impl Operation {
         match (&self.past, self.stage) {
             (Some(past), _) => past.wake_at(),
             (None, Stage::First | Stage::Committed) => self.first(policy)?.expires_at(),
-            (None, Stage::Begun | Stage::Won | Stage::Finished) => None,
+            (None, Stage::Begun | Stage::Replied | Stage::Finished) => None,
         }
     }
 
@@ -197,7 +197,7 @@ impl Operation {
             matches!((&self.past, self.stage), (None, Stage::First | Stage::Committed)) && attempt == 1;
         if first && result.outcome == Outcome::Done {
             policy.succeeded();
-            self.stage = Stage::Won;
+            self.stage = Stage::Replied;
             return;
         }
         let bound = self.bound;
@@ -233,16 +233,16 @@ impl Operation {
 
     /// What has happened so far, spelled out.
     #[cold]
-    fn past(&mut self, policy: &Policy) -> &mut Past {
+    fn past(&mut self, policy: &Policy) -> &mut State {
         let (bound, stage, first) = (self.bound, self.stage, self.first(policy));
         self.past.get_or_insert_with(|| {
             Box::new(match (stage, first) {
-                (Stage::First, Some(first)) => Past::after_first(policy, bound, first, None),
-                (Stage::Committed, Some(first)) => Past::after_first(policy, bound, first, Some(1)),
-                (Stage::Won, _) => Past::ended_with(policy, End::Reply(1), false),
-                (Stage::Finished, _) => Past::ended_with(policy, End::Reply(1), true),
+                (Stage::First, Some(first)) => State::after_first(policy, bound, first, None),
+                (Stage::Committed, Some(first)) => State::after_first(policy, bound, first, Some(1)),
+                (Stage::Replied, _) => State::ended_with(policy, End::Reply(1), false),
+                (Stage::Finished, _) => State::ended_with(policy, End::Reply(1), true),
                 (Stage::Begun | Stage::First | Stage::Committed, _) => {
-                    Past::before_first(policy, Duration::ZERO)
+                    State::before_first(policy, Duration::ZERO)
                 }
             })
         })

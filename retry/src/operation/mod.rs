@@ -7,8 +7,8 @@ mod gates;
 mod hedging;
 mod in_flight;
 mod machine;
-mod past;
 mod policy;
+mod state;
 mod stop;
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,9 @@ use crate::nanos::FOREVER;
 use crate::rules::{
     Documented, GaxJava, Grpc, Polls, Progress, Refusal, Rules, Strategy, longest, longest_of,
 };
-use crate::{AttemptKind, Code, CodeSet, Compatibility, Recipe, RetrySettings, ServerDelay, StartedAttempt};
+use crate::{
+    AttemptKind, BackoffStrategy, Code, CodeSet, Compatibility, RetrySettings, ServerDelay, StartedAttempt,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -96,9 +98,9 @@ impl Policy {
 
     /// The policy that waits and gives up as another tool or library does.
     #[must_use]
-    pub fn from_recipe(recipe: &Recipe, codes: impl Into<CodeSet>) -> Self {
-        let policy = Self::of(Rules::Strategy(Strategy::new(*recipe)), codes.into());
-        let max_server_delay = longest(recipe.max_server_delay, Some(recipe.backoff.max()));
+    pub fn from_strategy(strategy: &BackoffStrategy, codes: impl Into<CodeSet>) -> Self {
+        let policy = Self::of(Rules::Strategy(Strategy::new(*strategy)), codes.into());
+        let max_server_delay = longest(strategy.max_server_delay, Some(strategy.backoff.max()));
         Self { max_server_delay, ..policy }
     }
 
@@ -241,7 +243,7 @@ impl Policy {
         self.with_rules(rules)
     }
 
-    /// This policy without a timeout of each attempt's own: for an RPC that answers with a stream, which may well
+    /// This policy without a timeout of each attempt's own: for an RPC that replies with a stream, which may well
     /// be long where its parts are not. An attempt may take all that is left of the total.
     ///
     /// By gax-java's rules it stays as it is: there the RPC timeout bounds the whole stream.

@@ -117,7 +117,7 @@ impl AttemptPlan {
         &self.attempts
     }
 
-    /// An attempt that has no deadline and gets no answer, so that the operation never ends.
+    /// An attempt that has no deadline and gets no reply, so that the operation never ends.
     #[must_use]
     pub fn endless(&self) -> Option<StartedAttempt> {
         self.endless

@@ -1,9 +1,9 @@
 //! What settings lead to: attempt tables, and their impact on a caller and a service.
 
 mod attempt_plan;
-mod outlook;
+mod impact;
 mod simulation;
 
 pub use attempt_plan::{AttemptPlan, Response};
-pub use outlook::Outlook;
+pub use impact::Impact;
 pub(crate) use simulation::{Simulated, Simulation};

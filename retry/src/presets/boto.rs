@@ -16,8 +16,8 @@ use std::time::Duration;
 /// use std::time::Duration;
 ///
 /// let config: BotoConfig = "[Boto]\nnum_retries = 10\nmax_retry_delay = 8\n".parse()?;
-/// assert_eq!(config.gsutil().recipe().limits().max_attempts(), Some(10));
-/// assert_eq!(config.gsutil().recipe().backoff().max(), Duration::from_secs(8));
+/// assert_eq!(config.gsutil().backoff_strategy().limits().max_attempts(), Some(10));
+/// assert_eq!(config.gsutil().backoff_strategy().backoff().max(), Duration::from_secs(8));
 /// # Ok::<(), gax_retry::presets::BotoError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

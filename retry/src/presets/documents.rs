@@ -1,23 +1,23 @@
 //! What the documents of Cloud Storage and Memorystore tell people to do.
 
 use super::{Preset, StatusSet, TransportFailures};
-use crate::{Backoff, IdempotencyTable, Jitter, Limits, Recipe, TimeRule};
+use crate::{Backoff, BackoffStrategy, IdempotencyTable, Jitter, Limits, TimeRule};
 use std::time::Duration;
 
 const DEADLINE: Duration = Duration::from_secs(600);
 
 /// min(2^n s + 0..1000 ms, maximum) until the deadline.
-fn recipe(max: u64) -> Recipe {
+fn exponential(max: u64) -> BackoffStrategy {
     let jitter = Jitter::Added { unit: Duration::from_millis(1), most: 1000 };
-    Recipe::new(
+    BackoffStrategy::new(
         Backoff::exponential(Duration::from_secs(1), 2.0, Duration::from_secs(max)).with_jitter(jitter),
         Limits::none().with_time(DEADLINE, TimeRule::Strict),
     )
 }
 
 /// A server's own word on the wait goes before any formula of a document.
-fn document(name: &'static str, source: &'static str, recipe: Recipe) -> Preset {
-    Preset::new(name, source, recipe).with_server_delays(true)
+fn document(name: &'static str, source: &'static str, backoff_strategy: BackoffStrategy) -> Preset {
+    Preset::new(name, source, backoff_strategy).with_server_delays(true)
 }
 
 /// `storage`: what this crate does for Cloud Storage unless told otherwise.
@@ -29,7 +29,7 @@ pub fn storage() -> Preset {
     document(
         "storage",
         "Cloud Storage, Retry strategy: algorithm, Python tab (statuses), idempotency table",
-        recipe(64),
+        exponential(64),
     )
 }
 
@@ -37,14 +37,14 @@ pub fn storage() -> Preset {
 /// 600 s in all.
 #[must_use]
 pub fn docs() -> Preset {
-    document("docs", "Cloud Storage, Retry strategy: overview and algorithm", recipe(64))
+    document("docs", "Cloud Storage, Retry strategy: overview and algorithm", exponential(64))
         .with_statuses(StatusSet::ALL_SERVER_ERRORS)
 }
 
 /// `docs-32`: [`docs`] with the other maximum that it names, 32 s.
 #[must_use]
 pub fn docs_32() -> Preset {
-    document("docs-32", "Cloud Storage, Retry strategy: overview and algorithm", recipe(32))
+    document("docs-32", "Cloud Storage, Retry strategy: overview and algorithm", exponential(32))
         .with_statuses(StatusSet::ALL_SERVER_ERRORS)
 }
 
@@ -54,7 +54,7 @@ pub fn docs_32() -> Preset {
 /// it; give a number with [`Preset::with_max_attempts`].
 #[must_use]
 pub fn docs_legacy() -> Preset {
-    document("docs-legacy", "Cloud Storage, Truncated exponential backoff", recipe(64))
+    document("docs-legacy", "Cloud Storage, Truncated exponential backoff", exponential(64))
         .with_statuses(StatusSet::EMPTY.with(429).with_range(500, 599))
         .with_transport_failures(TransportFailures::NONE)
 }
@@ -65,7 +65,7 @@ pub fn docs_legacy() -> Preset {
 /// [`docs_legacy`], 600 s stand in for the number of retries that the document leaves open.
 #[must_use]
 pub fn memorystore_doc() -> Preset {
-    document("memorystore-doc", "Memorystore for Redis, Exponential backoff", recipe(64))
+    document("memorystore-doc", "Memorystore for Redis, Exponential backoff", exponential(64))
         .with_statuses(StatusSet::EMPTY.with(429).with_range(500, 599))
         .with_idempotency_table(IdempotencyTable::http_methods())
 }
@@ -73,11 +73,11 @@ pub fn memorystore_doc() -> Preset {
 /// `memorystore`: what Memorystore for Redis' own service config says: 600 s, and no retry at all.
 #[must_use]
 pub fn memorystore() -> Preset {
-    let recipe = Recipe::new(
+    let strategy = BackoffStrategy::new(
         Backoff::exponential(Duration::ZERO, 1.0, Duration::ZERO),
         Limits::none().with_max_attempts(1).with_time(DEADLINE, TimeRule::Strict),
     );
-    document("memorystore", "google.cloud.redis.v1: redis_grpc_service_config.json", recipe)
+    document("memorystore", "google.cloud.redis.v1: redis_grpc_service_config.json", strategy)
         .with_statuses(StatusSet::EMPTY)
         .with_transport_failures(TransportFailures::NONE)
         .with_idempotency_table(IdempotencyTable::http_methods())

@@ -8,13 +8,13 @@ use std::fmt;
 pub enum TransportFailure {
     /// No connection came about: refused, unreachable, no such host.
     Connect,
-    /// The connection broke before the answer was there.
+    /// The connection broke before the reply was there.
     Reset,
-    /// The answer's body ended early.
+    /// The reply's body ended early.
     Truncated,
     /// An attempt ran out of its time.
     Timeout,
-    /// An answer came that can't be read: malformed, with headers beyond the client's limits, or compressed into
+    /// A reply came that can't be read: malformed, with headers beyond the client's limits, or compressed into
     /// something that doesn't unpack. It is never retried, since another attempt would get the same.
     Unreadable,
 }
@@ -105,11 +105,11 @@ impl fmt::Display for TransportFailures {
 
 /// How one attempt of an HTTP request failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "an answer came, or none did")]
+#[expect(clippy::exhaustive_enums, reason = "a reply came, or none did")]
 pub enum HttpFailure {
-    /// It was answered with that status, not 2xx.
+    /// It got that status, not 2xx.
     Status(u16),
-    /// It was not answered, or not whole.
+    /// It got no response, or not a whole one.
     Transport(TransportFailure),
 }
 

@@ -1,7 +1,7 @@
 //! gsutil, as documented and as it is.
 
 use super::{BotoConfig, Preset, StatusSet};
-use crate::{Backoff, Cap, IdempotencyStrategy, Jitter, Limits, Recipe};
+use crate::{Backoff, BackoffStrategy, Cap, IdempotencyStrategy, Jitter, Limits};
 use std::time::Duration;
 
 const TOOL: &str = "gsutil 5.38, as it runs";
@@ -37,9 +37,13 @@ impl BotoConfig {
         let max = self.max_retry_delay().unwrap_or(Duration::from_secs(60));
         let backoff = from_one_second(max).with_cap(Cap::BeforeJitter).with_jitter(Jitter::Full);
         let limits = Limits::none().with_max_retries(self.num_retries().unwrap_or(23));
-        Preset::new("gsutil-doc", "Cloud Storage, Retry strategy: gsutil tab", Recipe::new(backoff, limits))
-            .with_statuses(StatusSet::ALL_SERVER_ERRORS)
-            .with_strategy(IdempotencyStrategy::Always)
+        Preset::new(
+            "gsutil-doc",
+            "Cloud Storage, Retry strategy: gsutil tab",
+            BackoffStrategy::new(backoff, limits),
+        )
+        .with_statuses(StatusSet::ALL_SERVER_ERRORS)
+        .with_strategy(IdempotencyStrategy::Always)
     }
 
     /// The preset [`gsutil`] with the file's numbers. Its number of retries is the number of attempts.
@@ -51,7 +55,7 @@ impl BotoConfig {
             .with_jitter(Jitter::Spread { fraction: 0.25 })
             .with_min(Duration::from_secs(1));
         let limits = Limits::none().with_max_attempts(self.num_retries().unwrap_or(23));
-        Preset::new("gsutil", TOOL, Recipe::new(backoff, limits))
+        Preset::new("gsutil", TOOL, BackoffStrategy::new(backoff, limits))
             .with_statuses(StatusSet::EMPTY.with(429).with_range(500, 599))
             .with_strategy(IdempotencyStrategy::Always)
     }
@@ -62,7 +66,7 @@ impl BotoConfig {
         let max = self.max_retry_delay().unwrap_or(Duration::from_secs(60));
         let backoff = from_one_second(max).with_jitter(Jitter::Full);
         let limits = Limits::none().with_max_retries(self.num_retries().unwrap_or(23));
-        Preset::new("gsutil-xml", TOOL, Recipe::new(backoff, limits))
+        Preset::new("gsutil-xml", TOOL, BackoffStrategy::new(backoff, limits))
             .with_statuses(StatusSet::from([500, 502, 503, 504]))
             .with_strategy(IdempotencyStrategy::Always)
     }

@@ -2,8 +2,8 @@
 
 use super::{Preset, StatusSet};
 use crate::{
-    Backoff, Cap, IdempotencyStrategy, IdempotencyTable, Jitter, Limits, OperationClass, Precondition,
-    Recipe, TimeRule,
+    Backoff, BackoffStrategy, Cap, IdempotencyStrategy, IdempotencyTable, Jitter, Limits, OperationClass,
+    Precondition, TimeRule,
 };
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ fn if_metageneration_only() -> impl Iterator<Item = (&'static str, OperationClas
 /// but a policy's. This is the library's default strategy.
 #[must_use]
 pub fn java_storage() -> Preset {
-    let recipe = Recipe::new(
+    let strategy = BackoffStrategy::new(
         Backoff::exponential(s(1), 2.0, s(32)).with_jitter(Jitter::Compounding),
         Limits::none().with_max_attempts(6).with_time(s(50), TimeRule::Clip),
     );
@@ -62,7 +62,7 @@ pub fn java_storage() -> Preset {
             never("storage.hmacKey.update"),
         ]),
     );
-    Preset::new("java-storage", "google-cloud-storage for Java 2.74.0, as it runs", recipe)
+    Preset::new("java-storage", "google-cloud-storage for Java 2.74.0, as it runs", strategy)
         .with_idempotency_table(table)
 }
 
@@ -70,8 +70,8 @@ pub fn java_storage() -> Preset {
 /// alike.
 #[must_use]
 pub fn java_storage_uniform() -> Preset {
-    let recipe = java_storage().recipe();
-    Preset::new("java-storage-uniform", "google-cloud-storage for Java 2.74.0, as it runs", recipe)
+    let strategy = java_storage().backoff_strategy();
+    Preset::new("java-storage-uniform", "google-cloud-storage for Java 2.74.0, as it runs", strategy)
         .with_strategy(IdempotencyStrategy::Always)
 }
 
@@ -83,7 +83,7 @@ pub fn java_storage_uniform() -> Preset {
 #[must_use]
 pub fn go() -> Preset {
     let backoff = Backoff::exponential(s(1), 2.0, s(30)).with_cap(Cap::BeforeJitter);
-    let recipe = Recipe::new(backoff.with_jitter(Jitter::FullNanos), Limits::none());
+    let strategy = BackoffStrategy::new(backoff.with_jitter(Jitter::FullNanos), Limits::none());
     let any_condition = if_any_query([
         "ifGenerationMatch",
         "ifGenerationNotMatch",
@@ -99,13 +99,13 @@ pub fn go() -> Preset {
             ("storage.hmacKey.update", if_etag_in_body()),
         ]),
     );
-    Preset::new("go", "cloud.google.com/go/storage v1.70.0, as it runs", recipe)
+    Preset::new("go", "cloud.google.com/go/storage v1.70.0, as it runs", strategy)
         .with_statuses(StatusSet::ALL_SERVER_ERRORS)
         .with_idempotency_table(table)
 }
 
 /// `gax-node`: the settings that generated Node clients share: a random wait from nothing to 100 ms x 1.3^n,
-/// at most 60 s, within 600 s, for what answers 503 or 504.
+/// at most 60 s, within 600 s, for what replies 503 or 504.
 ///
 /// A wait is made whole, and then the time is looked at. (The library reports `DEADLINE_EXCEEDED` then;
 /// here the last error stays.)
@@ -116,7 +116,7 @@ pub fn gax_node() -> Preset {
     Preset::new(
         "gax-node",
         "google-gax 5.0.8, as it runs",
-        Recipe::new(backoff.with_jitter(Jitter::Full), limits),
+        BackoffStrategy::new(backoff.with_jitter(Jitter::Full), limits),
     )
     .with_statuses(StatusSet::from([503, 504]))
     .with_idempotency_table(IdempotencyTable::http_methods())
@@ -126,26 +126,27 @@ pub fn gax_node() -> Preset {
 /// 15 minutes. Requests are retried whether they are safe or not, which is the library's default.
 #[must_use]
 pub fn cpp() -> Preset {
-    let recipe = Recipe::new(
+    let strategy = BackoffStrategy::new(
         Backoff::exponential(s(1), 2.0, s(300)).with_jitter(Jitter::Window),
         Limits::none().with_time(s(15 * 60), TimeRule::Check),
     );
-    Preset::new("cpp", "google-cloud-cpp storage, from its source and reference", recipe)
+    Preset::new("cpp", "google-cloud-cpp storage, from its source and reference", strategy)
         .with_strategy(IdempotencyStrategy::Always)
 }
 
 /// `cpp-strict`: [`cpp`] with `StrictIdempotencyPolicy`.
 #[must_use]
 pub fn cpp_strict() -> Preset {
-    let recipe = cpp().recipe();
-    Preset::new("cpp-strict", "google-cloud-cpp storage, from its source and reference", recipe)
+    let strategy = cpp().backoff_strategy();
+    Preset::new("cpp-strict", "google-cloud-cpp storage, from its source and reference", strategy)
 }
 
 /// `csharp`: 1, 2, 4 ... 32 s without any random part, three attempts.
 #[must_use]
 pub fn csharp() -> Preset {
-    let recipe = Recipe::new(Backoff::exponential(s(1), 2.0, s(32)), Limits::none().with_max_attempts(3));
-    Preset::new("csharp", "Google.Cloud.Storage.V1, from its source and reference", recipe)
+    let strategy =
+        BackoffStrategy::new(Backoff::exponential(s(1), 2.0, s(32)), Limits::none().with_max_attempts(3));
+    Preset::new("csharp", "Google.Cloud.Storage.V1, from its source and reference", strategy)
 }
 
 /// `php`: min(2^n s + 0..1 s, 60 s), in microseconds; three retries.
@@ -153,8 +154,8 @@ pub fn csharp() -> Preset {
 pub fn php() -> Preset {
     let jitter = Jitter::Added { unit: Duration::from_micros(1), most: 1_000_000 };
     let backoff = Backoff::exponential(s(1), 2.0, s(60)).with_jitter(jitter);
-    let recipe = Recipe::new(backoff, Limits::none().with_max_retries(3));
-    Preset::new("php", "google/cloud-storage for PHP, from its source and reference", recipe)
+    let strategy = BackoffStrategy::new(backoff, Limits::none().with_max_retries(3));
+    Preset::new("php", "google/cloud-storage for PHP, from its source and reference", strategy)
 }
 
 /// `ruby`: 1, 2, 4 ... 60 s, half of it more or less; three retries within 900 s.
@@ -167,7 +168,7 @@ pub fn ruby() -> Preset {
     Preset::new(
         "ruby",
         "google-cloud-storage for Ruby, from its source and reference",
-        Recipe::new(backoff, limits),
+        BackoffStrategy::new(backoff, limits),
     )
     .with_statuses(StatusSet::ALL_SERVER_ERRORS)
 }
@@ -181,7 +182,7 @@ pub fn rust() -> Preset {
     Preset::new(
         "rust",
         "google-cloud-storage of google-cloud-rust, from its source",
-        Recipe::new(backoff, limits),
+        BackoffStrategy::new(backoff, limits),
     )
     .with_statuses(StatusSet::ALL_SERVER_ERRORS)
 }

@@ -3,7 +3,7 @@
 //! | name | what it is | waits before retries | gives up |
 //! | --- | --- | --- | --- |
 //! | `storage` | the default for Cloud Storage | min(2^n s + 0..1000 ms, 64 s) | 600 s |
-//! | `docs`, `docs-32` | the documents' recipe, cap 64 or 32 s | min(2^n s + 0..1000 ms, cap) | 600 s |
+//! | `docs`, `docs-32` | the documents' formula, cap 64 or 32 s | min(2^n s + 0..1000 ms, cap) | 600 s |
 //! | `docs-legacy` | the older documents | as `docs` | 600 s |
 //! | `memorystore-doc` | the Memorystore document | as `docs` | 600 s |
 //! | `memorystore` | Memorystore's service config | none | 1 attempt |

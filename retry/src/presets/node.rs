@@ -3,8 +3,8 @@
 use super::Preset;
 use super::libraries::{IF_METAGENERATION_ONLY, changed, if_etag_in_body, never};
 use crate::{
-    Backoff, IdempotencyStrategy, IdempotencyTable, Jitter, Limits, OperationClass, Precondition, Recipe,
-    TimeRule,
+    Backoff, BackoffStrategy, IdempotencyStrategy, IdempotencyTable, Jitter, Limits, OperationClass,
+    Precondition, TimeRule,
 };
 use std::time::Duration;
 
@@ -32,8 +32,8 @@ const LIBRARY: &str = "@google-cloud/storage 7.22.0, as it runs";
 /// use std::time::Duration;
 ///
 /// let options = NodeRetryOptions::default().with_max_retries(5).with_total_timeout(Duration::ZERO);
-/// assert_eq!(options.preset().recipe().limits().max_attempts(), Some(6));
-/// assert_eq!(options.preset().recipe().limits().time().unwrap().0, Duration::from_secs(600));
+/// assert_eq!(options.preset().backoff_strategy().limits().max_attempts(), Some(6));
+/// assert_eq!(options.preset().backoff_strategy().limits().time().unwrap().0, Duration::from_secs(600));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NodeRetryOptions {
@@ -120,12 +120,12 @@ impl NodeRetryOptions {
         let max_retry_delay = or(self.max_retry_delay, default.max_retry_delay);
         let total_timeout = or(self.total_timeout, default.total_timeout);
         let max_retries = if self.max_retries == 0 { default.max_retries } else { self.max_retries };
-        let recipe = Recipe::new(
+        let backoff_strategy = BackoffStrategy::new(
             jittered(Backoff::exponential(Duration::from_secs(1), multiplier, max_retry_delay)),
             Limits::none().with_max_retries(max_retries).with_time(total_timeout, TimeRule::Clip),
         );
         let strategy = if self.auto_retry { self.idempotency_strategy } else { IdempotencyStrategy::Never };
-        Preset::new(name, LIBRARY, recipe).with_idempotency_table(table()).with_strategy(strategy)
+        Preset::new(name, LIBRARY, backoff_strategy).with_idempotency_table(table()).with_strategy(strategy)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::{HttpFailure, StatusSet, TransportFailures};
 use crate::{
-    Code, CodeSet, IdempotencyRule, IdempotencyStrategy, IdempotencyTable, OperationClass, Policy,
-    Precondition, Recipe, TimeRule,
+    BackoffStrategy, Code, CodeSet, IdempotencyRule, IdempotencyStrategy, IdempotencyTable, OperationClass,
+    Policy, Precondition, TimeRule,
 };
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ use std::time::Duration;
 ///     .with_delay(Duration::from_millis(1500), 1.2, Duration::from_secs(45));
 /// let only_503 = presets::python_default_retry().with_statuses(StatusSet::from([503]));
 /// let none = presets::python_default_retry().without_retry();
-/// assert_eq!(twenty_seconds.recipe().backoff(), presets::python().recipe().backoff());
+/// assert_eq!(twenty_seconds.backoff_strategy().backoff(), presets::python().backoff_strategy().backoff());
 /// assert_eq!(none.strategy(), IdempotencyStrategy::Never);
 /// # drop((own_delays, only_503));
 /// ```
@@ -32,7 +32,7 @@ use std::time::Duration;
 pub struct Preset {
     name: &'static str,
     source: &'static str,
-    recipe: Recipe,
+    backoff_strategy: BackoffStrategy,
     statuses: StatusSet,
     transport: TransportFailures,
     table: IdempotencyTable,
@@ -42,11 +42,11 @@ pub struct Preset {
 
 impl Preset {
     /// With the six statuses, every transport failure, and Cloud Storage's own table; `Retry-After` is not heeded.
-    pub(super) fn new(name: &'static str, source: &'static str, recipe: Recipe) -> Self {
+    pub(super) fn new(name: &'static str, source: &'static str, backoff_strategy: BackoffStrategy) -> Self {
         Self {
             name,
             source,
-            recipe,
+            backoff_strategy,
             statuses: StatusSet::SIX,
             transport: TransportFailures::ALL,
             table: IdempotencyTable::storage(),
@@ -69,8 +69,8 @@ impl Preset {
 
     /// The waits and the limits.
     #[must_use]
-    pub fn recipe(&self) -> Recipe {
-        self.recipe
+    pub fn backoff_strategy(&self) -> BackoffStrategy {
+        self.backoff_strategy
     }
 
     /// The HTTP statuses that are retried.
@@ -79,7 +79,7 @@ impl Preset {
         self.statuses
     }
 
-    /// What is retried when no whole answer came.
+    /// What is retried when no whole reply came.
     #[must_use]
     pub fn transport_failures(&self) -> TransportFailures {
         self.transport
@@ -128,13 +128,14 @@ impl Preset {
     /// The policy that runs operations by this preset.
     #[must_use]
     pub fn policy(&self) -> Policy {
-        Policy::from_recipe(&self.recipe, self.retryable_codes()).with_server_delays(self.server_delays)
+        Policy::from_strategy(&self.backoff_strategy, self.retryable_codes())
+            .with_server_delays(self.server_delays)
     }
 
     /// A copy with other waits and limits.
     #[must_use]
-    pub fn with_recipe(self, recipe: Recipe) -> Self {
-        Self { recipe, ..self }
+    pub fn with_backoff_strategy(self, backoff_strategy: BackoffStrategy) -> Self {
+        Self { backoff_strategy, ..self }
     }
 
     /// A copy that retries these statuses.
@@ -170,7 +171,7 @@ impl Preset {
     /// A copy with another limit to what `Retry-After` may ask for, where no limit by time bounds the operation.
     #[must_use]
     pub fn with_max_server_delay(self, delay: impl Into<Option<Duration>>) -> Self {
-        Self { recipe: self.recipe.with_max_server_delay(delay), ..self }
+        Self { backoff_strategy: self.backoff_strategy.with_max_server_delay(delay), ..self }
     }
 
     /// A copy that never retries: Python's `retry=None`.
@@ -193,30 +194,32 @@ impl Preset {
     /// A copy with another limit by time, counted as before; strictly, if there was none.
     #[must_use]
     pub fn with_deadline(self, deadline: Duration) -> Self {
-        let limits = self.recipe.limits();
+        let limits = self.backoff_strategy.limits();
         let rule = limits.time().map_or(TimeRule::Strict, |(_, rule)| rule);
-        let recipe = self.recipe.with_limits(limits.with_time(deadline, rule));
-        Self { recipe, ..self }
+        let backoff_strategy = self.backoff_strategy.with_limits(limits.with_time(deadline, rule));
+        Self { backoff_strategy, ..self }
     }
 
     /// A copy with that number of attempts, the first included.
     #[must_use]
     pub fn with_max_attempts(self, attempts: u32) -> Self {
-        let recipe = self.recipe.with_limits(self.recipe.limits().with_max_attempts(attempts));
-        Self { recipe, ..self }
+        let backoff_strategy =
+            self.backoff_strategy.with_limits(self.backoff_strategy.limits().with_max_attempts(attempts));
+        Self { backoff_strategy, ..self }
     }
 
     /// A copy with another first delay, multiplier and maximum.
     #[must_use]
     pub fn with_delay(self, initial: Duration, multiplier: f64, max: Duration) -> Self {
-        let backoff = self.recipe.backoff().with_initial(initial).with_multiplier(multiplier).with_max(max);
-        Self { recipe: self.recipe.with_backoff(backoff), ..self }
+        let backoff =
+            self.backoff_strategy.backoff().with_initial(initial).with_multiplier(multiplier).with_max(max);
+        Self { backoff_strategy: self.backoff_strategy.with_backoff(backoff), ..self }
     }
 
     /// A copy with another maximum of the waits.
     #[must_use]
     pub fn with_max_backoff(self, max: Duration) -> Self {
-        let backoff = self.recipe.backoff().with_max(max);
-        Self { recipe: self.recipe.with_backoff(backoff), ..self }
+        let backoff = self.backoff_strategy.backoff().with_max(max);
+        Self { backoff_strategy: self.backoff_strategy.with_backoff(backoff), ..self }
     }
 }

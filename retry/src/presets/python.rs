@@ -3,8 +3,8 @@
 use super::Preset;
 use super::libraries::{IF_METAGENERATION_ONLY, changed, if_etag_in_body, never};
 use crate::{
-    Backoff, Cap, IdempotencyStrategy, IdempotencyTable, Jitter, Limits, OperationClass, Precondition,
-    Recipe, TimeRule,
+    Backoff, BackoffStrategy, Cap, IdempotencyStrategy, IdempotencyTable, Jitter, Limits, OperationClass,
+    Precondition, TimeRule,
 };
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ const DOCUMENT: &str = "Cloud Storage, Retry strategy: Python tab";
 const LIBRARY: &str = "google-cloud-storage 3.17.1 with google-api-core 2.44.0, as it runs";
 
 /// uniform(0, min(2^n, 60)) s. The operation ends rather than begin a wait beyond 120 s.
-fn recipe() -> Recipe {
-    Recipe::new(
+fn exponential() -> BackoffStrategy {
+    BackoffStrategy::new(
         Backoff::exponential(Duration::from_secs(1), 2.0, Duration::from_secs(60))
             .with_cap(Cap::BeforeJitter)
             .with_jitter(Jitter::Full),
@@ -24,7 +24,7 @@ fn recipe() -> Recipe {
 /// `python-doc`: the library as documented: its waits and statuses, the document's table.
 #[must_use]
 pub fn python_doc() -> Preset {
-    Preset::new("python-doc", DOCUMENT, recipe())
+    Preset::new("python-doc", DOCUMENT, exponential())
 }
 
 /// `python`: the library as it runs. Unlike the document it retries insert, delete and patch of objects
@@ -41,7 +41,7 @@ pub fn python() -> Preset {
             never("storage.hmacKey.update"),
         ]),
     );
-    Preset::new("python", LIBRARY, recipe()).with_idempotency_table(table)
+    Preset::new("python", LIBRARY, exponential()).with_idempotency_table(table)
 }
 
 fn if_metageneration() -> OperationClass {
@@ -51,14 +51,14 @@ fn if_metageneration() -> OperationClass {
 /// `python-default-retry`: `DEFAULT_RETRY`, given to a method by hand: every request is retried.
 #[must_use]
 pub fn python_default_retry() -> Preset {
-    Preset::new("python-default-retry", DOCUMENT, recipe()).with_strategy(IdempotencyStrategy::Always)
+    Preset::new("python-default-retry", DOCUMENT, exponential()).with_strategy(IdempotencyStrategy::Always)
 }
 
 /// `python-default-retry-if-generation-specified`: `DEFAULT_RETRY_IF_GENERATION_SPECIFIED`: retried with
 /// `generation` or `ifGenerationMatch`.
 #[must_use]
 pub fn python_default_retry_if_generation_specified() -> Preset {
-    Preset::new("python-default-retry-if-generation-specified", DOCUMENT, recipe())
+    Preset::new("python-default-retry-if-generation-specified", DOCUMENT, exponential())
         .with_condition([Precondition::query("generation"), Precondition::query("ifGenerationMatch")])
 }
 
@@ -66,7 +66,7 @@ pub fn python_default_retry_if_generation_specified() -> Preset {
 /// retried with `ifMetagenerationMatch`.
 #[must_use]
 pub fn python_default_retry_if_metageneration_specified() -> Preset {
-    Preset::new("python-default-retry-if-metageneration-specified", DOCUMENT, recipe())
+    Preset::new("python-default-retry-if-metageneration-specified", DOCUMENT, exponential())
         .with_condition([Precondition::query("ifMetagenerationMatch")])
 }
 
@@ -74,7 +74,7 @@ pub fn python_default_retry_if_metageneration_specified() -> Preset {
 /// JSON body.
 #[must_use]
 pub fn python_default_retry_if_etag_in_json() -> Preset {
-    Preset::new("python-default-retry-if-etag-in-json", DOCUMENT, recipe())
+    Preset::new("python-default-retry-if-etag-in-json", DOCUMENT, exponential())
         .with_condition([Precondition::body_field("etag")])
 }
 
@@ -84,11 +84,11 @@ pub fn python_default_retry_if_etag_in_json() -> Preset {
 /// within 600 s, and the attempts' own time does not count.
 #[must_use]
 pub fn python_media_2() -> Preset {
-    let recipe = Recipe::new(
+    let strategy = BackoffStrategy::new(
         Backoff::exponential(Duration::from_secs(1), 2.0, Duration::from_secs(64))
             .with_cap(Cap::BeforeJitter)
             .with_jitter(Jitter::Added { unit: Duration::from_millis(1), most: 1000 }),
         Limits::none().with_time(Duration::from_secs(600), TimeRule::Waits),
     );
-    Preset::new("python-media-2", "google-resumable-media, for google-cloud-storage up to 2.x", recipe)
+    Preset::new("python-media-2", "google-resumable-media, for google-cloud-storage up to 2.x", strategy)
 }

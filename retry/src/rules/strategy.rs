@@ -3,20 +3,20 @@
 use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
 use crate::nanos::{FOREVER, bounded, limited, remaining};
-use crate::recipe::{Growth, Jitter, Recipe, TimeRule};
+use crate::strategy::{BackoffStrategy, Growth, Jitter, TimeRule};
 use crate::{JitterSource, ServerDelay, StopReason};
 use std::time::Duration;
 
-/// A recipe, and the attempt timeout that a call adds to it.
+/// A strategy, and the attempt timeout that a call adds to it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Strategy {
-    recipe: Recipe,
+    strategy: BackoffStrategy,
     attempt_timeout: u64,
 }
 
 impl Strategy {
-    pub(crate) fn new(recipe: Recipe) -> Self {
-        Self { recipe, attempt_timeout: FOREVER }
+    pub(crate) fn new(strategy: BackoffStrategy) -> Self {
+        Self { strategy, attempt_timeout: FOREVER }
     }
 
     pub(crate) fn set_attempt_timeout(&mut self, timeout: Duration) {
@@ -29,7 +29,7 @@ impl Strategy {
 
     /// The moment at and after which no attempt starts or runs.
     pub(crate) fn wall(&self, bound: u64) -> u64 {
-        match self.recipe.limits.time() {
+        match self.strategy.limits.time() {
             Some((limit, TimeRule::Strict)) => limited(limit).min(bound),
             _ => bound,
         }
@@ -57,7 +57,7 @@ impl RuleSet for Strategy {
         now: Duration,
         bound: u64,
     ) -> Result<Option<Duration>, Refusal> {
-        let is_late = match self.recipe.limits.time() {
+        let is_late = match self.strategy.limits.time() {
             Some((limit, TimeRule::Check)) => !is_first && now >= limit,
             _ => false,
         };
@@ -76,23 +76,23 @@ impl RuleSet for Strategy {
         mut jitter: &mut dyn JitterSource,
     ) -> Result<Wait, Refusal> {
         let now = limited(ask.now);
-        let is_spent = match self.recipe.limits.time() {
+        let is_spent = match self.strategy.limits.time() {
             Some((limit, TimeRule::Strict | TimeRule::Clip | TimeRule::Check)) => now >= limited(limit),
             _ => false,
         };
         if is_spent || now >= ask.bound {
             return Err(Refusal::new(StopReason::TotalTimeout));
         }
-        if self.recipe.limits.max_attempts().is_some_and(|most| ask.counted >= most) {
+        if self.strategy.limits.max_attempts().is_some_and(|most| ask.counted >= most) {
             return Err(Refusal::new(StopReason::MaxAttempts));
         }
-        let drawn = progress.growth.next(&self.recipe.backoff, &mut jitter);
+        let drawn = progress.growth.next(&self.strategy.backoff, &mut jitter);
         let own = self.cut(drawn, now);
         let is_asked = !matches!(ask.server_delay, ServerDelay::None | ServerDelay::Never);
         if !is_asked && !self.allows(own, now, progress.waited, ask.bound) {
             return Err(Refusal::of_wait(StopReason::TotalTimeout, Duration::from_nanos(own)));
         }
-        progress.growth.waited(&self.recipe.backoff, own);
+        progress.growth.waited(&self.strategy.backoff, own);
         let left = self.left(now, progress.waited, ask.bound);
         let wait = match ask.server_delay {
             ServerDelay::None | ServerDelay::Never => own,
@@ -101,7 +101,7 @@ impl RuleSet for Strategy {
             }
             ServerDelay::Exactly(asked) => limited(asked),
             ServerDelay::AtLeast(asked) => {
-                let is_drawn = self.recipe.backoff.jitter() != Jitter::None && jitter.is_random();
+                let is_drawn = self.strategy.backoff.jitter() != Jitter::None && jitter.is_random();
                 let own = Own { backoff: drawn, is_drawn, left, unit: limited };
                 ask.wait_after(asked, own, &mut jitter).ok_or(Refusal::of_server(asked))?
             }
@@ -117,7 +117,7 @@ impl RuleSet for Strategy {
 
 impl Strategy {
     fn cut(&self, wait: u64, now: u64) -> u64 {
-        match self.recipe.limits.time() {
+        match self.strategy.limits.time() {
             Some((limit, TimeRule::Clip)) => wait.min(limited(limit).saturating_sub(now)),
             _ => wait,
         }
@@ -125,7 +125,7 @@ impl Strategy {
 
     /// How long a wait that the server asks for is too long: it is neither cut nor made in vain. `None`: none is.
     fn left(&self, now: u64, waited: u64, bound: u64) -> Option<u64> {
-        let own = self.recipe.limits.time().map(|(limit, rule)| match rule {
+        let own = self.strategy.limits.time().map(|(limit, rule)| match rule {
             TimeRule::Strict | TimeRule::Check => limited(limit).saturating_sub(now),
             TimeRule::Refuse | TimeRule::Clip => limited(limit).saturating_add(1).saturating_sub(now),
             TimeRule::Waits => limited(limit).saturating_add(1).saturating_sub(waited),
@@ -136,7 +136,7 @@ impl Strategy {
 
     fn allows(&self, wait: u64, now: u64, waited: u64, bound: u64) -> bool {
         let then = now.saturating_add(wait);
-        let within = match self.recipe.limits.time() {
+        let within = match self.strategy.limits.time() {
             Some((limit, TimeRule::Refuse)) => then <= limited(limit),
             Some((limit, TimeRule::Waits)) => waited.saturating_add(wait) <= limited(limit),
             _ => true,

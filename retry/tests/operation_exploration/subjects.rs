@@ -2,8 +2,8 @@
 
 use gax_retry::gax_java::{Polling, RawSettings};
 use gax_retry::{
-    Backoff, Code, CodeSet, CommitPoint, Compatibility, Hedging, Jitter, JitterSource, Limits, Policy,
-    Recipe, RetryBudget, RetrySettings, RetrySettingsBuilder, TimeRule,
+    Backoff, BackoffStrategy, Code, CodeSet, CommitPoint, Compatibility, Hedging, Jitter, JitterSource,
+    Limits, Policy, RetryBudget, RetrySettings, RetrySettingsBuilder, TimeRule,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -204,7 +204,7 @@ pub(crate) fn strategies() -> Vec<Subject> {
         .into_iter()
         .map(|rule| {
             let limits = Limits::none().with_time(30 * MS, rule).with_max_attempts(4);
-            let policy = Policy::from_recipe(&Recipe::new(backoff, limits), CODES);
+            let policy = Policy::from_strategy(&BackoffStrategy::new(backoff, limits), CODES);
             Subject {
                 time: (rule == TimeRule::Strict).then_some(30 * MS),
                 max_attempts: Some(4),
@@ -213,8 +213,8 @@ pub(crate) fn strategies() -> Vec<Subject> {
             }
         })
         .collect();
-    let compounding = Recipe::new(backoff.with_jitter(Jitter::Compounding), Limits::none());
-    let policy = Policy::from_recipe(&compounding, CODES);
+    let compounding = BackoffStrategy::new(backoff.with_jitter(Jitter::Compounding), Limits::none());
+    let policy = Policy::from_strategy(&compounding, CODES);
     subjects.push(Subject::new("compounding", policy).drawing(u64::MAX).bounded(35 * MS));
     subjects
 }

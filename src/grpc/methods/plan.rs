@@ -2,7 +2,7 @@
 
 use crate::grpc::request::timeout;
 use crate::operation::JitterSeeds;
-use crate::settings::{CallOptions, CallSettings, Limits};
+use crate::settings::{BufferLimits, CallOptions, CallSettings};
 use gax_retry::{Compatibility, Policy, StartedAttempt};
 use http::HeaderValue;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(crate) struct MethodPlan {
     pub(crate) first_rpc_timeout: Option<Duration>,
     /// The time that a call brings along for all its attempts.
     pub(crate) timeout: Option<Duration>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: BufferLimits,
     pub(crate) jitter: JitterSeeds,
     /// Whether RPC timeouts don't apply, since a stream is on either side.
     is_stream: bool,
@@ -35,7 +35,7 @@ impl MethodPlan {
     pub(crate) fn new(
         settings: &CallSettings,
         compatibility: Compatibility,
-        limits: Limits,
+        limits: BufferLimits,
         jitter: &JitterSeeds,
     ) -> Self {
         let policy =

@@ -2,7 +2,7 @@
 
 use super::plan::MethodPlan;
 use crate::operation::JitterSeeds;
-use crate::settings::{CallSettings, Limits};
+use crate::settings::{BufferLimits, CallSettings};
 use gax_retry::{Compatibility, MethodKind, RetrySettings};
 use gax_table::RetryTable;
 use std::collections::HashMap;
@@ -63,7 +63,7 @@ impl Methods {
         table: RetryTable,
         kinds: Kinds,
         compatibility: Compatibility,
-        limits: Limits,
+        limits: BufferLimits,
         jitter: &JitterSeeds,
     ) -> Self {
         let plan = |settings| Plans::of(MethodPlan::new(&settings, compatibility, limits, jitter));

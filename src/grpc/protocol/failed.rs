@@ -65,7 +65,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         current: &mut Current<'_>,
     ) -> Bad {
         let problem = ConnectProblem::of(&*error);
-        let (failure, verdict) = Failure::transport(error, seen != Seen::Nothing);
+        let (failure, classification) = Failure::transport(error, seen != Seen::Nothing);
         let failure = Box::new(failure);
         if let Some(problem) = problem {
             current.note(Note::CannotConnect(problem));
@@ -73,11 +73,11 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
                 return Bad::Ended(self.hopeless(plan, failure));
             }
         }
-        if verdict.code == Code::DeadlineExceeded && time_is_up(current) {
+        if classification.code == Code::DeadlineExceeded && time_is_up(current) {
             // tonic's own timer, which the header of the attempt has set.
             return Bad::Ended(self.timed_out(plan, seen));
         }
-        match verdict.nature {
+        match classification.nature {
             Nature::CancelledByServer if time_is_up(current) => {
                 current.note(Note::CountedAsDeadlineExceeded);
                 return Bad::Ended(self.timed_out(plan, seen));
@@ -89,7 +89,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
             }
         }
         let result = self.ended(plan, failure, seen);
-        Bad::Ended(match verdict.reach {
+        Bad::Ended(match classification.reach {
             Reach::NeverSent => result.with_delivery(Delivery::NotSent).with_resend(Resend::Lost),
             Reach::Refused => result.with_delivery(Delivery::NotProcessed).with_resend(Resend::Refused),
             Reach::MaybeSent => result,

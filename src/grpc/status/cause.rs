@@ -23,7 +23,7 @@ pub(crate) enum Reach {
 
 /// What an error means for the operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Verdict {
+pub(crate) struct Classification {
     pub(crate) code: Code,
     pub(crate) reach: Reach,
     pub(crate) nature: Nature,
@@ -43,7 +43,7 @@ pub(crate) enum Nature {
     Suspect(Code),
 }
 
-impl Verdict {
+impl Classification {
     fn new(code: Code, reach: Reach) -> Self {
         Self { code, reach, nature: Nature::Plain }
     }
@@ -51,36 +51,36 @@ impl Verdict {
 
 /// Classifies an error of an attempt. `has_begun` says that the response's headers had arrived, after which
 /// nothing counts as unsent.
-pub(crate) fn classify(error: &(dyn Error + 'static), has_begun: bool) -> Verdict {
-    let mut verdict = from_chain(error);
-    if has_begun && matches!(verdict.reach, Reach::NeverSent | Reach::Refused) {
-        verdict.reach = Reach::MaybeSent;
+pub(crate) fn classify(error: &(dyn Error + 'static), has_begun: bool) -> Classification {
+    let mut classification = from_chain(error);
+    if has_begun && matches!(classification.reach, Reach::NeverSent | Reach::Refused) {
+        classification.reach = Reach::MaybeSent;
     }
-    verdict
+    classification
 }
 
-fn from_chain(error: &(dyn Error + 'static)) -> Verdict {
+fn from_chain(error: &(dyn Error + 'static)) -> Classification {
     let mut status_code = None;
     let mut connection_broke = false;
     let mut link = Some(error);
     while let Some(current) = link {
         if current.is::<tonic::TimeoutExpired>() {
-            return Verdict::new(Code::DeadlineExceeded, Reach::MaybeSent);
+            return Classification::new(Code::DeadlineExceeded, Reach::MaybeSent);
         }
         if current.is::<tonic::ConnectError>() {
             // No transparent retry: a server that is down is met with back-off.
-            return Verdict::new(Code::Unavailable, Reach::MaybeSent);
+            return Classification::new(Code::Unavailable, Reach::MaybeSent);
         }
         if current.is::<tower::buffer::error::Closed>() || current.is::<tower::buffer::error::ServiceError>()
         {
-            return Verdict::new(Code::Unavailable, Reach::ChannelClosed);
+            return Classification::new(Code::Unavailable, Reach::ChannelClosed);
         }
         if let Some(h2) = current.downcast_ref::<h2::Error>() {
             return from_h2(h2);
         }
         if let Some(hyper) = current.downcast_ref::<hyper::Error>() {
             if hyper.is_canceled() || hyper.is_closed() {
-                return Verdict::new(Code::Unavailable, Reach::NeverSent);
+                return Classification::new(Code::Unavailable, Reach::NeverSent);
             }
             // The end of the task that drives a connection counts as a mistake of the user's, too: hyper says it
             // to calls that wait for a free stream, and then names a reason. Real mistakes come without one.
@@ -97,38 +97,39 @@ fn from_chain(error: &(dyn Error + 'static)) -> Verdict {
     // A status that names its reason keeps it; what tonic calls UNKNOWN or CANCELLED is looked behind.
     match status_code {
         Some(code) if !matches!(code, Code::Unknown | Code::Cancelled) => {
-            Verdict::new(code, Reach::MaybeSent)
+            Classification::new(code, Reach::MaybeSent)
         }
-        _ if connection_broke => Verdict::new(Code::Unavailable, Reach::MaybeSent),
-        Some(code) => Verdict::new(code, Reach::MaybeSent),
-        None => Verdict::new(Code::Unknown, Reach::MaybeSent),
+        _ if connection_broke => Classification::new(Code::Unavailable, Reach::MaybeSent),
+        Some(code) => Classification::new(code, Reach::MaybeSent),
+        None => Classification::new(Code::Unknown, Reach::MaybeSent),
     }
 }
 
 /// The code of an HTTP/2 error, by its reason and by who raised it.
-fn from_h2(error: &h2::Error) -> Verdict {
+fn from_h2(error: &h2::Error) -> Classification {
     let Some(reason) = error.reason() else {
-        return Verdict::new(Code::Unavailable, Reach::MaybeSent);
+        return Classification::new(Code::Unavailable, Reach::MaybeSent);
     };
     // h2 says of no error that the program itself has raised it, but by leaving out the two others.
     let is_local = !error.is_remote() && (error.is_reset() || error.is_go_away());
     match (is_local, error.is_go_away()) {
         // h2 hands a GOAWAY to those streams only that lie above the last one that the server took.
-        (false, true) => Verdict::new(Code::Unavailable, Reach::Refused),
-        (true, true) => Verdict {
+        (false, true) => Classification::new(Code::Unavailable, Reach::Refused),
+        (true, true) => Classification {
             nature: Nature::Suspect(code_of(reason)),
-            ..Verdict::new(Code::Unavailable, Reach::MaybeSent)
+            ..Classification::new(Code::Unavailable, Reach::MaybeSent)
         },
-        (true, false) => {
-            Verdict { nature: Nature::Unreadable, ..Verdict::new(code_of(reason), Reach::MaybeSent) }
-        }
+        (true, false) => Classification {
+            nature: Nature::Unreadable,
+            ..Classification::new(code_of(reason), Reach::MaybeSent)
+        },
         (false, false) => match reason {
-            h2::Reason::REFUSED_STREAM => Verdict::new(Code::Unavailable, Reach::Refused),
-            h2::Reason::CANCEL => Verdict {
+            h2::Reason::REFUSED_STREAM => Classification::new(Code::Unavailable, Reach::Refused),
+            h2::Reason::CANCEL => Classification {
                 nature: Nature::CancelledByServer,
-                ..Verdict::new(Code::Cancelled, Reach::MaybeSent)
+                ..Classification::new(Code::Cancelled, Reach::MaybeSent)
             },
-            _ => Verdict::new(code_of(reason), Reach::MaybeSent),
+            _ => Classification::new(code_of(reason), Reach::MaybeSent),
         },
     }
 }
@@ -159,7 +160,7 @@ fn code_of(reason: h2::Reason) -> Code {
 mod tests {
     use super::*;
 
-    fn classified(error: impl Error + 'static) -> Verdict {
+    fn classified(error: impl Error + 'static) -> Classification {
         classify(&error, false)
     }
 
@@ -172,14 +173,14 @@ mod tests {
     #[test]
     fn a_status_that_names_its_reason_keeps_it() {
         let status = Status::unauthenticated("no token");
-        assert_eq!(classified(status), Verdict::new(Code::Unauthenticated, Reach::MaybeSent));
+        assert_eq!(classified(status), Classification::new(Code::Unauthenticated, Reach::MaybeSent));
     }
 
     #[test]
     fn a_broken_connection_behind_unknown_or_cancelled_is_unavailable() {
         for status in [Status::unknown("transport error"), Status::cancelled("gone")] {
             let broken = with_source(status, io::Error::from(io::ErrorKind::BrokenPipe));
-            assert_eq!(classified(broken), Verdict::new(Code::Unavailable, Reach::MaybeSent));
+            assert_eq!(classified(broken), Classification::new(Code::Unavailable, Reach::MaybeSent));
         }
     }
 
@@ -196,13 +197,13 @@ mod tests {
             (Reason::HTTP_1_1_REQUIRED, Code::Internal, Reach::MaybeSent),
             (Reason::from(0x1234), Code::Unknown, Reach::MaybeSent),
         ] {
-            let verdict = classified(h2::Error::from(reason));
-            assert_eq!((verdict.code, verdict.reach), (code, reach), "{reason:?}");
+            let classification = classified(h2::Error::from(reason));
+            assert_eq!((classification.code, classification.reach), (code, reach), "{reason:?}");
         }
     }
 
     #[test]
-    fn nothing_counts_as_unsent_once_the_answer_has_begun() {
+    fn nothing_counts_as_unsent_once_the_response_has_begun() {
         let refused = h2::Error::from(h2::Reason::REFUSED_STREAM);
         assert_eq!(classify(&refused, true).reach, Reach::MaybeSent);
     }
@@ -210,6 +211,6 @@ mod tests {
     #[test]
     fn an_error_that_nobody_knows_is_unknown() {
         let other = std::fmt::Error;
-        assert_eq!(classified(other), Verdict::new(Code::Unknown, Reach::MaybeSent));
+        assert_eq!(classified(other), Classification::new(Code::Unknown, Reach::MaybeSent));
     }
 }

@@ -97,9 +97,9 @@ impl Failure {
     }
 
     /// An error of the service or of the response's body, and what it means.
-    pub(crate) fn transport(error: StdError, has_begun: bool) -> (Self, cause::Verdict) {
-        let verdict = cause::classify(&*error, has_begun);
-        (Self::new(verdict.code, Kind::Transport(error)), verdict)
+    pub(crate) fn transport(error: StdError, has_begun: bool) -> (Self, cause::Classification) {
+        let classification = cause::classify(&*error, has_begun);
+        (Self::new(classification.code, Kind::Transport(error)), classification)
     }
 
     /// The response of a unary RPC has a second message.

@@ -52,8 +52,8 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         shared: Arc<SharedState>,
         request: ReplayableRequest<B>,
     ) -> Self {
-        let verdict = plan.classify(request.parts(), &request.bytes().unwrap_or_default());
-        let http = Box::new(HttpReport::new(verdict, plan.strategy));
+        let classification = plan.classify(request.parts(), &request.bytes().unwrap_or_default());
+        let http = Box::new(HttpReport::new(classification, plan.strategy));
         Self {
             service,
             spare,

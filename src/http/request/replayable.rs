@@ -58,7 +58,7 @@ impl<B: Replay> ReplayableRequest<B> {
 }
 
 /// A body of known length is announced, also an empty one where the method expects a body: HTTP/1 clients
-/// leave that out, and servers answer 411 then.
+/// leave that out, and servers reply 411 then.
 fn set_content_length<B: http_body::Body>(request: &mut http::Request<B>) {
     let Some(length) = request.body().size_hint().exact() else { return };
     let expects_body = [Method::POST, Method::PUT, Method::PATCH].contains(request.method());

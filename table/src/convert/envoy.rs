@@ -36,7 +36,7 @@ pub(super) fn write_envoy(table: &RetryTable) -> Conversion {
     Conversion { text: yaml_text(&config), findings: losses.into_findings() }
 }
 
-/// The last route: without it Envoy would answer 404 to methods that the table has nothing for, and to
+/// The last route: without it Envoy would reply 404 to methods that the table has nothing for, and to
 /// requests that are not gRPC.
 fn pass_through() -> Node {
     let everything = object(vec![member("prefix", string(EVERYTHING))]);

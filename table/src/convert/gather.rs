@@ -32,7 +32,7 @@ pub(super) fn gather(table: &RetryTable) -> ServiceConfig {
         all.methods.extend(config.methods);
         all.beside.extend(config.beside);
         all.rest.extend(config.rest);
-        all.allowances.extend(config.allowances);
+        all.suppressions.extend(config.suppressions);
         all.throttling = config.throttling.or(all.throttling);
     }
     all

@@ -22,7 +22,7 @@ pub(super) fn write_istio(table: &RetryTable) -> Conversion {
     let leaves_some = leave_some(&routes);
     let mut routes: Vec<_> = routes.iter().map(|route| one_route(route, &mut losses)).collect();
     if leaves_some {
-        // Without it Istio would answer 404 to methods that the table has nothing for.
+        // Without it Istio would reply 404 to methods that the table has nothing for.
         routes.push(http_route("prefix", EVERYTHING, None, no_retries()));
     }
     let text = yaml_text(&object(vec![

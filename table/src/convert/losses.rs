@@ -2,7 +2,7 @@
 
 use super::gather::gather;
 use crate::service_config::{MethodConfig, Name};
-use crate::{Dialect, Finding, Origin, RetryTable, Severity};
+use crate::{Dialect, Finding, RetryTable, Severity, SourceLocation};
 use std::fmt::Write as _;
 
 /// Collects what is lost on the way to a format.
@@ -17,7 +17,7 @@ pub(super) struct Losses<'a> {
 #[derive(Debug)]
 pub(super) struct Whom {
     shown: String,
-    origin: Option<Origin>,
+    origin: Option<SourceLocation>,
 }
 
 impl Whom {
@@ -96,7 +96,7 @@ impl<'a> Losses<'a> {
 
     /// Notes that the findings that the table allows are lost.
     pub(super) fn lose_allowances(&mut self) {
-        if self.table.allowances().next().is_some() {
+        if self.table.suppressions().next().is_some() {
             self.lose_of(&Whom::file(), "allow", "only TOML has a place for it");
         }
     }

@@ -124,7 +124,7 @@ pub(super) fn lose_common(whom: &Whom, policy: MethodPolicy<'_>, losses: &mut Lo
         losses.lose_of(whom, "jittered = false", "proxies always draw their waits");
     }
     if policy.wait_for_ready() == Some(true) {
-        losses.lose_of(whom, "wait_for_ready", "a proxy answers UNAVAILABLE when no host is there");
+        losses.lose_of(whom, "wait_for_ready", "a proxy replies UNAVAILABLE when no host is there");
     }
 }
 

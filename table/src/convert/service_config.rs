@@ -60,7 +60,7 @@ fn entry(method: &MethodConfig, losses: &mut Losses<'_>) -> Node {
     if own.definitions.is_some() {
         losses.lose(method, "the names of codes and params", "definitions are named by their place");
     }
-    if !own.allowances.is_empty() {
+    if !own.suppressions.is_empty() {
         losses.lose(method, "allow", "JSON has no place for it");
     }
     polling_and_batching(method, losses);

@@ -25,10 +25,10 @@ pub(super) fn write_toml(table: &RetryTable) -> Conversion {
         });
         blocks.push(format!("[grpc]\n{}\n", values.collect::<Vec<_>>().join("\n")));
     }
-    for allowance in &config.allowances {
+    for suppression in &config.suppressions {
         let mut lines = Lines::new("[[allow]]");
-        lines.add("rule", Some(quoted(allowance.rule())));
-        lines.add("reason", Some(quoted(allowance.reason())));
+        lines.add("rule", Some(quoted(suppression.rule())));
+        lines.add("reason", Some(quoted(suppression.reason())));
         blocks.push(lines.text);
     }
     if let Some(throttling) = &config.throttling {
@@ -79,9 +79,9 @@ fn entry(method: &MethodConfig, losses: &mut Losses<'_>) -> String {
     lines.add("hedging", method.hedging.as_ref().map(hedging));
     lines.add("polling", own.polling.as_ref().map(polling));
     lines.add("batching", own.batching.as_ref().map(batching));
-    if !own.allowances.is_empty() {
-        let allowed = own.allowances.iter().map(|allowance| {
-            format!("{{ rule = {}, reason = {} }}", quoted(allowance.rule()), quoted(allowance.reason()))
+    if !own.suppressions.is_empty() {
+        let allowed = own.suppressions.iter().map(|suppression| {
+            format!("{{ rule = {}, reason = {} }}", quoted(suppression.rule()), quoted(suppression.reason()))
         });
         lines.list("allow", &allowed.collect::<Vec<_>>());
     }

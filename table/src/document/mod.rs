@@ -17,7 +17,7 @@ pub(crate) use toml::read_toml;
 #[cfg(feature = "yaml")]
 pub(crate) use yaml::read_yaml;
 
-use super::{Origin, TableError};
+use super::{SourceLocation, TableError};
 use crate::input::LONGEST_FILE;
 use lines::Lines;
 use std::sync::Arc;
@@ -81,9 +81,9 @@ impl Source {
         &self.text
     }
 
-    pub(crate) fn origin(&self, span: Span) -> Origin {
+    pub(crate) fn origin(&self, span: Span) -> SourceLocation {
         let (line, column) = self.lines.position(&self.text, span.start);
-        Origin::new(self.file.clone(), line, column, span.start..span.end)
+        SourceLocation::new(self.file.clone(), line, column, span.start..span.end)
     }
 
     /// The text of a span, cut off where it gets long.

@@ -48,7 +48,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         let origin = entry.origin_of(PolicyField::RetryableCodes);
         let permanent = among(codes, &PERMANENT);
         if !permanent.is_empty() {
-            let help = "leave it out: the same request gets the same answer";
+            let help = "leave it out: the same request gets the same reply";
             report.add(&PERMANENT_CODE, origin, format!("{permanent} is retried"), help);
         }
         let vague = among(codes, &VAGUE);

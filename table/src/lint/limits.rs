@@ -66,8 +66,8 @@ fn timeout(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     };
     if total < SHORT {
         let message =
-            format!("a timeout of {total:?} leaves little time for a slow answer, and none for a retry");
-        report.add(&SHORT_TIMEOUT, origin, message, "check that the service's slow answers fit");
+            format!("a timeout of {total:?} leaves little time for a slow reply, and none for a retry");
+        report.add(&SHORT_TIMEOUT, origin, message, "check that the service's slow replies fit");
     }
     // Without services any method may be unary.
     let mut unary = subject.rpcs_of(entry).filter(|rpc| rpc.method.kind().is_unary());

@@ -2,7 +2,7 @@
 
 use super::report::Report;
 use super::subject::Subject;
-use super::{allowances, backoff, codes, coverage, entries, limits, names, rules, streams, writes};
+use super::{backoff, codes, coverage, entries, limits, names, rules, streams, suppressions, writes};
 use crate::suggest;
 use crate::{Finding, RetryTable, ServiceDescription, Severity};
 use std::collections::HashSet;
@@ -80,7 +80,7 @@ impl Linter {
     }
 
     /// What is worth saying about a table, in the order of its text; what has no place comes last. What the
-    /// table itself [allows](crate::Allowance) is left out.
+    /// table itself [allows](crate::Suppression) is left out.
     #[must_use]
     pub fn run(&self, table: &RetryTable) -> Vec<Finding> {
         let subject = Subject::new(table, self.services.as_deref(), &self.imported);
@@ -105,7 +105,7 @@ impl Linter {
         });
         let mut findings: Vec<Finding> = findings.collect();
         findings.extend(report.into_findings());
-        let unused = allowances::unused(table, &findings, self.services.is_some());
+        let unused = suppressions::unused(table, &findings, self.services.is_some());
         findings.retain(|finding| table.allowance_for(finding).is_none());
         findings.extend(unused);
         self.judge(findings)

@@ -26,7 +26,6 @@
 //! ```
 
 mod action;
-mod allowances;
 mod backoff;
 mod codes;
 mod coverage;
@@ -40,6 +39,7 @@ mod rule;
 mod siblings;
 mod streams;
 mod subject;
+mod suppressions;
 #[cfg(test)]
 #[cfg(feature = "json")]
 mod tests;

@@ -1,7 +1,7 @@
 //! Findings as they come up.
 
 use super::Rule;
-use crate::{Finding, Origin};
+use crate::{Finding, SourceLocation};
 
 /// What the rules have found.
 #[derive(Debug, Default)]
@@ -14,7 +14,7 @@ impl Report {
     pub(super) fn add(
         &mut self,
         rule: &Rule,
-        origin: Option<&Origin>,
+        origin: Option<&SourceLocation>,
         message: impl Into<String>,
         help: impl Into<String>,
     ) {

@@ -1,7 +1,7 @@
 //! The rules as data: what each is called, and how much it matters.
 
 use super::{
-    allowances, backoff, codes, coverage, entries, limits, names, reader_rules, siblings, streams, writes,
+    backoff, codes, coverage, entries, limits, names, reader_rules, siblings, streams, suppressions, writes,
 };
 use crate::Severity;
 use std::fmt;
@@ -83,7 +83,7 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
         &streams::RULES,
         &coverage::RULES,
         &siblings::RULES,
-        &allowances::RULES,
+        &suppressions::RULES,
     ];
     groups.into_iter().flatten()
 }

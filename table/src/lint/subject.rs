@@ -2,7 +2,7 @@
 
 use super::action::Action;
 use crate::{
-    MethodDescription, MethodPolicy, Origin, PolicyField, RetryTable, ServiceDescription, TableName,
+    MethodDescription, MethodPolicy, PolicyField, RetryTable, ServiceDescription, SourceLocation, TableName,
 };
 use std::collections::HashMap;
 
@@ -78,7 +78,7 @@ impl<'a> Subject<'a> {
 
 impl<'a> EntryView<'a> {
     /// Where a value stands, or else the entry.
-    pub(super) fn origin_of(&self, field: PolicyField) -> Option<&'a Origin> {
+    pub(super) fn origin_of(&self, field: PolicyField) -> Option<&'a SourceLocation> {
         self.policy.origin_of(field).or(self.policy.origin())
     }
 
@@ -90,7 +90,7 @@ impl<'a> EntryView<'a> {
 
 impl<'a> Rpc<'a> {
     /// Where the table names the method or, if it does not, its service.
-    pub(super) fn origin(&self) -> Option<&'a Origin> {
+    pub(super) fn origin(&self) -> Option<&'a SourceLocation> {
         let by_name = self.name.and_then(|name| name.origin());
         by_name.or(self.policy.and_then(|policy| policy.origin()))
     }

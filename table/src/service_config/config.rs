@@ -1,6 +1,6 @@
 //! What a service config holds, each value with its place and nothing decided yet.
 
-use crate::Allowance;
+use crate::Suppression;
 use crate::document::{Member, Span};
 use crate::values::Located;
 use gax_retry::{BatchingSettings, Code, RetrySettings};
@@ -13,7 +13,7 @@ pub(crate) struct ServiceConfig {
     pub(crate) beside: Vec<MethodConfig>,
     pub(crate) throttling: Option<Throttling>,
     /// Findings that are left out in all of the file.
-    pub(crate) allowances: Vec<Allowance>,
+    pub(crate) suppressions: Vec<Suppression>,
     /// Members that say nothing about retries.
     #[cfg(feature = "convert")]
     pub(crate) rest: Vec<Member>,
@@ -63,7 +63,7 @@ pub(crate) struct OwnFields {
     pub(crate) polling: Option<RetrySettings>,
     pub(crate) batching: Option<BatchingSettings>,
     /// Findings that are left out in this entry.
-    pub(crate) allowances: Vec<Allowance>,
+    pub(crate) suppressions: Vec<Suppression>,
 }
 
 /// What an entry is for: a method, a service, or (with neither) everything.

@@ -52,15 +52,15 @@ pub(crate) fn resolve(
         ),
     };
     let extras = extras(&config);
-    let in_entries = config.methods.iter().chain(&config.beside).flat_map(|method| &method.own.allowances);
-    let allowances = config.allowances.iter().chain(in_entries).cloned().collect();
+    let in_entries = config.methods.iter().chain(&config.beside).flat_map(|method| &method.own.suppressions);
+    let suppressions = config.suppressions.iter().chain(in_entries).cloned().collect();
     #[cfg(feature = "convert")]
     let zero_is_unset = form.root().is_some() && dialect != Dialect::Grpc;
     #[cfg(feature = "convert")]
     let config = Some(if zero_is_unset { config.without_zero_delays() } else { config });
     Ok(TableFile {
         entries,
-        allowances,
+        suppressions,
         throttling,
         #[cfg(feature = "convert")]
         config,

@@ -42,7 +42,7 @@ impl Reader<'_> {
         Ok(ServiceConfig {
             methods: methods.iter().map(|node| self.method(node)).collect::<Result<_, _>>()?,
             beside: Vec::new(),
-            allowances: Vec::new(),
+            suppressions: Vec::new(),
             throttling: throttling.map(|node| self.throttling(node)).transpose()?,
             #[cfg(feature = "convert")]
             rest: rest(root, &["methodConfig", "retryThrottling"]),

@@ -297,9 +297,9 @@ fn findings_that_are_allowed_with_a_reason_are_left_out() {
     ];
     assert_eq!(lint(&nothing), found);
 
-    let allowances: Vec<_> =
-        parse(ALLOWED).allowances().map(|one| (one.rule().to_owned(), one.origin().line())).collect();
-    assert_eq!(allowances, [("no-max-attempts".to_owned(), 1), ("short-timeout".to_owned(), 8)]);
+    let suppressions: Vec<_> =
+        parse(ALLOWED).suppressions().map(|one| (one.rule().to_owned(), one.origin().line())).collect();
+    assert_eq!(suppressions, [("no-max-attempts".to_owned(), 1), ("short-timeout".to_owned(), 8)]);
     assert_eq!(parse(ALLOWED).convert(TableFormat::Toml).text(), ALLOWED);
     assert_eq!(parse(ALLOWED).convert(TableFormat::ServiceConfig).findings().len(), 2);
 }

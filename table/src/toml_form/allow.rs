@@ -2,28 +2,28 @@
 
 use super::read::Reader;
 use crate::document::{Kind, Node, Span};
-use crate::{Allowance, TableError};
+use crate::{Suppression, TableError};
 
 impl Reader<'_> {
-    /// A list of allowances for a part of the file, or (without an extent) for all of it.
-    pub(super) fn allowances(
+    /// A list of suppressions for a part of the file, or (without an extent) for all of it.
+    pub(super) fn suppressions(
         &mut self,
         node: Option<&Node>,
         extent: Option<Span>,
-    ) -> Result<Vec<Allowance>, TableError> {
+    ) -> Result<Vec<Suppression>, TableError> {
         let Some(node) = node else { return Ok(Vec::new()) };
         let elements = self.scalars.array(node, "allow")?;
-        elements.iter().map(|element| self.allowance(element, extent)).collect()
+        elements.iter().map(|element| self.suppression(element, extent)).collect()
     }
 
-    fn allowance(&mut self, node: &Node, extent: Option<Span>) -> Result<Allowance, TableError> {
+    fn suppression(&mut self, node: &Node, extent: Option<Span>) -> Result<Suppression, TableError> {
         let [rule, reason] = self.find(node, "allow", ["rule", "reason"])?;
         let text = |node: Option<&Node>| match node.map(|node| &node.kind) {
             Some(Kind::String(text)) if !text.trim().is_empty() => Some(text.clone()),
             _ => None,
         };
         match (text(rule), text(reason)) {
-            (Some(rule), Some(reason)) => Ok(Allowance {
+            (Some(rule), Some(reason)) => Ok(Suppression {
                 rule,
                 reason,
                 origin: self.source.origin(node.span),

@@ -113,7 +113,7 @@ impl Reader<'_> {
             methods,
             beside,
             throttling: throttling.map(|node| self.throttling(node)).transpose()?,
-            allowances: self.allowances(allow, None)?,
+            suppressions: self.suppressions(allow, None)?,
             #[cfg(feature = "convert")]
             rest: grpc.map(|node| rest(node, &[])).unwrap_or_default(),
             unrecognized_code: None,
@@ -145,7 +145,7 @@ impl Reader<'_> {
             definitions: codes_name.flatten().zip(params.map(|(name, _)| name)),
             polling: polling.map(|node| self.polling(node)).transpose()?,
             batching: batching.map(|node| self.batching(node)).transpose()?,
-            allowances: self.allowances(allow, Some(extent))?,
+            suppressions: self.suppressions(allow, Some(extent))?,
             ..settings.own
         };
         let inherits = inherit.map(|node| self.scalars.boolean(node, "inherit")).transpose()?;

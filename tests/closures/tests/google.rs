@@ -22,7 +22,7 @@ mod with_protos {
     struct Outage(Arc<AtomicU32>);
 
     impl Outage {
-        fn answer<T>(&self, response: T) -> Result<Response<T>, Status> {
+        fn reply<T>(&self, response: T) -> Result<Response<T>, Status> {
             match self.0.fetch_add(1, Ordering::Relaxed) {
                 0 => Err(Status::unavailable("down")),
                 _ => Ok(Response::new(response)),
@@ -37,7 +37,7 @@ mod with_protos {
             request: Request<asset::SearchAllResourcesRequest>,
         ) -> Result<Response<asset::SearchAllResourcesResponse>, Status> {
             let next_page_token = request.into_inner().scope;
-            self.answer(asset::SearchAllResourcesResponse {
+            self.reply(asset::SearchAllResourcesResponse {
                 next_page_token,
                 ..asset::SearchAllResourcesResponse::default()
             })
@@ -51,7 +51,7 @@ mod with_protos {
             request: Request<redis::GetInstanceRequest>,
         ) -> Result<Response<redis::Instance>, Status> {
             let name = request.into_inner().name;
-            self.answer(redis::Instance { name, ..redis::Instance::default() })
+            self.reply(redis::Instance { name, ..redis::Instance::default() })
         }
     }
 

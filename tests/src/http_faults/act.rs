@@ -11,8 +11,8 @@ pub const TEST_ID: &str = "x-retry-test-id";
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HttpAct {
-    /// It answers in full.
-    Answer {
+    /// It replies in full.
+    Reply {
         /// The status.
         status: u16,
         /// Headers besides the content's length.
@@ -20,36 +20,36 @@ pub enum HttpAct {
         /// The body.
         body: Vec<u8>,
     },
-    /// It breaks the connection without a byte of an answer.
+    /// It breaks the connection without a byte of a reply.
     Reset,
-    /// It answers 200, promises 100 bytes, sends five and breaks the connection.
+    /// It replies 200, promises 100 bytes, sends five and breaks the connection.
     Truncate,
-    /// It answers with that status, promises 100 bytes, sends five and nothing more.
+    /// It replies with that status, promises 100 bytes, sends five and nothing more.
     StallInBody(u16),
-    /// It answers 200 with a body in pieces, each after a pause.
+    /// It replies 200 with a body in pieces, each after a pause.
     Slow(Vec<(Duration, &'static str)>),
-    /// It answers 200, promises more, sends so many bytes and breaks the connection.
+    /// It replies 200, promises more, sends so many bytes and breaks the connection.
     TruncateAfter(usize),
     /// The same, but then it sends nothing more.
     StallAfter(usize),
-    /// It answers with these bytes, and nothing more.
+    /// It replies with these bytes, and nothing more.
     Raw(Vec<u8>),
-    /// It never answers.
+    /// It never replies.
     Stall,
 }
 
 impl HttpAct {
-    /// An answer with that status and a body that names it.
+    /// A reply with that status and a body that names it.
     #[must_use]
     pub fn status(status: u16) -> Self {
         let body = format!(r#"{{"status":{status}}}"#).into_bytes();
-        HttpAct::Answer { status, headers: Vec::new(), body }
+        HttpAct::Reply { status, headers: Vec::new(), body }
     }
 
     /// The same with one more header.
     #[must_use]
     pub fn with_header(mut self, name: &'static str, value: &str) -> Self {
-        if let HttpAct::Answer { headers, .. } = &mut self {
+        if let HttpAct::Reply { headers, .. } = &mut self {
             headers.push((name, value.to_owned()));
         }
         self
@@ -58,7 +58,7 @@ impl HttpAct {
     /// The same with that body.
     #[must_use]
     pub fn with_body(mut self, text: impl Into<Vec<u8>>) -> Self {
-        if let HttpAct::Answer { body, .. } = &mut self {
+        if let HttpAct::Reply { body, .. } = &mut self {
             *body = text.into();
         }
         self
@@ -66,7 +66,7 @@ impl HttpAct {
 }
 
 /// Acts, one for each request in the order of arrival: of all requests, and of those with a test id.
-/// Beyond its last act a script answers 200.
+/// Beyond its last act a script replies 200.
 #[derive(Debug, Clone, Default)]
 pub struct HttpScript {
     state: Arc<Mutex<State>>,

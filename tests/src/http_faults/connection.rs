@@ -26,7 +26,7 @@ pub(super) async fn serve<T: AsyncRead + AsyncWrite + Unpin>(
     while let Some(arrival) = read(&mut io).await? {
         let is_head = arrival.method == "HEAD";
         match meet(arrival) {
-            HttpAct::Answer { status, headers, body } => {
+            HttpAct::Reply { status, headers, body } => {
                 let mut head = format!("HTTP/1.1 {status} -\r\ncontent-length: {}\r\n", body.len());
                 for (name, value) in headers {
                     head.extend([name, ": ", &*value, "\r\n"]);

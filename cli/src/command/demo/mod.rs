@@ -39,7 +39,7 @@ pub(crate) struct DemoArgs {
 const JSON: &str = "\
 JSON:
   {\"address\":..,\"seed\":..,\"scenes\":[{\"title\":..,\"method\":..,
-    \"server\":[{\"attempt\":1,\"at_ms\":..,\"grpc_timeout\":..,\"answer\":..},..],
+    \"server\":[{\"attempt\":1,\"at_ms\":..,\"grpc_timeout\":..,\"reply\":..},..],
     \"attempts\":..,\"not_attempted\":..,\"stop_reason\":..,\"end_ms\":..,\"code\":..,\"message\":..},..]}
   server is what the server saw, grpc_timeout the header as it came. attempts and what follows is the
   client's report in the form of gax plan, and the status that the caller got.";
@@ -123,7 +123,7 @@ fn arrived(number: usize, arrival: &Arrival) -> String {
     let at = Ms(arrival.at).rounded().to_string();
     let timeout = Escaped(arrival.timeout.as_deref().unwrap_or("none"));
     let style = match arrival.turn {
-        Turn::Answer(_, code) => of_code(code),
+        Turn::Reply(_, code) => of_code(code),
         Turn::Hang => of_code(Code::DeadlineExceeded),
     };
     format!("{at:>9}  attempt {number} arrives, grpc-timeout {timeout}: {style}{}{style:#}\n", arrival.turn)
@@ -162,7 +162,7 @@ struct Seen {
     attempt: usize,
     at_ms: Ms,
     grpc_timeout: Option<String>,
-    answer: String,
+    reply: String,
 }
 
 impl Shown {
@@ -171,7 +171,7 @@ impl Shown {
             attempt: index + 1,
             at_ms: Ms(arrival.at),
             grpc_timeout: arrival.timeout.clone(),
-            answer: arrival.turn.to_string(),
+            reply: arrival.turn.to_string(),
         };
         Self {
             title: scene.title,

@@ -36,7 +36,7 @@ pub(super) struct Scene {
 
 /// All scenes, in order. Together they take some six seconds.
 pub(super) fn all() -> Result<[Scene; 3], SettingsError> {
-    let unavailable = Turn::Answer(Duration::ZERO, Code::Unavailable);
+    let unavailable = Turn::Reply(Duration::ZERO, Code::Unavailable);
     let both = CodeSet::from([Code::DeadlineExceeded, Code::Unavailable]);
     let quick = RetrySettings::builder()
         .initial_retry_delay(100 * MS)
@@ -63,14 +63,14 @@ pub(super) fn all() -> Result<[Scene; 3], SettingsError> {
             title: "The service is unavailable, and the retry table's settings ride it out",
             rpc: Rpc::ListAssets,
             settings: None,
-            turns: vec![unavailable, unavailable, Turn::Answer(400 * MS, Code::Ok)],
+            turns: vec![unavailable, unavailable, Turn::Reply(400 * MS, Code::Ok)],
             code: Code::Ok,
         },
         Scene {
             title: "The service hangs, and the program has set short RPC timeouts",
             rpc: Rpc::ListAssets,
             settings: Some((quick, both)),
-            turns: vec![Turn::Hang, unavailable, Turn::Answer(250 * MS, Code::Ok)],
+            turns: vec![Turn::Hang, unavailable, Turn::Reply(250 * MS, Code::Ok)],
             code: Code::Ok,
         },
         Scene {

@@ -41,7 +41,7 @@ pub(crate) struct PlanArgs {
 
     /// What the server does with an attempt; repeat it for the attempts that follow
     ///
-    /// 300ms:UNAVAILABLE is an answer after that long, UNAVAILABLE one at once, hang is none. An answer
+    /// 300ms:UNAVAILABLE is a reply after that long, UNAVAILABLE one at once, hang is none. A reply
     /// that would come at the RPC timeout or later does not come. Attempts after the last outcome
     /// run into their timeouts.
     #[arg(long, value_name = "OUTCOME", value_parser = value::outcome, allow_hyphen_values = true)]

@@ -9,7 +9,7 @@ use crate::input::Input;
 use crate::render::{ERROR, HEAD, Ms};
 use clap::{Args, ValueEnum};
 use gax_retry::__private::Escaped;
-use gax_retry::{CodeSet, Outlook};
+use gax_retry::{CodeSet, Impact};
 use gax_table::{Dialect, MethodPolicy, RetryTable};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -188,14 +188,14 @@ impl Behaviour {
             };
         };
         let settings = policy.settings();
-        let outlook = Outlook::new(settings, policy.codes(), dialect.compatibility());
+        let impact = Impact::new(settings, policy.codes(), dialect.compatibility());
         Self {
             has_entry: true,
             codes: policy.codes(),
             total_timeout: settings.total_timeout(),
-            worst_case: outlook.worst_case(),
-            load: outlook.load(),
-            first_retry: outlook.refused().get(1).copied(),
+            worst_case: impact.worst_case(),
+            load: impact.load(),
+            first_retry: impact.refused().get(1).copied(),
             max_attempts: settings.max_attempts().filter(|_| !policy.codes().is_empty()),
             beside,
         }

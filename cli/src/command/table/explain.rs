@@ -10,7 +10,7 @@ use crate::input::Input;
 use crate::render::{Align, Cell, HEAD, Ms, Table, Timeline};
 use clap::Args;
 use gax_retry::__private::Escaped;
-use gax_retry::{AttemptPlan, Code, CodeSet, NoJitter, Outlook, Policy, Response, RetrySettings};
+use gax_retry::{AttemptPlan, Code, CodeSet, Impact, NoJitter, Policy, Response, RetrySettings};
 use gax_table::{Dialect, MethodPolicy, PolicyField, RetryTable};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -58,7 +58,7 @@ JSON:
     \"dialects\":[{\"dialect\":..,\"codes\":[..],\"total_timeout_ms\":..,\"max_attempts\":..,
     \"worst_case_ms\":..,\"load\":..,\"problem\":..},..]}
   PLAN is in the form of gax plan: refused where every attempt is refused at once, hanging where
-  none is answered, both without jitter. polling and batching are in the form of gax table show.
+  no attempt gets a reply, both without jitter. polling and batching are in the form of gax table show.
   null: attempts_at_most where no number bounds them, worst_case_ms where a call may take for
   ever, problem where the dialect takes the table.";
 
@@ -109,15 +109,15 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     };
     let policy = row.policy.ok_or_else(nothing)?;
     let (settings, codes) = (policy.settings(), policy.codes());
-    let outlook = Outlook::new(settings, codes, table.dialect().compatibility());
+    let impact = Impact::new(settings, codes, table.dialect().compatibility());
     let schedule = Policy::with_compatibility(settings, codes, table.dialect().compatibility());
     let explanation = Explanation {
         method: row.name(),
         dialect: table.dialect().as_str(),
         codes: names(codes),
         attempts_at_most: attempts_at_most(settings, codes),
-        worst_case_ms: outlook.worst_case().map(Ms),
-        load: outlook.load(),
+        worst_case_ms: impact.worst_case().map(Ms),
+        load: impact.load(),
         refused: refused(&schedule),
         hanging: Timeline::from(&AttemptPlan::new(&schedule, &[], &mut NoJitter)),
         beside: row.beside(&table),
@@ -125,7 +125,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     };
     match args.format {
         Format::Json => print_json(&explanation)?,
-        Format::Text => print(&text(&explanation, policy, table.dialect(), &outlook))?,
+        Format::Text => print(&text(&explanation, policy, table.dialect(), &impact))?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -172,21 +172,21 @@ fn reader(args: &ExplainArgs, files: &Files, dialect: Dialect, row: &MethodRow<'
     else {
         return problem("has nothing for the method".to_owned());
     };
-    let outlook = Outlook::new(policy.settings(), policy.codes(), dialect.compatibility());
+    let impact = Impact::new(policy.settings(), policy.codes(), dialect.compatibility());
     Reader {
         dialect: dialect.as_str(),
         codes: Some(names(policy.codes())),
         total_timeout_ms: policy.settings().total_timeout().map(Ms),
         max_attempts: policy.settings().max_attempts(),
-        worst_case_ms: outlook.worst_case().map(Ms),
-        load: Some(outlook.load()),
+        worst_case_ms: impact.worst_case().map(Ms),
+        load: Some(impact.load()),
         problem: None,
     }
 }
 
-fn text(explanation: &Explanation, policy: MethodPolicy<'_>, dialect: Dialect, outlook: &Outlook) -> String {
+fn text(explanation: &Explanation, policy: MethodPolicy<'_>, dialect: Dialect, impact: &Impact) -> String {
     let mut text = format!("{HEAD}{}{HEAD:#}\n\n", Escaped(&explanation.method));
-    for sentence in sentences(explanation, policy, outlook) {
+    for sentence in sentences(explanation, policy, impact) {
         let _infallible = writeln!(text, "{sentence}");
     }
     for sentence in explanation.beside.sentences() {
@@ -216,15 +216,15 @@ fn text(explanation: &Explanation, policy: MethodPolicy<'_>, dialect: Dialect, o
     text
 }
 
-fn sentences(explanation: &Explanation, policy: MethodPolicy<'_>, outlook: &Outlook) -> Vec<String> {
+fn sentences(explanation: &Explanation, policy: MethodPolicy<'_>, impact: &Impact) -> Vec<String> {
     let settings = policy.settings();
     let mut sentences = Vec::new();
-    let most = outlook.most_attempts();
+    let most = impact.most_attempts();
     sentences.push(match explanation.attempts_at_most {
         Some(1) if policy.codes().is_empty() => "One attempt is made: no code is retried.".to_owned(),
         Some(1) => "One attempt is made.".to_owned(),
         Some(count) => format!("At most {count} attempts are made, and only after {}.", policy.codes()),
-        None if outlook.is_truncated() => format!(
+        None if impact.is_truncated() => format!(
             "No number bounds the attempts, and no delay slows them down; they are made after {}.",
             policy.codes()
         ),
@@ -243,11 +243,11 @@ fn sentences(explanation: &Explanation, policy: MethodPolicy<'_>, outlook: &Outl
         (None, _) => "a success, another code, or the number of attempts".to_owned(),
     };
     sentences.push(format!("What ends a call: {ends}."));
-    sentences.push(match outlook.worst_case() {
+    sentences.push(match impact.worst_case() {
         Some(time) => format!("At worst a call takes {}.", Ms(time)),
         None => "At worst a call takes for ever: an attempt has no deadline.".to_owned(),
     });
-    let load = outlook.load();
+    let load = impact.load();
     sentences.push(if most == 1 {
         "An outage does not multiply the service's load.".to_owned()
     } else {

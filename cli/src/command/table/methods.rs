@@ -3,8 +3,8 @@
 use super::beside::Beside;
 use super::source::Api;
 use crate::failure::Failure;
-use gax_retry::{CodeSet, Outlook};
-use gax_table::{Dialect, MethodPolicy, Origin, PolicyField, RetryTable};
+use gax_retry::{CodeSet, Impact};
+use gax_table::{Dialect, MethodPolicy, PolicyField, RetryTable, SourceLocation};
 use std::collections::BTreeSet;
 
 /// A method, or all methods of a service, with what a table says of it.
@@ -29,9 +29,9 @@ impl MethodRow<'_> {
         Beside::of(table, &self.service, &self.method)
     }
 
-    pub(super) fn outlook(&self, dialect: Dialect) -> Option<Outlook> {
+    pub(super) fn impact(&self, dialect: Dialect) -> Option<Impact> {
         let policy = self.policy.as_ref()?;
-        Some(Outlook::new(policy.settings(), policy.codes(), dialect.compatibility()))
+        Some(Impact::new(policy.settings(), policy.codes(), dialect.compatibility()))
     }
 }
 
@@ -121,7 +121,7 @@ pub(super) fn line_of(policy: MethodPolicy<'_>, field: PolicyField) -> String {
 }
 
 /// A place without its column and folders.
-pub(super) fn short_place(origin: &Origin) -> String {
+pub(super) fn short_place(origin: &SourceLocation) -> String {
     let file = origin.file().unwrap_or_default();
     let name = file.rsplit(['/', '\\']).next().unwrap_or_default();
     format!("{name}:{}", origin.line())

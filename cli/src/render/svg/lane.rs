@@ -39,7 +39,7 @@ pub(super) fn attempt(
     let from = axis.x(start);
     let (Some(end), Some(Named(code))) = (row.end_ms, row.code) else {
         paper.rect(from, y, RIGHT - from, BAR, "open");
-        paper.text(from + 10.0, baseline(y), "start", "ink", "no answer, no deadline: it never ends");
+        paper.text(from + 10.0, baseline(y), "start", "ink", "no reply, no deadline: it never ends");
         return;
     };
     let granted = row.rpc_timeout_ms.map_or(0.0, |timeout| start + timeout.as_f64());

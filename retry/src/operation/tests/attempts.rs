@@ -2,9 +2,9 @@
 
 use super::ByHand;
 use crate::{
-    AttemptPlan, AttemptResult, Backoff, Code, CodeSet, Compatibility, Delivery, End, Limits, NoJitter,
-    Operation, Outcome, Policy, Recipe, Response, RetrySettings, RetrySettingsBuilder, SeededJitter, Seen,
-    StopReason,
+    AttemptPlan, AttemptResult, Backoff, BackoffStrategy, Code, CodeSet, Compatibility, Delivery, End,
+    Limits, NoJitter, Operation, Outcome, Policy, Response, RetrySettings, RetrySettingsBuilder,
+    SeededJitter, Seen, StopReason,
 };
 use std::time::Duration;
 
@@ -391,8 +391,8 @@ fn streams_have_no_timeout_of_their_own() {
         assert_eq!(first(&own), Some(7 * MS), "{rules}");
         assert_eq!(first(&own.without_rpc_timeouts()), Some(5000 * MS), "{rules}");
     }
-    let strategy = Recipe::new(Backoff::exponential(MS, 1.0, MS), Limits::none());
-    let strategy = Policy::from_recipe(&strategy, Code::Unavailable).with_attempt_timeout(7 * MS);
+    let strategy = BackoffStrategy::new(Backoff::exponential(MS, 1.0, MS), Limits::none());
+    let strategy = Policy::from_strategy(&strategy, Code::Unavailable).with_attempt_timeout(7 * MS);
     assert_eq!(first(&strategy), Some(7 * MS));
     assert_eq!(first(&strategy.without_rpc_timeouts()), None);
     let second = growing.to_builder().initial_rpc_timeout(None).build().unwrap();

@@ -3,8 +3,8 @@
 use super::{ByHand, MS, base, documented, unavailable};
 use crate::gax_java::{Polling, RawSettings};
 use crate::{
-    AttemptKind, AttemptResult, Backoff, Code, CodeSet, Compatibility, Hedging, Limits, Operation, Policy,
-    Recipe, RetryFact, RetrySettings, StartedAttempt, TimeRule,
+    AttemptKind, AttemptResult, Backoff, BackoffStrategy, Code, CodeSet, Compatibility, Hedging, Limits,
+    Operation, Policy, RetryFact, RetrySettings, StartedAttempt, TimeRule,
 };
 use std::time::Duration;
 
@@ -167,7 +167,10 @@ fn the_shorter_of_total_and_bound_is_the_limit_of_time() {
     }
     let strategy = |rule| {
         let limits = Limits::none().with_time(500 * MS, rule);
-        Policy::from_recipe(&Recipe::new(Backoff::exponential(MS, 1.0, MS), limits), Code::Unavailable)
+        Policy::from_strategy(
+            &BackoffStrategy::new(Backoff::exponential(MS, 1.0, MS), limits),
+            Code::Unavailable,
+        )
     };
     assert_eq!(limit(&strategy(TimeRule::Strict), None), Some(500 * MS));
     // By the others an attempt may run on.

@@ -68,7 +68,7 @@ fn not_done_passes_the_gates_and_fills_the_budget() {
     assert!(budget.allows());
 }
 
-/// An initial call that was answered before the first look makes a poll the first attempt.
+/// An initial call that was done before the first look makes a poll the first attempt.
 #[test]
 fn a_poll_at_once_is_the_first_attempt() {
     let mut operation = ByHand::begin(&policy());

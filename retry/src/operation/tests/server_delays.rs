@@ -2,8 +2,8 @@
 
 use super::ByHand;
 use crate::{
-    Action, AttemptResult, Backoff, Code, Compatibility, End, Jitter, Limits, NotAttempted, Policy, Recipe,
-    RetrySettings, ScriptedJitter, SeededJitter, ServerDelay, StopReason, TimeRule,
+    Action, AttemptResult, Backoff, BackoffStrategy, Code, Compatibility, End, Jitter, Limits, NotAttempted,
+    Policy, RetrySettings, ScriptedJitter, SeededJitter, ServerDelay, StopReason, TimeRule,
 };
 use std::time::Duration;
 
@@ -29,8 +29,11 @@ fn doubling() -> RetrySettings {
     settings.retry_delay_multiplier(2.0).max_retry_delay(60 * S).build().unwrap()
 }
 
-fn recipe(initial: Duration, limits: Limits) -> Policy {
-    Policy::from_recipe(&Recipe::new(Backoff::exponential(initial, 2.0, 60 * S), limits), Code::Unavailable)
+fn strategy(initial: Duration, limits: Limits) -> Policy {
+    Policy::from_strategy(
+        &BackoffStrategy::new(Backoff::exponential(initial, 2.0, 60 * S), limits),
+        Code::Unavailable,
+    )
 }
 
 fn unavailable(asked: ServerDelay) -> AttemptResult {
@@ -75,7 +78,7 @@ fn every_kind(settings: &RetrySettings) -> [Policy; 3] {
         Policy::with_compatibility(settings, Code::Unavailable, Compatibility::Documented),
         Policy::with_compatibility(settings, Code::Unavailable, Compatibility::GaxJava)
             .with_server_delays(true),
-        recipe(settings.initial_retry_delay().unwrap(), limits),
+        strategy(settings.initial_retry_delay().unwrap(), limits),
     ]
 }
 
@@ -155,9 +158,10 @@ fn without_a_total_a_server_may_ask_for_a_minute_or_the_longest_delay() {
             assert_eq!(waits_of(bounded, &[3600 * S]).0, [3601 * S], "{rules}");
         }
     }
-    let three = Recipe::new(Backoff::exponential(S, 2.0, 64 * S), Limits::none().with_max_attempts(3));
-    for (recipe, longest) in [(three, 64 * S), (three.with_max_server_delay(7200 * S), 7200 * S)] {
-        let policy = Policy::from_recipe(&recipe, Code::Unavailable);
+    let three =
+        BackoffStrategy::new(Backoff::exponential(S, 2.0, 64 * S), Limits::none().with_max_attempts(3));
+    for (strategy, longest) in [(three, 64 * S), (three.with_max_server_delay(7200 * S), 7200 * S)] {
+        let policy = Policy::from_strategy(&strategy, Code::Unavailable);
         assert_eq!(waits(&policy, &[longest]).0, [longest + S]);
         let (_, end) = waits(&policy, &[longest + MS]);
         assert_eq!(end.unwrap().0, StopReason::ServerDelayExceedsBudget);
@@ -250,20 +254,20 @@ fn every_recipe_counts_the_servers_wait_as_it_counts_its_own() {
         (TimeRule::Check, 9999 * MS),
         (TimeRule::Waits, 10 * S),
     ] {
-        let policy = recipe(Duration::ZERO, Limits::none().with_time(10 * S, rule));
+        let policy = strategy(Duration::ZERO, Limits::none().with_time(10 * S, rule));
         assert_eq!(waits(&policy, &[longest]), (vec![longest], None), "{rule:?}");
         let longer = longest + MS;
         let end = Some((StopReason::ServerDelayExceedsBudget, Some(longer)));
         assert_eq!(waits(&policy, &[longer]), (vec![], end), "{rule:?}");
     }
-    let waited = recipe(Duration::ZERO, Limits::none().with_time(10 * S, TimeRule::Waits));
+    let waited = strategy(Duration::ZERO, Limits::none().with_time(10 * S, TimeRule::Waits));
     assert_eq!(waits(&waited, &[6 * S, 5 * S]).1.unwrap().0, StopReason::ServerDelayExceedsBudget);
 }
 
 #[test]
 fn a_random_part_that_compounds_does_so_by_its_own_draws_only() {
     let backoff = Backoff::exponential(S, 2.0, 60 * S).with_jitter(Jitter::Compounding);
-    let policy = Policy::from_recipe(&Recipe::new(backoff, Limits::none()), Code::Unavailable);
+    let policy = Policy::from_strategy(&BackoffStrategy::new(backoff, Limits::none()), Code::Unavailable);
     assert_eq!(waits(&policy, &[30 * S, Duration::ZERO]).0[1], 2 * S);
 }
 
@@ -291,7 +295,7 @@ fn each_rule_set_heeds_what_it_knows() {
     let grpc = ["50 retry 2", "50 retry 2", "70 retry 2", "50 stop of 1 PUSHBACK"];
     assert_eq!(after_each(&policy(Compatibility::Grpc)), grpc);
     assert_eq!(after_each(&policy(Compatibility::GaxJava)), ["50 retry 2"; 4]);
-    assert_eq!(after_each(&recipe(Duration::ZERO, Limits::none())), heeded);
+    assert_eq!(after_each(&strategy(Duration::ZERO, Limits::none())), heeded);
 
     for rules in [Compatibility::Documented, Compatibility::GaxJava] {
         assert_eq!(after_each(&policy(rules).with_server_delays(true)), heeded);

@@ -82,7 +82,7 @@ timeout = "2s"
         let findings = linter.run(&RetryTable::parse(text).unwrap());
         let lines = findings
             .iter()
-            .map(|finding| (finding.origin().map(crate::Origin::line), finding.message().to_owned()));
+            .map(|finding| (finding.origin().map(crate::SourceLocation::line), finding.message().to_owned()));
         lines.collect::<Vec<_>>()
     };
     let unknown = (Some(6), "there is no rule \"cap-above-timeot\"".to_owned());

@@ -69,7 +69,7 @@ struct Hedging {
 }
 
 pub(super) fn document<'a>(rows: &'a [MethodRow<'a>], table: &'a RetryTable) -> Document<'a> {
-    let allowed = table.allowances();
+    let allowed = table.suppressions();
     Document {
         dialect: table.dialect().as_str(),
         retry_throttling: table.throttling().map(|throttling| Throttling {
@@ -85,8 +85,8 @@ pub(super) fn document<'a>(rows: &'a [MethodRow<'a>], table: &'a RetryTable) -> 
 fn line<'a>(row: &'a MethodRow<'a>, table: &RetryTable) -> Row<'a> {
     let policy = row.policy;
     let settings = policy.map(|policy| policy.settings());
-    let outlook = row.outlook(table.dialect());
-    let outlook = outlook.as_ref();
+    let impact = row.impact(table.dialect());
+    let impact = impact.as_ref();
     Row {
         service: Some(row.service.as_str()).filter(|service| !service.is_empty()),
         method: Some(row.method.as_str()).filter(|method| !method.is_empty()),
@@ -109,9 +109,9 @@ fn line<'a>(row: &'a MethodRow<'a>, table: &RetryTable) -> Row<'a> {
         max_response_message_bytes: policy.and_then(|policy| policy.max_response_message_bytes()),
         beside: row.beside(table),
         origins: policy.map(origins),
-        worst_case_ms: outlook.and_then(|outlook| outlook.worst_case().map(Ms)),
-        refused_at_ms: outlook.map(|outlook| outlook.refused().iter().copied().map(Ms).collect()),
-        load: outlook.map(gax_retry::Outlook::load),
+        worst_case_ms: impact.and_then(|impact| impact.worst_case().map(Ms)),
+        refused_at_ms: impact.map(|impact| impact.refused().iter().copied().map(Ms).collect()),
+        load: impact.map(gax_retry::Impact::load),
     }
 }
 

@@ -29,13 +29,13 @@ pub(super) fn run(name: &str, for_programs: bool) -> Result<(), Failure> {
 }
 
 fn document(preset: &Preset) -> Document<'_> {
-    let recipe = preset.recipe();
+    let strategy = preset.backoff_strategy();
     let transport = TransportFailure::ALL.iter().filter(|kind| preset.transport_failures().contains(**kind));
     Document {
         preset: preset.name(),
         source: preset.source(),
-        waits: recipe.backoff().to_string(),
-        limits: recipe.limits().to_string(),
+        waits: strategy.backoff().to_string(),
+        limits: strategy.limits().to_string(),
         statuses: preset.statuses().iter().collect(),
         transport_failures: transport.map(|kind| kind.as_str()).collect(),
         strategy: preset.strategy().as_str(),

@@ -3,7 +3,7 @@
 use crate::command::table::methods::{MethodRow, codes_text, line_of, short_place};
 use crate::render::{Align, Cell, DIM, HEAD, Ms, Table, grown};
 use gax_retry::__private::Escaped;
-use gax_retry::{Outlook, RetrySettings};
+use gax_retry::{Impact, RetrySettings};
 use gax_table::{Dialect, MethodPolicy, PolicyField, RetryTable};
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -28,8 +28,8 @@ pub(super) fn render(rows: &[MethodRow<'_>], table: &RetryTable) -> String {
                 let key = Escaped(policy.params_key());
                 let _infallible = writeln!(text, "  {DIM}{key} at {}{DIM:#}", Escaped(place));
                 method(&mut text, policy, dialect);
-                if let Some(outlook) = first.outlook(dialect) {
-                    let _infallible = writeln!(text, "  {}", refused(&outlook));
+                if let Some(impact) = first.impact(dialect) {
+                    let _infallible = writeln!(text, "  {}", refused(&impact));
                 }
             }
         }
@@ -122,15 +122,15 @@ pub(crate) fn delay(policy: MethodPolicy<'_>, dialect: Dialect) -> String {
 }
 
 /// The attempt table in one line.
-pub(crate) fn refused(outlook: &Outlook) -> String {
+pub(crate) fn refused(impact: &Impact) -> String {
     let starts: Vec<String> =
-        outlook.refused().iter().take(SHOWN).map(|start| start.as_millis().to_string()).collect();
-    let count = outlook.refused().len();
+        impact.refused().iter().take(SHOWN).map(|start| start.as_millis().to_string()).collect();
+    let count = impact.refused().len();
     if count == 1 {
         return "one attempt, whatever happens".to_owned();
     }
     let more = if count > SHOWN { ", .." } else { "" };
-    let count = if outlook.is_truncated() { format!("more than {count}") } else { count.to_string() };
+    let count = if impact.is_truncated() { format!("more than {count}") } else { count.to_string() };
     format!(
         "refused at once, attempts start at {}{more} ms: {count} in all, without jitter",
         starts.join(", ")

@@ -18,20 +18,20 @@ const SAMPLES: u64 = 100;
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{Code, Compatibility, Outlook, RetrySettings};
+/// use gax_retry::{Code, Compatibility, Impact, RetrySettings};
 /// use std::time::Duration;
 ///
 /// let settings = RetrySettings::builder()
 ///     .initial_retry_delay(Duration::from_secs(1)).retry_delay_multiplier(2.0)
 ///     .total_timeout(Duration::from_secs(10)).max_attempts(3)
 ///     .build()?;
-/// let outlook = Outlook::new(&settings, Code::Unavailable, Compatibility::Documented);
-/// assert_eq!(outlook.worst_case(), Some(Duration::from_secs(10)));
-/// assert_eq!(outlook.load(), 3.0);
+/// let impact = Impact::new(&settings, Code::Unavailable, Compatibility::Documented);
+/// assert_eq!(impact.worst_case(), Some(Duration::from_secs(10)));
+/// assert_eq!(impact.load(), 3.0);
 /// # Ok::<(), gax_retry::SettingsError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outlook {
+pub struct Impact {
     worst_case: Option<Duration>,
     refused: Vec<Duration>,
     truncated: bool,
@@ -39,8 +39,8 @@ pub struct Outlook {
     most_attempts: usize,
 }
 
-impl Outlook {
-    /// The outlook of settings by these rules.
+impl Impact {
+    /// The impact of settings by these rules.
     #[must_use]
     pub fn new(settings: &RetrySettings, codes: impl Into<CodeSet>, compatibility: Compatibility) -> Self {
         let policy = Policy::with_compatibility(settings, codes, compatibility);
@@ -122,15 +122,15 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    fn outlook(settings: RetrySettingsBuilder, codes: impl Into<CodeSet>) -> Outlook {
-        Outlook::new(&settings.build().unwrap(), codes, Compatibility::Documented)
+    fn impact(settings: RetrySettingsBuilder, codes: impl Into<CodeSet>) -> Impact {
+        Impact::new(&settings.build().unwrap(), codes, Compatibility::Documented)
     }
 
     #[test]
     fn the_total_timeout_is_the_worst_case_where_attempts_are_unbounded() {
         let settings = RetrySettings::builder().total_timeout(5000 * MS).initial_retry_delay(100 * MS);
-        assert_eq!(outlook(settings.clone(), Code::Unavailable).worst_case(), Some(5000 * MS));
-        assert_eq!(outlook(settings, []).worst_case(), Some(5000 * MS));
+        assert_eq!(impact(settings.clone(), Code::Unavailable).worst_case(), Some(5000 * MS));
+        assert_eq!(impact(settings, []).worst_case(), Some(5000 * MS));
     }
 
     #[test]
@@ -141,16 +141,16 @@ mod tests {
             .initial_retry_delay(100 * MS)
             .retry_delay_multiplier(2.0)
             .jittered(false);
-        let outlook = outlook(settings, Code::Aborted);
-        assert_eq!(outlook.worst_case(), Some((1000 + 100 + 1000 + 200 + 1000) * MS));
-        assert_eq!(outlook.refused(), [Duration::ZERO, 100 * MS, 300 * MS]);
-        assert_eq!((outlook.load().to_bits(), outlook.most_attempts()), (3.0_f64.to_bits(), 3));
+        let impact = impact(settings, Code::Aborted);
+        assert_eq!(impact.worst_case(), Some((1000 + 100 + 1000 + 200 + 1000) * MS));
+        assert_eq!(impact.refused(), [Duration::ZERO, 100 * MS, 300 * MS]);
+        assert_eq!((impact.load().to_bits(), impact.most_attempts()), (3.0_f64.to_bits(), 3));
     }
 
     #[test]
     fn without_any_deadline_a_call_may_take_for_ever() {
-        let outlook = outlook(RetrySettings::builder().max_attempts(3), Code::Unavailable);
-        assert_eq!(outlook.worst_case(), None);
+        let impact = impact(RetrySettings::builder().max_attempts(3), Code::Unavailable);
+        assert_eq!(impact.worst_case(), None);
     }
 
     #[test]
@@ -159,15 +159,15 @@ mod tests {
             .total_timeout(10_000 * MS)
             .initial_retry_delay(1000 * MS)
             .max_retry_delay(1000 * MS);
-        let outlook = outlook(settings, Code::Unavailable);
-        assert_eq!(outlook.refused().len(), 10);
-        assert!(outlook.load() > 15.0 && outlook.load() < 25.0, "{}", outlook.load());
+        let impact = impact(settings, Code::Unavailable);
+        assert_eq!(impact.refused().len(), 10);
+        assert!(impact.load() > 15.0 && impact.load() < 25.0, "{}", impact.load());
     }
 
     #[test]
     fn delays_of_zero_are_cut_off() {
         let settings = RetrySettings::builder().total_timeout(1000 * MS).initial_retry_delay(Duration::ZERO);
-        let outlook = outlook(settings, Code::Unavailable);
-        assert!(outlook.is_truncated());
+        let impact = impact(settings, Code::Unavailable);
+        assert!(impact.is_truncated());
     }
 }

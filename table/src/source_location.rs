@@ -9,14 +9,14 @@ use std::sync::Arc;
 ///
 /// Prints as `file:line:column`, or as `line 3, column 7` where the text came without a file's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
+pub struct SourceLocation {
     file: Option<Arc<str>>,
     line: usize,
     column: usize,
     span: Range<usize>,
 }
 
-impl Origin {
+impl SourceLocation {
     #[cfg(feature = "json")]
     pub(crate) fn new(file: Option<Arc<str>>, line: usize, column: usize, span: Range<usize>) -> Self {
         Self { file, line, column, span }
@@ -47,7 +47,7 @@ impl Origin {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.file {
             Some(file) => write!(f, "{}:{}:{}", Escaped(file), self.line, self.column),

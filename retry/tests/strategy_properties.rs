@@ -1,8 +1,8 @@
-//! What holds of every recipe, whatever its numbers.
+//! What holds of every strategy, whatever its numbers.
 
 use gax_retry::{
-    Attempt, AttemptPlan, Backoff, Cap, Code, Jitter, Limits, Policy, Recipe, Response, SeededJitter,
-    TimeRule,
+    Attempt, AttemptPlan, Backoff, BackoffStrategy, Cap, Code, Jitter, Limits, Policy, Response,
+    SeededJitter, TimeRule,
 };
 use proptest::prelude::*;
 use std::time::Duration;
@@ -50,8 +50,8 @@ fn rule() -> impl Strategy<Value = TimeRule> {
     ]
 }
 
-fn plan(recipe: &Recipe, after: Duration, seed: u64) -> AttemptPlan {
-    let policy = Policy::from_recipe(recipe, Code::Unavailable);
+fn plan(strategy: &BackoffStrategy, after: Duration, seed: u64) -> AttemptPlan {
+    let policy = Policy::from_strategy(strategy, Code::Unavailable);
     let responses = [Response::after(after, Code::Unavailable); ATTEMPTS as usize];
     AttemptPlan::new(&policy, &responses, &mut SeededJitter::new(seed))
 }
@@ -67,7 +67,7 @@ proptest! {
         seed: u64,
     ) {
         let limits = Limits::none().with_max_attempts(most).with_time(limit, rule);
-        let made = plan(&Recipe::new(backoff, limits), after, seed);
+        let made = plan(&BackoffStrategy::new(backoff, limits), after, seed);
         let attempts = made.attempts();
         prop_assert!(attempts.len() <= usize::try_from(most).unwrap());
         let waits: Duration = attempts.iter().map(Attempt::delay).sum();
@@ -91,7 +91,7 @@ proptest! {
 
     #[test]
     fn the_same_seed_makes_the_same_plan(backoff in backoff(), seed: u64) {
-        let recipe = Recipe::new(backoff, Limits::none().with_max_attempts(ATTEMPTS));
-        prop_assert_eq!(plan(&recipe, Duration::ZERO, seed), plan(&recipe, Duration::ZERO, seed));
+        let strategy = BackoffStrategy::new(backoff, Limits::none().with_max_attempts(ATTEMPTS));
+        prop_assert_eq!(plan(&strategy, Duration::ZERO, seed), plan(&strategy, Duration::ZERO, seed));
     }
 }

@@ -1,4 +1,4 @@
-//! What a scripted server answers.
+//! What a scripted server replies.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -8,19 +8,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tonic::Status;
 
-/// An answer to one request.
+/// A reply to one request.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Answer {
-    /// Read the request, and let the real handler answer.
+pub enum Reply {
+    /// Read the request, and let the real handler reply.
     Serve,
-    /// Let the real handler read and answer, for streams.
+    /// Let the real handler read and reply, for streams.
     Pass,
     /// A status alone, in the headers.
     Status(Box<Status>),
     /// Headers, and then these things one after another.
     Play(HeaderMap, Vec<Beat>),
-    /// An answer that is no gRPC: an HTTP status, and headers.
+    /// A reply that is no gRPC: an HTTP status, and headers.
     Http(u16, HeaderMap),
     /// Nothing.
     Hang,
@@ -72,7 +72,7 @@ fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
     pairs.iter().map(pair).collect()
 }
 
-impl Answer {
+impl Reply {
     /// A status without a message, alone.
     #[must_use]
     pub fn code(code: tonic::Code) -> Self {
@@ -82,7 +82,7 @@ impl Answer {
     /// A status, alone.
     #[must_use]
     pub fn status(status: Status) -> Self {
-        Answer::Status(Box::new(status))
+        Reply::Status(Box::new(status))
     }
 
     /// `UNAVAILABLE`, alone.
@@ -94,19 +94,19 @@ impl Answer {
     /// Headers and what follows.
     #[must_use]
     pub fn play(beats: impl Into<Vec<Beat>>) -> Self {
-        Answer::Play(HeaderMap::new(), beats.into())
+        Reply::Play(HeaderMap::new(), beats.into())
     }
 
     /// The same with headers of its own.
     #[must_use]
     pub fn play_with(pairs: &[(&'static str, &str)], beats: impl Into<Vec<Beat>>) -> Self {
-        Answer::Play(headers(pairs), beats.into())
+        Reply::Play(headers(pairs), beats.into())
     }
 
-    /// An answer that is no gRPC.
+    /// A reply that is no gRPC.
     #[must_use]
     pub fn http(status: u16, pairs: &[(&'static str, &str)]) -> Self {
-        Answer::Http(status, headers(pairs))
+        Reply::Http(status, headers(pairs))
     }
 
     /// The message and a good end.
@@ -115,40 +115,40 @@ impl Answer {
     }
 }
 
-/// Answers in the order of the requests; the last one again for all that follow.
+/// Replies in the order of the requests; the last one again for all that follow.
 #[derive(Debug, Clone)]
 pub struct Script {
-    steps: Arc<Mutex<VecDeque<(Duration, Answer)>>>,
-    last: (Duration, Answer),
+    steps: Arc<Mutex<VecDeque<(Duration, Reply)>>>,
+    last: (Duration, Reply),
 }
 
 impl Script {
-    /// The same answer to everything.
+    /// The same reply to everything.
     #[must_use]
-    pub fn always(answer: Answer) -> Self {
-        Self { steps: Arc::default(), last: (Duration::ZERO, answer) }
+    pub fn always(reply: Reply) -> Self {
+        Self { steps: Arc::default(), last: (Duration::ZERO, reply) }
     }
 
-    /// These answers, each after its delay; from then on the real handler answers.
+    /// These replies, each after its delay; from then on the real handler replies.
     #[must_use]
-    pub fn of(steps: impl IntoIterator<Item = (Duration, Answer)>) -> Self {
+    pub fn of(steps: impl IntoIterator<Item = (Duration, Reply)>) -> Self {
         let steps = steps.into_iter().collect();
-        Self { steps: Arc::new(Mutex::new(steps)), last: (Duration::ZERO, Answer::Serve) }
+        Self { steps: Arc::new(Mutex::new(steps)), last: (Duration::ZERO, Reply::Serve) }
     }
 
-    /// These answers at once; from then on the real handler answers.
+    /// These replies at once; from then on the real handler replies.
     #[must_use]
-    pub fn at_once(answers: impl IntoIterator<Item = Answer>) -> Self {
-        Self::of(answers.into_iter().map(|answer| (Duration::ZERO, answer)))
+    pub fn at_once(replies: impl IntoIterator<Item = Reply>) -> Self {
+        Self::of(replies.into_iter().map(|reply| (Duration::ZERO, reply)))
     }
 
-    /// The same, but that answer from then on.
+    /// The same, but that reply from then on.
     #[must_use]
-    pub fn then_always(self, after: Duration, answer: Answer) -> Self {
-        Self { last: (after, answer), ..self }
+    pub fn then_always(self, after: Duration, reply: Reply) -> Self {
+        Self { last: (after, reply), ..self }
     }
 
-    pub(crate) fn next(&self) -> (Duration, Answer) {
+    pub(crate) fn next(&self) -> (Duration, Reply) {
         let step = self.steps.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         step.unwrap_or_else(|| self.last.clone())
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 const MOST_LOST: u8 = 3;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Past {
+pub(super) struct State {
     progress: Progress,
     /// The number of the attempt that was started last.
     started: u32,
@@ -70,7 +70,7 @@ impl Resends {
     }
 }
 
-impl Past {
+impl State {
     fn new(policy: &Policy) -> Self {
         Self {
             progress: policy.rules.begin(),

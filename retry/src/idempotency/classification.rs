@@ -46,12 +46,12 @@ impl fmt::Display for Idempotency {
 
 /// What a table says of one request, and by which rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct Classification {
     rule: Option<Cow<'static, str>>,
     idempotency: Idempotency,
 }
 
-impl Verdict {
+impl Classification {
     pub(super) fn new(rule: Cow<'static, str>, idempotency: Idempotency) -> Self {
         Self { rule: Some(rule), idempotency }
     }
@@ -73,7 +73,7 @@ impl Verdict {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for Classification {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.idempotency.fmt(f)
     }

@@ -1,7 +1,7 @@
 //! How other tools and libraries wait, as data.
 //!
 //! Each of them has a formula of its own for the wait before a retry, and a rule of its own for giving
-//! up. A [`Recipe`] is one of each.
+//! up. A [`BackoffStrategy`] is one of each.
 
 mod backoff;
 mod display;
@@ -23,17 +23,17 @@ use std::time::Duration;
 ///
 /// ```
 /// use gax_retry::{
-///     AttemptPlan, Backoff, Code, Jitter, Limits, Policy, Recipe, Response, ScriptedJitter, TimeRule,
+///     AttemptPlan, Backoff, Code, Jitter, Limits, Policy, BackoffStrategy, Response, ScriptedJitter, TimeRule,
 /// };
 /// use std::time::Duration;
 ///
 /// let s = Duration::from_secs;
 /// let ms = Duration::from_millis;
-/// let recipe = Recipe::new(
+/// let strategy = BackoffStrategy::new(
 ///     Backoff::exponential(s(1), 2.0, s(64)).with_jitter(Jitter::Added { unit: ms(1), most: 1000 }),
 ///     Limits::none().with_time(s(600), TimeRule::Strict),
 /// );
-/// let policy = Policy::from_recipe(&recipe, Code::Unavailable);
+/// let policy = Policy::from_strategy(&strategy, Code::Unavailable);
 /// let refused = [Response::after(s(0), Code::Unavailable); 20];
 /// let plan = AttemptPlan::new(&policy, &refused, &mut ScriptedJitter::new([0.5]));
 /// let waits: Vec<_> = plan.attempts().iter().map(|attempt| attempt.delay().as_millis()).collect();
@@ -42,14 +42,14 @@ use std::time::Duration;
 /// assert_eq!(plan.end(), s(578));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Recipe {
+pub struct BackoffStrategy {
     pub(crate) backoff: Backoff,
     pub(crate) limits: Limits,
     pub(crate) max_server_delay: Option<Duration>,
 }
 
-impl Recipe {
-    /// A recipe of these two.
+impl BackoffStrategy {
+    /// A strategy of these two.
     #[must_use]
     pub fn new(backoff: Backoff, limits: Limits) -> Self {
         Self { backoff, limits, max_server_delay: None }
@@ -74,19 +74,19 @@ impl Recipe {
         self.max_server_delay
     }
 
-    /// The recipe with another limit to the delays that servers ask for.
+    /// The strategy with another limit to the delays that servers ask for.
     #[must_use]
     pub fn with_max_server_delay(self, delay: impl Into<Option<Duration>>) -> Self {
         Self { max_server_delay: delay.into(), ..self }
     }
 
-    /// The recipe with another formula.
+    /// The strategy with another formula.
     #[must_use]
     pub fn with_backoff(self, backoff: Backoff) -> Self {
         Self { backoff, ..self }
     }
 
-    /// The recipe with other limits.
+    /// The strategy with other limits.
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }

@@ -1,6 +1,6 @@
 //! Findings that a table's authors know of and allow.
 
-use super::Origin;
+use super::SourceLocation;
 use std::ops::Range;
 
 /// A rule whose findings are left out, for a reason, in a table in this project's own form.
@@ -19,24 +19,24 @@ use std::ops::Range;
 /// [[entry]]
 /// for = ["example.v1.Library/GetBook"]
 /// timeout = "2s"
-/// allow = [{ rule = "short-timeout", reason = "answers come from a cache" }]
+/// allow = [{ rule = "short-timeout", reason = "replies come from a cache" }]
 /// "#,
 /// )?;
-/// assert_eq!(table.allowances().next().unwrap().reason(), "answers come from a cache");
+/// assert_eq!(table.suppressions().next().unwrap().reason(), "replies come from a cache");
 /// assert_eq!(Linter::new().run(&table), []);
 /// # }
 /// # Ok::<(), gax_table::TableError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Allowance {
+pub struct Suppression {
     pub(crate) rule: String,
     pub(crate) reason: String,
-    pub(crate) origin: Origin,
+    pub(crate) origin: SourceLocation,
     /// The bytes of the file whose findings are allowed; `None` for all.
     pub(crate) extent: Option<Range<usize>>,
 }
 
-impl Allowance {
+impl Suppression {
     /// The rule whose findings are left out.
     #[must_use]
     pub fn rule(&self) -> &str {
@@ -51,12 +51,12 @@ impl Allowance {
 
     /// Where it stands.
     #[must_use]
-    pub fn origin(&self) -> &Origin {
+    pub fn origin(&self) -> &SourceLocation {
         &self.origin
     }
 
     /// Whether it is for a finding of that rule at that place.
-    pub(crate) fn covers(&self, rule: &str, place: Option<&Origin>) -> bool {
+    pub(crate) fn covers(&self, rule: &str, place: Option<&SourceLocation>) -> bool {
         let is_there = match (&self.extent, place) {
             (None, None) => true,
             (None, Some(place)) => place.file() == self.origin.file(),

@@ -5,28 +5,28 @@ use crate::suggest;
 use crate::{Finding, RetryTable, Severity};
 
 const UNUSED_ALLOW: Rule =
-    Rule::new("unused-allow", Severity::Warning, Needs::Table, "an allowance that nothing is found for");
+    Rule::new("unused-allow", Severity::Warning, Needs::Table, "an suppression that nothing is found for");
 
 pub(super) static RULES: [Rule; 1] = [UNUSED_ALLOW];
 
-/// The findings about allowances that cover none of these findings. One for a rule that could not be
+/// The findings about suppressions that cover none of these findings. One for a rule that could not be
 /// applied is left alone.
 pub(super) fn unused(table: &RetryTable, findings: &[Finding], knows_services: bool) -> Vec<Finding> {
     let mut unused = Vec::new();
-    for allowance in table.allowances() {
-        let covers = |finding: &Finding| allowance.covers(finding.rule(), finding.origin());
-        let rule = rules().find(|rule| rule.id() == allowance.rule());
+    for suppression in table.suppressions() {
+        let covers = |finding: &Finding| suppression.covers(finding.rule(), finding.origin());
+        let rule = rules().find(|rule| rule.id() == suppression.rule());
         let (message, help) = match rule {
             None => {
-                let close = suggest::closest(allowance.rule(), rules().map(Rule::id));
+                let close = suggest::closest(suppression.rule(), rules().map(Rule::id));
                 let help = close.map_or("remove it".to_owned(), |close| format!("did you mean {close}?"));
-                (format!("there is no rule {:?}", allowance.rule()), help)
+                (format!("there is no rule {:?}", suppression.rule()), help)
             }
             Some(rule) if !is_applied(rule, knows_services) || findings.iter().any(covers) => continue,
-            Some(rule) => (format!("nothing is found here by {rule}"), "remove the allowance".to_owned()),
+            Some(rule) => (format!("nothing is found here by {rule}"), "remove the suppression".to_owned()),
         };
         let finding = Finding::new(UNUSED_ALLOW.id(), UNUSED_ALLOW.severity(), message);
-        unused.push(finding.with_help(help).at(allowance.origin().clone()));
+        unused.push(finding.with_help(help).at(suppression.origin().clone()));
     }
     unused
 }

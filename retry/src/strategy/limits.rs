@@ -1,4 +1,4 @@
-//! When a recipe gives up.
+//! When a strategy gives up.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! Recipes as one reads them.
 
-use super::{Backoff, Cap, Jitter, Limits, Recipe, TimeRule};
+use super::{Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};
 use std::fmt;
 
 impl fmt::Display for Backoff {
@@ -69,7 +69,7 @@ impl fmt::Display for Limits {
     }
 }
 
-impl fmt::Display for Recipe {
+impl fmt::Display for BackoffStrategy {
     /// The formula and the limits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}; {}", self.backoff, self.limits)
@@ -109,7 +109,8 @@ mod tests {
         assert_eq!(none.with_max_attempts(1).to_string(), "1 attempt");
         let both = none.with_max_attempts(6).with_time(50 * S, TimeRule::Clip);
         assert_eq!(both.to_string(), "6 attempts; 50s (a wait is cut to what is left of it)");
-        let recipe = Recipe::new(Backoff::exponential(S, 1.0, S), none.with_time(S, TimeRule::Strict));
-        assert_eq!(recipe.to_string(), "min(1s x 1^n, 1s); 1s (no attempt starts or runs beyond it)");
+        let strategy =
+            BackoffStrategy::new(Backoff::exponential(S, 1.0, S), none.with_time(S, TimeRule::Strict));
+        assert_eq!(strategy.to_string(), "min(1s x 1^n, 1s); 1s (no attempt starts or runs beyond it)");
     }
 }
