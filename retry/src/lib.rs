@@ -8,19 +8,14 @@ mod compatibility;
 pub mod conformance;
 mod escaped;
 pub mod gax_java;
-mod http_status;
 #[cfg(feature = "http")]
-mod idempotency;
+mod http;
 mod jitter;
 mod method_kind;
 mod nanos;
 mod operation;
 mod plan;
-#[cfg(feature = "http")]
-pub mod presets;
 mod private;
-#[cfg(feature = "http")]
-mod retry_after;
 mod rules;
 mod server_delay;
 mod settings;
@@ -33,10 +28,11 @@ pub use batching::{BatchingSettings, LimitExceeded};
 pub use code::{Code, CodeSet, ParseCodeError};
 pub use compatibility::{Compatibility, ParseCompatibilityError};
 #[cfg(feature = "http")]
-pub use idempotency::{
-    Classification, HeaderLookup, Idempotency, IdempotencyRule, IdempotencyStrategy, IdempotencyTable,
-    OperationClass, ParseStrategyError, PathPattern, PatternError, Precondition, RequestFacts,
-    UnknownRuleError,
+pub use http::{
+    Classification, HeaderLookup, HttpFailure, Idempotency, IdempotencyRule, IdempotencyStrategy,
+    IdempotencyTable, OperationClass, ParseStrategyError, PathPattern, PatternError, Precondition, Preset,
+    RequestFacts, StatusSet, TransportFailure, TransportFailures, UnknownPresetError, UnknownRuleError,
+    presets, retry_after,
 };
 pub use jitter::{JitterSource, NoJitter, ScriptedJitter, SeededJitter, ThreadJitter, jittered_delay};
 pub use method_kind::MethodKind;
@@ -45,10 +41,6 @@ pub use operation::{
     Resend, RetryBudget, RetryFact, Seen, Stop, World,
 };
 pub use plan::{AttemptPlan, Impact, Response};
-#[cfg(feature = "http")]
-pub use presets::{HttpFailure, Preset, StatusSet, TransportFailure, TransportFailures, UnknownPresetError};
-#[cfg(feature = "http")]
-pub use retry_after::retry_after;
 pub use server_delay::ServerDelay;
 pub use settings::{RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError, SettingsProblem};
 pub use started_attempt::{AttemptKind, StartedAttempt};

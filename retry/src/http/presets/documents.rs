@@ -1,7 +1,9 @@
 //! What the documents of Cloud Storage and Memorystore tell people to do.
 
-use super::{Preset, StatusSet, TransportFailures};
-use crate::{Backoff, BackoffStrategy, IdempotencyTable, Jitter, Limits, TimeRule};
+use super::Preset;
+use crate::{
+    Backoff, BackoffStrategy, IdempotencyTable, Jitter, Limits, StatusSet, TimeRule, TransportFailures,
+};
 use std::time::Duration;
 
 const DEADLINE: Duration = Duration::from_secs(600);

@@ -42,20 +42,17 @@
 mod boto;
 mod catalog;
 mod documents;
-mod failure;
 mod gsutil;
 mod libraries;
 mod node;
 mod preset;
 mod python;
-mod statuses;
 #[cfg(test)]
 mod tests;
 
 pub use boto::{BotoConfig, BotoError};
 pub use catalog::{UnknownPresetError, all, named, names};
 pub use documents::{docs, docs_32, docs_legacy, memorystore, memorystore_doc, storage};
-pub use failure::{HttpFailure, TransportFailure, TransportFailures};
 pub use gsutil::{gsutil, gsutil_doc, gsutil_xml};
 pub use libraries::{
     cpp, cpp_strict, csharp, gax_node, go, java_storage, java_storage_uniform, php, ruby, rust,
@@ -67,4 +64,3 @@ pub use python::{
     python_default_retry_if_generation_specified, python_default_retry_if_metageneration_specified,
     python_doc, python_media_2,
 };
-pub use statuses::StatusSet;

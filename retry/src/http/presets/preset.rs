@@ -1,9 +1,8 @@
 //! One named configuration.
 
-use super::{HttpFailure, StatusSet, TransportFailures};
 use crate::{
-    BackoffStrategy, Code, CodeSet, IdempotencyRule, IdempotencyStrategy, IdempotencyTable, OperationClass,
-    Policy, Precondition, TimeRule,
+    BackoffStrategy, Code, CodeSet, HttpFailure, IdempotencyRule, IdempotencyStrategy, IdempotencyTable,
+    OperationClass, Policy, Precondition, StatusSet, TimeRule, TransportFailures,
 };
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! gsutil, as documented and as it is.
 
-use super::{BotoConfig, Preset, StatusSet};
-use crate::{Backoff, BackoffStrategy, Cap, IdempotencyStrategy, Jitter, Limits};
+use super::{BotoConfig, Preset};
+use crate::{Backoff, BackoffStrategy, Cap, IdempotencyStrategy, Jitter, Limits, StatusSet};
 use std::time::Duration;
 
 const TOOL: &str = "gsutil 5.38, as it runs";

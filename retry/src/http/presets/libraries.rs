@@ -1,9 +1,9 @@
 //! Other client libraries.
 
-use super::{Preset, StatusSet};
+use super::Preset;
 use crate::{
     Backoff, BackoffStrategy, Cap, IdempotencyStrategy, IdempotencyTable, Jitter, Limits, OperationClass,
-    Precondition, TimeRule,
+    Precondition, StatusSet, TimeRule,
 };
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-use super::{BotoConfig, HttpFailure, NodeRetryOptions, Preset, TransportFailure, all, named, names};
+use super::{BotoConfig, NodeRetryOptions, Preset, all, named, names};
 use crate::{
-    Attempt, AttemptPlan, Code, Idempotency, IdempotencyStrategy, RequestFacts, Response, ScriptedJitter,
-    StopReason,
+    Attempt, AttemptPlan, Code, HttpFailure, Idempotency, IdempotencyStrategy, RequestFacts, Response,
+    ScriptedJitter, StopReason, TransportFailure,
 };
 use std::time::Duration;
 

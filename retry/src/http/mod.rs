@@ -1,0 +1,19 @@
+//! What HTTP adds to operations: what statuses and failures count as, which requests are safe to send twice, how long
+//! a response asks to wait, and how documents, tools and libraries retry.
+
+mod failure;
+mod http_status;
+mod idempotency;
+pub mod presets;
+mod retry_after;
+mod status_set;
+
+pub use failure::{HttpFailure, TransportFailure, TransportFailures};
+pub use idempotency::{
+    Classification, HeaderLookup, Idempotency, IdempotencyRule, IdempotencyStrategy, IdempotencyTable,
+    OperationClass, ParseStrategyError, PathPattern, PatternError, Precondition, RequestFacts,
+    UnknownRuleError,
+};
+pub use presets::{Preset, UnknownPresetError};
+pub use retry_after::retry_after;
+pub use status_set::StatusSet;
