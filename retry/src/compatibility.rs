@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Whose rules turn settings into attempts.
+/// Which client's rules turn settings into attempts.
 ///
 /// It is a property of the schedule, not of the settings: the same table can be run either way.
 ///

@@ -18,7 +18,7 @@ pub enum StopReason {
     NoLimits,
     /// The request can't be sent a second time: it is a stream, or larger than the replay limit.
     NotReplayable,
-    /// Part of the reply had reached the caller.
+    /// The response was committed: part of it had been handed to the caller.
     Committed,
     /// The retry throttle has no tokens to give.
     Throttled,

@@ -1,4 +1,4 @@
-//! Data of a body that is held back: a response that has yet to be judged, a request to be sent again.
+//! Data of a body that is buffered: a response that has yet to be classified, a request to be sent again.
 
 use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
@@ -79,7 +79,7 @@ impl FrameBuffer {
         self.first.is_none() && self.rest.as_ref().is_none_or(|rest| rest.len == 0)
     }
 
-    /// The first frame, where it has not been passed on.
+    /// The first frame, where it has not been handed to the caller.
     #[inline]
     pub(crate) fn first(&self) -> Option<&[u8]> {
         self.first.as_deref()

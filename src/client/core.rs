@@ -5,7 +5,7 @@ use super::encoded::Encoded;
 use super::method::Method;
 use super::streaming::{MessageCall, StreamingCall, Timed};
 use super::unary::UnaryCall;
-use crate::grpc::{MethodPlan, Transport, path_of, unsent};
+use crate::grpc::{MethodPlan, Transport, not_sent, path_of};
 use crate::operation::inbound_deadline;
 use crate::settings::{BufferLimits, CallOptions, ClientSettings};
 use http::Uri;
@@ -111,7 +111,7 @@ impl<T: Transport> Client<T> {
             Err(status) => {
                 let path = self.methods.get(index).map(|method| path_of(&method.uri));
                 let path = path.unwrap_or_else(|| PathAndQuery::from_static("/"));
-                UnaryCall::failed(unsent(status, path))
+                UnaryCall::failed(not_sent(status, path))
             }
         }
     }

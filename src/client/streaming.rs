@@ -29,7 +29,7 @@ pub struct StreamingCall<M> {
 
 /// A call that takes a stream and gets one message back.
 ///
-/// It is one attempt, under the settings' total timeout: a stream of requests is not kept to be sent again.
+/// It is one attempt, under the settings' total timeout: a stream of requests is not buffered to be replayed.
 ///
 /// # Cancel safety
 ///

@@ -210,7 +210,7 @@ impl<R> Retryer<R> {
         self
     }
 
-    /// Whose rules turn settings into attempts; [`Compatibility::Documented`] unless set. Without effect on a
+    /// Which client's rules turn settings into attempts; [`Compatibility::Documented`] unless set. Without effect on a
     /// policy or strategy, which has rules of its own.
     #[must_use]
     pub fn compatibility(mut self, compatibility: Compatibility) -> Self {

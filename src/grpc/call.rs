@@ -6,7 +6,7 @@ use crate::grpc::protocol::{GrpcProtocol, Reply};
 use crate::grpc::request::timeout::shorter;
 use crate::grpc::request::{CapturedRequest, Inspection, Read, RequestBuffer, path_of};
 use crate::grpc::response::{ReadExtent, ResponseBody};
-use crate::grpc::status::unsent;
+use crate::grpc::status::not_sent;
 use crate::grpc::transport::ServiceHandle;
 use crate::operation::{Driver, Finished, Note, OperationReport, time_left};
 use crate::settings::CallOptions;
@@ -84,7 +84,7 @@ impl<A: ServiceHandle> Call<A> {
                 Self::sent_once(handle, service, request, plan, captured, wants_report).into()
             }
             Poll::Ready(Err(status)) => {
-                Self::Failed { status: Some(unsent(status, path_of(request.uri()))) }.into()
+                Self::Failed { status: Some(not_sent(status, path_of(request.uri()))) }.into()
             }
             Poll::Pending => {
                 let captured = CapturedRequest::unread(request, compact, buffer, bound);

@@ -1,4 +1,4 @@
-//! A server's inbound deadline, handed on to the calls that its handlers make.
+//! A server's inbound deadline, passed to the calls that its handlers make.
 
 use crate::grpc::request::timeout;
 use crate::operation::serve_within;

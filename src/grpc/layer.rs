@@ -22,8 +22,8 @@ use tower_layer::Layer;
 /// A stock client does not say which RPCs are which; [descriptors](Self::with_descriptors) do. Without them, a request
 /// is sent again only if it is exactly one message, and all there when the layer is called; anything else counts as a
 /// stream of requests. (A stream of requests of one message, all there at once, can't be told from a unary call.) A
-/// response is held back until its first message is complete. If its trailers follow at once, it is judged by them; if
-/// they don't, it is handed on.
+/// response is buffered until its first message is complete. If its trailers follow at once, it is classified by them; if
+/// they don't, it is handed to the caller.
 ///
 /// # Interceptors
 ///
@@ -92,7 +92,7 @@ impl RetryLayer {
         Ok(self.changed())
     }
 
-    /// Whose rules turn settings into attempts. Unless this says otherwise, a table that was read in the
+    /// Which client's rules turn settings into attempts. Unless this says otherwise, a table that was read in the
     /// dialect [`Dialect::Grpc`] is run by [`Compatibility::Grpc`], and any other as documented.
     #[must_use]
     pub fn compatibility(mut self, compatibility: Compatibility) -> Self {
@@ -100,8 +100,8 @@ impl RetryLayer {
         self.changed()
     }
 
-    /// The longest request, in bytes, that is kept to be sent again. A longer one is sent once, and the
-    /// report says so. With zero, no request is sent twice.
+    /// The longest request, in bytes, that is buffered so that it can be replayed. A longer one is sent once, and the
+    /// report says so. With zero, no request is retried.
     #[must_use]
     pub fn max_replay_bytes(mut self, bytes: usize) -> Self {
         self.limits.max_replay_bytes = bytes;
@@ -114,8 +114,8 @@ impl RetryLayer {
         self.max_replay_bytes(usize::MAX)
     }
 
-    /// The most bytes of a response that are held back until its status is known. A longer response is
-    /// passed on, without a retry should it fail later, and the report says so.
+    /// The most bytes of a response that are buffered until its status is known. A longer response is
+    /// handed to the caller, without a retry should it fail later, and the report says so.
     #[must_use]
     pub fn max_response_buffer(mut self, bytes: usize) -> Self {
         self.limits.max_response_buffer = bytes;

@@ -34,7 +34,7 @@ pub(crate) use response::{PREFIX, ReadExtent, Remainder, ResponseReader};
 pub use response_future::ResponseFuture;
 #[cfg(feature = "tables")]
 pub use service::RetryService;
+pub(crate) use status::not_sent;
 pub(crate) use status::received::value as header;
-pub(crate) use status::unsent;
 pub use transport::Transport;
 pub(crate) use transport::{OwnService, is_bare_channel};

@@ -1,4 +1,4 @@
-//! A call of a method that no table knows: it is passed on, and nothing is added to it.
+//! A call of a method that no table knows: it passes through, and nothing is added to it.
 
 use crate::grpc::response::{OpenBody, ResponseBody};
 use crate::grpc::status::received;

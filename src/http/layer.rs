@@ -23,7 +23,7 @@ use tower_layer::Layer;
 ///   `DEADLINE_EXCEEDED`, a response that can't be read as `INTERNAL`, and final.
 /// * It is retried if its code is retryable; or by status, where
 ///   [`retryable_statuses`](Self::retryable_statuses) or a preset says so.
-/// * It is retried only if the request may be sent twice, by the [table](Self::idempotency) and the
+/// * It is retried only if it is safe to retry, by the [table](Self::idempotency) and the
 ///   [strategy](Self::strategy), or if no server can have carried it out.
 /// * `Retry-After` is waited for, with back-off on top, and one beyond the budget ends the operation.
 ///
@@ -161,8 +161,8 @@ impl HttpRetryLayer {
         self.changed()
     }
 
-    /// The longest body in memory, in bytes, that is kept to be sent again. A longer one is sent once, and
-    /// the report says so. With zero, no request that has a body is sent twice.
+    /// The longest body in memory, in bytes, that is buffered so that it can be replayed. A longer one is sent once, and
+    /// the report says so. With zero, no request with a body is retried.
     #[must_use]
     pub fn max_replay_bytes(mut self, bytes: usize) -> Self {
         self.limits.max_replay_bytes = bytes;
@@ -175,8 +175,8 @@ impl HttpRetryLayer {
         self.max_replay_bytes(usize::MAX)
     }
 
-    /// The most bytes of a success that are held back until it has ended, so that one that breaks off can
-    /// be retried. A longer one is handed on: the operation ends there as a success, its clock stops, and the
+    /// The most bytes of a success that are buffered until it has ended, so that one that breaks off can
+    /// be retried. A longer one is handed to the caller: the operation ends there as a success, its clock stops, and the
     /// report says so. What is still to come is no longer retried, and bounded only by the
     /// [idle timeout](Self::body_idle_timeout).
     #[must_use]
@@ -186,11 +186,11 @@ impl HttpRetryLayer {
     }
 
     /// The longest time that a response's body may bring nothing while somebody waits for it. A success that
-    /// is still held back then counts as an attempt that timed out, and is retried by that; a body that
-    /// has been handed on ends with an error.
+    /// is still buffered then counts as an attempt that timed out, and is retried by that; a body that
+    /// has been handed to the caller ends with an error.
     ///
     /// This is the tool for large transfers, which take as long as they take while they move: a response that
-    /// has been handed on has no other clock. Time in which the caller does not read doesn't count. Zero is no
+    /// has been handed to the caller has no other clock. Time in which the caller does not read doesn't count. Zero is no
     /// time at all.
     ///
     /// # Examples
@@ -208,7 +208,7 @@ impl HttpRetryLayer {
         self.changed()
     }
 
-    /// Whose rules turn settings into attempts. Without effect on a preset, which has rules of its own.
+    /// Which client's rules turn settings into attempts. Without effect on a preset, which has rules of its own.
     #[must_use]
     pub fn compatibility(mut self, compatibility: Compatibility) -> Self {
         self.compatibility = compatibility;

@@ -30,7 +30,7 @@ impl ClientSettings {
         }
     }
 
-    /// Whose rules turn settings into attempts.
+    /// Which client's rules turn settings into attempts.
     #[must_use]
     pub fn with_compatibility(mut self, compatibility: Compatibility) -> Self {
         self.compatibility = compatibility;
@@ -98,9 +98,9 @@ impl ClientSettings {
 /// Bounds and switches that hold for every operation of a client or layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BufferLimits {
-    /// The longest request that is kept for another attempt.
+    /// The longest request that is buffered for another attempt.
     pub(crate) max_replay_bytes: usize,
-    /// The most bytes of a response that are held back to be judged.
+    /// The most bytes of a response that are buffered until the status is known.
     pub(crate) max_response_buffer: usize,
     /// Whether a server's "Timeout expired", once the attempt's time is up, counts as our own timeout.
     pub(crate) server_timeouts_are_ours: bool,

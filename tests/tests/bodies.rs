@@ -114,7 +114,7 @@ async fn a_response_over_tonic_s_limit_is_out_of_range() {
         if stack == Stack::Generated {
             let report = error_report(&status);
             assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable));
-            assert_eq!(report.notes(), [Note::ResponseTooLargeToJudge, Note::UnreadableResponse]);
+            assert_eq!(report.notes(), [Note::ResponseTooLargeToBuffer, Note::UnreadableResponse]);
         }
     }
 }

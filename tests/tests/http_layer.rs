@@ -329,7 +329,7 @@ async fn a_response_longer_than_the_buffer_is_handed_on() {
     let narrow = layer().max_response_buffer(1000);
     let seen = sent(&narrow, [long.clone()], get()).await;
     assert_eq!(seen.body.unwrap().len(), 100_000);
-    assert_eq!(seen.report.notes(), [Note::ResponseTooLargeToJudge]);
+    assert_eq!(seen.report.notes(), [Note::ResponseTooLargeToBuffer]);
     let whole = sent(&layer(), [long], get()).await;
     assert_eq!((whole.body.unwrap().len(), whole.report.notes()), (100_000, &[][..]));
 

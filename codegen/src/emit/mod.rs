@@ -24,7 +24,7 @@ pub(crate) struct Emitter {
     /// Where messages are, from inside a module beside them: `super`.
     pub(crate) proto_path: String,
     pub(crate) build_transport: bool,
-    /// Whose rules the clients run by, unless their user says otherwise.
+    /// Which client's rules the clients run by, unless their user says otherwise.
     pub(crate) compatibility: Compatibility,
     /// Services and methods whose comments are left out, by full name.
     pub(crate) disable_comments: HashSet<String>,

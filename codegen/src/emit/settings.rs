@@ -147,9 +147,12 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
     let (rules, rules_docs) = match emitter.compatibility {
         Compatibility::Grpc => (
             quote!(.with_compatibility(#runtime::Compatibility::Grpc)),
-            " Whose rules turn settings into attempts. Default: gRPC's own, in whose dialect the retry table was read.",
+            " Which client's rules turn settings into attempts. Default: gRPC's own, in whose dialect the retry table was read.",
         ),
-        _ => (quote!(), " Whose rules turn settings into attempts. Default: the documentation's."),
+        _ => (
+            quote!(),
+            " Which client's rules turn settings into attempts. Default: those of the documentation.",
+        ),
     };
     let settings = format_ident!("{}", names.settings);
     let stub_settings = format_ident!("{}", names.stub_settings);
@@ -175,7 +178,7 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
             }
 
             /// The longest request, in bytes, that is kept for another attempt; a longer one is sent once.
-            /// Default: 4 MiB + 64 KiB. With zero, no request is sent twice.
+            /// Default: 4 MiB + 64 KiB. With zero, no request is retried.
             #[must_use]
             pub fn with_max_replay_bytes(self, bytes: usize) -> Self {
                 Self { inner: self.inner.with_max_replay_bytes(bytes) }

@@ -19,7 +19,7 @@ use tonic::body::Body;
 use tonic::client::GrpcService;
 use tonic::codegen::StdError;
 
-/// A response to hand on: its head and what was held back of it, and what follows.
+/// A response to hand to the caller: its head and what was buffered of it, and what follows.
 pub(crate) struct Reply {
     pub(crate) reader: ResponseReader,
     pub(crate) remainder: Remainder,

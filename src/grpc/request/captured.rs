@@ -1,4 +1,4 @@
-//! The request of a stock client, kept so that it can be sent again.
+//! The request of a stock client, buffered so that it can be replayed.
 
 use super::buffer::{Read, RequestBuffer};
 use super::inspection::CompactParts;
@@ -84,7 +84,7 @@ impl Target {
 }
 
 impl CapturedRequest {
-    /// Keeps of a request, whose body has been read, what it takes to send it again, if it may be.
+    /// Keeps of a request, whose body has been read, what it takes to send it again, if it can be.
     #[inline]
     pub(crate) fn new(
         request: &http::Request<Body>,

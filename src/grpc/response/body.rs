@@ -8,8 +8,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tonic::Status;
 
-/// The body of a response that has come through [`RetryService`](crate::RetryService): held back and
-/// judged, or passed on while it still comes in, under the attempt's deadline. The default is empty: tonic's
+/// The body of a response that has come through [`RetryService`](crate::RetryService): buffered and
+/// classified, or handed to the caller while it still comes in, under the attempt's deadline. The default is empty: tonic's
 /// interceptors put it in place of a response.
 #[derive(Debug, Default)]
 pub struct ResponseBody {
@@ -18,13 +18,13 @@ pub struct ResponseBody {
 }
 
 impl ResponseBody {
-    /// A body of what was held back and what follows it.
+    /// A body of what was buffered and what follows it.
     #[inline]
     pub(crate) fn new(frames: FrameBuffer, remainder: Remainder) -> Self {
         Self { frames, remainder }
     }
 
-    /// A body of which nothing was held back.
+    /// A body of which nothing was buffered.
     pub(crate) fn open(open_body: OpenBody) -> Self {
         Self::new(FrameBuffer::default(), Remainder::Open(Box::new(open_body)))
     }

@@ -1,4 +1,4 @@
-//! What is still to come of a response that was passed on before its end.
+//! What is still to come of a response that was handed to the caller before its end.
 
 use crate::grpc::status::{cause, received};
 use crate::operation::Timer;
@@ -11,18 +11,18 @@ use tokio::time::Instant;
 use tonic::Status;
 use tonic::body::Body;
 
-/// What follows the data of a response that was held back.
+/// What follows the data of a response that was buffered.
 #[derive(Debug, Default)]
 pub(crate) enum Remainder {
     /// Nothing.
     #[default]
     End,
     Trailers(HeaderMap),
-    /// The response was passed on before its end.
+    /// The response was handed to the caller before its end.
     Open(Box<OpenBody>),
 }
 
-/// The part of a response that nobody has judged, and the attempt's deadline, which goes on.
+/// The part of a response that nobody has classified, and the attempt's deadline, which goes on.
 #[derive(Debug)]
 pub(crate) struct OpenBody {
     body: Body,

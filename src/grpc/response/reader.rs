@@ -45,7 +45,7 @@ pub(crate) struct ResponseReader {
     pub(crate) frames: FrameBuffer,
 }
 
-/// What is left of a response that was handed on.
+/// What is left of a response that was handed to the caller.
 impl Default for ResponseReader {
     fn default() -> Self {
         let (parts, body) = http::Response::new(Body::default()).into_parts();
@@ -120,7 +120,7 @@ impl ResponseReader {
                         return Poll::Ready(Step::Unreadable(Box::new(Failure::two_messages())));
                     }
                     if self.frames.len() > max_buffer {
-                        return Poll::Ready(self.pass_on(Note::ResponseTooLargeToJudge, current));
+                        return Poll::Ready(self.pass_on(Note::ResponseTooLargeToBuffer, current));
                     }
                 }
                 Err(frame) => {

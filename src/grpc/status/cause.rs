@@ -50,7 +50,7 @@ impl Classification {
 }
 
 /// Classifies an error of an attempt. `has_begun` says that the response's headers had arrived, after which
-/// nothing counts as unsent.
+/// nothing counts as not sent.
 pub(crate) fn classify(error: &(dyn Error + 'static), has_begun: bool) -> Classification {
     let mut classification = from_chain(error);
     if has_begun && matches!(classification.reach, Reach::NeverSent | Reach::Refused) {
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_counts_as_unsent_once_the_response_has_begun() {
+    fn nothing_counts_as_not_sent_once_the_response_has_begun() {
         let refused = h2::Error::from(h2::Reason::REFUSED_STREAM);
         assert_eq!(classify(&refused, true).reach, Reach::MaybeSent);
     }

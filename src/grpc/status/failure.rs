@@ -218,7 +218,7 @@ fn status(head: Option<Box<StatusHeaders>>, trailers: StatusHeaders) -> Status {
 }
 
 /// The status of an operation without an attempt, since its request could not be written.
-pub(crate) fn unsent(status: Status, method: PathAndQuery) -> Status {
+pub(crate) fn not_sent(status: Status, method: PathAndQuery) -> Status {
     let (failure, _) = Failure::transport(status.into(), false);
     failure.into_status(OperationReport::unsendable(method))
 }

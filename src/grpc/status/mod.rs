@@ -5,4 +5,4 @@ mod failure;
 mod headers;
 pub(super) mod received;
 
-pub(crate) use failure::{Failure, Suspect, unsent};
+pub(crate) use failure::{Failure, Suspect, not_sent};

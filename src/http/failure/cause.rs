@@ -94,7 +94,7 @@ pub(crate) fn classify(error: &(dyn Error + 'static), part: Part) -> Cause {
     if matches!(cause.failure, Some(TransportFailure::Connect | TransportFailure::Reset)) {
         cause = cause.with_problem(ConnectProblem::of(error));
     }
-    // Once a response has begun, nothing counts as unsent, and of several hops this is perhaps not the first.
+    // Once a response has begun, nothing counts as not sent, and of several hops this is perhaps not the first.
     if cause.reach.is_unprocessed() && (part == Part::Body || may_have_been_redirected(error)) {
         cause.reach = Reach::MaybeSent;
     }

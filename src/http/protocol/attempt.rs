@@ -97,7 +97,7 @@ where
             // The operation's clock stops: what is still to come may take as long as it likes.
             Read::NotYet | Read::Whole | Read::TooLong => {
                 if !matches!(read, Read::Whole) {
-                    current.note(Note::ResponseTooLargeToJudge);
+                    current.note(Note::ResponseTooLargeToBuffer);
                 }
                 return Fact::Replied(reader.into_response(read, None));
             }

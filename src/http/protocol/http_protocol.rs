@@ -20,7 +20,7 @@ pub(crate) struct HttpProtocol<S, B, R> {
     pub(super) shared: Arc<SharedState>,
     pub(super) inbound: Option<Instant>,
     pub(super) request: ReplayableRequest<B>,
-    /// Whether the request may be sent twice, whatever became of it.
+    /// Whether the request is safe to retry, whatever became of it.
     pub(super) is_repeatable: bool,
     pub(super) http: Box<HttpReport>,
     /// How the last attempt failed.

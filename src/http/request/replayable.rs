@@ -13,7 +13,7 @@ pub(crate) struct ReplayableRequest<B> {
     parts: Parts,
     /// What bodies are made from; none once a body that can't be replayed is out.
     body: Option<B>,
-    /// The body is longer than what is kept for another attempt.
+    /// The body is longer than the replay limit.
     too_large: bool,
 }
 

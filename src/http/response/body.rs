@@ -15,7 +15,7 @@ use tokio::time::Instant;
 /// The body of a response: what the layer has read of it, and what is still to come.
 ///
 /// The body of a success is read to its end first, unless it is longer than the response buffer. What is still
-/// to come of it has no deadline: the operation has ended. The body of an error is handed on as it comes, and
+/// to come of it has no deadline: the operation has ended. The body of an error is handed to the caller as it comes, and
 /// has to end within the attempt's time. Either may take no longer over the next bytes than the
 /// [idle timeout](crate::HttpRetryLayer::body_idle_timeout), if there is one.
 pub struct HttpResponseBody<B> {

@@ -12,11 +12,11 @@ pub enum Note {
     /// The request is a stream, or may be one for all that a layer without descriptors can see, so that it was sent
     /// once only.
     RequestIsAStream,
-    /// The response was passed on before its end was seen: what came after its first message was not
-    /// judged.
+    /// The response was committed before its end was seen: what came after its first message was not
+    /// classified.
     Committed,
-    /// The response was larger than the buffer that responses are judged in, and was passed on.
-    ResponseTooLargeToJudge,
+    /// The response was larger than the buffer that responses are classified in, and was handed to the caller.
+    ResponseTooLargeToBuffer,
     /// The server's `grpc-status-details-bin` was not valid base64; it was left out of the status.
     MalformedStatusDetails,
     /// No more than five attempts are made, as over any gRPC channel, although the settings allow more.
@@ -36,8 +36,8 @@ impl fmt::Display for Note {
         f.write_str(match self {
             Note::RequestTooLargeToReplay => "the request is larger than the replay limit: sent once only",
             Note::RequestIsAStream => "the request is a stream: sent once only",
-            Note::Committed => "the response was passed on before its end was seen",
-            Note::ResponseTooLargeToJudge => "the response was too large to be judged: passed on",
+            Note::Committed => "the response was committed before its end was seen",
+            Note::ResponseTooLargeToBuffer => "the response was larger than the response buffer: committed",
             Note::MalformedStatusDetails => "the server's status details were not valid base64: left out",
             Note::AttemptsCapped => "no more than five attempts are made, as gRPC's rules have it",
             Note::CountedAsDeadlineExceeded => "the attempt's time was up: counted as DEADLINE_EXCEEDED",

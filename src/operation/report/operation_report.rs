@@ -168,7 +168,7 @@ impl OperationReport {
     /// How often a request that never reached a server was sent again at once. That is no attempt, and costs no
     /// delay (gRFC A6, "transparent retries"). There are at most three between two attempts, and one more in an
     /// operation for a request that a server refused to look at. Over HTTP there is also one between two
-    /// attempts for a request that may safely be sent twice, if its connection had been used before and turns out
+    /// attempts for a request that is safe to retry, if its connection had been used before and turns out
     /// to be closed.
     #[must_use]
     pub fn transparent_retries(&self) -> u32 {

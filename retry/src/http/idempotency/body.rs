@@ -9,7 +9,7 @@ const LONGEST: usize = 1 << 20;
 /// Whether a JSON object holds a value at the path, names joined by dots, that is neither null nor an
 /// empty text. Of a name given twice, the last counts. What is no valid JSON holds nothing.
 ///
-/// Nothing is kept of the body but the reply, and nesting is followed no deeper than the path.
+/// Nothing is kept of the body but what was looked for, and nesting is followed no deeper than the path.
 pub(super) fn holds(body: &[u8], path: &str) -> bool {
     if body.len() > LONGEST {
         return false;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// Whether one request may be sent twice.
+/// Whether one request is safe to retry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "closed by the three classes of operations, plus none")]
 pub enum Idempotency {
@@ -66,7 +66,7 @@ impl Classification {
         self.rule.as_deref()
     }
 
-    /// Whether the request may be sent twice.
+    /// Whether the request is safe to retry.
     #[must_use]
     pub fn idempotency(&self) -> &Idempotency {
         &self.idempotency

@@ -1,4 +1,4 @@
-//! Which HTTP requests may be sent twice: rules as data, and what they say of a request.
+//! Which HTTP requests are safe to retry: rules as data, and what they say of a request.
 
 mod body;
 mod classification;

@@ -29,7 +29,7 @@ impl<H: HeaderLookup + ?Sized> HeaderLookup for &H {
     }
 }
 
-/// The parts of an HTTP request that say whether it may be sent twice. Borrowed, read only.
+/// The parts of an HTTP request that say whether it is safe to retry. Borrowed, read only.
 ///
 /// # Examples
 ///

@@ -121,7 +121,7 @@ impl IdempotencyRule {
     }
 
     /// What the rule makes of a request that it speaks of.
-    pub(super) fn judge(&self, request: &RequestFacts<'_>) -> Idempotency {
+    pub(super) fn classify(&self, request: &RequestFacts<'_>) -> Idempotency {
         match &self.class {
             OperationClass::Always => Idempotency::Always,
             OperationClass::Never => Idempotency::Never,

@@ -4,7 +4,7 @@ use super::{Classification, IdempotencyRule, OperationClass, RequestFacts, stora
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
-/// Rules that say which requests of an API may be sent twice. Cheap to clone.
+/// Rules that say which requests of an API are safe to retry. Cheap to clone.
 ///
 /// The first rule that speaks of a request decides. A path may begin with one of the table's prefixes,
 /// which is taken off before rules are asked.
@@ -118,7 +118,7 @@ impl IdempotencyTable {
             .iter()
             .find(|rule| rule.covers(request.method(), path))
             .map_or_else(Classification::unknown, |rule| {
-                Classification::new(rule.shared_name(), rule.judge(request))
+                Classification::new(rule.shared_name(), rule.classify(request))
             })
     }
 
