@@ -1,15 +1,18 @@
 //! Where random numbers come from. The one file that reads the system's randomness.
 
+#[cfg(feature = "sys-rng")]
 #[expect(clippy::disallowed_types, reason = "the system's randomness is read here, and nowhere else")]
-use rand::rngs::{SysRng, Xoshiro256PlusPlus};
+use rand::rngs::SysRng;
+use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng as _, SeedableRng as _};
+#[cfg(feature = "sys-rng")]
 use std::cell::RefCell;
 use std::time::Duration;
 
 /// A source of uniformly distributed 64-bit numbers, passed to whatever draws jitter.
 ///
-/// Implement it to steer the jitter of a test; [`SeededJitter`] serves for repeatable runs and
-/// [`ThreadJitter`] for everything else.
+/// Implement it to steer the jitter of a test. [`SeededJitter`] repeats itself for a seed; `ThreadJitter` (feature
+/// `sys-rng`, on by default) serves everything else.
 pub trait JitterSource {
     /// The next number of the sequence.
     fn next_u64(&mut self) -> u64;
@@ -68,12 +71,14 @@ impl JitterSource for SeededJitter {
     }
 }
 
+#[cfg(feature = "sys-rng")]
 thread_local! {
     static THREAD: RefCell<Xoshiro256PlusPlus> = RefCell::new(from_system());
 }
 
 /// A generator seeded by the system, or, on a system that has no randomness to give, by the random
 /// keys that the standard library makes for its hash maps.
+#[cfg(feature = "sys-rng")]
 fn from_system() -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::try_from_rng(&mut SysRng).unwrap_or_else(|_| {
         use std::hash::{BuildHasher as _, RandomState};
@@ -82,10 +87,16 @@ fn from_system() -> Xoshiro256PlusPlus {
 }
 
 /// The calling thread's own generator, seeded by the system once a thread. No lock is taken.
+///
+/// Needs the feature `sys-rng`. A target without a source of randomness, such as wasm32-unknown-unknown, does not build
+/// it: use a [`SeededJitter`] there, with a seed from the host. The same seed for all clients would make them retry at the
+/// same moments.
+#[cfg(feature = "sys-rng")]
 #[derive(Debug, Clone, Copy, Default)]
 #[expect(clippy::exhaustive_structs, reason = "written as a value; it will never hold anything")]
 pub struct ThreadJitter;
 
+#[cfg(feature = "sys-rng")]
 impl JitterSource for ThreadJitter {
     fn next_u64(&mut self) -> u64 {
         THREAD.with_borrow_mut(rand::Rng::next_u64)
@@ -258,6 +269,7 @@ mod tests {
         assert_eq!(ScriptedJitter::new([0.5]).next_u64(), 1 << 63);
     }
 
+    #[cfg(feature = "sys-rng")]
     #[test]
     fn two_threads_draw_different_sequences() {
         let here = ThreadJitter.next_u64();

@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod attempt;
 mod batching;
@@ -34,7 +35,9 @@ pub use http::{
     RequestFacts, StatusSet, TransportFailure, TransportFailures, UnknownPresetError, UnknownRuleError,
     presets, retry_after,
 };
-pub use jitter::{JitterSource, NoJitter, ScriptedJitter, SeededJitter, ThreadJitter, jittered_delay};
+#[cfg(feature = "sys-rng")]
+pub use jitter::ThreadJitter;
+pub use jitter::{JitterSource, NoJitter, ScriptedJitter, SeededJitter, jittered_delay};
 pub use method_kind::MethodKind;
 pub use operation::{
     Action, AttemptResult, CommitPoint, Delivery, End, Hedging, NotAttempted, Operation, Outcome, Policy,
