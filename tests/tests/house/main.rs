@@ -1,7 +1,9 @@
 //! The rules of the house that no compiler holds: which module may know which, who waits, who ends an operation.
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+mod links;
 mod order;
+mod pages;
 mod source;
 
 use order::{Order, Root, arrows};

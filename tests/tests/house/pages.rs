@@ -1,0 +1,76 @@
+//! What people read: the guide, the front pages of the crates, and what a newcomer looks for.
+
+use crate::links::Page;
+use crate::{NOTHING, repository};
+use std::collections::BTreeSet;
+use std::fs;
+
+/// The published crates' folders.
+const PUBLISHED: [&str; 5] = ["", "retry/", "table/", "codegen/", "cli/"];
+/// Pages that are read in a clone or on the repository's site, besides those of the guide.
+const PAGES: [&str; 4] = ["CHANGELOG.md", "CONTRIBUTING.md", "MIGRATION.md", "SECURITY.md"];
+
+/// The text of a file in the repository; an empty one for a folder.
+fn read(file: &str) -> Option<String> {
+    let path = repository().join(file);
+    if path.is_dir() { Some(String::new()) } else { fs::read_to_string(path).ok() }
+}
+
+fn page(file: &str) -> Page {
+    Page::of(file, &read(file).unwrap_or_else(|| panic!("there is no {file}")))
+}
+
+/// The guide's pages, but for its table of contents.
+fn guide() -> BTreeSet<String> {
+    let entries = fs::read_dir(repository().join("docs/src")).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.ends_with(".md") && name != "SUMMARY.md").collect()
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let guide = guide().into_iter().map(|name| format!("docs/src/{name}"));
+    let fronts = PUBLISHED.iter().map(|folder| format!("{folder}README.md"));
+    let others = PAGES.iter().map(|&name| name.to_owned());
+    let files = guide.chain(fronts).chain(others).chain(["docs/src/SUMMARY.md".to_owned()]);
+    let broken: Vec<_> = files.flat_map(|file| page(&file).broken(&read)).collect();
+    assert_eq!(broken, NOTHING);
+}
+
+#[test]
+fn the_guide_lists_each_page_and_compiles_its_examples() {
+    let listed: BTreeSet<_> = page("docs/src/SUMMARY.md").targets().collect();
+    let compiled = read("tests/src/guide.rs").unwrap();
+    for name in guide() {
+        assert!(listed.contains(&format!("docs/src/{name}")), "docs/src/SUMMARY.md doesn't list {name}");
+        let include = format!("include_str!(\"../../docs/src/{name}\")");
+        assert!(compiled.contains(&include), "tests/src/guide.rs doesn't have {name}");
+    }
+}
+
+#[test]
+fn front_pages_work_where_there_is_no_clone() {
+    let relative: Vec<_> =
+        PUBLISHED.iter().flat_map(|folder| page(&format!("{folder}README.md")).relative()).collect();
+    assert_eq!(relative, NOTHING, "docs.rs and crates.io show this page: link to the repository's site");
+}
+
+#[test]
+fn docs_rs_builds_each_crate_with_all_features_and_shows_them() {
+    for folder in PUBLISHED {
+        let manifest = read(&format!("{folder}Cargo.toml")).unwrap();
+        let metadata =
+            "[package.metadata.docs.rs]\nall-features = true\nrustdoc-args = [\"--cfg\", \"docsrs\"]\n";
+        assert!(manifest.contains(metadata), "{folder}Cargo.toml says nothing to docs.rs");
+        assert!(manifest.contains("readme = \"README.md\""), "{folder}Cargo.toml has no front page");
+        let Some(root) = read(&format!("{folder}src/lib.rs")) else { continue };
+        assert!(
+            root.contains("#![cfg_attr(docsrs, feature(doc_cfg))]"),
+            "{folder}src/lib.rs shows no features"
+        );
+        assert!(
+            root.starts_with("#![doc = include_str!(\"../README.md\")]"),
+            "{folder}src/lib.rs has no front page"
+        );
+    }
+}
