@@ -17,6 +17,7 @@ mod nanos;
 mod operation;
 mod plan;
 mod private;
+mod retry_after;
 mod rules;
 mod server_delay;
 mod settings;
@@ -33,7 +34,7 @@ pub use http::{
     Classification, HeaderLookup, HttpFailure, Idempotency, IdempotencyRule, IdempotencyStrategy,
     IdempotencyTable, OperationClass, ParseStrategyError, PathPattern, PatternError, Precondition, Preset,
     RequestFacts, StatusSet, TransportFailure, TransportFailures, UnknownPresetError, UnknownRuleError,
-    presets, retry_after,
+    presets, retry_info_in_json,
 };
 #[cfg(feature = "sys-rng")]
 pub use jitter::ThreadJitter;
@@ -44,6 +45,7 @@ pub use operation::{
     Resend, RetryBudget, RetryFact, Seen, Stop, World,
 };
 pub use plan::{AttemptPlan, Impact, Response};
+pub use retry_after::retry_after;
 pub use server_delay::ServerDelay;
 pub use settings::{RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError, SettingsProblem};
 pub use started_attempt::{AttemptKind, StartedAttempt};

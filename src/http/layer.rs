@@ -152,8 +152,8 @@ impl HttpRetryLayer {
         self.changed()
     }
 
-    /// Whether the header `Retry-After` of a response that is retried is heeded: a number of seconds or a
-    /// date, as [`gax_retry::retry_after`] reads them. A date counts from the response's `Date`, or else from
+    /// Whether the delay that a response asks for is heeded: by the header `Retry-After`, a number of seconds or a
+    /// date, as [`gax_retry::retry_after`] reads them, or by a `google.rpc.RetryInfo` in its JSON body. A date counts from the response's `Date`, or else from
     /// this machine's clock. Back-off comes on top of it.
     #[must_use]
     pub fn server_delays(mut self, heeded: bool) -> Self {

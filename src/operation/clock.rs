@@ -47,7 +47,6 @@ pub(crate) fn until(deadline: Instant) -> Duration {
 }
 
 /// The time of day, for dates that a server sends.
-#[cfg(feature = "http")]
 #[expect(clippy::disallowed_methods, reason = "the clock is read here, and nowhere else")]
 pub(crate) fn time_of_day() -> std::time::SystemTime {
     std::time::SystemTime::now()

@@ -13,9 +13,7 @@ mod tests;
 mod timer;
 
 pub(crate) use blocking::run_blocking;
-#[cfg(feature = "http")]
-pub(crate) use clock::time_of_day;
-pub(crate) use clock::{Clock, until};
+pub(crate) use clock::{Clock, time_of_day, until};
 pub(crate) use driver::{Driver, Finished};
 pub(crate) use inbound::{inbound_deadline, serve_within, time_left};
 pub(crate) use jitter::{Jitter, JitterSeeds};

@@ -3,9 +3,11 @@
 pub(crate) mod blame;
 mod chain;
 mod connect_problem;
+mod retry_after;
 #[cfg(any(feature = "http", feature = "tables"))]
 mod shared_service;
 
 pub(crate) use chain::chain;
+pub(crate) use retry_after::retry_after_in;
 #[cfg(any(feature = "http", feature = "tables"))]
 pub(crate) use shared_service::SharedService;

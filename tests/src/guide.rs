@@ -51,6 +51,9 @@ mod causes {}
 #[doc = include_str!("../../docs/src/deadlines.md")]
 mod deadlines {}
 
+#[doc = include_str!("../../docs/src/server-delays.md")]
+mod server_delays {}
+
 #[doc = include_str!("../../docs/src/compatibility.md")]
 mod compatibility {}
 

@@ -5,7 +5,7 @@ mod failure;
 mod http_status;
 mod idempotency;
 pub mod presets;
-mod retry_after;
+mod retry_info;
 mod status_set;
 
 pub use failure::{HttpFailure, TransportFailure, TransportFailures};
@@ -15,5 +15,5 @@ pub use idempotency::{
     UnknownRuleError,
 };
 pub use presets::{Preset, UnknownPresetError};
-pub use retry_after::retry_after;
+pub use retry_info::retry_info_in_json;
 pub use status_set::StatusSet;

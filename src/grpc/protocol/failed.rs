@@ -53,7 +53,8 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
             current.note(Note::CountedAsDeadlineExceeded);
             return self.timed_out(plan, seen);
         }
-        self.ended(plan, failure, seen)
+        let server_delay = failure.server_delay();
+        self.ended(plan, failure, seen).with_server_delay(server_delay)
     }
 
     /// The connection or the stream broke; `has_begun` says that the response had begun.

@@ -1,11 +1,11 @@
 //! An attempt that failed, kept as it came until somebody needs its status.
 
 use super::headers::StatusHeaders;
-use super::{cause, received};
+use super::{cause, received, server_delay};
 use crate::operation::{Clock, ConnectProblem, OperationError, OperationReport};
 use crate::transport::{blame, chain};
 use gax_retry::__private::Escaped;
-use gax_retry::{Code, Seen};
+use gax_retry::{Code, Seen, ServerDelay};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, StatusCode};
 use std::error::Error;
@@ -142,6 +142,19 @@ impl Failure {
             | Kind::TimedOut { .. }
             | Kind::NoTime
             | Kind::AtDeadline => false,
+        }
+    }
+
+    /// The wait that the response asks for.
+    pub(crate) fn server_delay(&self) -> ServerDelay {
+        match &self.kind {
+            Kind::Status { trailers: StatusHeaders::Map(trailers), .. } => {
+                server_delay::in_trailers(trailers)
+            }
+            Kind::WithoutStatus { http, headers: StatusHeaders::Map(headers) } if *http != StatusCode::OK => {
+                server_delay::in_http_error(headers)
+            }
+            _ => ServerDelay::None,
         }
     }
 

@@ -4,5 +4,6 @@ pub(super) mod cause;
 mod failure;
 mod headers;
 pub(super) mod received;
+mod server_delay;
 
 pub(crate) use failure::{Failure, Suspect, not_sent};

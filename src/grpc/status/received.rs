@@ -8,7 +8,7 @@ use tonic::Status;
 use tonic::metadata::MetadataMap;
 
 /// Base64 as tonic reads it: what this refuses, tonic would panic on.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
+pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::STANDARD,
     GeneralPurposeConfig::new()
         .with_encode_padding(false)

@@ -6,11 +6,10 @@ use crate::http::BoxError;
 use crate::http::failure::{NoBody, Part};
 use crate::http::plan::HttpPlan;
 use crate::http::request::Replay;
-use crate::http::response::{
-    DRAIN_TIME, EndedEarly, HttpResponseBody, Read, ReadExtent, ResponseReader, asked_for,
-};
+use crate::http::response::{DRAIN_TIME, EndedEarly, HttpResponseBody, Read, ReadExtent, ResponseReader};
 use crate::operation::{Current, Fact, Jitter, Note, Protocol, Timer, until};
-use gax_retry::{AttemptKind, AttemptResult, HttpFailure, ServerDelay, StartedAttempt};
+use crate::transport::retry_after_in;
+use gax_retry::{AttemptKind, AttemptResult, HttpFailure, ServerDelay, StartedAttempt, retry_info_in_json};
 use http::StatusCode;
 use http_body::Body;
 use pin_project_lite::pin_project;
@@ -64,7 +63,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         current: &mut Current<'_>,
     ) -> AttemptResult {
         let failure = HttpFailure::Status(response.status().as_u16());
-        let delay = asked_for(response.headers()).map_or(ServerDelay::None, ServerDelay::AtLeast);
+        let delay = asked_for(&response).map_or(ServerDelay::None, ServerDelay::AtLeast);
         self.failed(plan, Some(failure), Ended::Response(Box::new(response)), current)
             .with_server_delay(delay)
             .with_end(ended_at)
@@ -240,6 +239,12 @@ where
             ended.cut();
         }
     }
+}
+
+/// The wait that a response asks for: by `Retry-After`, or by `google.rpc.RetryInfo` in what has come of its body.
+fn asked_for<R>(response: &http::Response<HttpResponseBody<R>>) -> Option<Duration> {
+    let in_body = response.body().with_bytes(retry_info_in_json);
+    retry_after_in(response.headers()).max(in_body)
 }
 
 fn ended<R>(result: AttemptResult) -> Poll<Fact<R>> {

@@ -49,6 +49,14 @@ impl<B> HttpResponseBody<B> {
         Self { frames, remainder }
     }
 
+    /// Looks at what has come in, without taking it.
+    pub(crate) fn with_bytes<T>(&self, look: impl FnOnce(&[u8]) -> T) -> T {
+        match (self.frames.first(), self.frames.len()) {
+            (Some(only), len) if only.len() == len => look(only),
+            _ => look(&self.frames.pieces().collect::<Vec<_>>().concat()),
+        }
+    }
+
     /// Lets go of the connection; what has not come in by now never will.
     pub(crate) fn cut(&mut self) {
         if matches!(self.remainder, Remainder::Open { .. }) {

@@ -3,9 +3,7 @@
 mod body;
 mod open_body;
 mod reader;
-mod retry_after;
 
 pub use body::HttpResponseBody;
 pub(crate) use open_body::EndedEarly;
 pub(crate) use reader::{DRAIN_TIME, Read, ReadExtent, ResponseReader};
-pub(crate) use retry_after::asked_for;

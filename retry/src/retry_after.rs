@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 /// Of several values the longest counts, also where they were joined with commas. Decimals are rounded up to
 /// whole seconds. A date counts from the response's own `Date`, where it has a valid one, so that a clock that
 /// is wrong on either side does no harm, and else from `now`; one in the past is no wait. What is neither a
-/// number nor a date is left out, and is `None` if nothing else is there.
+/// number nor a date is left out, and is `None` if nothing else is there. Dates are read with the feature `http` only.
 ///
 /// # Examples
 ///
@@ -19,6 +19,7 @@ use std::time::{Duration, SystemTime};
 /// let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
 /// let asked = |values: &[&'static str]| retry_after(values.iter().map(|value| value.as_bytes()), None, now);
 /// assert_eq!(asked(&["120"]), Some(Duration::from_secs(120)));
+/// # #[cfg(feature = "http")]
 /// assert_eq!(asked(&["Sun, 06 Nov 1994 08:49:47 GMT"]), Some(Duration::from_secs(10)));
 /// assert_eq!(asked(&["soon", "1.5"]), Some(Duration::from_secs(2)));
 /// assert_eq!(asked(&["soon"]), None);
@@ -45,8 +46,14 @@ fn longest(value: &str, since: SystemTime) -> Option<Duration> {
     }
 }
 
+#[cfg(feature = "http")]
 fn http_date(text: &str) -> Option<SystemTime> {
     httpdate::parse_http_date(text).ok()
+}
+
+#[cfg(not(feature = "http"))]
+fn http_date(_: &str) -> Option<SystemTime> {
+    None
 }
 
 /// A number of seconds, rounded up to whole ones.
@@ -61,7 +68,7 @@ fn seconds(text: &str) -> Option<Duration> {
     Some(Duration::from_secs(whole.parse().unwrap_or(u64::MAX).saturating_add(more)))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "http"))]
 mod tests {
     use super::*;
 
