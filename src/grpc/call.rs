@@ -2,8 +2,8 @@
 
 use super::passthrough::Passthrough;
 use crate::grpc::methods::MethodPlan;
+use crate::grpc::methods::timeout::shorter;
 use crate::grpc::protocol::{GrpcProtocol, Reply};
-use crate::grpc::request::timeout::shorter;
 use crate::grpc::request::{CapturedRequest, Inspection, Read, RequestBuffer, path_of};
 use crate::grpc::response::{ReadExtent, ResponseBody};
 use crate::grpc::status::not_sent;

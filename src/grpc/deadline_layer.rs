@@ -1,6 +1,6 @@
 //! A server's inbound deadline, passed to the calls that its handlers make.
 
-use crate::grpc::request::timeout;
+use crate::grpc::methods::timeout;
 use crate::operation::serve_within;
 use http::{Request, Response};
 use pin_project_lite::pin_project;

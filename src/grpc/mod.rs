@@ -23,10 +23,10 @@ pub use layer::RetryLayer;
 #[cfg(feature = "tables")]
 pub use methods::DescriptorError;
 pub(crate) use methods::MethodPlan;
-pub(crate) use protocol::{GrpcProtocol, Reply};
-pub(crate) use request::timeout::{
+pub(crate) use methods::timeout::{
     GRPC_TIMEOUT, from_headers as timeout_in, set_header as set_timeout, shorter,
 };
+pub(crate) use protocol::{GrpcProtocol, Reply};
 pub(crate) use request::{ReplayableRequest, grpc_request, path_of, shrink, too_large};
 pub use response::ResponseBody;
 pub(crate) use response::{PREFIX, ReadExtent, Remainder, ResponseReader};

@@ -1,5 +1,6 @@
 //! Files, read up to a limit.
 
+use crate::TableError;
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
@@ -38,6 +39,12 @@ pub fn read_stream(stream: impl Read) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     stream.take(LONGEST_FILE as u64 + 1).read_to_end(&mut content)?;
     if content.len() > LONGEST_FILE { Err(too_long()) } else { Ok(content) }
+}
+
+/// A regular file's content, up to the length that a table may have.
+pub(crate) fn load(path: &Path) -> Result<Vec<u8>, TableError> {
+    read_file(path)
+        .map_err(|error| TableError::from_io(format!("can't read {}: {error}", path.display()), error))
 }
 
 fn check(metadata: &Metadata) -> io::Result<()> {

@@ -1,8 +1,18 @@
-//! What an operation wants done.
+//! What an operation asks for: time and randomness, and things to be done.
 
 use super::Stop;
-use crate::StartedAttempt;
+use crate::{JitterSource, StartedAttempt};
 use std::time::Duration;
+
+/// What an operation asks its surroundings for. It asks only when it needs the reply: an operation whose
+/// first attempt succeeds asks nothing.
+pub trait World {
+    /// The time since the operation's start.
+    fn now(&mut self) -> Duration;
+
+    /// Where its jitter comes from.
+    fn jitter(&mut self) -> &mut dyn JitterSource;
+}
 
 /// One thing for the driver to do. After it is done, the driver asks for the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

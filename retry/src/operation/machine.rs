@@ -1,20 +1,10 @@
 //! One operation on its way.
 
 use super::state::State;
-use super::{Action, AttemptResult, CommitPoint, End, Outcome, Policy};
+use super::{Action, AttemptResult, CommitPoint, End, Outcome, Policy, World};
+use crate::StartedAttempt;
 use crate::nanos::{FOREVER, nanos_or_forever};
-use crate::{JitterSource, StartedAttempt};
 use std::time::Duration;
-
-/// What an operation asks its surroundings for. It asks only when it needs the reply: an operation whose
-/// first attempt succeeds asks nothing.
-pub trait World {
-    /// The time since the operation's start.
-    fn now(&mut self) -> Duration;
-
-    /// Where its jitter comes from.
-    fn jitter(&mut self) -> &mut dyn JitterSource;
-}
 
 /// One operation: facts go in, and [`next`](Self::next) gives one action at a time out.
 ///
@@ -252,7 +242,7 @@ impl Operation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Code, RetrySettings};
+    use crate::{Code, JitterSource, RetrySettings};
 
     struct Clock(Duration);
 

@@ -15,10 +15,10 @@ mod tests;
 #[cfg(test)]
 pub(crate) use tests::ByHand;
 
-pub use action::{Action, End};
+pub use action::{Action, End, World};
 pub use attempt_result::{AttemptResult, Delivery, Outcome, Resend, RetryFact, Seen};
 pub use budget::RetryBudget;
 pub use hedging::Hedging;
-pub use machine::{Operation, World};
+pub use machine::Operation;
 pub use policy::{CommitPoint, Policy};
 pub use stop::{NotAttempted, Stop};

@@ -5,6 +5,7 @@ pub(super) mod descriptors;
 mod plan;
 #[cfg(feature = "tables")]
 mod table;
+pub(super) mod timeout;
 
 #[cfg(feature = "tables")]
 pub use descriptors::DescriptorError;

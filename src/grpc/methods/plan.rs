@@ -1,6 +1,6 @@
 //! The settings of a method, made ready to run calls by.
 
-use crate::grpc::request::timeout;
+use super::timeout;
 use crate::operation::JitterSeeds;
 use crate::settings::{BufferLimits, CallOptions, CallSettings};
 use gax_retry::{Compatibility, Policy, StartedAttempt};

@@ -2,8 +2,8 @@
 
 use super::failed::Bad;
 use super::grpc_protocol::GrpcProtocol;
-use crate::grpc::methods::MethodPlan;
-use crate::grpc::request::{ReplayableRequest, timeout};
+use crate::grpc::methods::{MethodPlan, timeout};
+use crate::grpc::request::ReplayableRequest;
 use crate::grpc::response::{Remainder, ResponseReader, Step};
 use crate::grpc::status::{Failure, Suspect};
 use crate::grpc::transport::{ServiceHandle, ready_now};

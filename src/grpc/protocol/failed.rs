@@ -1,8 +1,8 @@
 //! The facts of an attempt that brought no good response.
 
 use super::grpc_protocol::GrpcProtocol;
-use crate::grpc::methods::MethodPlan;
-use crate::grpc::request::{ReplayableRequest, timeout};
+use crate::grpc::methods::{MethodPlan, timeout};
+use crate::grpc::request::ReplayableRequest;
 use crate::grpc::status::cause::{Nature, Reach};
 use crate::grpc::status::{Failure, Suspect};
 use crate::grpc::transport::ServiceHandle;

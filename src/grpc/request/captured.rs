@@ -3,8 +3,7 @@
 use super::buffer::{Read, RequestBuffer};
 use super::inspection::CompactParts;
 use super::replayable::{ReplayableRequest, body, grpc_request, path_of, shrink, too_large};
-use super::timeout;
-use crate::grpc::methods::MethodPlan;
+use crate::grpc::methods::{MethodPlan, timeout};
 use crate::operation::Note;
 use bytes::Bytes;
 use http::request::Parts;

@@ -1,7 +1,7 @@
 //! What one look at a request shows.
 
 use super::replayable::{GRPC, TRAILERS};
-use super::timeout::{self, GRPC_TIMEOUT};
+use crate::grpc::methods::timeout::{self, GRPC_TIMEOUT};
 use crate::settings::CallOptions;
 use http::header::{CONTENT_TYPE, TE};
 use http::{HeaderName, HeaderValue, Method, Version};

@@ -4,7 +4,6 @@ mod buffer;
 mod captured;
 mod inspection;
 mod replayable;
-pub(super) mod timeout;
 
 pub(crate) use buffer::{Read, RequestBuffer};
 pub(crate) use captured::CapturedRequest;

@@ -1,12 +1,10 @@
 //! All that a table's files say, as one.
 
-use crate::document::Span;
-use crate::policy::{Definitions, Entry};
-use crate::retry_table::TableFile;
-use crate::service_config::{
+use crate::document::{Located, Span};
+use crate::model::written::{
     HedgingPolicy, MethodConfig, Name, OwnFields, RetryPolicy, ServiceConfig, Throttling,
 };
-use crate::values::Located;
+use crate::model::{Definitions, Entry, TableFile};
 use crate::{RetryTable, RetryThrottling};
 use gax_retry::{CodeSet, RetrySettings};
 use std::collections::HashSet;

@@ -1,7 +1,7 @@
 //! What a table says of HTTP requests, which TOML alone has a place for.
 
 use super::conversion::Conversion;
-use super::json::quoted;
+use super::text::quoted;
 use crate::{Finding, Severity};
 use gax_retry::{IdempotencyTable, OperationClass, Precondition};
 use std::fmt::Write as _;

@@ -1,7 +1,7 @@
 //! What a form can't express.
 
 use super::gather::gather;
-use crate::service_config::{MethodConfig, Name};
+use crate::model::written::{MethodConfig, Name};
 use crate::{Dialect, Finding, RetryTable, Severity, SourceLocation};
 use std::fmt::Write as _;
 

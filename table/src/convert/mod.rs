@@ -1,19 +1,17 @@
 //! Tables in another form than the one they were read in.
 
 mod conversion;
-mod envoy;
 mod gather;
 #[cfg(feature = "http")]
 mod http;
-mod istio;
-mod json;
 mod losses;
 mod named;
 mod proxy;
 mod service_config;
 mod target;
+mod text;
 mod toml;
-mod yaml;
+mod write;
 
 pub use conversion::Conversion;
 pub use target::{ConversionTarget, ParseConversionTargetError};

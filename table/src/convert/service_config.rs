@@ -2,12 +2,12 @@
 
 use super::conversion::Conversion;
 use super::gather::gather;
-use super::json::{json_text, member, number_text, string, value};
 use super::losses::Losses;
+use super::text::{json_text, member, number_text, string, value};
 use crate::RetryTable;
-use crate::document::{Kind, Member, Node};
-use crate::service_config::{HedgingPolicy, MethodConfig, RetryPolicy};
-use crate::values::{Located, seconds_text};
+use crate::document::{Kind, Located, Member, Node};
+use crate::model::written::{HedgingPolicy, MethodConfig, RetryPolicy};
+use crate::values::seconds_text;
 use gax_retry::__private::unchecked;
 use gax_retry::{Code, Compatibility, RetrySettings};
 use std::time::Duration;
@@ -76,7 +76,7 @@ fn polling_and_batching(method: &MethodConfig, losses: &mut Losses<'_>) {
     }
 }
 
-fn name(name: &crate::service_config::Name) -> Node {
+fn name(name: &crate::model::written::Name) -> Node {
     let mut members = Vec::new();
     if !name.service.is_empty() {
         members.push(member("service", string(&name.service)));

@@ -2,12 +2,12 @@
 
 use super::conversion::Conversion;
 use super::gather::gather;
-use super::json::{member, number_text, quoted, string};
 use super::losses::Losses;
+use super::text::{member, number_text, quoted, string};
 use crate::RetryTable;
-use crate::document::{Kind, Member, Node};
-use crate::service_config::{HedgingPolicy, MethodConfig, Name};
-use crate::values::{Located, seconds_text, time_text};
+use crate::document::{Kind, Located, Member, Node};
+use crate::model::written::{HedgingPolicy, MethodConfig, Name};
+use crate::values::{seconds_text, time_text};
 use gax_retry::{BatchingSettings, Code, LimitExceeded, RetrySettings};
 use std::time::Duration;
 

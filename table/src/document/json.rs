@@ -1,6 +1,7 @@
 //! JSON text to nodes.
 
-use super::{Kind, Member, Node, Source, Span};
+use super::node::{Kind, Member, Node, Span};
+use super::source::Source;
 use crate::TableError;
 use jsonc_parser::ast::{ObjectPropName, Value};
 use jsonc_parser::common::{Range, Ranged};

@@ -5,101 +5,16 @@ mod continuation;
 mod json;
 mod lines;
 mod node;
+mod source;
 #[cfg(feature = "toml")]
 mod toml;
 #[cfg(feature = "yaml")]
 mod yaml;
 
 pub(crate) use json::{Strictness, read_json};
-pub(crate) use node::{Kind, Member, Node, Span};
+pub(crate) use node::{Kind, Located, Member, Node, Span};
+pub(crate) use source::Source;
 #[cfg(feature = "toml")]
 pub(crate) use toml::read_toml;
 #[cfg(feature = "yaml")]
 pub(crate) use yaml::read_yaml;
-
-use super::{SourceLocation, TableError};
-use crate::input::LONGEST_FILE;
-use lines::Lines;
-use std::sync::Arc;
-
-/// The longest piece of a file that a message repeats, in characters.
-const LONGEST_EXCERPT: usize = 60;
-
-/// What a TXT record has before its list of service configs; it reads as white space.
-const DNS_PREFIX: &str = "grpc_config=";
-
-/// A text without its line breaks, and without what indents its lines.
-fn on_one_line(text: &str) -> String {
-    text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
-}
-
-/// A text with its name, so that places in it can be told.
-#[derive(Debug, Clone)]
-pub(crate) struct Source {
-    file: Option<Arc<str>>,
-    text: Arc<str>,
-    lines: Lines,
-}
-
-impl Source {
-    pub(crate) fn new(file: Option<Arc<str>>, text: &str) -> Self {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let lines = Lines::new(text);
-        let text = match text.strip_prefix(DNS_PREFIX) {
-            Some(config) => format!("{}{config}", " ".repeat(DNS_PREFIX.len())).into(),
-            None => text.into(),
-        };
-        Self { file, text, lines }
-    }
-
-    /// A file's content as text, if it is UTF-8 and not too long.
-    pub(crate) fn decode(file: Option<Arc<str>>, content: &[u8]) -> Result<Self, TableError> {
-        let place = |valid: &[u8], text: String| {
-            let source = Self::new(file.clone(), std::str::from_utf8(valid).unwrap_or_default());
-            let end = source.text().len();
-            (source.origin(Span { start: end, end }), text)
-        };
-        if content.len() > LONGEST_FILE {
-            let (origin, text) = place(&[], String::new());
-            let message = format!("the file has {} bytes, but 16 MiB is the limit", content.len());
-            return Err(TableError::new(message).with_help("split the file").at(origin, text));
-        }
-        match std::str::from_utf8(content) {
-            Ok(text) => Ok(Self::new(file, text)),
-            Err(error) => {
-                let (valid, rest) = content.split_at(error.valid_up_to());
-                let byte = rest.first().copied().unwrap_or_default();
-                let (origin, text) = place(valid, format!("0x{byte:02x}"));
-                Err(TableError::new(format!("the byte 0x{byte:02x} is not UTF-8"))
-                    .with_help("save the file as UTF-8")
-                    .at(origin, text))
-            }
-        }
-    }
-
-    pub(crate) fn text(&self) -> &str {
-        &self.text
-    }
-
-    pub(crate) fn origin(&self, span: Span) -> SourceLocation {
-        let (line, column) = self.lines.position(&self.text, span.start);
-        SourceLocation::new(self.file.clone(), line, column, span.start..span.end)
-    }
-
-    /// The text of a span, cut off where it gets long.
-    pub(crate) fn excerpt(&self, span: Span) -> String {
-        let text = self.text.get(span.start..span.end).unwrap_or_default();
-        match text.char_indices().nth(LONGEST_EXCERPT) {
-            Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
-            None => text.to_owned(),
-        }
-    }
-
-    /// An error about the text of a span: "`text` `problem`; `help`".
-    pub(crate) fn fault(&self, span: Span, problem: &str, help: impl Into<String>) -> TableError {
-        let text = self.excerpt(span);
-        TableError::new(format!("{} {problem}", on_one_line(&text)))
-            .with_help(help)
-            .at(self.origin(span), text)
-    }
-}

@@ -7,6 +7,13 @@ pub(crate) struct Span {
     pub(crate) end: usize,
 }
 
+/// Something that a text says, with its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Located<T> {
+    pub(crate) value: T,
+    pub(crate) span: Span,
+}
+
 /// A value with its place.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Node {

@@ -1,6 +1,7 @@
 //! TOML text to nodes.
 
-use super::{Kind, Member, Node, Source, Span, on_one_line};
+use super::node::{Kind, Member, Node, Span};
+use super::source::{Source, on_one_line};
 use crate::TableError;
 use std::ops::Range;
 use toml::Spanned;

@@ -1,7 +1,8 @@
 //! YAML text to nodes.
 
 use super::continuation::Indented;
-use super::{Kind, Member, Node, Source, Span};
+use super::node::{Kind, Member, Node, Span};
+use super::source::Source;
 use crate::TableError;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span as YamlSpan, Tag};
 use std::borrow::Cow;

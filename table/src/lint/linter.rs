@@ -1,8 +1,9 @@
 //! Runs the rules.
 
 use super::report::Report;
+use super::rule::Rule;
+use super::rules::{check, rules, unused_suppressions};
 use super::subject::Subject;
-use super::{backoff, codes, coverage, entries, limits, names, rules, streams, suppressions, writes};
 use crate::suggest;
 use crate::{Finding, RetryTable, ServiceDescription, Severity};
 use std::collections::HashSet;
@@ -85,18 +86,7 @@ impl Linter {
     pub fn run(&self, table: &RetryTable) -> Vec<Finding> {
         let subject = Subject::new(table, self.services.as_deref(), &self.imported);
         let mut report = Report::default();
-        for check in [
-            names::check,
-            entries::check,
-            limits::check,
-            backoff::check,
-            codes::check,
-            writes::check,
-            streams::check,
-            coverage::check,
-        ] {
-            check(&subject, &mut report);
-        }
+        check(&subject, &mut report);
         let unusable = table.unusable_entries(self.services.as_deref().unwrap_or_default());
         let findings = table.findings().iter().cloned().map(|finding| {
             let is_harmful = finding.rule() == "skipped-entry"
@@ -105,7 +95,8 @@ impl Linter {
         });
         let mut findings: Vec<Finding> = findings.collect();
         findings.extend(report.into_findings());
-        let unused = suppressions::unused(table, &findings, self.services.is_some());
+        let unused =
+            unused_suppressions(table, &findings, &rules().collect::<Vec<_>>(), self.services.is_some());
         findings.retain(|finding| table.allowance_for(finding).is_none());
         findings.extend(unused);
         self.judge(findings)
@@ -162,7 +153,7 @@ impl FromStr for Target {
                 return Ok(Target::Severity(severity));
             }
         }
-        let ids = || rules().map(super::Rule::id);
+        let ids = || rules().map(Rule::id);
         ids().find(|id| *id == text).map(Target::Rule).ok_or_else(|| UnknownTargetError {
             text: text.to_owned(),
             suggestion: suggest::closest(text, ids()).map(str::to_owned),

@@ -26,26 +26,16 @@
 //! ```
 
 mod action;
-mod backoff;
-mod codes;
-mod coverage;
-mod entries;
-mod limits;
 mod linter;
-mod names;
-mod reader_rules;
 mod report;
 mod rule;
-mod siblings;
-mod streams;
+mod rules;
 mod subject;
-mod suppressions;
 #[cfg(test)]
 #[cfg(feature = "json")]
 mod tests;
 mod version;
-mod writes;
 
 pub use linter::{Linter, Target, UnknownTargetError};
-pub use rule::{Needs, Rule, rules};
-pub use siblings::sibling_drift;
+pub use rule::{Needs, Rule};
+pub use rules::{rules, sibling_drift};

@@ -1,6 +1,6 @@
 //! Findings as they come up.
 
-use super::Rule;
+use super::rule::Rule;
 use crate::{Finding, SourceLocation};
 
 /// What the rules have found.

@@ -1,8 +1,5 @@
 //! The rules as data: what each is called, and how much it matters.
 
-use super::{
-    backoff, codes, coverage, entries, limits, names, reader_rules, siblings, streams, suppressions, writes,
-};
 use crate::Severity;
 use std::fmt;
 
@@ -68,22 +65,4 @@ impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.id)
     }
-}
-
-/// Every rule, those of the readers included.
-pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    let groups: [&[Rule]; 11] = [
-        &reader_rules::RULES,
-        &names::RULES,
-        &entries::RULES,
-        &limits::RULES,
-        &backoff::RULES,
-        &codes::RULES,
-        &writes::RULES,
-        &streams::RULES,
-        &coverage::RULES,
-        &siblings::RULES,
-        &suppressions::RULES,
-    ];
-    groups.into_iter().flatten()
 }

@@ -3,7 +3,7 @@
 use super::definitions::{RowKind, StubRow, StubTable};
 use super::getter::getter_name;
 use super::service::{MethodDescription, ServiceDescription};
-use crate::policy::Entry;
+use crate::model::Entry;
 use crate::{MethodPolicy, RetryTable};
 use gax_retry::__private::unchecked;
 use gax_retry::{CodeSet, MethodKind, RetrySettings};

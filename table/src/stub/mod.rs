@@ -4,6 +4,7 @@ mod definitions;
 mod getter;
 mod join;
 mod service;
+mod unknown_names;
 
 pub use definitions::{RowKind, StubRow, StubTable};
 pub use getter::getter_name;

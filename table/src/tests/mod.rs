@@ -1,29 +1,13 @@
 //! Whole tables, from text to policies.
 
-mod as_written;
-mod client_config;
 mod convert;
-mod convert_corpus;
-mod convert_named;
 mod corpus;
-mod envoy;
-mod errors;
-mod escapes;
-mod formats;
-#[cfg(feature = "yaml")]
-mod gapic;
-mod gax_java;
 mod goldens;
-mod grpc;
 mod hostile;
 mod merge;
-#[cfg(feature = "toml")]
-mod toml_form;
-#[cfg(all(feature = "http", feature = "toml"))]
-mod toml_http;
-mod zero;
+mod read;
 
-use super::{Dialect, RetryTable};
+use crate::{Dialect, Finding, RetryTable};
 use std::path::{Path, PathBuf};
 
 /// The table of a text that has a meaning in the dialect.
@@ -46,7 +30,7 @@ fn one_policy(fields: &str) -> String {
 
 /// The rules of a table's findings.
 fn rules(table: &RetryTable) -> Vec<&'static str> {
-    table.findings().iter().map(super::Finding::rule).collect()
+    table.findings().iter().map(Finding::rule).collect()
 }
 
 /// The folder of shared test data, from `TONIC_GAX_SHARED` or beside the repository.

@@ -1,7 +1,7 @@
 //! The fields of one object, found by name.
 
+use crate::diagnostics::Findings;
 use crate::document::{Kind, Member, Node, Source};
-use crate::findings::Findings;
 use crate::{Dialect, Finding, Severity, TableError, suggest};
 
 /// Values in the order in which their names were asked for; `null` counts as absent.

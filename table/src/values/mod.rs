@@ -6,7 +6,7 @@ mod scalar;
 mod time;
 
 pub(crate) use fields::{FieldFinder, Fields, duplicate_key, rest};
-pub(crate) use scalar::{Located, Scalars};
+pub(crate) use scalar::Scalars;
 #[cfg(feature = "toml")]
 pub(crate) use time::parse_time;
 #[cfg(feature = "convert")]

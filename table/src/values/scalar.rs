@@ -2,19 +2,12 @@
 
 use super::duration::parse_duration;
 use crate::TableError;
-use crate::document::{Kind, Node, Source, Span};
-use crate::findings::Findings;
+use crate::diagnostics::Findings;
+use crate::document::{Kind, Located, Node, Source, Span};
 use crate::{Dialect, Finding, Severity};
 use gax_retry::Code;
 use std::cell::Cell;
 use std::time::Duration;
-
-/// A value with its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Located<T> {
-    pub(crate) value: T,
-    pub(crate) span: Span,
-}
 
 /// Reads values as a dialect's reader does; Java's takes numbers and booleans in quotes too.
 #[derive(Debug)]

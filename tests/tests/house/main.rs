@@ -1,11 +1,14 @@
 //! The rules of the house that no compiler holds: which module may know which, who waits, who ends an operation.
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+mod circles;
 mod links;
 mod order;
 mod pages;
+mod paths;
 mod source;
 
+use circles::circles;
 use order::{Order, Root, arrows};
 use source::{Module, modules};
 use std::fs;
@@ -20,9 +23,9 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// The modules of both crates, the roots first.
-fn crates() -> [(&'static str, Vec<Module>); 2] {
-    ["src/", "retry/src/"].map(|folder| {
+/// The modules of the crates, the roots first.
+fn crates() -> [(&'static str, Vec<Module>); 3] {
+    ["src/", "retry/src/", "table/src/"].map(|folder| {
         let read = |file: &str| fs::read_to_string(repository().join(file)).ok();
         (folder, modules(folder, &read))
     })
@@ -72,6 +75,33 @@ fn modules_know_only_those_below_them() {
         assert_eq!(wrong, NOTHING, "the order of modules is in docs/src/architecture.md");
         assert!(rest.len() > 50, "{folder} has more files than {}", rest.len());
     }
+}
+
+#[test]
+fn files_side_by_side_know_each_other_one_way() {
+    let found: Vec<_> = crates()
+        .iter()
+        .flat_map(|(folder, modules)| {
+            circles(modules).into_iter().map(move |circle| format!("{folder} {circle}"))
+        })
+        .collect();
+    assert_eq!(found, NOTHING, "let one of them hold what both need, or let a third");
+}
+
+/// Files of less than 25 lines, and folders with more than a dozen files and folders.
+fn misshapen(module: &Module) -> Option<String> {
+    let (rooms, is_folder) = (module.children().count(), module.file.ends_with("/mod.rs"));
+    if rooms > 12 {
+        return Some(format!("{} has {rooms} rooms", module.file));
+    }
+    (module.lines < 25 && !is_folder).then(|| format!("{} has {} lines", module.file, module.lines))
+}
+
+#[test]
+fn the_rooms_of_gax_table_are_few_and_none_is_tiny() {
+    let [.., (folder, modules)] = crates();
+    let found: Vec<_> = modules.iter().filter_map(misshapen).collect();
+    assert_eq!((folder, &*found), ("table/src/", NOTHING.as_slice()), "join files, or make a folder of some");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The order of a crate's modules, and the paths that go against it.
 
-use crate::source::{Module, Token};
+use crate::paths::paths;
+use crate::source::Module;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What stands below what: a module knows those of lower levels.
@@ -69,68 +70,16 @@ impl Root {
 pub(crate) fn arrows(module: &Module, root: &Root, order: &Order) -> Vec<String> {
     let Some(from) = module.path.first() else { return Vec::new() };
     let mut wrong = Vec::new();
-    let mut rest = &*module.tokens;
-    while let Some((first, after)) = rest.split_first() {
-        rest = after;
-        let Some(mut path) = start(module, &first.text) else { continue };
-        let Some(mut inner) = after_colons(rest) else { continue };
-        while let Some((_, after)) = inner.split_first().filter(|(token, _)| token.text == "super") {
-            path.pop();
-            inner = after_colons(after).unwrap_or_default();
-        }
-        rest = inner;
-        if !path.is_empty() {
-            continue;
-        }
-        for head in heads(inner) {
-            let name = root.names.get(&head.text).filter(|_| !root.modules.contains(&head.text));
-            let to = name.unwrap_or(&head.text);
-            let is_elsewhere = to != from && (root.modules.contains(to) || name.is_none());
-            if is_elsewhere && (order.level(to).is_none() || order.level(to) >= order.level(from)) {
-                wrong.push(format!("{}:{}: `{from}` must not know `{to}`", module.file, head.line));
-            }
+    for path in paths(module) {
+        let Some(head) = path.names.first() else { continue };
+        let name = root.names.get(head).filter(|_| !root.modules.contains(head));
+        let to = name.unwrap_or(head);
+        let is_elsewhere = to != from && (root.modules.contains(to) || name.is_none());
+        if is_elsewhere && (order.level(to).is_none() || order.level(to) >= order.level(from)) {
+            wrong.push(format!("{}:{}: `{from}` must not know `{to}`", module.file, path.line));
         }
     }
     wrong
-}
-
-/// Where a path begins that starts with that word.
-fn start(module: &Module, word: &str) -> Option<Vec<String>> {
-    match word {
-        "crate" => Some(Vec::new()),
-        "super" => Some(module.path.split_last()?.1.to_vec()),
-        _ => None,
-    }
-}
-
-fn after_colons(tokens: &[Token]) -> Option<&[Token]> {
-    match tokens {
-        [first, second, after @ ..] if first.text == ":" && second.text == ":" => Some(after),
-        _ => None,
-    }
-}
-
-/// The names that a path goes on with: one, or those of a group.
-fn heads(tokens: &[Token]) -> Vec<&Token> {
-    let Some((first, group)) = tokens.split_first() else { return Vec::new() };
-    if first.text != "{" {
-        return vec![first];
-    }
-    let (mut depth, mut is_head, mut heads) = (1, true, Vec::new());
-    for token in group {
-        match &*token.text {
-            "{" => depth += 1,
-            "}" => depth -= 1,
-            "," => {}
-            _ if is_head && depth == 1 => heads.push(token),
-            _ => {}
-        }
-        is_head = token.text == ",";
-        if depth == 0 {
-            break;
-        }
-    }
-    heads
 }
 
 #[cfg(test)]

@@ -16,6 +16,8 @@ pub(crate) struct Module {
     /// Its path in the crate; none for the root.
     pub(crate) path: Vec<String>,
     pub(crate) tokens: Vec<Token>,
+    /// How many lines it has, tests included.
+    pub(crate) lines: usize,
 }
 
 impl Module {
@@ -23,11 +25,12 @@ impl Module {
         let inner = file.split_once("src/").map_or(file, |(_, inner)| inner);
         let mut path: Vec<_> = inner.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
         path.pop_if(|last| *last == "mod" || *last == "lib");
-        Self { file: file.to_owned(), path, tokens: without_tests(&tokens(text)) }
+        let tokens = without_tests(&tokens(text));
+        Self { file: file.to_owned(), path, tokens, lines: text.lines().count() }
     }
 
     /// The modules that are declared in it and have a file of their own.
-    fn children(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn children(&self) -> impl Iterator<Item = &str> {
         self.tokens.windows(3).filter_map(|window| match window {
             [keyword, name, end] if keyword.text == "mod" && end.text == ";" => Some(&*name.text),
             _ => None,

@@ -1,8 +1,8 @@
 //! What both forms write in the same way.
 
 use crate::Dialect;
-use crate::convert::json::{member, number_text, string, value};
 use crate::convert::losses::{Losses, Whom};
+use crate::convert::text::{member, number_text, string, value};
 use crate::document::{Kind, Member, Node};
 use gax_retry::__private::unchecked;
 use gax_retry::{CodeSet, Compatibility, RetrySettings};

@@ -5,11 +5,11 @@ use super::fields::{code_list, lacks_cap, millis, number, object, seven_fields, 
 use super::services::{Service, services};
 use crate::ServiceDescription;
 use crate::convert::conversion::Conversion;
-use crate::convert::json::{member, string, value};
 use crate::convert::losses::{Losses, Whom};
-use crate::convert::yaml::yaml_text;
+use crate::convert::text::yaml_text;
+use crate::convert::text::{member, string, value};
 use crate::document::{Kind, Node};
-use crate::policy::Entry;
+use crate::model::Entry;
 use crate::{MethodPolicy, RetryTable};
 use gax_retry::__private::unchecked;
 use gax_retry::{CodeSet, RetrySettings};

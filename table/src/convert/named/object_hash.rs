@@ -26,7 +26,7 @@ pub(super) fn object_hash(fields: &[Member]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::convert::json::{member, value};
+    use crate::convert::text::{member, value};
 
     #[test]
     fn names_are_those_of_published_clients() {

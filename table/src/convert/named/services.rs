@@ -2,7 +2,7 @@
 
 use crate::ServiceDescription;
 use crate::convert::losses::{Losses, Whom};
-use crate::policy::Entry;
+use crate::model::Entry;
 use crate::{MethodPolicy, RetryTable};
 
 /// A service with its methods, in the order in which they are written.

@@ -1,0 +1,148 @@
+//! What both proxies are told of a table: routes with timeouts and retries.
+
+use crate::convert::losses::{Losses, Whom};
+use crate::{Dialect, MethodPolicy, RetryTable};
+use gax_retry::{Code, CodeSet, Compatibility, RetrySettings};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// The codes that Envoy knows by name.
+const NAMED_CODES: [(Code, &str); 5] = [
+    (Code::Cancelled, "cancelled"),
+    (Code::DeadlineExceeded, "deadline-exceeded"),
+    (Code::Internal, "internal"),
+    (Code::ResourceExhausted, "resource-exhausted"),
+    (Code::Unavailable, "unavailable"),
+];
+
+/// The most retries that are written for a policy whose attempts only a timeout limits.
+const MOST_RETRIES: u32 = 100;
+
+/// The beginning of every path.
+pub(super) const EVERYTHING: &str = "/";
+
+/// A path that requests are matched by, and its policy.
+#[derive(Debug)]
+pub(super) struct Route<'a> {
+    pub(super) whom: Whom,
+    /// `/service/method` of one method, or the beginning of a path.
+    pub(super) path: String,
+    pub(super) is_exact: bool,
+    pub(super) policy: MethodPolicy<'a>,
+}
+
+/// A table's names, each once: methods, then services, then everything, as the first match counts.
+pub(super) fn routes(table: &RetryTable) -> Vec<Route<'_>> {
+    let names: BTreeSet<_> =
+        table.names().map(|name| (name.service(), name.method().unwrap_or(""))).collect();
+    let rank = |(service, method): &(&str, &str)| (service.is_empty(), method.is_empty());
+    let mut names: Vec<_> =
+        names.into_iter().filter(|(service, method)| !service.is_empty() || method.is_empty()).collect();
+    names.sort_by_key(rank);
+    let route = |(service, method): (&str, &str)| {
+        let path = match (service, method) {
+            ("", _) => EVERYTHING.to_owned(),
+            (service, method) => format!("/{service}/{method}"),
+        };
+        let policy = table.lookup(service, method)?;
+        let is_exact = !method.is_empty();
+        Some(Route { whom: Whom::named(table, service, method), path, is_exact, policy })
+    };
+    names.into_iter().filter_map(route).collect()
+}
+
+/// Whether the routes leave requests without a policy.
+///
+/// They must be passed on all the same: a proxy refuses what no route matches.
+pub(super) fn leave_some(routes: &[Route<'_>]) -> bool {
+    routes.iter().all(|route| route.path != EVERYTHING)
+}
+
+/// The codes as Envoy's `retry_on` names them, and those that it has no name for.
+pub(super) fn retry_on(codes: CodeSet) -> (Vec<&'static str>, Vec<Code>) {
+    let name = |code: Code| NAMED_CODES.into_iter().find(|(known, _)| *known == code).map(|(_, name)| name);
+    (codes.iter().filter_map(name).collect(), codes.iter().filter(|code| name(*code).is_none()).collect())
+}
+
+/// How many retries there may be; where only the total timeout limits them, as many as it has room for if
+/// every attempt fails at once.
+pub(super) fn retries(whom: &Whom, settings: &RetrySettings, losses: &mut Losses<'_>) -> u32 {
+    match (settings.max_attempts(), settings.total_timeout()) {
+        (Some(attempts), _) => attempts.saturating_sub(1),
+        (None, None) => 0,
+        (None, Some(total)) => {
+            let retries = retries_within(settings, total);
+            let message = format!("a number of retries must be given ({retries})");
+            losses.approximate(
+                whom,
+                &message,
+                "as many as the timeout has room for when waits are drawn long; write maxAttempts",
+            );
+            retries
+        }
+    }
+}
+
+fn retries_within(settings: &RetrySettings, total: Duration) -> u32 {
+    let delays = settings.retry_delays(Compatibility::Documented);
+    let mut delay = delays.initial().as_secs_f64();
+    let cap = delays.max().map_or(f64::INFINITY, |cap| cap.as_secs_f64());
+    let mut at = 0.0;
+    let mut retries = 0;
+    while retries < MOST_RETRIES {
+        at += delay.min(cap);
+        if at >= total.as_secs_f64() {
+            break;
+        }
+        delay *= delays.multiplier();
+        retries += 1;
+    }
+    retries
+}
+
+/// The limit on a whole call. Where nothing is retried, that on its only attempt is one too.
+pub(in crate::convert) fn call_timeout(policy: MethodPolicy<'_>) -> Option<Duration> {
+    let settings = policy.settings();
+    let only = settings.initial_rpc_timeout().filter(|_| policy.codes().is_empty());
+    settings.total_timeout().into_iter().chain(only).min()
+}
+
+/// The timeout of single attempts, where it is not that of the call.
+pub(super) fn attempt_timeout(settings: &RetrySettings) -> Option<Duration> {
+    let initial = settings.initial_rpc_timeout()?;
+    settings.total_timeout().is_none_or(|total| initial < total).then_some(initial)
+}
+
+/// Notes what neither proxy can be told of a method.
+pub(super) fn lose_common(whom: &Whom, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) {
+    let settings = policy.settings();
+    let retried = !policy.codes().is_empty();
+    if retried && settings.rpc_timeout_multiplier() > 1.0 && attempt_timeout(settings).is_some() {
+        losses.lose_of(whom, "rpc_timeout_multiplier", "every attempt has the first one's timeout");
+    }
+    if retried && !settings.jittered() {
+        losses.lose_of(whom, "jittered = false", "proxies always draw their waits");
+    }
+    if policy.wait_for_ready() == Some(true) {
+        losses.lose_of(whom, "wait_for_ready", "a proxy replies UNAVAILABLE when no host is there");
+    }
+}
+
+/// Notes what differs between calls that a proxy retries and those that a client does.
+pub(super) fn approximate_common(routes: &[Route<'_>], losses: &mut Losses<'_>) {
+    let every_call = Whom::every_call();
+    losses.lose_extras(|_| false);
+    losses.lose_throttling("the nearest is a retry budget of the cluster; leave it to the clients");
+    if routes.iter().any(|route| call_timeout(route.policy).is_some()) {
+        let help = "callers that look for DEADLINE_EXCEEDED must set their own deadline";
+        losses.approximate(&every_call, "a timeout is reported as UNAVAILABLE", help);
+    }
+    if routes.iter().any(|route| !route.policy.codes().is_empty() || route.policy.hedging().is_some()) {
+        let help = "grpc-retry-pushback-ms has no effect: the proxy goes on with its own back-off";
+        losses.approximate(&every_call, "a server's word on when to retry is not heard", help);
+        if losses.dialect() == Dialect::Grpc {
+            let help = "gRPC's waits are within a fifth of the delay";
+            losses.approximate(&every_call, "waits are drawn from zero up", help);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The way from a table to a text.
+
+use super::conversion::Conversion;
+use super::named::{write_client_config, write_gapic};
+use super::proxy::{write_envoy, write_istio};
+use super::service_config::write_service_config;
+use super::target::ConversionTarget;
+use super::toml::write_toml;
+use crate::{RetryTable, ServiceDescription, TableFormat};
+
+impl RetryTable {
+    /// Writes the table in another form.
+    ///
+    /// [`Toml`](TableFormat::Toml) and [`ServiceConfig`](TableFormat::ServiceConfig) get what the file
+    /// says, so that a table which goes to one and back is the same table; the others get what the
+    /// table's dialect makes of it. What the target can't express is a finding of the result, never left
+    /// out in silence.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_table::{RetryTable, TableFormat};
+    ///
+    /// let text = r#"{"methodConfig": [{"name": [{"service": "a.B"}], "timeout": "60s"}]}"#;
+    /// let toml = RetryTable::parse(text)?.convert(TableFormat::Toml);
+    /// assert_eq!(toml.text(), "[[entry]]\nfor = [\"a.B\"]\ntimeout = \"60s\"\n");
+    /// assert_eq!(toml.findings(), []);
+    /// # Ok::<(), gax_table::TableError>(())
+    /// ```
+    #[must_use]
+    pub fn convert(&self, target: impl Into<ConversionTarget>) -> Conversion {
+        self.convert_for(target, &[])
+    }
+
+    /// Writes the table in another form, for services whose methods are known.
+    ///
+    /// [`GapicYaml`](TableFormat::GapicYaml) and [`ClientConfig`](TableFormat::ClientConfig) list methods
+    /// one by one: those of these services, in their order, with what the table says of each, of all methods
+    /// of the service, or of everything. The other targets need no such list.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::MethodKind;
+    /// use gax_table::{MethodDescription, RetryTable, ServiceDescription, TableFormat};
+    ///
+    /// let text = r#"{"methodConfig": [{"name": [{"service": "a.B"}], "timeout": "60s"}]}"#;
+    /// let table = RetryTable::parse(text)?;
+    /// let service = ServiceDescription::new("a.B").with_method(MethodDescription::new("Get", MethodKind::Unary));
+    /// let config = table.convert_for(TableFormat::ClientConfig, &[service]);
+    /// assert_eq!(config.findings(), []);
+    /// let config = RetryTable::parse(config.text())?;
+    /// assert_eq!(config.names().next().unwrap().method(), Some("Get"));
+    /// # Ok::<(), gax_table::TableError>(())
+    /// ```
+    #[must_use]
+    pub fn convert_for(
+        &self,
+        target: impl Into<ConversionTarget>,
+        services: &[ServiceDescription],
+    ) -> Conversion {
+        let target = target.into();
+        #[cfg_attr(not(feature = "http"), expect(unused_mut, reason = "HTTP adds to it"))]
+        let mut conversion = match target {
+            ConversionTarget::Table(TableFormat::ServiceConfig) => write_service_config(self),
+            ConversionTarget::Table(TableFormat::Toml) => write_toml(self),
+            ConversionTarget::Table(TableFormat::GapicYaml) => write_gapic(self, services),
+            ConversionTarget::Table(TableFormat::ClientConfig) => write_client_config(self, services),
+            ConversionTarget::Envoy => write_envoy(self),
+            ConversionTarget::Istio => write_istio(self),
+        };
+        #[cfg(feature = "http")]
+        if let Some(rules) = self.idempotency() {
+            match target {
+                ConversionTarget::Table(TableFormat::Toml) => super::http::add_rules(&mut conversion, rules),
+                _ => super::http::lose_rules(&mut conversion),
+            }
+        }
+        conversion
+    }
+}

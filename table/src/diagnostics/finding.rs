@@ -1,0 +1,125 @@
+//! What a reader or the linter has to say about a table that loads all the same.
+
+use super::source_location::SourceLocation;
+use gax_retry::__private::Escaped;
+use std::fmt;
+
+/// How much a [`Finding`] matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Severity {
+    /// Good to know.
+    Note,
+    /// The table probably does not do what its author wants.
+    Warning,
+    /// The table can't be meant as it is.
+    Error,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        })
+    }
+}
+
+/// One remark about a table: the rule that makes it, the place, and what to do.
+///
+/// It prints what the file says with control characters escaped, as in `\u{1b}`; the parts are as they stand
+/// in the file.
+///
+/// # Examples
+///
+/// ```
+/// use gax_table::RetryTable;
+///
+/// let table = RetryTable::parse(r#"{"methodConfig": [{"name": [{"service": "a.B"}], "timeOut": "5s"}]}"#)?;
+/// assert_eq!(
+///     table.findings()[0].to_string(),
+///     r#"line 1, column 50: warning[unknown-field]: "timeOut" is not a field of a method config; did you mean "timeout"?"#
+/// );
+/// # Ok::<(), gax_table::TableError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    rule: &'static str,
+    severity: Severity,
+    message: String,
+    help: Option<String>,
+    origin: Option<SourceLocation>,
+}
+
+impl Finding {
+    /// A finding without a place; see [`at`](Finding::at) and [`with_help`](Finding::with_help).
+    #[must_use]
+    pub fn new(rule: &'static str, severity: Severity, message: impl Into<String>) -> Self {
+        Self { rule, severity, message: message.into(), help: None, origin: None }
+    }
+
+    /// The same finding with what to do about it.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// The same finding with its place.
+    #[must_use]
+    pub fn at(mut self, origin: impl Into<Option<SourceLocation>>) -> Self {
+        self.origin = origin.into();
+        self
+    }
+
+    /// The same finding, mattering that much.
+    #[must_use]
+    pub fn with_severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
+
+    /// The rule's name, such as `unknown-field`.
+    #[must_use]
+    pub fn rule(&self) -> &'static str {
+        self.rule
+    }
+
+    /// How much it matters.
+    #[must_use]
+    pub fn severity(&self) -> Severity {
+        self.severity
+    }
+
+    /// What is the matter, without the place.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn help(&self) -> Option<&str> {
+        self.help.as_deref()
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn origin(&self) -> Option<&SourceLocation> {
+        self.origin.as_ref()
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(origin) = &self.origin {
+            write!(f, "{origin}: ")?;
+        }
+        write!(f, "{}[{}]: {}", self.severity, self.rule, Escaped(&self.message))?;
+        match &self.help {
+            Some(help) => write!(f, "; {}", Escaped(help)),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Collects findings, up to a number that a person could still read.
+
+use super::finding::{Finding, Severity};
+
+/// How many findings of one file are kept; what is beyond is counted.
+const MOST: usize = 1000;
+
+/// The findings of one file.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    kept: Vec<Finding>,
+    dropped: usize,
+}
+
+impl Findings {
+    #[cfg(feature = "json")]
+    pub(crate) fn push(&mut self, finding: Finding) {
+        self.push_some_with(|| Some(finding));
+    }
+
+    /// Adds a finding that takes work to make: it is not made if it would not be kept.
+    #[cfg(feature = "json")]
+    pub(crate) fn push_with(&mut self, finding: impl FnOnce() -> Finding) {
+        self.push_some_with(|| Some(finding()));
+    }
+
+    /// The same for what may turn out to be no finding.
+    pub(crate) fn push_some_with(&mut self, finding: impl FnOnce() -> Option<Finding>) {
+        if self.kept.len() < MOST {
+            self.kept.extend(finding());
+        } else {
+            self.dropped += 1;
+        }
+    }
+
+    pub(crate) fn into_vec(mut self) -> Vec<Finding> {
+        if self.dropped > 0 {
+            let message = format!("{} more findings are not listed", self.dropped);
+            self.kept.push(Finding::new("too-many-findings", Severity::Warning, message));
+        }
+        self.kept
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "json")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_kept_is_counted() {
+        let mut findings = Findings::default();
+        for _ in 0..MOST + 7 {
+            findings.push(Finding::new("some-rule", Severity::Note, "x"));
+        }
+        let findings = findings.into_vec();
+        assert_eq!(findings.len(), MOST + 1);
+        assert_eq!(findings[MOST].message(), "7 more findings are not listed");
+    }
+}

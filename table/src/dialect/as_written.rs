@@ -1,0 +1,168 @@
+//! A service config as it is written: every value exact, whatever has no meaning an error.
+
+use super::entry::{codes, entry, names, with_own_fields};
+use super::form::Form;
+use crate::diagnostics::Findings;
+use crate::document::{Located, Source, Span};
+use crate::model::written::{HedgingPolicy, MethodConfig, RetryPolicy, ServiceConfig, Throttling};
+use crate::model::{Entry, HedgingPolicy as ResolvedHedging};
+use crate::{Finding, RetryThrottling, Severity, TableError};
+use gax_retry::{RetrySettings, RetrySettingsBuilder};
+use std::time::Duration;
+
+/// The throttling that the file says.
+pub(super) fn resolve_throttling(
+    source: &Source,
+    throttling: &Throttling,
+) -> Result<RetryThrottling, TableError> {
+    let positive = |number: Option<Located<f64>>, name: &str, example: &str| match number {
+        Some(number) if number.value > 0.0 => Ok(number.value),
+        Some(number) => {
+            Err(source.fault(number.span, &format!("is a {name} that is not above zero"), example))
+        }
+        None => Err(source.fault(throttling.span, &format!("has no {name}"), example)),
+    };
+    Ok(RetryThrottling {
+        max_tokens: positive(throttling.max_tokens, "maxTokens", "write a number up to 1000, such as 10")?,
+        token_ratio: positive(throttling.token_ratio, "tokenRatio", "write a number such as 0.1")?,
+    })
+}
+
+/// Entries with the settings that the file says.
+pub(super) fn resolve_as_written(
+    source: &Source,
+    config: &ServiceConfig,
+    form: Form<'_>,
+    findings: &mut Findings,
+) -> Result<Vec<Entry>, TableError> {
+    let mut resolver = Resolver { source, form, findings };
+    config.methods.iter().map(|method| resolver.method(method)).collect()
+}
+
+struct Resolver<'a> {
+    source: &'a Source,
+    form: Form<'a>,
+    findings: &'a mut Findings,
+}
+
+impl Resolver<'_> {
+    fn method(&mut self, method: &MethodConfig) -> Result<Entry, TableError> {
+        for name in &method.names {
+            if name.service.is_empty() && !name.method.is_empty() {
+                let message = format!("the method {:?} has no service", name.method);
+                self.report("malformed-name", name.span, &message, "write the service's full name beside it");
+            }
+        }
+        let mut entry = entry(self.source, method);
+        entry.names = names(self.source, method);
+        let mut settings = RetrySettings::builder();
+        if let Some(timeout) = method.timeout {
+            let timeout = self.duration(timeout)?;
+            let timeout = Some(timeout).filter(|timeout| !timeout.is_zero());
+            settings = settings.total_timeout(timeout).initial_rpc_timeout(timeout).max_rpc_timeout(timeout);
+        }
+        if let Some(policy) = &method.retry {
+            settings = self.policy(policy, settings)?;
+            entry.codes = codes(policy.codes.as_ref());
+            self.limits(policy, method);
+        }
+        settings = with_own_fields(settings, &method.own, |nanos| self.duration(nanos))?;
+        if let Some(policy) = &method.hedging {
+            entry.hedging = Some(self.hedging(policy)?);
+        }
+        entry.settings = settings.build().map_err(|error| {
+            self.source.fault(method.span, &format!("has no meaning: {error}"), "correct these values")
+        })?;
+        Ok(entry)
+    }
+
+    fn policy(
+        &mut self,
+        policy: &RetryPolicy,
+        mut settings: RetrySettingsBuilder,
+    ) -> Result<RetrySettingsBuilder, TableError> {
+        let delay = |backoff: Option<Located<i128>>| {
+            let delay = backoff.map(|backoff| self.duration(backoff)).transpose()?;
+            Ok(self.form.delay(delay))
+        };
+        let (mut initial, max) = (delay(policy.initial_backoff)?, delay(policy.max_backoff)?);
+        if let (Some(first), Some(cap), Some(written)) = (initial, max, policy.max_backoff)
+            && cap < first
+        {
+            let message = format!("maxBackoff ({cap:?}) is shorter than initialBackoff ({first:?})");
+            let help = "every delay is maxBackoff; Google's Java clients refuse to start";
+            self.report("max-below-initial", written.span, &message, help);
+            initial = Some(cap);
+        }
+        if let Some(multiplier) = policy.multiplier {
+            if multiplier.value < 1.0 {
+                let help = "write a number of at least 1, such as 1.3";
+                return Err(self.source.fault(multiplier.span, "is a multiplier below 1", help));
+            }
+            settings = settings.retry_delay_multiplier(multiplier.value);
+        }
+        for (name, absent) in [
+            ("initialBackoff", policy.initial_backoff.is_none()),
+            ("maxBackoff", policy.max_backoff.is_none()),
+            ("backoffMultiplier", policy.multiplier.is_none()),
+        ] {
+            if absent {
+                let message = format!("the retry policy has no {name}");
+                let help = "add it: gRPC itself refuses the whole file, and Google's Java generator stops";
+                self.report("missing-backoff", policy.span, &message, help);
+            }
+        }
+        let attempts = policy.max_attempts.map(|attempts| attempts.value).filter(|attempts| *attempts > 0);
+        Ok(settings.initial_retry_delay(initial).max_retry_delay(max).max_attempts(attempts))
+    }
+
+    /// What is said of policies that may never retry, or without end.
+    fn limits(&mut self, policy: &RetryPolicy, method: &MethodConfig) {
+        if codes(policy.codes.as_ref()).is_empty() {
+            let span = policy.codes.as_ref().map_or(policy.span, |codes| codes.span);
+            let help = "name at least one code; gRPC itself refuses the whole file";
+            self.report("no-codes", span, "the retry policy retries no code", help);
+        }
+        match policy.max_attempts {
+            None => {
+                let message = "the retry policy has no maxAttempts, so only the timeout ends it";
+                let help = "write one from 2 to 5: gRPC itself refuses the whole file";
+                let finding = Finding::new("no-max-attempts", Severity::Note, message).with_help(help);
+                self.findings.push(finding.at(self.source.origin(policy.span)));
+            }
+            Some(Located { value: 0, span }) => {
+                let help = "gRPC itself refuses the whole file";
+                self.report("max-attempts-below-2", span, "maxAttempts 0 counts as absent", help);
+            }
+            Some(Located { value: 1, span }) => {
+                let help = "write 2 or more, or remove the retry policy";
+                self.report("max-attempts-below-2", span, "with maxAttempts 1 nothing is retried", help);
+            }
+            Some(_) => {}
+        }
+        let limited = policy.max_attempts.is_some_and(|attempts| attempts.value > 0)
+            || method.own.total_timeout.or(method.timeout).is_some_and(|timeout| timeout.value > 0);
+        if !limited {
+            let message = "with neither a timeout nor maxAttempts nothing is retried";
+            self.report("no-limits", method.span, message, "add one of the two");
+        }
+    }
+
+    fn hedging(&mut self, policy: &HedgingPolicy) -> Result<ResolvedHedging, TableError> {
+        Ok(ResolvedHedging {
+            max_attempts: policy.max_attempts.map(|attempts| attempts.value).filter(|count| *count > 0),
+            delay: policy.delay.map(|delay| self.duration(delay)).transpose()?.unwrap_or_default(),
+            non_fatal_codes: codes(policy.non_fatal_codes.as_ref()),
+        })
+    }
+
+    fn duration(&self, nanos: Located<i128>) -> Result<Duration, TableError> {
+        super::entry::duration(nanos.value)
+            .ok_or_else(|| self.source.fault(nanos.span, "is negative", "write a time of zero or more"))
+    }
+
+    fn report(&mut self, rule: &'static str, span: Span, message: &str, help: &str) {
+        let finding = Finding::new(rule, Severity::Warning, message).with_help(help);
+        self.findings.push(finding.at(self.source.origin(span)));
+    }
+}

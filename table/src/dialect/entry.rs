@@ -1,0 +1,102 @@
+//! What every dialect makes of an entry in the same way.
+
+use crate::document::{Kind, Located, Source, Span};
+use crate::model::written::{MethodConfig, OwnFields};
+use crate::model::{Definitions, Entry, EntryName};
+use crate::{PolicyField, TableError};
+use gax_retry::{Code, CodeSet, RetrySettingsBuilder};
+use std::time::Duration;
+
+/// An entry with its place and the places of its values, and no values yet.
+pub(super) fn entry(source: &Source, method: &MethodConfig) -> Entry {
+    let own = &method.own;
+    let has_timeout =
+        method.timeout.or(own.total_timeout).or(own.initial_rpc_timeout).or(own.max_rpc_timeout).is_some();
+    let definitions = match (&own.definitions, &method.retry, has_timeout) {
+        (Some((codes, params)), ..) => Definitions::Named { codes: codes.clone(), params: params.clone() },
+        (None, Some(_), _) => Definitions::RetryPolicy,
+        (None, None, true) => Definitions::NoRetry,
+        (None, None, false) => Definitions::Nothing,
+    };
+    let mut origins = Vec::new();
+    let mut add = |field: PolicyField, span: Option<Span>| {
+        origins.extend(span.map(|span| (field, source.origin(span))));
+    };
+    let or_timeout = |own: Option<Located<i128>>| own.or(method.timeout).map(|timeout| timeout.span);
+    add(PolicyField::TotalTimeout, or_timeout(own.total_timeout));
+    add(PolicyField::InitialRpcTimeout, or_timeout(own.initial_rpc_timeout));
+    add(PolicyField::RpcTimeoutMultiplier, own.rpc_timeout_multiplier.map(|value| value.span));
+    add(PolicyField::MaxRpcTimeout, or_timeout(own.max_rpc_timeout));
+    add(PolicyField::Jittered, own.jittered.map(|value| value.span));
+    if let Some(policy) = &method.retry {
+        add(PolicyField::InitialRetryDelay, policy.initial_backoff.map(|value| value.span));
+        add(PolicyField::RetryDelayMultiplier, policy.multiplier.map(|value| value.span));
+        add(PolicyField::MaxRetryDelay, policy.max_backoff.map(|value| value.span));
+        add(PolicyField::MaxAttempts, policy.max_attempts.map(|value| value.span));
+        add(PolicyField::RetryableCodes, policy.codes.as_ref().map(|value| value.span));
+    }
+    Entry {
+        definitions,
+        wait_for_ready: method.wait_for_ready.map(|wait| wait.value),
+        max_request_message_bytes: bytes(method, "maxRequestMessageBytes"),
+        max_response_message_bytes: bytes(method, "maxResponseMessageBytes"),
+        origin: Some(source.origin(method.span)),
+        origins,
+        ..Entry::nothing()
+    }
+}
+
+/// A number of bytes among what says nothing about retries; protobuf's JSON has it in quotes too.
+fn bytes(method: &MethodConfig, field: &str) -> Option<u64> {
+    let member = method.rest.iter().rev().find(|member| member.key == field)?;
+    match &member.value.kind {
+        Kind::Number(text) | Kind::String(text) => text.parse().ok(),
+        _ => None,
+    }
+}
+
+pub(super) fn names(source: &Source, method: &MethodConfig) -> Vec<EntryName> {
+    let names = method.names.iter().map(|name| EntryName {
+        service: name.service.clone(),
+        method: name.method.clone(),
+        origin: Some(source.origin(name.span)),
+    });
+    names.collect()
+}
+
+pub(super) fn codes(codes: Option<&Located<Vec<Located<Code>>>>) -> CodeSet {
+    codes.map(|codes| codes.value.iter().map(|code| code.value).collect()).unwrap_or_default()
+}
+
+/// A duration that is not negative.
+pub(super) fn duration(nanos: i128) -> Option<Duration> {
+    let nanos = u128::try_from(nanos).ok()?;
+    let seconds = u64::try_from(nanos / 1_000_000_000).ok()?;
+    let rest = u32::try_from(nanos % 1_000_000_000).ok()?;
+    Some(Duration::new(seconds, rest))
+}
+
+/// Settings with what only this project's own form can say; `time` reads a duration as the dialect does.
+pub(super) fn with_own_fields(
+    mut settings: RetrySettingsBuilder,
+    own: &OwnFields,
+    time: impl Fn(Located<i128>) -> Result<Duration, TableError>,
+) -> Result<RetrySettingsBuilder, TableError> {
+    let set = |nanos| time(nanos).map(|time| Some(time).filter(|time| !time.is_zero()));
+    if let Some(timeout) = own.total_timeout {
+        settings = settings.total_timeout(set(timeout)?);
+    }
+    if let Some(timeout) = own.initial_rpc_timeout {
+        settings = settings.initial_rpc_timeout(set(timeout)?);
+    }
+    if let Some(timeout) = own.max_rpc_timeout {
+        settings = settings.max_rpc_timeout(set(timeout)?);
+    }
+    if let Some(multiplier) = own.rpc_timeout_multiplier {
+        settings = settings.rpc_timeout_multiplier(multiplier.value);
+    }
+    if let Some(jittered) = own.jittered {
+        settings = settings.jittered(jittered.value);
+    }
+    Ok(settings)
+}

@@ -1,0 +1,224 @@
+//! A service config as gRPC itself reads it (gRFC A6): one fault refuses all of it.
+
+use super::entry::{codes, duration, entry, names};
+use super::form::Form;
+use crate::diagnostics::Findings;
+use crate::document::{Kind, Located, Node, Source, Span};
+use crate::model::written::{HedgingPolicy, MethodConfig, RetryPolicy, ServiceConfig, Throttling};
+use crate::model::{Entry, HedgingPolicy as ResolvedHedging, RetryThrottling};
+use crate::values::duplicate_key;
+use crate::{Finding, PolicyField, Severity, TableError};
+use gax_retry::{Code, RetrySettings};
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+/// A larger `maxAttempts` counts as this.
+const MOST_ATTEMPTS: u32 = 5;
+
+/// Entries with the settings that a gRPC channel holds.
+pub(super) fn resolve_grpc(
+    source: &Source,
+    form: Form<'_>,
+    config: &ServiceConfig,
+    findings: &mut Findings,
+) -> Result<Vec<Entry>, TableError> {
+    if let Some(root) = form.root() {
+        refuse_duplicate_keys(source, root)?;
+    }
+    let mut resolver = Resolver { source, findings };
+    let entries = config.methods.iter().map(|method| resolver.method(method)).collect::<Result<_, _>>()?;
+    refuse_faulty_names(source, config)?;
+    Ok(entries)
+}
+
+/// The throttling that a gRPC channel holds; fractions of a token are fine.
+pub(super) fn resolve_grpc_throttling(
+    source: &Source,
+    throttling: &Throttling,
+) -> Result<RetryThrottling, TableError> {
+    let within = |number: Option<Located<f64>>, name: &str, most: f64, help: &str| match number {
+        Some(number) if number.value > 0.0 && number.value <= most => Ok(number.value),
+        Some(number) => {
+            let error = source.fault(number.span, &format!("is no {name} for gRPC"), help);
+            Err(if number.value > most { error.with_java_taking("more") } else { error })
+        }
+        None => Err(source.fault(throttling.span, &format!("has no {name}"), help)),
+    };
+    Ok(RetryThrottling {
+        max_tokens: within(throttling.max_tokens, "maxTokens", 1000.0, "write a number above 0, up to 1000")?,
+        token_ratio: within(throttling.token_ratio, "tokenRatio", f64::MAX, "write a number above 0")?,
+    })
+}
+
+struct Resolver<'a> {
+    source: &'a Source,
+    findings: &'a mut Findings,
+}
+
+impl Resolver<'_> {
+    fn method(&mut self, method: &MethodConfig) -> Result<Entry, TableError> {
+        let mut entry = entry(self.source, method);
+        entry.names = names(self.source, method);
+        entry.origins.retain(|(field, _)| {
+            !matches!(field, PolicyField::InitialRpcTimeout | PolicyField::MaxRpcTimeout)
+        });
+        let mut settings = RetrySettings::builder();
+        let mut total = None;
+        if let Some(timeout) = method.own.total_timeout.or(method.timeout) {
+            total = Some(duration(timeout.value).unwrap_or_default());
+            if timeout.value <= 0 {
+                let message = "with this timeout every call fails at once";
+                self.report("timeout-not-positive", timeout.span, message, "write a time above zero");
+            }
+        }
+        self.own_fields(method);
+        if let Some(policy) = &method.retry {
+            let initial = self.back_off(policy.span, policy.initial_backoff, "initialBackoff")?;
+            let max = self.back_off(policy.span, policy.max_backoff, "maxBackoff")?;
+            settings = settings
+                .initial_retry_delay(initial.min(max))
+                .max_retry_delay(max)
+                .retry_delay_multiplier(self.multiplier(policy)?)
+                .max_attempts(self.attempts(policy.span, policy.max_attempts)?);
+            entry.codes = codes(policy.codes.as_ref());
+            if entry.codes.is_empty() || entry.codes.contains(Code::Ok) {
+                let span = policy.codes.as_ref().map_or(policy.span, |codes| codes.span);
+                let problem = "names no codes to retry, or OK";
+                return Err(self.source.fault(span, problem, "write at least one code, such as UNAVAILABLE"));
+            }
+        }
+        if let Some(policy) = &method.hedging {
+            entry.hedging = Some(self.hedging(policy)?);
+        }
+        let settings = settings.build_for_grpc().map_err(|error| {
+            self.source.fault(method.span, &format!("has no meaning: {error}"), "correct these values")
+        })?;
+        // A timeout of zero is one: every call fails at once.
+        entry.settings = match total {
+            Some(total) => settings.bounded_by(total),
+            None => settings,
+        };
+        Ok(entry)
+    }
+
+    /// What only this project's own form can say has no meaning in gRPC.
+    fn own_fields(&mut self, method: &MethodConfig) {
+        let own = &method.own;
+        let fields = [
+            ("initial_rpc_timeout", own.initial_rpc_timeout.map(|value| value.span)),
+            ("rpc_timeout_multiplier", own.rpc_timeout_multiplier.map(|value| value.span)),
+            ("max_rpc_timeout", own.max_rpc_timeout.map(|value| value.span)),
+            ("jittered", own.jittered.map(|value| value.span)),
+        ];
+        for (name, span) in fields {
+            if let Some(span) = span {
+                let message = format!("{name} has no meaning in gRPC");
+                self.report(
+                    "no-effect",
+                    span,
+                    &message,
+                    "gRPC limits whole calls and always draws its waits",
+                );
+            }
+        }
+    }
+
+    fn hedging(&mut self, policy: &HedgingPolicy) -> Result<ResolvedHedging, TableError> {
+        if policy.delay.is_none() {
+            let message = "without a hedgingDelay all attempts are sent at once";
+            let help = "write \"0s\": grpc-java refuses the whole file";
+            self.report("grpc-libraries-differ", policy.span, message, help);
+        }
+        let delay = policy.delay.map(|delay| {
+            let problem = "is negative, which gRPC refuses";
+            duration(delay.value)
+                .ok_or_else(|| self.source.fault(delay.span, problem, "write a time of zero or more"))
+        });
+        Ok(ResolvedHedging {
+            delay: delay.transpose()?.unwrap_or_default(),
+            max_attempts: Some(self.attempts(policy.span, policy.max_attempts)?),
+            non_fatal_codes: codes(policy.non_fatal_codes.as_ref()),
+        })
+    }
+
+    fn attempts(&mut self, policy: Span, attempts: Option<Located<u32>>) -> Result<u32, TableError> {
+        let help = "write a whole number from 2 to 5";
+        let Some(attempts) = attempts else {
+            return Err(self.source.fault(policy, "has no maxAttempts", help));
+        };
+        if attempts.value < 2 {
+            return Err(self.source.fault(attempts.span, "is too small for maxAttempts", help));
+        }
+        if attempts.value > MOST_ATTEMPTS {
+            let message = format!("maxAttempts {} counts as {MOST_ATTEMPTS}", attempts.value);
+            self.report("max-attempts-above-5", attempts.span, &message, help);
+        }
+        Ok(attempts.value.min(MOST_ATTEMPTS))
+    }
+
+    fn back_off(
+        &self,
+        policy: Span,
+        nanos: Option<Located<i128>>,
+        name: &str,
+    ) -> Result<Duration, TableError> {
+        let help = "write a time above zero, such as \"0.1s\"";
+        let Some(nanos) = nanos else {
+            return Err(self.source.fault(policy, &format!("has no {name}"), help));
+        };
+        duration(nanos.value)
+            .filter(|duration| !duration.is_zero())
+            .ok_or_else(|| self.source.fault(nanos.span, &format!("is no {name} for gRPC"), help))
+    }
+
+    fn multiplier(&self, policy: &RetryPolicy) -> Result<f64, TableError> {
+        let help = "write a number above 0, such as 1.3";
+        match policy.multiplier {
+            Some(multiplier) if multiplier.value > 0.0 => Ok(multiplier.value),
+            Some(multiplier) => {
+                Err(self.source.fault(multiplier.span, "is no backoffMultiplier for gRPC", help))
+            }
+            None => Err(self.source.fault(policy.span, "has no backoffMultiplier", help)),
+        }
+    }
+
+    fn report(&mut self, rule: &'static str, span: Span, message: &str, help: &str) {
+        let finding = Finding::new(rule, Severity::Warning, message).with_help(help);
+        self.findings.push(finding.at(self.source.origin(span)));
+    }
+}
+
+fn refuse_faulty_names(source: &Source, config: &ServiceConfig) -> Result<(), TableError> {
+    let mut seen = HashMap::new();
+    for name in config.methods.iter().flat_map(|method| &method.names) {
+        if name.service.is_empty() && !name.method.is_empty() {
+            let problem = "has a method without a service";
+            return Err(source.fault(name.span, problem, "write the service's full name beside it"));
+        }
+        if let Some(first) = seen.insert((&name.service, &name.method), name.span) {
+            let problem =
+                format!("comes twice; gRPC refuses the whole file (first at {})", source.origin(first));
+            return Err(source.fault(name.span, &problem, "remove one of the two"));
+        }
+    }
+    Ok(())
+}
+
+/// gRPC's JSON reader refuses a key that comes twice, wherever it is.
+fn refuse_duplicate_keys(source: &Source, root: &Node) -> Result<(), TableError> {
+    let mut left = vec![root];
+    while let Some(node) = left.pop() {
+        match &node.kind {
+            Kind::Array(elements) => left.extend(elements),
+            Kind::Object(members) => {
+                let mut keys = HashSet::new();
+                if let Some(member) = members.iter().find(|member| !keys.insert(&member.key)) {
+                    return Err(duplicate_key(source, member));
+                }
+                left.extend(members.iter().map(|member| &member.value));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! What a file says, as each dialect reads it.
+
+use super::as_written::{resolve_as_written, resolve_throttling};
+use super::form::Form;
+use super::gax_java::resolve_gax_java;
+use super::grpc::{resolve_grpc, resolve_grpc_throttling};
+use crate::diagnostics::Findings;
+use crate::document::Source;
+use crate::model::written::{MethodConfig, OwnFields, ServiceConfig};
+use crate::model::{MethodExtras, TableFile};
+use crate::{Dialect, TableError};
+use std::collections::HashMap;
+
+/// Entries, throttling and findings of what a file says, in whichever form.
+#[cfg_attr(
+    not(feature = "convert"),
+    expect(clippy::needless_pass_by_value, reason = "what writes tables keeps it")
+)]
+pub(crate) fn resolve(
+    source: &Source,
+    form: Form<'_>,
+    config: ServiceConfig,
+    dialect: Dialect,
+    mut findings: Findings,
+) -> Result<TableFile, TableError> {
+    let throttling = config.throttling.as_ref();
+    let (entries, throttling) = match dialect {
+        Dialect::AsWritten => (
+            resolve_as_written(source, &config, form, &mut findings)?,
+            throttling.map(|throttling| resolve_throttling(source, throttling)).transpose()?,
+        ),
+        Dialect::GaxJava => (resolve_gax_java(source, &config, form)?, None),
+        Dialect::Grpc => (
+            resolve_grpc(source, form, &config, &mut findings)?,
+            throttling.map(|throttling| resolve_grpc_throttling(source, throttling)).transpose()?,
+        ),
+    };
+    let extras = extras(&config);
+    let in_entries = config.methods.iter().chain(&config.beside).flat_map(|method| &method.own.suppressions);
+    let suppressions = config.suppressions.iter().chain(in_entries).cloned().collect();
+    #[cfg(feature = "convert")]
+    let zero_is_unset = form.root().is_some() && dialect != Dialect::Grpc;
+    #[cfg(feature = "convert")]
+    let config = Some(if zero_is_unset { config.without_zero_delays() } else { config });
+    Ok(TableFile {
+        entries,
+        suppressions,
+        throttling,
+        #[cfg(feature = "convert")]
+        config,
+        extras,
+        findings: findings.into_vec(),
+        ..TableFile::default()
+    })
+}
+
+/// Polling and batching by method.
+fn extras(config: &ServiceConfig) -> HashMap<String, HashMap<String, MethodExtras>> {
+    let mut extras: HashMap<_, HashMap<_, _>> = HashMap::new();
+    for method in config.methods.iter().chain(&config.beside) {
+        let MethodConfig { names, own: OwnFields { polling, batching, .. }, .. } = method;
+        if polling.is_none() && batching.is_none() {
+            continue;
+        }
+        for name in names {
+            let of_service = extras.entry(name.service.clone()).or_default();
+            let of_method = MethodExtras { polling: polling.clone(), batching: batching.clone() };
+            of_service.insert(name.method.clone(), of_method);
+        }
+    }
+    extras
+}

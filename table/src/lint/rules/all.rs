@@ -1,0 +1,42 @@
+//! All rules together.
+
+use super::{
+    backoff, codes, coverage, entries, limits, names, reader_rules, siblings, streams, suppressions, writes,
+};
+use crate::lint::report::Report;
+use crate::lint::rule::Rule;
+use crate::lint::subject::Subject;
+
+/// Every rule, those of the readers included.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    let groups: [&[Rule]; 11] = [
+        &reader_rules::RULES,
+        &names::RULES,
+        &entries::RULES,
+        &limits::RULES,
+        &backoff::RULES,
+        &codes::RULES,
+        &writes::RULES,
+        &streams::RULES,
+        &coverage::RULES,
+        &siblings::RULES,
+        &suppressions::RULES,
+    ];
+    groups.into_iter().flatten()
+}
+
+/// Applies the rules that look at one table.
+pub(in crate::lint) fn check(subject: &Subject<'_>, report: &mut Report) {
+    for check in [
+        names::check,
+        entries::check,
+        limits::check,
+        backoff::check,
+        codes::check,
+        writes::check,
+        streams::check,
+        coverage::check,
+    ] {
+        check(subject, report);
+    }
+}

@@ -1,0 +1,168 @@
+//! The delays between attempts.
+
+use crate::lint::report::Report;
+use crate::lint::rule::{Needs, Rule};
+use crate::lint::subject::{EntryView, Subject};
+use crate::{Dialect, PolicyField, Severity};
+use gax_retry::{Code, RetryDelays};
+use std::time::Duration;
+
+const CAP_ABOVE_TIMEOUT: Rule = Rule::new(
+    "cap-above-timeout",
+    Severity::Warning,
+    Needs::Table,
+    "the longest delay is longer than the timeout",
+);
+const CAP_EQUALS_TIMEOUT: Rule =
+    Rule::new("cap-equals-timeout", Severity::Note, Needs::Table, "the longest delay is the timeout");
+const BACKOFF_EXCEEDS_TIMEOUT: Rule = Rule::new(
+    "backoff-exceeds-timeout",
+    Severity::Warning,
+    Needs::Table,
+    "the first delay is as long as the timeout, so that nothing is retried",
+);
+const MAX_EQUALS_INITIAL: Rule = Rule::new(
+    "max-equals-initial",
+    Severity::Note,
+    Needs::Table,
+    "the longest delay is the first, so that the multiplier has no effect",
+);
+const MULTIPLIER_IS_1: Rule =
+    Rule::new("multiplier-is-1", Severity::Note, Needs::Table, "delays that do not grow");
+const MULTIPLIER_PRECISION: Rule = Rule::new(
+    "multiplier-precision",
+    Severity::Note,
+    Needs::Table,
+    "a multiplier that Google's Java generator rounds to one decimal",
+);
+const ZERO_DELAY: Rule =
+    Rule::new("zero-delay", Severity::Warning, Needs::Table, "a first delay of zero is written");
+const GENTLE_BACKOFF: Rule = Rule::new(
+    "gentle-backoff-on-resource-exhausted",
+    Severity::Warning,
+    Needs::Table,
+    "an overloaded service is asked again soon, and nearly as often",
+);
+
+pub(super) static RULES: [Rule; 8] = [
+    CAP_ABOVE_TIMEOUT,
+    CAP_EQUALS_TIMEOUT,
+    BACKOFF_EXCEEDS_TIMEOUT,
+    MAX_EQUALS_INITIAL,
+    MULTIPLIER_IS_1,
+    MULTIPLIER_PRECISION,
+    ZERO_DELAY,
+    GENTLE_BACKOFF,
+];
+
+/// A delay from which on a back-off from an overloaded service is not called gentle, whatever its growth.
+const LONG_DELAY: Duration = Duration::from_secs(1);
+/// Growth from which on it is not, whatever the first delay.
+const STEEP: f64 = 2.0;
+
+pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
+    for entry in subject.entries.iter().filter(|entry| entry.retries() || has_backoff(entry)) {
+        cap(entry, report);
+        growth(subject, entry, report);
+        if entry.retries() {
+            zero(subject, entry, report);
+        }
+        if entry.policy.codes().contains(Code::ResourceExhausted) {
+            overload(subject, entry, report);
+        }
+    }
+}
+
+fn has_backoff(entry: &EntryView<'_>) -> bool {
+    initial(entry).is_some()
+}
+
+/// The first delay, if one is set that is longer than zero.
+fn initial(entry: &EntryView<'_>) -> Option<Duration> {
+    entry.policy.settings().initial_retry_delay().filter(|delay| !delay.is_zero())
+}
+
+/// The delays as the table's reader waits them.
+fn delays(subject: &Subject<'_>, entry: &EntryView<'_>) -> RetryDelays {
+    entry.policy.settings().retry_delays(subject.table.dialect().compatibility())
+}
+
+fn zero(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
+    let Some(origin) = entry.policy.origin_of(PolicyField::InitialRetryDelay) else { return };
+    if initial(entry).is_some() {
+        return;
+    }
+    let first = delays(subject, entry).initial();
+    let message = if first.is_zero() {
+        "retries follow each other at once".to_owned()
+    } else {
+        format!("a delay of zero counts as not set: the first one is {first:?}")
+    };
+    let help = "write a delay such as 0.1s: clients that do not wait keep an outage going";
+    report.add(&ZERO_DELAY, Some(origin), message, help);
+}
+
+fn cap(entry: &EntryView<'_>, report: &mut Report) {
+    let settings = entry.policy.settings();
+    let Some(total) = settings.total_timeout() else { return };
+    if let Some(initial) = initial(entry).filter(|initial| *initial >= total) {
+        let message = format!("the first delay, {initial:?}, leaves no time for a retry within {total:?}");
+        let origin = entry.origin_of(PolicyField::InitialRetryDelay);
+        return report.add(
+            &BACKOFF_EXCEEDS_TIMEOUT,
+            origin,
+            message,
+            "write a shorter delay or a longer timeout",
+        );
+    }
+    let Some(cap) = settings.max_retry_delay() else { return };
+    let origin = entry.origin_of(PolicyField::MaxRetryDelay);
+    if cap > total {
+        let message = format!("the longest delay, {cap:?}, is longer than the timeout, {total:?}");
+        let help = "no delay can get that long: write a part of the timeout, or a longer timeout";
+        report.add(&CAP_ABOVE_TIMEOUT, origin, message, help);
+    } else if cap == total {
+        let message = format!("the longest delay is the timeout, {total:?}");
+        report.add(
+            &CAP_EQUALS_TIMEOUT,
+            origin,
+            message,
+            "no delay can get that long: write a part of the timeout",
+        );
+    }
+}
+
+fn growth(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
+    let settings = entry.policy.settings();
+    let Some(multiplier) = settings.retry_delay_multiplier() else { return };
+    let origin = entry.policy.origin_of(PolicyField::RetryDelayMultiplier);
+    if let Some(initial) = initial(entry)
+        && settings.max_retry_delay() == Some(initial)
+        && multiplier > 1.0
+    {
+        let message =
+            format!("the longest delay is the first, {initial:?}, so that the multiplier has no effect");
+        let origin = entry.origin_of(PolicyField::MaxRetryDelay);
+        report.add(&MAX_EQUALS_INITIAL, origin, message, "write a longer maximum, or 1 for the multiplier");
+    }
+    if origin.is_some() && multiplier.to_bits() == 1.0_f64.to_bits() {
+        let help = "write a multiplier such as 1.3: in an outage clients that do not slow down keep it going";
+        report.add(&MULTIPLIER_IS_1, origin, "delays do not grow", help);
+    }
+    let one_decimal: f64 = format!("{multiplier:.1}").parse().unwrap_or(multiplier);
+    if subject.table.dialect() == Dialect::AsWritten && one_decimal.to_bits() != multiplier.to_bits() {
+        let message = format!("Google's Java generator rounds {multiplier} to one decimal");
+        report.add(&MULTIPLIER_PRECISION, origin, message, "write a multiplier with one decimal");
+    }
+}
+
+fn overload(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
+    let delays = delays(subject, entry);
+    let (initial, multiplier) = (delays.initial(), delays.multiplier());
+    if initial < LONG_DELAY && multiplier < STEEP {
+        let message =
+            format!("RESOURCE_EXHAUSTED is retried after {initial:?}, and delays grow by {multiplier} only");
+        let help = "start with 1s or more, or double the delays: a service without resources needs time";
+        report.add(&GENTLE_BACKOFF, entry.origin_of(PolicyField::RetryableCodes), message, help);
+    }
+}

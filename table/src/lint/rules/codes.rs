@@ -1,0 +1,82 @@
+//! The codes that are retried.
+
+use crate::lint::report::Report;
+use crate::lint::rule::{Needs, Rule};
+use crate::lint::subject::{EntryView, Subject};
+use crate::{PolicyField, Severity};
+use gax_retry::{Code, CodeSet};
+
+const PERMANENT_CODE: Rule = Rule::new(
+    "permanent-code",
+    Severity::Warning,
+    Needs::Table,
+    "a code that is the same however often one asks",
+);
+const INTERNAL_OR_UNKNOWN: Rule = Rule::new(
+    "internal-or-unknown-retried",
+    Severity::Warning,
+    Needs::Table,
+    "INTERNAL or UNKNOWN is retried, which may stand for anything",
+);
+const RISKY_DEFAULT: Rule = Rule::new(
+    "risky-code-in-service-default",
+    Severity::Warning,
+    Needs::Table,
+    "INTERNAL, UNKNOWN or ABORTED is retried for all methods of a service",
+);
+
+pub(super) static RULES: [Rule; 3] = [PERMANENT_CODE, INTERNAL_OR_UNKNOWN, RISKY_DEFAULT];
+
+const PERMANENT: [Code; 10] = [
+    Code::Ok,
+    Code::InvalidArgument,
+    Code::NotFound,
+    Code::AlreadyExists,
+    Code::PermissionDenied,
+    Code::FailedPrecondition,
+    Code::OutOfRange,
+    Code::Unimplemented,
+    Code::DataLoss,
+    Code::Unauthenticated,
+];
+const VAGUE: [Code; 2] = [Code::Unknown, Code::Internal];
+const RISKY: [Code; 3] = [Code::Unknown, Code::Aborted, Code::Internal];
+
+pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
+    for entry in subject.entries.iter().filter(|entry| entry.retries()) {
+        let codes = entry.policy.codes();
+        let origin = entry.origin_of(PolicyField::RetryableCodes);
+        let permanent = among(codes, &PERMANENT);
+        if !permanent.is_empty() {
+            let help = "leave it out: the same request gets the same reply";
+            report.add(&PERMANENT_CODE, origin, format!("{permanent} is retried"), help);
+        }
+        let vague = among(codes, &VAGUE);
+        if !vague.is_empty() {
+            let message = format!("{vague} is retried{}", affected(subject, entry));
+            let help = "retry UNAVAILABLE only, unless the service promises that nothing was done";
+            report.add(&INTERNAL_OR_UNKNOWN, origin, message, help);
+        }
+        let risky = among(codes, &RISKY);
+        let default = entry.names.iter().find(|name| name.method().is_none());
+        if let (false, Some(default)) = (risky.is_empty(), default) {
+            let whom = if default.service().is_empty() { "every service" } else { default.service() };
+            let message = format!("{risky} is retried for all methods of {whom}");
+            let help = "name the methods that may safely be called twice";
+            report.add(&RISKY_DEFAULT, origin, message, help);
+        }
+    }
+}
+
+pub(super) fn among(codes: CodeSet, wanted: &[Code]) -> CodeSet {
+    codes.iter().filter(|code| wanted.contains(code)).collect()
+}
+
+/// How many methods an entry is for, if that is known.
+fn affected(subject: &Subject<'_>, entry: &EntryView<'_>) -> String {
+    match (subject.services, subject.rpcs_of(entry).count()) {
+        (None, _) => String::new(),
+        (Some(_), 1) => ", for one method".to_owned(),
+        (Some(_), count) => format!(", for {count} methods"),
+    }
+}

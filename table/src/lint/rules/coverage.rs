@@ -1,0 +1,120 @@
+//! Services and methods that a table leaves out.
+
+use crate::Severity;
+use crate::lint::action::{Action, begins_with_word};
+use crate::lint::report::Report;
+use crate::lint::rule::{Needs, Rule};
+use crate::lint::subject::{Rpc, Subject};
+use std::collections::HashMap;
+
+const SERVICE_WITHOUT_ENTRY: Rule = Rule::new(
+    "service-without-entry",
+    Severity::Warning,
+    Needs::Services,
+    "a service that the table does not name: its calls have no deadline",
+);
+const METHOD_WITHOUT_ENTRY: Rule = Rule::new(
+    "method-without-entry",
+    Severity::Warning,
+    Needs::Services,
+    "a method that the table leaves out, though it names others of its service",
+);
+const READ_WITHOUT_RETRY: Rule = Rule::new(
+    "read-without-retry",
+    Severity::Note,
+    Needs::Services,
+    "a method that only reads is not retried",
+);
+const GET_LIST_MISMATCH: Rule = Rule::new(
+    "get-list-mismatch",
+    Severity::Note,
+    Needs::Services,
+    "of two methods that read the same thing one is retried and one is not",
+);
+
+pub(super) static RULES: [Rule; 4] =
+    [SERVICE_WITHOUT_ENTRY, METHOD_WITHOUT_ENTRY, READ_WITHOUT_RETRY, GET_LIST_MISMATCH];
+
+pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
+    for service in subject.services.unwrap_or_default() {
+        let rpcs: Vec<&Rpc<'_>> = subject
+            .rpcs
+            .iter()
+            .filter(|rpc| rpc.service.name() == service.name() && !rpc.is_mixed_in())
+            .collect();
+        if rpcs.is_empty() {
+            continue;
+        }
+        if rpcs.iter().all(|rpc| rpc.policy.is_none()) {
+            let message = format!("the table has nothing for the service {}", service.name());
+            let help =
+                "add an entry with a timeout for it, or its calls are neither retried nor bounded in time";
+            report.add(&SERVICE_WITHOUT_ENTRY, None, message, help);
+            continue;
+        }
+        for rpc in &rpcs {
+            method(subject, rpc, report);
+        }
+        pairs(&rpcs, report);
+    }
+}
+
+fn method(subject: &Subject<'_>, rpc: &Rpc<'_>, report: &mut Report) {
+    let name = format!("{}/{}", rpc.service.name(), rpc.method.name());
+    match rpc.policy {
+        None => {
+            let message = format!("the table has nothing for {name}, though it names others of its service");
+            let help = if may_be_retried(rpc) {
+                "add its name to an entry, or its calls are neither retried nor bounded in time"
+            } else {
+                "add its name to an entry without a retry policy, or its calls are not bounded in time"
+            };
+            let first = subject.table.names().find(|name| name.service() == rpc.service.name());
+            report.add(&METHOD_WITHOUT_ENTRY, first.and_then(|name| name.origin()), message, help);
+        }
+        Some(policy) if policy.codes().is_empty() && rpc.reads() => {
+            let message = format!("{name} only reads and is not retried");
+            report.add(
+                &READ_WITHOUT_RETRY,
+                rpc.origin(),
+                message,
+                "retry it on UNAVAILABLE: reading twice is safe",
+            );
+        }
+        Some(_) => {}
+    }
+}
+
+/// Whether a method may be added to an entry that retries: other rules would warn of those that may not.
+fn may_be_retried(rpc: &Rpc<'_>) -> bool {
+    let is_repeatable = Action::of(rpc.method) == Action::Repeatable && !rpc.method.kind().streams_requests();
+    rpc.reads() || is_repeatable && !rpc.starts_operation()
+}
+
+/// `GetBook` and `ListBooks` of one service.
+fn pairs(rpcs: &[&Rpc<'_>], report: &mut Report) {
+    let by_name: HashMap<&str, &Rpc<'_>> = rpcs.iter().map(|rpc| (rpc.method.name(), *rpc)).collect();
+    for get in rpcs.iter().filter(|rpc| begins_with_word(rpc.method.name(), "Get") && rpc.policy.is_some()) {
+        let thing = get.method.name().trim_start_matches("Get");
+        let plurals = [format!("{thing}s"), format!("{thing}es"), with_ies(thing)];
+        let lists = plurals.iter().filter_map(|plural| by_name.get(format!("List{plural}").as_str()));
+        for list in lists.filter(|list| list.policy.is_some()) {
+            let (get_retried, list_retried) = (get.retrying().is_some(), list.retrying().is_some());
+            let starts_operation = get.method.returns_operation() || list.method.returns_operation();
+            if get_retried == list_retried || starts_operation {
+                continue;
+            }
+            let (with, without) = if get_retried { (get, list) } else { (list, get) };
+            let message = format!(
+                "{} is not retried, but {} is, and both read the same things",
+                without.method.name(),
+                with.method.name()
+            );
+            report.add(&GET_LIST_MISMATCH, without.origin(), message, "give both the same entry");
+        }
+    }
+}
+
+fn with_ies(thing: &str) -> String {
+    format!("{}ies", thing.strip_suffix('y').unwrap_or(thing))
+}

@@ -1,0 +1,19 @@
+//! The rules: a file for each kind.
+
+mod all;
+mod backoff;
+mod codes;
+mod coverage;
+mod entries;
+mod limits;
+mod names;
+mod reader_rules;
+mod siblings;
+mod streams;
+mod suppressions;
+mod writes;
+
+pub(super) use all::check;
+pub use all::rules;
+pub use siblings::sibling_drift;
+pub(super) use suppressions::unused_suppressions;

@@ -1,0 +1,46 @@
+//! What a table allows, though there is nothing to allow.
+
+use crate::lint::rule::{Needs, Rule};
+use crate::suggest;
+use crate::{Finding, RetryTable, Severity};
+
+const UNUSED_ALLOW: Rule =
+    Rule::new("unused-allow", Severity::Warning, Needs::Table, "a suppression that nothing is found for");
+
+pub(super) static RULES: [Rule; 1] = [UNUSED_ALLOW];
+
+/// The findings about suppressions that cover none of these findings. One for a rule that could not be
+/// applied is left alone.
+pub(in crate::lint) fn unused_suppressions(
+    table: &RetryTable,
+    findings: &[Finding],
+    rules: &[&Rule],
+    knows_services: bool,
+) -> Vec<Finding> {
+    let mut unused = Vec::new();
+    for suppression in table.suppressions() {
+        let covers = |finding: &Finding| suppression.covers(finding.rule(), finding.origin());
+        let rule = rules.iter().find(|rule| rule.id() == suppression.rule());
+        let (message, help) = match rule {
+            None => {
+                let close = suggest::closest(suppression.rule(), rules.iter().map(|rule| rule.id()));
+                let help = close.map_or("remove it".to_owned(), |close| format!("did you mean {close}?"));
+                (format!("there is no rule {:?}", suppression.rule()), help)
+            }
+            Some(rule) if !is_applied(rule, knows_services) || findings.iter().any(covers) => continue,
+            Some(rule) => (format!("nothing is found here by {rule}"), "remove the suppression".to_owned()),
+        };
+        let finding = Finding::new(UNUSED_ALLOW.id(), UNUSED_ALLOW.severity(), message);
+        unused.push(finding.with_help(help).at(suppression.origin().clone()));
+    }
+    unused
+}
+
+/// Whether the rule has been applied for sure.
+fn is_applied(rule: &Rule, knows_services: bool) -> bool {
+    match rule.needs() {
+        Needs::Table => true,
+        Needs::Services => knows_services,
+        Needs::Text | Needs::Siblings => false,
+    }
+}

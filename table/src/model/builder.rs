@@ -1,0 +1,92 @@
+//! Tables made in code.
+
+use super::policy::{Definitions, Entry, EntryName};
+use super::retry_table::RetryTable;
+use super::table_file::TableFile;
+use crate::{Dialect, TableError};
+use gax_retry::{CodeSet, RetrySettings};
+use std::sync::Arc;
+
+/// Makes a [`RetryTable`] in code.
+///
+/// Every call adds an entry. The last entry for a name counts; an entry for a method goes before one for
+/// its service, and that before the one for every service.
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::{Code, RetrySettings};
+/// use gax_table::RetryTable;
+/// use std::time::Duration;
+///
+/// let patient = RetrySettings::builder().total_timeout(Duration::from_secs(60)).build()?;
+/// let table = RetryTable::builder()
+///     .method("/example.v1.Library/GetBook", patient.clone(), [Code::Unavailable])
+///     .service("example.v1.Library", RetrySettings::no_retry(Duration::from_secs(10)), [])
+///     .build()?;
+/// assert_eq!(table.lookup("example.v1.Library", "GetBook").unwrap().settings(), &patient);
+/// assert!(table.lookup("example.v1.Library", "DeleteBook").unwrap().codes().is_empty());
+/// assert!(table.lookup("example.v1.Archive", "GetBook").is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+#[must_use = "a table comes from build()"]
+pub struct RetryTableBuilder {
+    entries: Vec<Entry>,
+    faulty: Option<String>,
+}
+
+impl RetryTable {
+    /// Makes a table in code.
+    #[must_use = "a table comes from build()"]
+    pub fn builder() -> RetryTableBuilder {
+        RetryTableBuilder::default()
+    }
+}
+
+impl RetryTableBuilder {
+    /// An entry for a method, given as its path: `/package.Service/Method`, the first slash optional.
+    pub fn method(mut self, path: &str, settings: RetrySettings, codes: impl Into<CodeSet>) -> Self {
+        let name = path.strip_prefix('/').unwrap_or(path).split_once('/');
+        match name.filter(|(service, method)| !service.is_empty() && !method.is_empty()) {
+            Some((service, method)) if !method.contains('/') => {
+                self.add(service, method, settings, codes.into())
+            }
+            _ => {
+                self.faulty.get_or_insert_with(|| path.to_owned());
+                self
+            }
+        }
+    }
+
+    /// An entry for all methods of a service, given by its full name.
+    pub fn service(self, service: &str, settings: RetrySettings, codes: impl Into<CodeSet>) -> Self {
+        self.add(service, "", settings, codes.into())
+    }
+
+    /// An entry for every method of every service.
+    pub fn every_service(self, settings: RetrySettings, codes: impl Into<CodeSet>) -> Self {
+        self.add("", "", settings, codes.into())
+    }
+
+    /// Makes the table.
+    ///
+    /// # Errors
+    ///
+    /// A path given to [`method`](RetryTableBuilder::method) is not `/package.Service/Method`.
+    pub fn build(self) -> Result<RetryTable, TableError> {
+        if let Some(path) = self.faulty {
+            return Err(TableError::new(format!("{path:?} is not the path of a method"))
+                .with_help("write /package.Service/Method"));
+        }
+        let file = TableFile { entries: self.entries, ..TableFile::default() };
+        Ok(RetryTable::assemble(Dialect::AsWritten, vec![Arc::new(file)]))
+    }
+
+    fn add(mut self, service: &str, method: &str, settings: RetrySettings, codes: CodeSet) -> Self {
+        let definitions = if codes.is_empty() { Definitions::NoRetry } else { Definitions::RetryPolicy };
+        let name = EntryName { service: service.to_owned(), method: method.to_owned(), origin: None };
+        self.entries.push(Entry { names: vec![name], codes, settings, definitions, ..Entry::nothing() });
+        self
+    }
+}

@@ -1,0 +1,26 @@
+//! What tables hold, however they were written.
+
+mod builder;
+mod definition_names;
+mod dialect;
+mod format;
+mod name_index;
+mod policy;
+mod retry_table;
+mod suppression;
+mod table_file;
+#[cfg(feature = "json")]
+pub(crate) mod written;
+
+pub use builder::RetryTableBuilder;
+pub use dialect::{Dialect, ParseDialectError};
+pub use format::{ParseTableFormatError, TableFormat};
+pub(crate) use policy::Entry;
+#[cfg(feature = "json")]
+pub(crate) use policy::{Definitions, EntryName};
+pub use policy::{HedgingPolicy, MethodPolicy, PolicyField, RetryThrottling};
+pub use retry_table::{RetryTable, TableName};
+pub use suppression::Suppression;
+pub(crate) use table_file::UnusableEntry;
+#[cfg(feature = "json")]
+pub(crate) use table_file::{MethodExtras, ServiceDefinitions, TableFile};

@@ -1,0 +1,250 @@
+//! What a table says about one method.
+
+use crate::SourceLocation;
+use gax_retry::{CodeSet, RetrySettings};
+use std::time::Duration;
+
+/// A value of a policy that a table can give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PolicyField {
+    /// The codes that are retried.
+    RetryableCodes,
+    /// [`RetrySettings::total_timeout`].
+    TotalTimeout,
+    /// [`RetrySettings::initial_retry_delay`].
+    InitialRetryDelay,
+    /// [`RetrySettings::retry_delay_multiplier`].
+    RetryDelayMultiplier,
+    /// [`RetrySettings::max_retry_delay`].
+    MaxRetryDelay,
+    /// [`RetrySettings::max_attempts`].
+    MaxAttempts,
+    /// [`RetrySettings::jittered`].
+    Jittered,
+    /// [`RetrySettings::initial_rpc_timeout`].
+    InitialRpcTimeout,
+    /// [`RetrySettings::rpc_timeout_multiplier`].
+    RpcTimeoutMultiplier,
+    /// [`RetrySettings::max_rpc_timeout`].
+    MaxRpcTimeout,
+}
+
+/// A method's policy in a [`RetryTable`](crate::RetryTable), resolved by the table's dialect.
+#[derive(Debug, Clone, Copy)]
+pub struct MethodPolicy<'a> {
+    pub(crate) entry: &'a Entry,
+    pub(crate) keys: &'a Keys,
+}
+
+impl<'a> MethodPolicy<'a> {
+    /// The codes that are retried.
+    #[must_use]
+    pub fn codes(&self) -> CodeSet {
+        self.entry.codes
+    }
+
+    /// The limits and back-off.
+    #[must_use]
+    pub fn settings(&self) -> &'a RetrySettings {
+        &self.entry.settings
+    }
+
+    /// The name under which Google's Java generator keeps the codes, such as `retry_policy_1_codes`: the number is
+    /// that of the entry in its file. Where an earlier file has the name for the same service, the file's number
+    /// follows, as in `retry_policy_1_codes_2`.
+    #[must_use]
+    pub fn codes_key(&self) -> &'a str {
+        &self.keys.codes
+    }
+
+    /// The name under which Google's Java generator keeps the settings, such as `retry_policy_1_params`.
+    #[must_use]
+    pub fn params_key(&self) -> &'a str {
+        &self.keys.params
+    }
+
+    /// Where the entry stands; `None` for one that was made in code, or if no entry is for the method.
+    #[must_use]
+    pub fn origin(&self) -> Option<&'a SourceLocation> {
+        self.entry.origin.as_ref()
+    }
+
+    /// Where a single value stands; `None` where the table does not give it.
+    #[must_use]
+    pub fn origin_of(&self, field: PolicyField) -> Option<&'a SourceLocation> {
+        self.entry.origins.iter().find(|(known, _)| *known == field).map(|(_, origin)| origin)
+    }
+
+    /// The entry's place among all entries of the table, from 0; `None` if no entry is for the method. Where the
+    /// table comes from one file, it is the number in the definitions' names.
+    #[must_use]
+    pub fn entry(&self) -> Option<usize> {
+        self.entry.index
+    }
+
+    /// Whether calls wait for a channel that is not connected, as the entry says. Nothing here acts on it.
+    #[must_use]
+    pub fn wait_for_ready(&self) -> Option<bool> {
+        self.entry.wait_for_ready
+    }
+
+    /// How long a request may be, in bytes, as the entry says. Nothing here acts on it.
+    #[must_use]
+    pub fn max_request_message_bytes(&self) -> Option<u64> {
+        self.entry.max_request_message_bytes
+    }
+
+    /// How long a response may be, in bytes, as the entry says. Nothing here acts on it.
+    #[must_use]
+    pub fn max_response_message_bytes(&self) -> Option<u64> {
+        self.entry.max_response_message_bytes
+    }
+
+    /// The entry's hedging policy, kept as written.
+    #[must_use]
+    pub fn hedging(&self) -> Option<&'a HedgingPolicy> {
+        self.entry.hedging.as_ref()
+    }
+}
+
+/// A hedging policy: attempts that are sent while earlier ones are still running.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HedgingPolicy {
+    pub(crate) max_attempts: Option<u32>,
+    pub(crate) delay: Duration,
+    pub(crate) non_fatal_codes: CodeSet,
+}
+
+impl HedgingPolicy {
+    /// The number of attempts, the first one included.
+    #[must_use]
+    pub fn max_attempts(&self) -> Option<u32> {
+        self.max_attempts
+    }
+
+    /// How long an attempt may go without a reply before the next is sent as well. Zero: all at once.
+    #[must_use]
+    pub fn delay(&self) -> Duration {
+        self.delay
+    }
+
+    /// The codes that do not end the operation while other attempts are still running.
+    #[must_use]
+    pub fn non_fatal_codes(&self) -> CodeSet {
+        self.non_fatal_codes
+    }
+}
+
+/// A limit on the retries to one server, for all methods together: a bucket of tokens that failures empty.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RetryThrottling {
+    pub(crate) max_tokens: f64,
+    pub(crate) token_ratio: f64,
+}
+
+impl RetryThrottling {
+    /// How many tokens the bucket holds, and has at first. Retries stop at half of it.
+    #[must_use]
+    pub fn max_tokens(&self) -> f64 {
+        self.max_tokens
+    }
+
+    /// What a success puts back; a failure takes one token.
+    #[must_use]
+    pub fn token_ratio(&self) -> f64 {
+        self.token_ratio
+    }
+}
+
+/// An entry of a table: whom it is for, and what it says.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    /// Its place among all entries of the table; `None` for one that is in no table.
+    pub(crate) index: Option<usize>,
+    /// The number of its file, from 0.
+    pub(crate) file: usize,
+    pub(crate) names: Vec<EntryName>,
+    pub(crate) codes: CodeSet,
+    pub(crate) settings: RetrySettings,
+    pub(crate) wait_for_ready: Option<bool>,
+    pub(crate) max_request_message_bytes: Option<u64>,
+    pub(crate) max_response_message_bytes: Option<u64>,
+    pub(crate) hedging: Option<HedgingPolicy>,
+    pub(crate) definitions: Definitions,
+    /// As the entry's own file names them.
+    pub(crate) keys: Keys,
+    pub(crate) origin: Option<SourceLocation>,
+    pub(crate) origins: Vec<(PolicyField, SourceLocation)>,
+}
+
+/// The names of an entry's definitions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Keys {
+    pub(crate) codes: String,
+    pub(crate) params: String,
+}
+
+impl Keys {
+    fn of(stem: &str) -> Self {
+        Self { codes: format!("{stem}_codes"), params: format!("{stem}_params") }
+    }
+}
+
+/// How an entry's definitions are named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Definitions {
+    /// `retry_policy_<own index>`.
+    RetryPolicy,
+    /// `no_retry_<own index>`: a timeout and nothing else.
+    NoRetry,
+    /// `no_retry`: nothing at all.
+    Nothing,
+    /// As the file names them.
+    #[cfg(feature = "json")]
+    Named { codes: String, params: String },
+}
+
+/// One name of an entry. Empty texts stand for "all".
+#[derive(Debug, Clone)]
+pub(crate) struct EntryName {
+    pub(crate) service: String,
+    pub(crate) method: String,
+    pub(crate) origin: Option<SourceLocation>,
+}
+
+impl Entry {
+    /// An entry that says nothing.
+    pub(crate) fn nothing() -> Self {
+        Self {
+            index: None,
+            file: 0,
+            names: Vec::new(),
+            codes: CodeSet::EMPTY,
+            settings: RetrySettings::default(),
+            wait_for_ready: None,
+            max_request_message_bytes: None,
+            max_response_message_bytes: None,
+            hedging: None,
+            definitions: Definitions::Nothing,
+            keys: Keys::of("no_retry"),
+            origin: None,
+            origins: Vec::new(),
+        }
+    }
+
+    /// The same entry as number `index` of its table, and as number `own` of its file, which is part of its
+    /// definitions' names.
+    pub(crate) fn numbered(mut self, index: usize, file: usize, own: usize) -> Self {
+        self.index = Some(index);
+        self.file = file;
+        self.keys = match &self.definitions {
+            Definitions::RetryPolicy => Keys::of(&format!("retry_policy_{own}")),
+            Definitions::NoRetry => Keys::of(&format!("no_retry_{own}")),
+            Definitions::Nothing => Keys::of("no_retry"),
+            #[cfg(feature = "json")]
+            Definitions::Named { codes, params } => Keys { codes: codes.clone(), params: params.clone() },
+        };
+        self
+    }
+}

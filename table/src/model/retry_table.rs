@@ -1,0 +1,327 @@
+//! The table: which policy is for which method.
+
+use super::definition_names::DefinitionNames;
+use super::dialect::Dialect;
+use super::name_index::{NameIndex, NamePlace};
+use super::policy::{Entry, EntryName, MethodPolicy, RetryThrottling};
+use super::suppression::Suppression;
+use super::table_file::{MethodExtras, ServiceDefinitions, TableFile};
+use crate::diagnostics::Findings;
+use crate::{Finding, Severity, SourceLocation, TableError};
+use gax_retry::{BatchingSettings, RetrySettings};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A retry table: per method the codes that are retried, with which limits and back-off.
+///
+/// It comes from a file ([`parse`](RetryTable::parse), [`from_path`](RetryTable::from_path),
+/// [`reader`](RetryTable::reader)) or from code ([`builder`](RetryTable::builder)). A clone is cheap and
+/// shares everything.
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::Code;
+/// use gax_table::RetryTable;
+/// use std::time::Duration;
+///
+/// let table = RetryTable::parse(
+///     r#"{"methodConfig": [{
+///         "name": [{"service": "google.example.v1.Library", "method": "GetBook"}],
+///         "timeout": "60s",
+///         "retryPolicy": {
+///             "maxAttempts": 5, "initialBackoff": "0.1s", "maxBackoff": "10s", "backoffMultiplier": 1.3,
+///             "retryableStatusCodes": ["UNAVAILABLE"]
+///         }
+///     }]}"#,
+/// )?;
+/// let policy = table.lookup("google.example.v1.Library", "GetBook").unwrap();
+/// assert!(policy.codes().contains(Code::Unavailable));
+/// assert_eq!(policy.settings().total_timeout(), Some(Duration::from_secs(60)));
+/// assert_eq!(policy.codes_key(), "retry_policy_0_codes");
+/// assert!(table.lookup("google.example.v1.Library", "DeleteBook").is_none());
+/// # Ok::<(), gax_table::TableError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct RetryTable {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    dialect: Dialect,
+    files: Vec<Arc<TableFile>>,
+    entries: Vec<Entry>,
+    names: NameIndex,
+    definition_names: DefinitionNames,
+    unnamed: Option<Entry>,
+    findings: Vec<Finding>,
+}
+
+impl RetryTable {
+    /// Several tables as one. A name that comes in more than one table is the last one's, which is a
+    /// finding (`merge-conflict`) if the two say different things; an entry for a method goes before one
+    /// for its service, from whichever table. Entries are numbered through, but the names of definitions have
+    /// the number of the entry in its own table: where two tables have a name for one service, that of the later
+    /// table ends with the table's number, with a finding (`renamed-definitions`).
+    ///
+    /// # Errors
+    ///
+    /// The tables were read in different dialects.
+    pub fn merged(tables: impl IntoIterator<Item = RetryTable>) -> Result<Self, TableError> {
+        let mut files = Vec::new();
+        let mut dialect = None;
+        for table in tables {
+            let own = table.dialect();
+            let first = *dialect.get_or_insert(own);
+            if first != own {
+                return Err(TableError::new(format!(
+                    "a table in the dialect {own} can't join one in {first}"
+                ))
+                .with_help("read all tables in the same dialect"));
+            }
+            files.extend(table.inner.files.iter().cloned());
+        }
+        Ok(Self::assemble(dialect.unwrap_or_default(), files))
+    }
+
+    /// Which HTTP requests may be sent twice, as `[http]` in a TOML table says; of several tables, as the
+    /// last one says that has any.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "toml")] {
+    /// use gax_retry::RequestFacts;
+    /// use gax_table::RetryTable;
+    ///
+    /// let table = RetryTable::parse(
+    ///     r#"
+    ///     [http]
+    ///     base = "http-methods"
+    ///
+    ///     [[http.rule]]
+    ///     name = "invoices.pay"
+    ///     method = "POST"
+    ///     path = "/v1/{name=invoices/*}:pay"
+    ///     if_any = [{ header = "Idempotency-Key" }]
+    ///     "#,
+    /// )?;
+    /// let rules = table.idempotency().unwrap();
+    /// let pay = RequestFacts::new("POST", "/v1/invoices/7:pay");
+    /// assert_eq!(rules.classify(&pay).to_string(), "conditional: Idempotency-Key header missing");
+    /// # }
+    /// # Ok::<(), gax_table::TableError>(())
+    /// ```
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn idempotency(&self) -> Option<&gax_retry::IdempotencyTable> {
+        self.inner.files.iter().rev().find_map(|file| file.idempotency.as_ref())
+    }
+
+    pub(crate) fn assemble(dialect: Dialect, files: Vec<Arc<TableFile>>) -> Self {
+        let mut table = Inner {
+            dialect,
+            entries: Vec::new(),
+            names: NameIndex::default(),
+            definition_names: DefinitionNames::default(),
+            unnamed: (dialect == Dialect::GaxJava).then(Entry::nothing),
+            findings: Vec::new(),
+            files,
+        };
+        let mut clashes = Findings::default();
+        for (number, file) in table.files.clone().into_iter().enumerate() {
+            let first = table.entries.len();
+            table.findings.extend(file.findings.iter().cloned());
+            for (own, entry) in file.entries.iter().enumerate() {
+                let index = table.entries.len();
+                table.entries.push(entry.clone().numbered(index, number, own));
+                for (name_index, name) in entry.names.iter().enumerate() {
+                    let place = NamePlace { entry: index, name: name_index };
+                    if let Some(before) = table.names.claim(dialect, name, place) {
+                        clashes.push_some_with(|| table.clash(name, index, before, first));
+                    }
+                }
+            }
+        }
+        table.findings.extend(clashes.into_vec());
+        let (names, renamed) = DefinitionNames::new(&table.files, &table.entries, &table.names);
+        table.definition_names = names;
+        table.findings.extend(renamed);
+        Self { inner: Arc::new(table) }
+    }
+
+    /// The dialect in which the table was read.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        self.inner.dialect
+    }
+
+    /// What the table says about a method: the entry for the method, else the one for its service, else
+    /// (but not in the dialect [`GaxJava`](Dialect::GaxJava)) the one for everything. Entries are never
+    /// mixed. `None`: the table has nothing to say, so calls go through as they are, without a deadline.
+    ///
+    /// In the dialect `GaxJava` a method without an entry has the policy `no_retry_codes`,
+    /// `no_retry_params`, as in Google's clients. The service is the full name, without a slash; for an
+    /// RPC that is mixed into a service it is the host's name.
+    #[must_use]
+    pub fn lookup(&self, service: &str, method: &str) -> Option<MethodPolicy<'_>> {
+        let table = &*self.inner;
+        let index = table.names.entry_for(service, method);
+        let entry = index.and_then(|index| table.entries.get(index)).or(table.unnamed.as_ref())?;
+        let keys = index.and_then(|index| table.definition_names.keys(service, index));
+        Some(MethodPolicy { entry, keys: keys.unwrap_or(&entry.keys) })
+    }
+
+    /// Every name in the table, in the order of its files, those without effect included.
+    pub fn names(&self) -> impl Iterator<Item = TableName<'_>> {
+        self.inner
+            .entries
+            .iter()
+            .enumerate()
+            .flat_map(move |(entry, values)| values.names.iter().map(move |name| TableName { name, entry }))
+    }
+
+    /// How many entries the table has.
+    #[must_use]
+    pub fn entry_count(&self) -> usize {
+        self.inner.entries.len()
+    }
+
+    /// The entry of that number, from 0, over all files. Its definitions are called as in its own file.
+    #[must_use]
+    pub fn entry(&self, index: usize) -> Option<MethodPolicy<'_>> {
+        self.inner.entries.get(index).map(|entry| MethodPolicy { entry, keys: &entry.keys })
+    }
+
+    /// How a long-running operation that the method starts is polled, if a table says it. Of several
+    /// tables the last one counts.
+    #[must_use]
+    pub fn polling(&self, service: &str, method: &str) -> Option<&RetrySettings> {
+        self.extras(service, method).find_map(|extras| extras.polling.as_ref())
+    }
+
+    /// How requests of the method are gathered, if a table says it. Of several tables the last one counts.
+    #[must_use]
+    pub fn batching(&self, service: &str, method: &str) -> Option<&BatchingSettings> {
+        self.extras(service, method).find_map(|extras| extras.batching.as_ref())
+    }
+
+    /// The methods, by service and name, of which the table says how they are polled or gathered, in
+    /// alphabetical order.
+    #[must_use]
+    pub fn polled_or_batched(&self) -> Vec<(&str, &str)> {
+        let services = self.inner.files.iter().flat_map(|file| &file.extras);
+        let methods = services.flat_map(|(service, methods)| {
+            let says =
+                methods.iter().filter(|(_, extras)| extras.polling.is_some() || extras.batching.is_some());
+            says.map(move |(method, _)| (service.as_str(), method.as_str()))
+        });
+        let sorted: BTreeSet<(&str, &str)> = methods.collect();
+        sorted.into_iter().collect()
+    }
+
+    fn extras(&self, service: &str, method: &str) -> impl Iterator<Item = &MethodExtras> {
+        let files = self.inner.files.iter().rev();
+        files.filter_map(move |file| file.extras.get(service)?.get(method))
+    }
+
+    /// The findings that the table's authors know of and allow.
+    pub fn suppressions(&self) -> impl Iterator<Item = &Suppression> {
+        self.inner.files.iter().flat_map(|file| &file.suppressions)
+    }
+
+    /// The suppression under which a finding is left out, if there is one.
+    #[must_use]
+    pub fn allowance_for(&self, finding: &Finding) -> Option<&Suppression> {
+        self.suppressions().find(|suppression| suppression.covers(finding.rule(), finding.origin()))
+    }
+
+    pub(crate) fn files(&self) -> &[Arc<TableFile>] {
+        &self.inner.files
+    }
+
+    /// The definitions that the files name for a service, used or not; nothing where definitions are named
+    /// by entries.
+    pub(crate) fn definitions(&self, service: &str) -> &[ServiceDefinitions] {
+        self.inner.definition_names.definitions(service)
+    }
+
+    /// The limit on retries to one server; the last file's that has one.
+    #[must_use]
+    pub fn throttling(&self) -> Option<RetryThrottling> {
+        self.inner.files.iter().rev().find_map(|file| file.throttling)
+    }
+
+    /// What is worth saying about the table, in the order of its text.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        &self.inner.findings
+    }
+}
+
+impl Inner {
+    /// What is to be said of a name that an earlier place had too.
+    fn clash(&self, name: &EntryName, index: usize, before: NamePlace, first: usize) -> Option<Finding> {
+        let entry = self.entries.get(index)?;
+        let other = self.entries.get(before.entry)?;
+        let place = match other.names.get(before.name).and_then(|name| name.origin.as_ref()) {
+            Some(origin) => format!(" (at {origin})"),
+            None => String::new(),
+        };
+        let finding = if before.entry >= first {
+            let which = if before.entry == index { "twice in this entry" } else { "in an earlier entry too" };
+            Finding::new("duplicate-name", Severity::Warning, format!("{} is {which}{place}", shown(name)))
+                .with_help("the last one counts; remove the other: gRPC itself refuses the whole file")
+        } else if other.codes == entry.codes && other.settings == entry.settings {
+            return None;
+        } else {
+            let message = format!("{} has other values in an earlier table{place}", shown(name));
+            Finding::new("merge-conflict", Severity::Warning, message)
+                .with_help("the later table counts; remove the name from one of the two")
+        };
+        Some(finding.at(name.origin.clone()))
+    }
+}
+
+/// A name in the form that people know, such as `pkg.Service/Method`.
+fn shown(name: &EntryName) -> String {
+    match (name.service.as_str(), name.method.as_str()) {
+        ("", "") => "the entry for every service".to_owned(),
+        (service, "") => service.to_owned(),
+        (service, method) => format!("{service}/{method}"),
+    }
+}
+
+/// One name in a table: a method, a service, or everything.
+#[derive(Debug, Clone, Copy)]
+pub struct TableName<'a> {
+    name: &'a EntryName,
+    entry: usize,
+}
+
+impl<'a> TableName<'a> {
+    /// The service's full name; empty for "every service".
+    #[must_use]
+    pub fn service(&self) -> &'a str {
+        &self.name.service
+    }
+
+    /// The method's name; `None` for all methods of the service.
+    #[must_use]
+    pub fn method(&self) -> Option<&'a str> {
+        Some(self.name.method.as_str()).filter(|method| !method.is_empty())
+    }
+
+    /// The number of the entry that has the name, from 0.
+    #[must_use]
+    pub fn entry(&self) -> usize {
+        self.entry
+    }
+
+    /// Where the name stands; `None` for one that was given in code.
+    #[must_use]
+    pub fn origin(&self) -> Option<&'a SourceLocation> {
+        self.name.origin.as_ref()
+    }
+}

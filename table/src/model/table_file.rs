@@ -1,0 +1,49 @@
+//! What one file adds to a table.
+
+use super::policy::{Entry, RetryThrottling};
+use super::suppression::Suppression;
+use crate::{Finding, TableError};
+use gax_retry::{BatchingSettings, CodeSet, RetrySettings};
+use std::collections::HashMap;
+
+/// What one file, or one builder, adds to a table.
+#[derive(Debug, Default)]
+pub(crate) struct TableFile {
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) throttling: Option<RetryThrottling>,
+    pub(crate) services: Vec<ServiceDefinitions>,
+    pub(crate) suppressions: Vec<Suppression>,
+    /// What the file says, for writing it in another form.
+    #[cfg(feature = "convert")]
+    pub(crate) config: Option<super::written::ServiceConfig>,
+    pub(crate) extras: HashMap<String, HashMap<String, MethodExtras>>,
+    pub(crate) unusable: Vec<UnusableEntry>,
+    #[cfg(feature = "http")]
+    pub(crate) idempotency: Option<gax_retry::IdempotencyTable>,
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// The definitions that a file names for a service, used or not.
+#[derive(Debug)]
+pub(crate) struct ServiceDefinitions {
+    pub(crate) service: String,
+    pub(crate) codes: Vec<(String, CodeSet)>,
+    pub(crate) params: Vec<(String, RetrySettings)>,
+}
+
+/// What a file says about a method beside its retries.
+#[derive(Debug, Default)]
+pub(crate) struct MethodExtras {
+    pub(crate) polling: Option<RetrySettings>,
+    pub(crate) batching: Option<BatchingSettings>,
+}
+
+/// An entry of a method whose names lead nowhere.
+#[derive(Debug)]
+pub(crate) struct UnusableEntry {
+    pub(crate) service: String,
+    pub(crate) method: String,
+    /// Whether the file keeps the method out of clients.
+    pub(crate) is_disabled: bool,
+    pub(crate) error: TableError,
+}

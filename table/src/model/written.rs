@@ -1,0 +1,102 @@
+//! What a service config holds, each value with its place and nothing decided yet.
+
+use crate::Suppression;
+use crate::document::{Located, Member, Span};
+use gax_retry::{BatchingSettings, Code, RetrySettings};
+
+/// The whole file.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ServiceConfig {
+    pub(crate) methods: Vec<MethodConfig>,
+    /// Polling and batching of methods whose retries are said elsewhere.
+    pub(crate) beside: Vec<MethodConfig>,
+    pub(crate) throttling: Option<Throttling>,
+    /// Findings that are left out in all of the file.
+    pub(crate) suppressions: Vec<Suppression>,
+    /// Members that say nothing about retries.
+    #[cfg(feature = "convert")]
+    pub(crate) rest: Vec<Member>,
+    /// The first number that is no status code, in a dialect whose reader lets it pass.
+    pub(crate) unrecognized_code: Option<Span>,
+}
+
+#[cfg(feature = "convert")]
+impl ServiceConfig {
+    /// The same without the delays of zero that stand for delays that are not set.
+    pub(crate) fn without_zero_delays(mut self) -> Self {
+        let unset = |time: &mut Option<Located<i128>>| *time = time.filter(|time| time.value != 0);
+        for RetryPolicy { initial_backoff, max_backoff, .. } in
+            self.methods.iter_mut().filter_map(|method| method.retry.as_mut())
+        {
+            unset(initial_backoff);
+            unset(max_backoff);
+        }
+        self
+    }
+}
+
+/// One entry of `methodConfig`.
+#[derive(Debug, Clone)]
+pub(crate) struct MethodConfig {
+    pub(crate) span: Span,
+    pub(crate) names: Vec<Name>,
+    pub(crate) timeout: Option<Located<i128>>,
+    pub(crate) retry: Option<RetryPolicy>,
+    pub(crate) hedging: Option<HedgingPolicy>,
+    pub(crate) wait_for_ready: Option<Located<bool>>,
+    pub(crate) own: OwnFields,
+    /// Members that say nothing about retries.
+    pub(crate) rest: Vec<Member>,
+}
+
+/// What this project's own form can say beyond a gRPC service config.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OwnFields {
+    pub(crate) total_timeout: Option<Located<i128>>,
+    pub(crate) initial_rpc_timeout: Option<Located<i128>>,
+    pub(crate) rpc_timeout_multiplier: Option<Located<f64>>,
+    pub(crate) max_rpc_timeout: Option<Located<i128>>,
+    pub(crate) jittered: Option<Located<bool>>,
+    /// The names under which codes and settings are defined.
+    pub(crate) definitions: Option<(String, String)>,
+    pub(crate) polling: Option<RetrySettings>,
+    pub(crate) batching: Option<BatchingSettings>,
+    /// Findings that are left out in this entry.
+    pub(crate) suppressions: Vec<Suppression>,
+}
+
+/// What an entry is for: a method, a service, or (with neither) everything.
+#[derive(Debug, Clone)]
+pub(crate) struct Name {
+    pub(crate) span: Span,
+    pub(crate) service: String,
+    pub(crate) method: String,
+}
+
+/// `retryPolicy`. Durations are nanoseconds, with their sign.
+#[derive(Debug, Clone)]
+pub(crate) struct RetryPolicy {
+    pub(crate) span: Span,
+    pub(crate) max_attempts: Option<Located<u32>>,
+    pub(crate) initial_backoff: Option<Located<i128>>,
+    pub(crate) max_backoff: Option<Located<i128>>,
+    pub(crate) multiplier: Option<Located<f64>>,
+    pub(crate) codes: Option<Located<Vec<Located<Code>>>>,
+}
+
+/// `hedgingPolicy`.
+#[derive(Debug, Clone)]
+pub(crate) struct HedgingPolicy {
+    pub(crate) span: Span,
+    pub(crate) max_attempts: Option<Located<u32>>,
+    pub(crate) delay: Option<Located<i128>>,
+    pub(crate) non_fatal_codes: Option<Located<Vec<Located<Code>>>>,
+}
+
+/// `retryThrottling`.
+#[derive(Debug, Clone)]
+pub(crate) struct Throttling {
+    pub(crate) span: Span,
+    pub(crate) max_tokens: Option<Located<f64>>,
+    pub(crate) token_ratio: Option<Located<f64>>,
+}

@@ -1,0 +1,64 @@
+//! `batching`: how requests are gathered.
+
+use super::context::Context;
+use crate::TableError;
+use crate::diagnostics::Findings;
+use crate::document::{Kind, Node};
+use gax_retry::__private::batching_settings;
+use gax_retry::{BatchingSettings, LimitExceeded};
+
+/// The settings of a `batching` block; one without thresholds counts as absent.
+pub(super) fn read_batching(
+    context: &Context<'_>,
+    node: &Node,
+    findings: &mut Findings,
+) -> Result<Option<BatchingSettings>, TableError> {
+    let [thresholds, descriptor] =
+        context.finder.find(node, "batching", ["thresholds", "batch_descriptor"], findings)?;
+    let Some(thresholds) = thresholds else { return Ok(None) };
+    if descriptor.is_none() {
+        return Err(missing(context, node, "batch_descriptor"));
+    }
+    let names = [
+        "element_count_threshold",
+        "request_byte_threshold",
+        "delay_threshold_millis",
+        "flow_control_element_limit",
+        "flow_control_byte_limit",
+        "flow_control_limit_exceeded_behavior",
+    ];
+    let [elements, bytes, delay, element_limit, byte_limit, behavior] = context.finder.find_among(
+        thresholds,
+        "batching thresholds",
+        names,
+        &["element_count_limit", "request_byte_limit"],
+        findings,
+    )?;
+    let needed = |node: Option<_>, name| node.ok_or_else(|| missing(context, thresholds, name));
+    let elements = needed(elements, "element_count_threshold")?;
+    let bytes = needed(bytes, "request_byte_threshold")?;
+    let delay = needed(delay, "delay_threshold_millis")?;
+    let whole = |node, name| context.scalars.whole(node, name).map(|number| number.value);
+    Ok(Some(batching_settings(
+        whole(elements, "element_count_threshold")?,
+        whole(bytes, "request_byte_threshold")?,
+        context.scalars.millis(delay, "delay_threshold_millis")?.value,
+        element_limit.map(|node| whole(node, "flow_control_element_limit")).transpose()?,
+        byte_limit.map(|node| whole(node, "flow_control_byte_limit")).transpose()?,
+        behavior.map_or(LimitExceeded::Ignore, limit_exceeded),
+    )))
+}
+
+fn limit_exceeded(node: &Node) -> LimitExceeded {
+    match &node.kind {
+        Kind::String(text) if text == "THROW_EXCEPTION" => LimitExceeded::ThrowException,
+        Kind::String(text) if text == "BLOCK" => LimitExceeded::Block,
+        _ => LimitExceeded::Ignore,
+    }
+}
+
+fn missing(context: &Context<'_>, node: &Node, name: &str) -> TableError {
+    TableError::new(format!("batching has no {name}, which stops Google's generators"))
+        .with_help(format!("add {name}"))
+        .at(context.source.origin(node.span), context.source.excerpt(node.span))
+}

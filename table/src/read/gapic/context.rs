@@ -1,0 +1,36 @@
+//! What reading a block of GAPIC YAML needs.
+
+use crate::TableError;
+use crate::dialect::one_decimal;
+use crate::document::{Node, Source};
+use crate::values::{FieldFinder, Scalars};
+
+/// The text, and how its values are read.
+pub(super) struct Context<'a> {
+    pub(super) source: &'a Source,
+    pub(super) scalars: Scalars<'a>,
+    pub(super) finder: FieldFinder<'a>,
+    pub(super) rounds_multipliers: bool,
+}
+
+impl Context<'_> {
+    /// A polling multiplier: Google's Java generator writes those of schema 2 with one decimal.
+    pub(super) fn multiplier(&self, value: f64) -> f64 {
+        if self.rounds_multipliers { one_decimal(value) } else { value }
+    }
+}
+
+/// The name that a block can't do without.
+pub(super) fn needed_name(
+    context: &Context<'_>,
+    node: &Node,
+    name: Option<&Node>,
+    what: &str,
+) -> Result<String, TableError> {
+    match name {
+        Some(name) => context.scalars.string(name, "name"),
+        None => Err(TableError::new(format!("{what} has no name"))
+            .with_help("add name")
+            .at(context.source.origin(node.span), context.source.excerpt(node.span))),
+    }
+}

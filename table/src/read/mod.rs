@@ -1,0 +1,17 @@
+//! Tables from text: a folder for each format.
+
+mod client_config;
+#[cfg(feature = "yaml")]
+mod gapic;
+mod named;
+mod reader;
+mod service_config;
+#[cfg(feature = "yaml")]
+mod service_yaml;
+mod syntax;
+#[cfg(feature = "toml")]
+mod toml_form;
+
+pub use reader::TableReader;
+#[cfg(feature = "yaml")]
+pub use service_yaml::ServiceYaml;

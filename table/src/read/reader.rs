@@ -1,0 +1,143 @@
+//! Reads tables from bytes.
+
+use super::client_config::read_client_config;
+use super::service_config::{dropped_file, read_service_config_file};
+use super::syntax::{may_be_service_config, read_document};
+use crate::diagnostics::Findings;
+use crate::document::{Node, Source};
+use crate::input::load;
+use crate::model::TableFile;
+use crate::{Dialect, RetryTable, TableError, TableFormat};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Reads a [`RetryTable`] from a file's content.
+///
+/// # Defaults
+///
+/// | option | default |
+/// | --- | --- |
+/// | `dialect` | [`Dialect::AsWritten`] |
+/// | `format` | recognised from the content |
+/// | `file_name` | none: places are told by line and column only |
+///
+/// # Examples
+///
+/// ```
+/// use gax_table::{Dialect, RetryTable};
+///
+/// let text = br#"{"methodConfig": [{"name": [{}], "timeout": "6s", "retries": 3}]}"#;
+/// let table = RetryTable::reader().dialect(Dialect::GaxJava).file_name("retry.json").read(text)?;
+/// assert_eq!(table.findings()[0].rule(), "dropped-file");
+/// # Ok::<(), gax_table::TableError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+#[must_use = "a table comes from read()"]
+pub struct TableReader {
+    dialect: Dialect,
+    format: Option<TableFormat>,
+    file: Option<Arc<str>>,
+}
+
+impl TableReader {
+    /// Whose reading of the file counts.
+    pub fn dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
+    /// The file's name, for messages and origins. Nothing is read from it.
+    pub fn file_name(mut self, name: impl AsRef<str>) -> Self {
+        self.file = Some(name.as_ref().into());
+        self
+    }
+
+    /// In which format the file is; by default its content tells.
+    pub fn format(mut self, format: impl Into<Option<TableFormat>>) -> Self {
+        self.format = format.into();
+        self
+    }
+
+    /// Reads a table from a file's content, in whatever format it is.
+    ///
+    /// # Errors
+    ///
+    /// The content has no meaning in the dialect: the error says where, why, and what to write. Content of
+    /// more than 16 MiB is refused unread.
+    pub fn read(&self, content: &[u8]) -> Result<RetryTable, TableError> {
+        let source = Source::decode(self.file.clone(), content)?;
+        let mut findings = Findings::default();
+        let file = match read_document(&source, self.format, self.dialect, &mut findings) {
+            Err(error) if self.dialect == Dialect::GaxJava && may_be_service_config(&source, self.format) => {
+                dropped_file(&error)
+            }
+            Err(error) => return Err(error),
+            Ok((format, root)) => self.file(&source, format, &root, findings)?,
+        };
+        Ok(RetryTable::assemble(self.dialect, vec![Arc::new(file)]))
+    }
+
+    /// Reads a table from a file. Its path is the name in messages, if [`file_name`](Self::file_name)
+    /// gave no other.
+    ///
+    /// # Errors
+    ///
+    /// The file can't be read (the [`source`](std::error::Error::source) says why), is not a regular file, is
+    /// longer than 16 MiB, or its content has no meaning; see [`read`](Self::read).
+    pub fn read_path(&self, path: impl AsRef<Path>) -> Result<RetryTable, TableError> {
+        let path = path.as_ref();
+        let content = load(path)?;
+        if self.file.is_some() {
+            return self.read(&content);
+        }
+        self.clone().file_name(path.to_string_lossy()).read(&content)
+    }
+
+    fn file(
+        &self,
+        source: &Source,
+        format: TableFormat,
+        root: &Node,
+        findings: Findings,
+    ) -> Result<TableFile, TableError> {
+        match format {
+            TableFormat::ServiceConfig => read_service_config_file(source, root, self.dialect, findings),
+            TableFormat::ClientConfig => read_client_config(source, root),
+            #[cfg(feature = "yaml")]
+            TableFormat::GapicYaml => super::gapic::read_gapic_yaml(source, root, self.dialect),
+            #[cfg(not(feature = "yaml"))]
+            TableFormat::GapicYaml => Err(TableError::new("this build does not read GAPIC YAML")
+                .with_help("enable the feature \"yaml\" of gax-retry")),
+            #[cfg(feature = "toml")]
+            TableFormat::Toml => super::toml_form::read_toml_table(source, root, self.dialect),
+            #[cfg(not(feature = "toml"))]
+            TableFormat::Toml => Err(TableError::new("this build does not read TOML")
+                .with_help("enable the feature \"toml\" of gax-retry")),
+        }
+    }
+}
+
+impl RetryTable {
+    /// Reads tables with options: dialect, format, file name.
+    pub fn reader() -> TableReader {
+        TableReader::default()
+    }
+
+    /// Reads a table as written, in whatever format it is.
+    ///
+    /// # Errors
+    ///
+    /// The text has no meaning; see [`TableReader::read`].
+    pub fn parse(text: &str) -> Result<Self, TableError> {
+        TableReader::default().read(text.as_bytes())
+    }
+
+    /// Reads a table from a file, as written, in whatever format it is.
+    ///
+    /// # Errors
+    ///
+    /// The file can't be read, or has no meaning; see [`TableReader::read_path`].
+    pub fn from_path(path: impl AsRef<Path>) -> Result<Self, TableError> {
+        TableReader::default().read_path(path)
+    }
+}

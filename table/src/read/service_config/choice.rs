@@ -1,0 +1,74 @@
+//! Service configs in DNS: a list of choices, of which each client takes the first that is for it.
+
+use crate::diagnostics::Findings;
+use crate::document::{Kind, Member, Node, Source, Span};
+use crate::values::{FieldFinder, Scalars};
+use crate::{Dialect, Finding, Severity, TableError};
+
+/// The language that choices know this library by.
+const LANGUAGE: &str = "rust";
+
+/// Whether a document is a list of choices.
+pub(crate) fn is_list_of_choices(root: &Node) -> bool {
+    match &root.kind {
+        Kind::Array(elements) => elements.iter().any(|element| match &element.kind {
+            Kind::Object(members) => members.iter().any(|member| member.key == "serviceConfig"),
+            _ => false,
+        }),
+        _ => false,
+    }
+}
+
+/// The service config of the first choice that is for clients like this one, on any host.
+pub(crate) fn take_choice(
+    source: &Source,
+    root: Node,
+    dialect: Dialect,
+    findings: &mut Findings,
+) -> Result<Node, TableError> {
+    let scalars = Scalars::new(source, dialect);
+    let finder = FieldFinder::new(source, dialect);
+    let Kind::Array(choices) = root.kind else { return Ok(root) };
+    let count = choices.len();
+    for (index, choice) in choices.into_iter().enumerate() {
+        // gRPC's libraries spell the hosts' field in two ways.
+        let names = ["clientLanguage", "percentage", "clientHostName", "clientHostname", "serviceConfig"];
+        let [languages, percentage, hosts, hosts_too, config] =
+            finder.find(&choice, "a service config choice", names, findings)?;
+        let languages = languages.map(|node| scalars.array(node, "clientLanguage")).transpose()?;
+        let percentage = percentage.map(|node| scalars.count(node, "percentage")).transpose()?;
+        if config.is_none() {
+            let help = "add serviceConfig";
+            return Err(source.fault(choice.span, "is a choice without a serviceConfig", help));
+        }
+        let for_this_language = languages.is_none_or(|languages| {
+            languages.iter().any(|language| match &language.kind {
+                Kind::String(name) => name.eq_ignore_ascii_case(LANGUAGE),
+                _ => false,
+            })
+        });
+        let share = percentage.map_or(100, |percentage| percentage.value);
+        if !for_this_language || hosts.or(hosts_too).is_some() || share == 0 {
+            continue;
+        }
+        findings.push(taken(source, choice.span, index, count, share));
+        if let Kind::Object(members) = choice.kind
+            && let Some(Member { value, .. }) =
+                members.into_iter().rev().find(|member| member.key == "serviceConfig")
+        {
+            return Ok(value);
+        }
+    }
+    let problem = "has no choice for a client in Rust on any host";
+    let help = "add a choice without clientLanguage and clientHostName";
+    Err(source.fault(root.span, problem, help))
+}
+
+fn taken(source: &Source, choice: Span, index: usize, count: usize, share: u32) -> Finding {
+    let number = index + 1;
+    let part = if share < 100 { format!(", which {share} % of the clients take") } else { String::new() };
+    let message = format!("of {count} service configs number {number} is read{part}");
+    Finding::new("service-config-choice", Severity::Note, message)
+        .with_help("the others are for other languages or hosts, or come later")
+        .at(source.origin(choice))
+}

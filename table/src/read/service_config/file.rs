@@ -1,0 +1,37 @@
+//! A whole service config.
+
+use super::read::read_service_config;
+use crate::diagnostics::Findings;
+use crate::dialect::{Form, resolve};
+use crate::document::{Node, Source};
+use crate::model::TableFile;
+use crate::{Dialect, Finding, Severity, TableError};
+
+/// Entries, throttling and findings of a service config.
+pub(crate) fn read_service_config_file(
+    source: &Source,
+    root: &Node,
+    dialect: Dialect,
+    mut findings: Findings,
+) -> Result<TableFile, TableError> {
+    let config = match read_service_config(source, root, dialect, &mut findings) {
+        Ok(config) => config,
+        Err(error) if dialect == Dialect::GaxJava => return Ok(dropped_file(&error)),
+        Err(error) => return Err(error),
+    };
+    resolve(source, Form::service_config(root), config, dialect, findings)
+}
+
+/// What Google's generator makes of a file that it can't read: nothing. It does not even say so.
+pub(crate) fn dropped_file(error: &TableError) -> TableFile {
+    let message = format!(
+        "Google's Java generator drops this file in silence, so that no method has a retry or a deadline: {}",
+        error.message()
+    );
+    let finding = Finding::new("dropped-file", Severity::Warning, message).at(error.origin().cloned());
+    let finding = match error.help() {
+        Some(help) => finding.with_help(help),
+        None => finding,
+    };
+    TableFile { findings: vec![finding], ..TableFile::default() }
+}

@@ -1,0 +1,172 @@
+//! A document's nodes to a [`ServiceConfig`].
+
+use crate::diagnostics::Findings;
+use crate::document::{Node, Source};
+use crate::model::written::{
+    HedgingPolicy, MethodConfig, Name, OwnFields, RetryPolicy, ServiceConfig, Throttling,
+};
+use crate::values::{FieldFinder, Fields, Scalars, rest};
+use crate::{Dialect, Finding, Severity, TableError};
+
+/// Reads a service config. What the dialect's reader refuses is an error.
+pub(super) fn read_service_config(
+    source: &Source,
+    root: &Node,
+    dialect: Dialect,
+    findings: &mut Findings,
+) -> Result<ServiceConfig, TableError> {
+    let scalars = Scalars::new(source, dialect);
+    let finder = FieldFinder::new(source, dialect);
+    Reader { source, scalars, finder, findings }.config(root)
+}
+
+struct Reader<'a> {
+    source: &'a Source,
+    scalars: Scalars<'a>,
+    finder: FieldFinder<'a>,
+    findings: &'a mut Findings,
+}
+
+impl Reader<'_> {
+    fn config(&mut self, root: &Node) -> Result<ServiceConfig, TableError> {
+        let names = [
+            "methodConfig",
+            "retryThrottling",
+            "loadBalancingPolicy",
+            "loadBalancingConfig",
+            "healthCheckConfig",
+        ];
+        let [methods, throttling, ..] = self.find(root, "a service config", names)?;
+        let methods = match methods {
+            Some(node) => self.scalars.array(node, "methodConfig")?,
+            None => &[],
+        };
+        Ok(ServiceConfig {
+            methods: methods.iter().map(|node| self.method(node)).collect::<Result<_, _>>()?,
+            beside: Vec::new(),
+            suppressions: Vec::new(),
+            throttling: throttling.map(|node| self.throttling(node)).transpose()?,
+            #[cfg(feature = "convert")]
+            rest: rest(root, &["methodConfig", "retryThrottling"]),
+            unrecognized_code: self.scalars.unrecognized.get(),
+        })
+    }
+
+    fn method(&mut self, node: &Node) -> Result<MethodConfig, TableError> {
+        let names = [
+            "name",
+            "timeout",
+            "retryPolicy",
+            "hedgingPolicy",
+            "waitForReady",
+            "maxRequestMessageBytes",
+            "maxResponseMessageBytes",
+        ];
+        let [names, timeout, retry, hedging, wait, request_bytes, response_bytes] =
+            self.find(node, "a method config", names)?;
+        if let (Some(_), Some(hedging)) = (retry, hedging) {
+            return Err(self.both_policies(hedging));
+        }
+        let wait_for_ready = wait.map(|node| self.scalars.boolean(node, "waitForReady")).transpose()?;
+        for (node, field) in [
+            (wait, "waitForReady"),
+            (request_bytes, "maxRequestMessageBytes"),
+            (response_bytes, "maxResponseMessageBytes"),
+        ] {
+            if let Some(node) = node {
+                self.without_effect(node, field);
+            }
+        }
+        let names = match names {
+            Some(node) => self.scalars.array(node, "name")?,
+            None => &[],
+        };
+        Ok(MethodConfig {
+            span: node.span,
+            names: names.iter().map(|node| self.name(node)).collect::<Result<_, _>>()?,
+            timeout: timeout.map(|node| self.scalars.duration(node, "timeout")).transpose()?,
+            retry: retry.map(|node| self.retry_policy(node)).transpose()?,
+            hedging: hedging.map(|node| self.hedging_policy(node)).transpose()?,
+            wait_for_ready,
+            own: OwnFields::default(),
+            rest: rest(node, &["name", "timeout", "retryPolicy", "hedgingPolicy", "waitForReady"]),
+        })
+    }
+
+    fn name(&mut self, node: &Node) -> Result<Name, TableError> {
+        let [service, method] = self.find(node, "a name", ["service", "method"])?;
+        let text = |node: Option<&Node>, field| match node {
+            Some(node) => self.scalars.string(node, field),
+            None => Ok(String::new()),
+        };
+        Ok(Name { span: node.span, service: text(service, "service")?, method: text(method, "method")? })
+    }
+
+    fn retry_policy(&mut self, node: &Node) -> Result<RetryPolicy, TableError> {
+        let names =
+            ["maxAttempts", "initialBackoff", "maxBackoff", "backoffMultiplier", "retryableStatusCodes"];
+        let [attempts, initial, max, multiplier, codes] = self.find(node, "a retry policy", names)?;
+        let scalars = &self.scalars;
+        Ok(RetryPolicy {
+            span: node.span,
+            max_attempts: attempts.map(|node| scalars.count(node, "maxAttempts")).transpose()?,
+            initial_backoff: initial.map(|node| scalars.duration(node, "initialBackoff")).transpose()?,
+            max_backoff: max.map(|node| scalars.duration(node, "maxBackoff")).transpose()?,
+            multiplier: multiplier.map(|node| scalars.number(node, "backoffMultiplier")).transpose()?,
+            codes: codes
+                .map(|node| scalars.codes(node, "retryableStatusCodes", self.findings))
+                .transpose()?,
+        })
+    }
+
+    fn hedging_policy(&mut self, node: &Node) -> Result<HedgingPolicy, TableError> {
+        let names = ["maxAttempts", "hedgingDelay", "nonFatalStatusCodes"];
+        let [attempts, delay, codes] = self.find(node, "a hedging policy", names)?;
+        let scalars = &self.scalars;
+        Ok(HedgingPolicy {
+            span: node.span,
+            max_attempts: attempts.map(|node| scalars.count(node, "maxAttempts")).transpose()?,
+            delay: delay.map(|node| scalars.duration(node, "hedgingDelay")).transpose()?,
+            non_fatal_codes: codes
+                .map(|node| scalars.codes(node, "nonFatalStatusCodes", self.findings))
+                .transpose()?,
+        })
+    }
+
+    fn throttling(&mut self, node: &Node) -> Result<Throttling, TableError> {
+        let names = ["maxTokens", "tokenRatio"];
+        let [max_tokens, token_ratio] = self.find(node, "retryThrottling", names)?;
+        let scalars = &self.scalars;
+        Ok(Throttling {
+            span: node.span,
+            max_tokens: max_tokens.map(|node| scalars.number(node, "maxTokens")).transpose()?,
+            token_ratio: token_ratio.map(|node| scalars.number(node, "tokenRatio")).transpose()?,
+        })
+    }
+
+    fn find<'n, const N: usize>(
+        &mut self,
+        node: &'n Node,
+        what: &'static str,
+        names: [&str; N],
+    ) -> Result<Fields<'n, N>, TableError> {
+        self.finder.find(node, what, names, self.findings)
+    }
+
+    fn both_policies(&self, hedging: &Node) -> TableError {
+        let error = TableError::new("an entry has both a retryPolicy and a hedgingPolicy")
+            .with_help("remove one of the two")
+            .at(self.source.origin(hedging.span), self.source.excerpt(hedging.span));
+        if self.scalars.dialect == Dialect::Grpc { error.with_java_taking("both") } else { error }
+    }
+
+    fn without_effect(&mut self, node: &Node, field: &str) {
+        if self.scalars.dialect == Dialect::AsWritten {
+            self.findings.push(
+                Finding::new("no-effect", Severity::Note, format!("{field} has no effect on retries"))
+                    .with_help("it is kept, but nothing here acts on it")
+                    .at(self.source.origin(node.span)),
+            );
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! A service YAML's text to what it says about methods.
+
+use crate::TableError;
+use crate::document::{Kind, Node, Source, read_yaml};
+use crate::input::load;
+use std::collections::HashSet;
+use std::path::Path;
+
+/// What a service YAML (`asset_v1.yaml`) says about methods: which services an API is made of, which
+/// methods are reached over HTTP, and whether a client is made for some of them only.
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::MethodKind;
+/// use gax_table::{MethodDescription, ServiceDescription, ServiceYaml};
+///
+/// let yaml = ServiceYaml::parse("
+/// apis:
+/// - name: example.v1.Library
+/// - name: google.cloud.location.Locations
+/// http:
+///   rules:
+///   - selector: google.cloud.location.Locations.GetLocation
+/// ")?;
+/// let unary = |name: &str| MethodDescription::new(name, MethodKind::Unary);
+/// let services = yaml.mix_in(vec![
+///     ServiceDescription::new("example.v1.Library").with_method(unary("GetBook")),
+///     ServiceDescription::new("google.cloud.location.Locations")
+///         .with_method(unary("ListLocations")).with_method(unary("GetLocation")),
+/// ]);
+/// assert_eq!(services.len(), 1);
+/// assert_eq!(services[0].methods()[1].name(), "GetLocation");
+/// # Ok::<(), gax_table::TableError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServiceYaml {
+    pub(super) apis: HashSet<String>,
+    pub(super) selectors: HashSet<String>,
+    /// `None`: a client has all methods.
+    pub(super) selected: Option<Selection>,
+}
+
+/// The methods of a package that a client is made for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Selection {
+    pub(super) package: String,
+    pub(super) methods: HashSet<String>,
+}
+
+impl ServiceYaml {
+    /// Reads a text.
+    ///
+    /// # Errors
+    ///
+    /// It is no YAML.
+    pub fn parse(text: &str) -> Result<Self, TableError> {
+        Self::read(&Source::new(None, text))
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// The file can't be read, is not a regular file, is longer than 16 MiB, or is no YAML.
+    pub fn from_path(path: impl AsRef<Path>) -> Result<Self, TableError> {
+        let path = path.as_ref();
+        Self::parse_file(path.to_string_lossy(), &load(path)?)
+    }
+
+    /// Reads a file's content. Its name is for messages.
+    ///
+    /// # Errors
+    ///
+    /// It is no YAML.
+    pub fn parse_file(name: impl AsRef<str>, content: &[u8]) -> Result<Self, TableError> {
+        Self::read(&Source::decode(Some(name.as_ref().into()), content)?)
+    }
+
+    fn read(source: &Source) -> Result<Self, TableError> {
+        let root = read_yaml(source)?;
+        if !matches!(root.kind, Kind::Object(_)) {
+            return Err(source.fault(root.span, "is no service YAML", "write apis and http below it"));
+        }
+        Ok(Self {
+            apis: texts(&root, &["apis"], "name"),
+            selectors: texts(&root, &["http", "rules"], "selector"),
+            selected: selected(&root),
+        })
+    }
+}
+
+/// The methods that a Java client is made for, if it is not all.
+fn selected(root: &Node) -> Option<Selection> {
+    let library = items(root, &["publishing", "library_settings"]).first()?;
+    let path = ["java_settings", "common", "selective_gapic_generation", "methods"];
+    let methods: HashSet<String> =
+        items(library, &path).iter().filter_map(Node::text).map(str::to_owned).collect();
+    let package = library.member("version").and_then(Node::text).filter(|_| !methods.is_empty())?;
+    Some(Selection { package: package.to_owned(), methods })
+}
+
+fn texts(root: &Node, path: &[&str], key: &str) -> HashSet<String> {
+    let texts = items(root, path).iter().filter_map(|item| item.member(key)?.text());
+    texts.map(str::to_owned).collect()
+}
+
+/// The items of the list that is reached by these keys.
+fn items<'a>(node: &'a Node, path: &[&str]) -> &'a [Node] {
+    path.iter().try_fold(node, |node, key| node.member(key)).map_or(&[], Node::items)
+}

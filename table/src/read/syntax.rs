@@ -1,0 +1,141 @@
+//! From a text to its values, whichever syntax it has.
+
+use super::service_config::{is_list_of_choices, take_choice};
+use crate::diagnostics::Findings;
+use crate::document::{Kind, Member, Node, Source, Span, Strictness, read_json};
+use crate::{Dialect, Finding, Severity, TableError, TableFormat};
+
+/// A syntax that a text may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Syntax {
+    Json,
+    Yaml,
+    Toml,
+}
+
+/// A text's values, and the format that they are in.
+pub(crate) fn read_document(
+    source: &Source,
+    wanted: Option<TableFormat>,
+    dialect: Dialect,
+    findings: &mut Findings,
+) -> Result<(TableFormat, Node), TableError> {
+    let mut root = match syntax(source, wanted)? {
+        Syntax::Json => read_json_as(source, dialect, findings)?,
+        Syntax::Yaml => {
+            let root = read_yaml(source)?;
+            if wanted.is_none() && format_of(&root) != TableFormat::GapicYaml {
+                let start = source.origin(Span { start: root.span.start, end: root.span.start });
+                return Err(TableError::new("the file is YAML, but not GAPIC YAML")
+                    .with_help("write a service config as JSON, or GAPIC YAML with interfaces")
+                    .at(start, String::new()));
+            }
+            root
+        }
+        Syntax::Toml => return Ok((TableFormat::Toml, read_toml(source)?)),
+    };
+    if dialect != Dialect::GaxJava && is_list_of_choices(&root) {
+        root = take_choice(source, root, dialect, findings)?;
+        return Ok((TableFormat::ServiceConfig, root));
+    }
+    let format = wanted.unwrap_or_else(|| format_of(&root));
+    Ok((format, root))
+}
+
+/// Whether a text that can't be read was meant to be a service config, as far as anybody can tell.
+pub(crate) fn may_be_service_config(source: &Source, wanted: Option<TableFormat>) -> bool {
+    match wanted {
+        Some(format) => format == TableFormat::ServiceConfig,
+        None => !matches!(syntax(source, None), Ok(Syntax::Yaml | Syntax::Toml)),
+    }
+}
+
+/// The format that a document's keys tell; a service config where they tell nothing.
+fn format_of(root: &Node) -> TableFormat {
+    let Kind::Object(members) = &root.kind else { return TableFormat::ServiceConfig };
+    let find = |key: &str| members.iter().find(|member: &&Member| member.key == key);
+    match (find("interfaces").map(|member| &member.value.kind), find("config_schema_version")) {
+        (Some(Kind::Object(_)), None) => TableFormat::ClientConfig,
+        (Some(_), _) | (None, Some(_)) => TableFormat::GapicYaml,
+        (None, None) => TableFormat::ServiceConfig,
+    }
+}
+
+/// JSON begins with a bracket, TOML has a table or an assignment in its first line, YAML a key or an item.
+fn syntax(source: &Source, wanted: Option<TableFormat>) -> Result<Syntax, TableError> {
+    let text = source.text();
+    let start = text.trim_start();
+    match wanted {
+        Some(TableFormat::Toml) => return Ok(Syntax::Toml),
+        Some(TableFormat::ServiceConfig | TableFormat::ClientConfig) => return Ok(Syntax::Json),
+        Some(TableFormat::GapicYaml) | None => {}
+    }
+    if start.is_empty() || start.starts_with(['{', '/']) {
+        return Ok(Syntax::Json);
+    }
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let first = lines.into_iter().next().unwrap_or_default();
+    if first.starts_with('[') {
+        let is_header = first.trim_start_matches('[').starts_with(|c: char| c.is_alphabetic() || c == '"')
+            && first.split('#').next().is_some_and(|line| line.trim_end().ends_with(']'));
+        return Ok(if is_header { Syntax::Toml } else { Syntax::Json });
+    }
+    let key_end = first.find(['=', ':']).map(|end| first.split_at(end).1);
+    match key_end {
+        Some(rest) if rest.starts_with('=') => Ok(Syntax::Toml),
+        Some(_) => Ok(Syntax::Yaml),
+        None if first.starts_with("- ") || first == "---" || first.starts_with('%') => Ok(Syntax::Yaml),
+        None => {
+            let start = text.find(first).unwrap_or(0);
+            let span = Span { start, end: start + first.len() };
+            Err(source.fault(
+                span,
+                "is neither JSON nor YAML nor TOML",
+                "a retry table begins with { or a key",
+            ))
+        }
+    }
+}
+
+fn read_json_as(source: &Source, dialect: Dialect, findings: &mut Findings) -> Result<Node, TableError> {
+    match dialect {
+        Dialect::Grpc => read_json(source, Strictness::Strict),
+        Dialect::GaxJava => read_json(source, Strictness::Comments),
+        Dialect::AsWritten => read_json(source, Strictness::Strict).or_else(|strict| {
+            let root = read_json(source, Strictness::Comments)?;
+            findings.push(
+                Finding::new("not-strict-json", Severity::Warning, strict.message())
+                    .with_help("gRPC itself refuses the whole file")
+                    .at(strict.origin().cloned()),
+            );
+            Ok(root)
+        }),
+    }
+}
+
+#[cfg(feature = "yaml")]
+fn read_yaml(source: &Source) -> Result<Node, TableError> {
+    crate::document::read_yaml(source)
+}
+
+#[cfg(feature = "toml")]
+fn read_toml(source: &Source) -> Result<Node, TableError> {
+    crate::document::read_toml(source)
+}
+
+#[cfg(not(feature = "yaml"))]
+fn read_yaml(source: &Source) -> Result<Node, TableError> {
+    Err(not_built_in(source, "YAML", "yaml"))
+}
+
+#[cfg(not(feature = "toml"))]
+fn read_toml(source: &Source) -> Result<Node, TableError> {
+    Err(not_built_in(source, "TOML", "toml"))
+}
+
+#[cfg(not(all(feature = "yaml", feature = "toml")))]
+fn not_built_in(source: &Source, syntax: &str, feature: &str) -> TableError {
+    TableError::new(format!("the file looks like {syntax}, which this build does not read"))
+        .with_help(format!("enable the feature {feature:?} of gax-retry"))
+        .at(source.origin(Span { start: 0, end: 0 }), String::new())
+}

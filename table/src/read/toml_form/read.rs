@@ -1,0 +1,350 @@
+//! A document's nodes to what they say.
+
+use super::inherit::fill_in;
+use super::names::read_name;
+use crate::diagnostics::Findings;
+use crate::dialect::{Form, resolve};
+use crate::document::{Kind, Located, Member, Node, Source, Span};
+use crate::model::TableFile;
+use crate::model::written::{HedgingPolicy, MethodConfig, OwnFields, RetryPolicy, ServiceConfig, Throttling};
+use crate::values::{FieldFinder, Fields, Scalars, parse_time, rest};
+use crate::{Dialect, TableError, suggest};
+use gax_retry::Code;
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// The settings of an entry, which `[params.NAME]` may have as well.
+pub(super) const SETTINGS: [&str; 10] = [
+    "timeout",
+    "total_timeout",
+    "initial_retry_delay",
+    "retry_delay_multiplier",
+    "max_retry_delay",
+    "max_attempts",
+    "jittered",
+    "initial_rpc_timeout",
+    "rpc_timeout_multiplier",
+    "max_rpc_timeout",
+];
+
+/// The other fields of an entry.
+pub(super) const OTHERS: [&str; 10] = [
+    "for",
+    "codes",
+    "params",
+    "hedging",
+    "wait_for_ready",
+    "inherit",
+    "polling",
+    "batching",
+    "grpc",
+    "allow",
+];
+
+/// Reads a table in this project's own form.
+pub(crate) fn read_toml_table(
+    source: &Source,
+    root: &Node,
+    dialect: Dialect,
+) -> Result<TableFile, TableError> {
+    let mut reader = Reader {
+        source,
+        scalars: Scalars::new(source, Dialect::AsWritten),
+        finder: FieldFinder::new(source, Dialect::AsWritten),
+        findings: Findings::default(),
+    };
+    let config = reader.table(root)?;
+    #[cfg(feature = "http")]
+    let idempotency = root.member("http").map(|node| reader.http(node)).transpose()?;
+    let file = resolve(source, Form::TOML, config, dialect, reader.findings)?;
+    #[cfg(feature = "http")]
+    let file = TableFile { idempotency, ..file };
+    Ok(file)
+}
+
+pub(super) struct Reader<'a> {
+    pub(super) source: &'a Source,
+    pub(super) scalars: Scalars<'a>,
+    finder: FieldFinder<'a>,
+    findings: Findings,
+}
+
+type Codes = Located<Vec<Located<Code>>>;
+
+/// What `[codes]` and `[params]` define.
+#[derive(Default)]
+struct Definitions<'n> {
+    codes: HashMap<&'n str, Codes>,
+    params: HashMap<&'n str, &'n Node>,
+}
+
+impl Reader<'_> {
+    fn table(&mut self, root: &Node) -> Result<ServiceConfig, TableError> {
+        // The last one is for HTTP only, and read apart.
+        let names = ["codes", "params", "entry", "retry_throttling", "grpc", "allow", "http"];
+        #[cfg_attr(not(feature = "convert"), expect(unused_variables, reason = "grpc is kept for writing"))]
+        let [codes, params, entries, throttling, grpc, allow, _] = self.find(root, "a retry table", names)?;
+        let mut definitions = Definitions::default();
+        for member in self.members(codes, "codes")? {
+            let codes = self.scalars.codes(&member.value, "codes", &mut self.findings)?;
+            definitions.codes.insert(&member.key, codes);
+        }
+        for member in self.members(params, "params")? {
+            self.find(&member.value, "params", SETTINGS)?;
+            definitions.params.insert(&member.key, &member.value);
+        }
+        let entries = match entries {
+            Some(node) => self.scalars.array(node, "entry")?,
+            None => &[],
+        };
+        let mut methods = Vec::new();
+        let mut heirs = Vec::new();
+        for (index, node) in entries.iter().enumerate() {
+            let end = entries.get(index + 1).map_or(self.source.text().len(), |next| next.span.start);
+            let extent = Span { start: node.span.start, end };
+            let (method, inherits) = self.entry(node, extent, &definitions)?;
+            heirs.extend(inherits.map(|span| (index, span)));
+            methods.push(method);
+        }
+        fill_in(self.source, &mut methods, &heirs)?;
+        let (beside, methods) = methods.into_iter().partition(says_only_polling_or_batching);
+        Ok(ServiceConfig {
+            methods,
+            beside,
+            throttling: throttling.map(|node| self.throttling(node)).transpose()?,
+            suppressions: self.suppressions(allow, None)?,
+            #[cfg(feature = "convert")]
+            rest: grpc.map(|node| rest(node, &[])).unwrap_or_default(),
+            unrecognized_code: None,
+        })
+    }
+
+    fn entry(
+        &mut self,
+        node: &Node,
+        extent: Span,
+        definitions: &Definitions<'_>,
+    ) -> Result<(MethodConfig, Option<Span>), TableError> {
+        let all: [&str; OTHERS.len() + SETTINGS.len()] = std::array::from_fn(|index| {
+            OTHERS.iter().chain(&SETTINGS).nth(index).copied().unwrap_or_default()
+        });
+        let fields = self.find(node, "an entry", all)?;
+        let [names, codes, params, hedging, wait_for_ready, inherit, polling, batching, grpc, allow, ..] =
+            fields;
+        let names = names.ok_or_else(|| {
+            self.source.fault(node.span, "has no for", "write for = [\"package.Service/Method\"]")
+        })?;
+        let names = self.scalars.array(names, "for")?;
+        let read = |name| read_name(self.source, &self.scalars, &self.finder, name, &mut self.findings);
+        let names = names.iter().map(read).collect::<Result<_, _>>()?;
+        let params = params.map(|name| self.defined(name, "params", &definitions.params)).transpose()?;
+        let settings = self.settings(node, params.as_ref().map(|(_, node)| **node))?;
+        let (codes_name, codes) = self.codes(codes, definitions)?.unzip();
+        let own = OwnFields {
+            definitions: codes_name.flatten().zip(params.map(|(name, _)| name)),
+            polling: polling.map(|node| self.polling(node)).transpose()?,
+            batching: batching.map(|node| self.batching(node)).transpose()?,
+            suppressions: self.suppressions(allow, Some(extent))?,
+            ..settings.own
+        };
+        let inherits = inherit.map(|node| self.scalars.boolean(node, "inherit")).transpose()?;
+        let hedging = hedging.map(|node| self.hedging(node)).transpose()?;
+        let mut rest = grpc.map(|node| rest(node, &[])).unwrap_or_default();
+        let timeout = self.service_config_timeout(&mut rest)?;
+        let retry = RetryPolicy { codes, ..settings.retry };
+        let method = MethodConfig {
+            span: node.span,
+            names,
+            timeout: settings.timeout.or(timeout),
+            retry: Some(retry).filter(says_something),
+            hedging,
+            wait_for_ready: wait_for_ready
+                .map(|node| self.scalars.boolean(node, "wait_for_ready"))
+                .transpose()?,
+            own,
+            rest,
+        };
+        if let (Some(_), Some(hedging)) = (&method.retry, &method.hedging) {
+            let problem = "cannot be, since the entry retries as well";
+            return Err(self.source.fault(hedging.span, problem, "remove one of the two"));
+        }
+        Ok((method, inherits.filter(|inherits| inherits.value).map(|inherits| inherits.span)))
+    }
+
+    /// The settings of an entry: its own, else those of its params.
+    fn settings(&mut self, entry: &Node, params: Option<&Node>) -> Result<Settings, TableError> {
+        let own = fields_of(entry);
+        let base = params.map(fields_of).unwrap_or_default();
+        let find = |index: usize| {
+            let at = |fields: &Fields<'_, 10>| fields.get(index).copied().flatten().cloned();
+            at(&own).or_else(|| at(&base))
+        };
+        let time = |index| find(index).map(|node| self.time(&node)).transpose();
+        let timeout = |index| find(index).map(|node| self.timeout(&node)).transpose();
+        let number = |index, name| find(index).map(|node| self.scalars.number(&node, name)).transpose();
+        Ok(Settings {
+            timeout: timeout(0)?,
+            own: OwnFields {
+                total_timeout: timeout(1)?,
+                jittered: find(6).map(|node| self.scalars.boolean(&node, "jittered")).transpose()?,
+                initial_rpc_timeout: timeout(7)?,
+                rpc_timeout_multiplier: number(8, "rpc_timeout_multiplier")?,
+                max_rpc_timeout: timeout(9)?,
+                ..OwnFields::default()
+            },
+            retry: RetryPolicy {
+                span: entry.span,
+                initial_backoff: time(2)?,
+                multiplier: number(3, "retry_delay_multiplier")?,
+                max_backoff: time(4)?,
+                max_attempts: find(5).map(|node| self.scalars.count(&node, "max_attempts")).transpose()?,
+                codes: None,
+            },
+        })
+    }
+
+    /// The timeout among what only a service config says: zero, which limits nothing but for gRPC itself.
+    fn service_config_timeout(&self, rest: &mut Vec<Member>) -> Result<Option<Located<i128>>, TableError> {
+        let Some(index) = rest.iter().position(|member| member.key == "timeout") else { return Ok(None) };
+        self.scalars.duration(&rest.remove(index).value, "timeout").map(Some)
+    }
+
+    /// Codes, by name or as a list.
+    fn codes(
+        &mut self,
+        node: Option<&Node>,
+        definitions: &Definitions<'_>,
+    ) -> Result<Option<(Option<String>, Codes)>, TableError> {
+        let Some(node) = node else { return Ok(None) };
+        if let Kind::String(_) = node.kind {
+            let (name, codes) = self.defined(node, "codes", &definitions.codes)?;
+            return Ok(Some((Some(name), codes.clone())));
+        }
+        Ok(Some((None, self.scalars.codes(node, "codes", &mut self.findings)?)))
+    }
+
+    fn defined<'d, T>(
+        &self,
+        node: &Node,
+        what: &str,
+        definitions: &'d HashMap<&'d str, T>,
+    ) -> Result<(String, &'d T), TableError> {
+        let name = self.scalars.string(node, what)?;
+        let definition = definitions.get(name.as_str()).ok_or_else(|| {
+            let help = match suggest::closest(&name, definitions.keys().copied()) {
+                Some(close) => format!("did you mean {close:?}?"),
+                None => format!("add it under [{what}]"),
+            };
+            self.source.fault(node.span, &format!("is not defined under [{what}]"), help)
+        })?;
+        Ok((name, definition))
+    }
+
+    fn hedging(&mut self, node: &Node) -> Result<HedgingPolicy, TableError> {
+        let names = ["max_attempts", "delay", "non_fatal_codes"];
+        let [attempts, delay, codes] = self.find(node, "hedging", names)?;
+        Ok(HedgingPolicy {
+            span: node.span,
+            max_attempts: attempts.map(|node| self.scalars.count(node, "max_attempts")).transpose()?,
+            delay: delay.map(|node| self.time(node)).transpose()?,
+            non_fatal_codes: codes
+                .map(|node| self.scalars.codes(node, "non_fatal_codes", &mut self.findings))
+                .transpose()?,
+        })
+    }
+
+    fn throttling(&mut self, node: &Node) -> Result<Throttling, TableError> {
+        let [tokens, ratio] = self.find(node, "retry_throttling", ["max_tokens", "token_ratio"])?;
+        Ok(Throttling {
+            span: node.span,
+            max_tokens: tokens.map(|node| self.scalars.number(node, "max_tokens")).transpose()?,
+            token_ratio: ratio.map(|node| self.scalars.number(node, "token_ratio")).transpose()?,
+        })
+    }
+
+    pub(super) fn find<'n, const N: usize>(
+        &mut self,
+        node: &'n Node,
+        what: &str,
+        names: [&str; N],
+    ) -> Result<Fields<'n, N>, TableError> {
+        self.finder.find(node, what, names, &mut self.findings)
+    }
+
+    fn members<'n>(&self, node: Option<&'n Node>, name: &str) -> Result<&'n [Member], TableError> {
+        match node {
+            None => Ok(&[]),
+            Some(Node { kind: Kind::Object(members), .. }) => Ok(members),
+            Some(node) => {
+                let problem = format!("is {}, but {name} is a table", node.a_kind());
+                Err(self.source.fault(node.span, &problem, format!("write [{name}]")))
+            }
+        }
+    }
+
+    fn time(&self, node: &Node) -> Result<Located<i128>, TableError> {
+        let value = match &node.kind {
+            Kind::String(text) => parse_time(text),
+            _ => None,
+        };
+        let value = value.ok_or_else(|| {
+            self.source.fault(node.span, "is not a time", "write a number with its unit, such as \"100ms\"")
+        })?;
+        Ok(Located { value, span: node.span })
+    }
+
+    /// A time that limits something, which none of zero does.
+    pub(super) fn timeout(&self, node: &Node) -> Result<Located<i128>, TableError> {
+        let time = self.time(node)?;
+        if time.value == 0 {
+            let help = "write a time above zero, or leave the timeout out for no limit";
+            return Err(self.source.fault(node.span, "is a timeout of zero", help));
+        }
+        Ok(time)
+    }
+
+    pub(super) fn duration(&self, node: &Node) -> Result<Duration, TableError> {
+        self.to_duration(self.time(node)?)
+    }
+
+    pub(super) fn to_duration(&self, time: Located<i128>) -> Result<Duration, TableError> {
+        u64::try_from(time.value)
+            .map(Duration::from_nanos)
+            .map_err(|_| self.source.fault(time.span, "is too long", "write a time of less than 500 years"))
+    }
+}
+
+struct Settings {
+    timeout: Option<Located<i128>>,
+    own: OwnFields,
+    retry: RetryPolicy,
+}
+
+/// The members of an object that are settings, in their order.
+fn fields_of(node: &Node) -> Fields<'_, 10> {
+    let Kind::Object(members) = &node.kind else { return [None; 10] };
+    SETTINGS.map(|name| members.iter().find(|member| member.key == name).map(|member| &member.value))
+}
+
+/// Whether any field of a retry policy is there.
+fn says_something(policy: &RetryPolicy) -> bool {
+    policy.codes.is_some()
+        || policy.max_attempts.is_some()
+        || policy.initial_backoff.is_some()
+        || policy.max_backoff.is_some()
+        || policy.multiplier.is_some()
+}
+
+/// Whether an entry is not about retries, so that it neither counts as one nor hides that of its service.
+fn says_only_polling_or_batching(method: &MethodConfig) -> bool {
+    let own = &method.own;
+    let says_more = method.retry.is_some()
+        || method.timeout.or(own.total_timeout).is_some()
+        || own.initial_rpc_timeout.or(own.max_rpc_timeout).is_some()
+        || own.rpc_timeout_multiplier.is_some()
+        || own.jittered.is_some()
+        || method.hedging.is_some()
+        || method.wait_for_ready.is_some()
+        || !method.rest.is_empty();
+    (own.polling.is_some() || own.batching.is_some()) && !says_more
+}
