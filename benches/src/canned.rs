@@ -74,7 +74,7 @@ impl Service<http::Request<Body>> for Canned {
         let is_good = self.failures == 0
             || (self.failures < u32::MAX && attempt % (self.failures + 1) == self.failures);
         let request = request.into_body();
-        Reply { request, reply: is_good.then(|| self.reply.clone()), pends: self.pends }
+        Reply { request, message: is_good.then(|| self.reply.clone()), pends: self.pends }
     }
 }
 
@@ -82,7 +82,7 @@ impl Service<http::Request<Body>> for Canned {
 #[derive(Debug)]
 pub struct Reply {
     request: Body,
-    reply: Option<Bytes>,
+    message: Option<Bytes>,
     pends: bool,
 }
 
@@ -99,7 +99,7 @@ impl Future for Reply {
         }
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, GRPC);
-        let body = if let Some(data) = self.reply.take() {
+        let body = if let Some(data) = self.message.take() {
             Body::new(ReplyBody { data: Some(data), is_open: true })
         } else {
             headers.insert(GRPC_STATUS, HeaderValue::from_static("14"));

@@ -127,6 +127,7 @@ impl<T: Transport> Client<T> {
         let options = (!extensions.is_empty()).then(|| extensions.remove::<CallOptions>()).flatten();
         let mut headers = metadata.into_headers();
         let plan = method.plan.of_call(options.as_ref());
+        let wants_report = method.plan.limits.reports || options.is_some_and(|options| options.report);
         let message = if codec.is_plain() {
             codec.encode(&message)?
         } else {
@@ -141,7 +142,8 @@ impl<T: Transport> Client<T> {
             Some(plan) => method.with_plan(plan),
         };
         let is_named = method.is_named_over::<T>();
-        Ok(Encoded::new(method, message, headers, extensions, inbound_deadline(), is_named))
+        let deadline = inbound_deadline();
+        Ok(Encoded::new(method, message, headers, extensions, deadline, is_named, wants_report))
     }
 
     /// Calls an RPC that replies with a stream.

@@ -24,6 +24,8 @@ pub(super) struct Encoded {
     added: Option<Box<Added>>,
     /// Whether tonic's description of the method goes with the request, for interceptors to see.
     is_named: bool,
+    /// Whether the response carries the report in any case.
+    wants_report: bool,
 }
 
 /// What most calls have none of.
@@ -46,13 +48,19 @@ impl Encoded {
         extensions: Extensions,
         deadline: Option<Instant>,
         is_named: bool,
+        wants_report: bool,
     ) -> Self {
         let is_plain = headers.is_empty() && extensions.is_empty() && deadline.is_none();
         let added = (!is_plain).then(|| {
             let timeout = timeout_in(&headers);
             Box::new(Added { headers: metadata(headers), extensions, timeout, deadline })
         });
-        Self { method, message, added, is_named }
+        Self { method, message, added, is_named, wants_report }
+    }
+
+    /// Whether the response carries the report in any case.
+    pub(super) fn wants_report(&self) -> bool {
+        self.wants_report
     }
 
     pub(super) fn method(&self) -> &Method {

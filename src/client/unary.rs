@@ -28,8 +28,9 @@ const ENCODING: HeaderName = HeaderName::from_static("grpc-encoding");
 pin_project! {
     /// A unary call: an operation that starts when it is first polled.
     ///
-    /// The response has the [`OperationReport`](crate::OperationReport) in its extensions, an error the
-    /// [`OperationError`](crate::OperationError) as its source.
+    /// An error has the [`OperationError`](crate::OperationError) as its source. The response has the
+    /// [`OperationReport`](crate::OperationReport) in its extensions where there is more to tell than that the first
+    /// attempt succeeded, or where it was [asked for](crate::CallOptions::report).
     ///
     /// # Cancel safety
     ///
@@ -79,13 +80,16 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
                 Some(status) => Poll::Ready(Err(status)),
                 None => Poll::Pending,
             },
-            // A generated client always reports.
             StateProj::Running { mut driver } => match ready!(driver.as_mut().poll(cx)) {
                 Finished::Reply(Reply { reader, remainder }) => {
+                    let request = driver.as_mut().protocol().request();
+                    let wants_report = request.wants_report();
+                    let decoded = decoded(&request.method().codec, reader, remainder);
+                    if decoded.is_ok() && !wants_report && !driver.has_news() {
+                        return Poll::Ready(decoded);
+                    }
                     let name = driver.as_mut().protocol().name();
-                    let report = driver.as_mut().report(None, name);
-                    let codec = &driver.protocol().request().method().codec;
-                    Poll::Ready(decoded(codec, reader, remainder, report))
+                    Poll::Ready(reported(decoded, driver.report(None, name)))
                 }
                 Finished::Failure(stop) => {
                     let name = driver.as_mut().protocol().name();
@@ -97,41 +101,44 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
     }
 }
 
-/// The message in a response, with the report beside it.
+/// The message in a response.
 fn decoded<M: Message + Default + Send + Sync + 'static>(
     codec: &Codec,
-    ResponseReader { mut parts, mut frames, .. }: ResponseReader,
+    ResponseReader { parts, mut frames, .. }: ResponseReader,
     remainder: Remainder,
-    report: OperationReport,
 ) -> Result<Response<M>, Status> {
     if !matches!(remainder, Remainder::Open(_)) && header(&parts.headers, &ENCODING).is_none() {
         let bytes = frames.into_bytes();
         match codec.decode(&bytes) {
             Some(Ok(message)) => {
-                parts.extensions.insert(report);
                 let metadata = codec::metadata(parts.headers, remainder);
                 return Ok(Response::from_parts(metadata, message, parts.extensions));
             }
-            Some(Err(status)) => return Err(unreadable(status, report)),
+            Some(Err(status)) => return Err(status),
             None => frames = FrameBuffer::from(bytes),
         }
     }
     // What goes on is too long, whatever it is.
     let remainder = if matches!(remainder, Remainder::Open(_)) { Remainder::End } else { remainder };
     let body = Body::new(ResponseBody::new(frames, remainder));
-    let mut response = match codec.decode_by_tonic(http::Response::from_parts(parts, body)) {
-        Ok(response) => response,
-        Err(status) => return Err(unreadable(status, report)),
-    };
-    response.extensions_mut().insert(report);
-    Ok(response)
+    codec.decode_by_tonic(http::Response::from_parts(parts, body))
 }
 
-/// The response was good, but its message is not: the operation has failed, and no further attempt would do better.
-fn unreadable(mut status: Status, report: OperationReport) -> Status {
-    if status.source().is_none() {
-        let report = report.unreadable(Code::from_wire(status.code() as i32));
-        status.set_source(Arc::new(OperationError::new(report, None)));
+/// A response with its report. If the response was good but its message is not, the operation has failed, and no
+/// further attempt would do better.
+#[cold]
+fn reported<M>(decoded: Result<Response<M>, Status>, report: OperationReport) -> Result<Response<M>, Status> {
+    match decoded {
+        Ok(mut response) => {
+            response.extensions_mut().insert(report);
+            Ok(response)
+        }
+        Err(mut status) => {
+            if status.source().is_none() {
+                let report = report.unreadable(Code::from_wire(status.code() as i32));
+                status.set_source(Arc::new(OperationError::new(report, None)));
+            }
+            Err(status)
+        }
     }
-    status
 }

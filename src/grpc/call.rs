@@ -59,7 +59,7 @@ impl<A: ServiceHandle> Call<A> {
         let Inspection { options, timeout, compact } = Inspection::at(&request, is_named);
         let own_plan = plan.of_call(options);
         let bound = shorter(timeout, time_left());
-        let wants_report = options.is_some_and(|options| options.report);
+        let wants_report = plan.limits.reports || options.is_some_and(|options| options.report);
         if options.is_some() {
             // They are nobody else's.
             request.extensions_mut().remove::<CallOptions>();

@@ -38,6 +38,7 @@ use tower_layer::Layer;
 /// | [`max_replay_bytes`](Self::max_replay_bytes) | 4 MiB + 64 KiB |
 /// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB + 64 KiB |
 /// | [`server_timeouts_are_ours`](Self::server_timeouts_are_ours) | true |
+/// | [`reports`](Self::reports) | false |
 ///
 /// # Examples
 ///
@@ -127,6 +128,15 @@ impl RetryLayer {
     #[must_use]
     pub fn server_timeouts_are_ours(mut self, ours: bool) -> Self {
         self.limits.server_timeouts_are_ours = ours;
+        self.changed()
+    }
+
+    /// Whether the response of every call carries its [`OperationReport`](crate::OperationReport). Unless it does, a
+    /// response carries it where there is more to tell than that the first attempt succeeded, and where the
+    /// [call asks for it](crate::CallOptions::report).
+    #[must_use]
+    pub fn reports(mut self, reports: bool) -> Self {
+        self.limits.reports = reports;
         self.changed()
     }
 

@@ -64,8 +64,8 @@ impl CallOptions {
     }
 
     /// Asks for the [`OperationReport`](crate::OperationReport) in the response's extensions even where one
-    /// attempt was enough. A generated client always puts it there; [`RetryLayer`](crate::RetryLayer) otherwise
-    /// only after a retry.
+    /// attempt was enough. Otherwise it is there only if there is more to tell: another attempt, a transparent
+    /// retry, a note.
     pub fn report(mut self, report: bool) -> Self {
         self.report = report;
         self

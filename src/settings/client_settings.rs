@@ -67,6 +67,15 @@ impl ClientSettings {
         self
     }
 
+    /// Whether the response of every call carries its [`OperationReport`](crate::OperationReport). False by default: a
+    /// response carries it where there is more to tell than that the first attempt succeeded, and where the
+    /// [call asks for it](crate::CallOptions::report). It takes three allocations a call.
+    #[must_use]
+    pub fn with_reports(mut self, reports: bool) -> Self {
+        self.limits.reports = reports;
+        self
+    }
+
     /// The most time that connecting may take, where the client connects by itself and the endpoint has no
     /// [`connect_timeout`](tonic::transport::Endpoint::connect_timeout) of its own. Default: a third of the client's
     /// shortest RPC timeout, but at least 1 s and at most 20 s.
@@ -104,13 +113,20 @@ pub(crate) struct BufferLimits {
     pub(crate) max_response_buffer: usize,
     /// Whether a server's "Timeout expired", once the attempt's time is up, counts as our own timeout.
     pub(crate) server_timeouts_are_ours: bool,
+    /// Whether every response carries its report.
+    pub(crate) reports: bool,
 }
 
 impl Default for BufferLimits {
     fn default() -> Self {
         // What a gRPC peer takes by default, and room for what comes with it.
         const MESSAGE: usize = 4 * 1024 * 1024 + 64 * 1024;
-        Self { max_replay_bytes: MESSAGE, max_response_buffer: MESSAGE, server_timeouts_are_ours: true }
+        Self {
+            max_replay_bytes: MESSAGE,
+            max_response_buffer: MESSAGE,
+            server_timeouts_are_ours: true,
+            reports: false,
+        }
     }
 }
 

@@ -56,6 +56,8 @@ pub struct Setup {
     pub seed: Option<u64>,
     /// Whether a tonic server's timeout counts as the attempt's.
     pub server_timeouts_are_ours: bool,
+    /// Whether every response has its report.
+    pub reports: bool,
 }
 
 impl Setup {
@@ -69,6 +71,7 @@ impl Setup {
             max_replay_bytes: None,
             seed: None,
             server_timeouts_are_ours: true,
+            reports: false,
         }
     }
 
@@ -102,6 +105,12 @@ impl Setup {
         Self { server_timeouts_are_ours: false, ..self }
     }
 
+    /// The same, with a report in every response.
+    #[must_use]
+    pub fn reporting(self) -> Self {
+        Self { reports: true, ..self }
+    }
+
     /// The generated client's settings.
     #[must_use]
     pub fn client(&self) -> AssetServiceSettings {
@@ -109,7 +118,8 @@ impl Setup {
         stub.list_assets().set_retry_settings(self.settings.clone()).set_retryable_codes(self.codes);
         let mut settings = AssetServiceSettings::create(stub.build().unwrap())
             .with_compatibility(self.compatibility)
-            .with_server_timeouts_as_ours(self.server_timeouts_are_ours);
+            .with_server_timeouts_as_ours(self.server_timeouts_are_ours)
+            .with_reports(self.reports);
         if let Some(bytes) = self.max_replay_bytes {
             settings = settings.with_max_replay_bytes(bytes);
         }
@@ -129,7 +139,8 @@ impl Setup {
             .unwrap();
         let mut layer = RetryLayer::new(table)
             .compatibility(self.compatibility)
-            .server_timeouts_are_ours(self.server_timeouts_are_ours);
+            .server_timeouts_are_ours(self.server_timeouts_are_ours)
+            .reports(self.reports);
         if let Some(bytes) = self.max_replay_bytes {
             layer = layer.max_replay_bytes(bytes);
         }

@@ -55,8 +55,8 @@ fn a_generated_client_allocates_less_than_the_stock_client() {
     for service in [Canned::new(), Canned::new().pending_once()] {
         let raw = cost(Raw::new(service.clone()));
         let (count, bytes) = over(cost(Generated::new(service, Pace::AT_ONCE)), raw);
-        assert_eq!(count, -8);
-        assert!(bytes <= -16_000, "{bytes} bytes against the stock client's {}", raw.1);
+        assert_eq!(count, -11);
+        assert!(bytes <= -17_000, "{bytes} bytes against the stock client's {}", raw.1);
     }
 }
 

@@ -132,7 +132,8 @@ async fn a_response_at_the_limit_is_read() {
 #[tokio::test(start_paused = true)]
 async fn a_greater_limit_is_the_client_s_to_set() {
     let server = VirtualServer::start(Script::always(long(6 * MIB)));
-    let client = AssetServiceClient::with_settings(server.channel(), Setup::new(settings()).client())
+    let setup = Setup::new(settings()).reporting();
+    let client = AssetServiceClient::with_settings(server.channel(), setup.client())
         .max_decoding_message_size(8 * MIB);
     let response = client.list_assets(ListAssetsRequest::default()).await;
     assert_eq!(report_of(&response).notes(), []);

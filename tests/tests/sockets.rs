@@ -154,7 +154,8 @@ fn channel(address: SocketAddr) -> Channel {
 fn client(address: SocketAddr, settings: RetrySettings) -> AssetServiceClient<Channel> {
     let mut stub = AssetServiceStubSettings::builder();
     stub.list_assets().set_retry_settings(settings).set_retryable_codes([Code::Unavailable]);
-    AssetServiceClient::with_settings(channel(address), AssetServiceSettings::create(stub.build().unwrap()))
+    let settings = AssetServiceSettings::create(stub.build().unwrap()).with_reports(true);
+    AssetServiceClient::with_settings(channel(address), settings)
 }
 
 fn patient() -> RetrySettings {
@@ -173,7 +174,7 @@ fn named(parent: impl Into<String>) -> ListAssetsRequest {
 }
 
 fn report(response: &Response<ListAssetsResponse>) -> &OperationReport {
-    response.extensions().get().expect("a generated client's response has its report")
+    response.extensions().get().expect("the client reports")
 }
 
 fn codes(report: &OperationReport) -> Vec<Code> {

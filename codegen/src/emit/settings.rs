@@ -213,6 +213,13 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
                 Self { inner: self.inner.with_method_extension(is_sent) }
             }
 
+            /// Whether the response of every call carries its report. Default: where there is more to tell than
+            /// that the first attempt succeeded, and where the call asks for it. It takes three allocations a call.
+            #[must_use]
+            pub fn with_reports(self, reports: bool) -> Self {
+                Self { inner: self.inner.with_reports(reports) }
+            }
+
             /// Draws the jitter of the client's n-th call from the sequence of this seed plus n, so that a
             /// run can be repeated. Default: no seed; every thread has a generator of its own.
             #[must_use]

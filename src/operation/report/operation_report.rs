@@ -12,8 +12,8 @@ use std::time::Duration;
 /// It keeps the first 32 and the last 32 attempts, and counts the others, so that it stays small however long an
 /// operation goes on.
 ///
-/// A response carries it in its extensions (see [`CallOptions::report`](crate::CallOptions::report)), and
-/// an error in its [`OperationError`](crate::OperationError). It is cheap to clone.
+/// A response carries it in its extensions where there is more to tell than that the first attempt succeeded, or
+/// where it was asked for (see [`CallOptions::report`](crate::CallOptions::report)); an error carries it in its [`OperationError`](crate::OperationError). It is cheap to clone.
 ///
 /// # Examples
 ///

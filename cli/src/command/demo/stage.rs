@@ -66,7 +66,7 @@ impl Stage {
         let mut stub = AssetServiceStubSettings::builder();
         *of(&mut stub, scene.rpc) = call.clone();
         let stub = stub.build().map_err(|error| run(error.to_string()))?;
-        let settings = AssetServiceSettings::create(stub).with_jitter_seed(self.seed);
+        let settings = AssetServiceSettings::create(stub).with_jitter_seed(self.seed).with_reports(true);
         self.seed = self.seed.wrapping_add(1);
         let client = AssetServiceClient::with_settings(self.channel.clone(), settings);
 
