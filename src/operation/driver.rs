@@ -4,8 +4,9 @@
 use super::in_progress::InProgress;
 use super::protocol::{Current, Fact, Protocol};
 use super::report::{Name, OperationReport};
+use super::several::Several;
 use super::timer::Timer;
-use gax_retry::{Action, AttemptResult, End, StartedAttempt, Stop};
+use gax_retry::{Action, AttemptResult, End, Policy, StartedAttempt, Stop};
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -42,10 +43,21 @@ pin_project! {
         // This attempt starts as soon as other tasks have had their turn.
         Held { attempt: StartedAttempt },
         InFlight { #[pin] attempt: A },
+        // The attempts of a hedged operation.
+        Several { attempts: Several<A> },
         // It has ended without an attempt, but nobody was told.
         Refused { stop: Stop },
         // The end is out.
         Finished,
+    }
+}
+
+impl<A> Slot<A> {
+    fn of(policy: &Policy, started: StartedAttempt, attempt: A) -> Self {
+        if policy.hedging().is_some() {
+            return Self::Several { attempts: Several::of(started.number(), attempt) };
+        }
+        Self::InFlight { attempt }
     }
 }
 
@@ -76,7 +88,7 @@ impl<P: Protocol> Driver<P> {
             None => match progress.next(policy) {
                 Action::Send(started) => {
                     let begin = |current: &mut Current<'_>| first(&mut protocol, &plan, started, current);
-                    Slot::InFlight { attempt: progress.send(started, policy, begin) }
+                    Slot::of(policy, started, progress.send(started, policy, begin))
                 }
                 Action::Finish(End::Failure(stop)) => Slot::Refused { stop },
                 Action::Finish(End::Reply(_)) | Action::Wait(_) | Action::Expire(_) | Action::Cancel(_) => {
@@ -146,6 +158,23 @@ impl<P: Protocol> Driver<P> {
                         }
                     }
                 }
+                SlotProj::Several { attempts } => match attempts.poll(protocol, plan, progress, cx) {
+                    Poll::Ready(Some((number, Fact::Replied(reply)))) => {
+                        progress.ended_of(policy, number, AttemptResult::done());
+                        attempts.cancel_losers::<P>(plan, progress);
+                        this.slot.set(Slot::Finished);
+                        return Poll::Ready(Finished::Reply(reply));
+                    }
+                    Poll::Ready(Some((number, Fact::Ended(result)))) => {
+                        progress.ended_of(policy, number, result);
+                    }
+                    Poll::Ready(None) => {}
+                    Poll::Pending => {
+                        progress.pended();
+                        let due = attempts.due(protocol);
+                        ready!(this.timer.poll_at(progress.wake_at(policy, due), cx));
+                    }
+                },
                 SlotProj::Empty => {
                     ready!(this.timer.poll_at(progress.wake_at(policy, None), cx));
                 }
@@ -153,7 +182,7 @@ impl<P: Protocol> Driver<P> {
                     let attempt = *attempt;
                     let state =
                         progress.send(attempt, policy, |current| protocol.begin(plan, attempt, current));
-                    this.slot.set(Slot::InFlight { attempt: state });
+                    this.slot.set(Slot::of(policy, attempt, state));
                     continue;
                 }
                 SlotProj::Unbegun => {
@@ -224,6 +253,14 @@ fn follow<P: Protocol>(
     let policy = plan.as_ref();
     loop {
         match progress.next(policy) {
+            Action::Send(started) if policy.hedging().is_some() => {
+                let attempt =
+                    progress.send(started, policy, |current| protocol.begin(plan, started, current));
+                match slot.as_mut().project() {
+                    SlotProj::Several { attempts } => attempts.push(started.number(), attempt),
+                    _ => slot.set(Slot::of(policy, started, attempt)),
+                }
+            }
             Action::Send(attempt) if progress.yields_before(attempt) => {
                 slot.set(Slot::Held { attempt });
                 return Then::Yield;
@@ -234,16 +271,36 @@ fn follow<P: Protocol>(
                 slot.set(Slot::InFlight { attempt });
                 return Then::Poll;
             }
-            Action::Expire(_) => {
-                if let SlotProj::InFlight { attempt } = slot.as_mut().project() {
+            Action::Expire(number) => match slot.as_mut().project() {
+                SlotProj::InFlight { attempt } => {
                     let result = protocol.expire(plan, attempt, &mut progress.current(policy));
                     slot.set(Slot::Empty);
                     progress.ended(policy, result);
                 }
+                SlotProj::Several { attempts } => {
+                    if let Some(mut attempt) = attempts.take(number) {
+                        let mut current = progress.current_of(policy, number);
+                        let result = protocol.expire(plan, attempt.as_mut(), &mut current);
+                        drop(attempt);
+                        progress.ended_of(policy, number, result);
+                    }
+                }
+                _ => {}
+            },
+            Action::Cancel(number) => {
+                match slot.as_mut().project() {
+                    SlotProj::Several { attempts } => drop(attempts.take(number)),
+                    _ => slot.set(Slot::Empty),
+                }
+                progress.cancelled(policy, number);
             }
-            Action::Cancel(_) => slot.set(Slot::Empty),
             Action::Wait(_) => {
-                if let SlotProj::Empty = slot.as_mut().project() {
+                let waits = match slot.as_mut().project() {
+                    SlotProj::Empty => true,
+                    SlotProj::Several { attempts } => attempts.is_empty(),
+                    _ => false,
+                };
+                if waits {
                     protocol.before_wait();
                 }
                 return Then::Poll;

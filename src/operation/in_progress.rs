@@ -5,8 +5,8 @@ use super::jitter::Jitter;
 use super::protocol::{Current, Unsendable};
 use super::report::{Ledger, Name, Note, OperationReport};
 use gax_retry::{
-    Action, Attempt, AttemptKind, AttemptResult, JitterSource, Operation, Outcome, Policy, StartedAttempt,
-    Stop, World,
+    Action, Attempt, AttemptKind, AttemptResult, Code, CommitPoint, JitterSource, Operation, Outcome, Policy,
+    StartedAttempt, Stop, World,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -90,10 +90,17 @@ impl InProgress {
         self.operation.next(policy, &mut world)
     }
 
+    /// The attempt in flight; of several, the one that was sent last.
     #[inline]
     pub(super) fn current<'a>(&'a mut self, policy: &'a Policy) -> Current<'a> {
+        let number = self.number;
+        self.current_of(policy, number)
+    }
+
+    #[inline]
+    pub(super) fn current_of<'a>(&'a mut self, policy: &'a Policy, number: u32) -> Current<'a> {
         let clock = self.clock();
-        Current { operation: &self.operation, policy, clock, number: self.number, ledger: &mut self.ledger }
+        Current { operation: &self.operation, policy, clock, number, ledger: &mut self.ledger }
     }
 
     /// The first attempt, where nothing stands in its way.
@@ -118,10 +125,15 @@ impl InProgress {
     /// The attempt in flight has ended. It gets its row, unless it is made once more as if it had never been.
     #[inline]
     pub(crate) fn ended(&mut self, policy: &Policy, result: AttemptResult) {
-        let is_plain = self.ledger.is_none() && result.outcome() == Outcome::Done;
-        let row = if is_plain { None } else { self.row(policy, result) };
+        self.ended_of(policy, self.number, result);
+    }
+
+    #[inline]
+    pub(super) fn ended_of(&mut self, policy: &Policy, number: u32, result: AttemptResult) {
+        let is_plain = self.ledger.is_none() && result.outcome() == Outcome::Done && self.number == 1;
+        let row = if is_plain { None } else { self.row(policy, number, result) };
         let mut world = Surroundings { clock: self.clock(), jitter: &mut self.jitter };
-        self.operation.ended(policy, self.number, result, &mut world);
+        self.operation.ended(policy, number, result, &mut world);
         if let Some(row) = row {
             let ledger = Ledger::of(&mut self.ledger);
             if self.operation.is_resending() {
@@ -132,8 +144,21 @@ impl InProgress {
         }
     }
 
-    fn row(&mut self, policy: &Policy, result: AttemptResult) -> Option<Attempt> {
-        let started = self.operation.attempt(policy, self.number)?;
+    /// Another attempt has won, or the operation has ended: that one was dropped.
+    #[cold]
+    pub(super) fn cancelled(&mut self, policy: &Policy, number: u32) {
+        if let Some(row) = self.row(policy, number, AttemptResult::failed(Code::Cancelled)) {
+            Ledger::of(&mut self.ledger).push(row);
+        }
+    }
+
+    /// So much of a response has come in. Whether that makes it the operation's, as it was not before.
+    pub(super) fn committed(&mut self, policy: &Policy, number: u32, point: CommitPoint) -> bool {
+        self.operation.committed(policy, number, point)
+    }
+
+    fn row(&mut self, policy: &Policy, number: u32, result: AttemptResult) -> Option<Attempt> {
+        let started = self.operation.attempt(policy, number)?;
         let end = result.ended_at().unwrap_or_else(|| self.elapsed());
         Some(Attempt::new(started, started.delay(), started.start(), end, result.code()))
     }
@@ -186,7 +211,7 @@ impl InProgress {
     /// The report of an operation that has ended; `stop` says why it failed.
     pub(crate) fn report(&mut self, policy: &Policy, stop: Option<Stop>, name: Name) -> OperationReport {
         let only = match (&self.ledger, stop) {
-            (None, None) => self.row(policy, AttemptResult::done()),
+            (None, None) => self.row(policy, self.number, AttemptResult::done()),
             _ => None,
         };
         let cap = policy.attempts_cap().map(|_| Note::AttemptsCapped);
@@ -202,6 +227,12 @@ impl InProgress {
         }
         if let Some(cap) = cap {
             ledger.note(cap);
+        }
+        if policy.hedging().is_some() {
+            ledger.sort();
+            if self.operation.has_withheld_hedges() {
+                ledger.note(Note::HedgeWithheld);
+            }
         }
         if let Some(stop) = stop {
             ledger.stop_reason = Some(stop.reason());

@@ -8,6 +8,7 @@ mod inbound;
 mod jitter;
 mod protocol;
 mod report;
+mod several;
 #[cfg(test)]
 mod tests;
 mod timer;

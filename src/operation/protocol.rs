@@ -3,7 +3,7 @@
 use super::clock::Clock;
 use super::jitter::Jitter;
 use super::report::{Ledger, Note};
-use gax_retry::{AttemptResult, Operation, Policy, StartedAttempt};
+use gax_retry::{AttemptResult, CommitPoint, Operation, Policy, StartedAttempt};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -69,6 +69,12 @@ pub(crate) trait Protocol {
     /// A moment at which the attempt wants to be polled although nothing has happened.
     #[inline]
     fn due(&self, _attempt: &Self::Attempt) -> Option<Instant> {
+        None
+    }
+
+    /// How far the response of an attempt in flight has come, where hedging has to know.
+    #[inline]
+    fn reached(&self, _attempt: &Self::Attempt) -> Option<CommitPoint> {
         None
     }
 

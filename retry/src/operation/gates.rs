@@ -14,22 +14,15 @@ pub(super) fn pass(policy: &Policy, code: Code, result: AttemptResult) -> Result
     if is_committed(policy, result.seen) {
         return Err(StopReason::Committed);
     }
-    let refusal = match result.retry {
-        RetryFact::ByCode if policy.retries(code) => None,
-        RetryFact::ByCode => Some(StopReason::NonRetryable),
-        RetryFact::Yes => None,
-        RetryFact::No(reason) => Some(reason),
-    };
+    let retryable = is_retryable(policy, code, result.retry);
     let never = policy.heeded(result.server_delay) == ServerDelay::Never;
     let budget = policy.budget.as_deref();
     if let Some(budget) = budget
-        && (refusal.is_none() || never)
+        && (retryable.is_ok() || never)
     {
         budget.failed();
     }
-    if let Some(reason) = refusal {
-        return Err(reason);
-    }
+    retryable?;
     if !result.is_repeatable() {
         return Err(StopReason::NonRetryable);
     }
@@ -42,6 +35,20 @@ pub(super) fn pass(policy: &Policy, code: Code, result: AttemptResult) -> Result
     match budget {
         Some(budget) if !budget.allows() => Err(StopReason::Throttled),
         _ => Ok(()),
+    }
+}
+
+/// Whether an attempt that ended with that code may be followed by another one.
+///
+/// # Errors
+///
+/// Why not.
+pub(super) fn is_retryable(policy: &Policy, code: Code, retry: RetryFact) -> Result<(), StopReason> {
+    match retry {
+        RetryFact::ByCode if policy.retries(code) => Ok(()),
+        RetryFact::ByCode => Err(StopReason::NonRetryable),
+        RetryFact::Yes => Ok(()),
+        RetryFact::No(reason) => Err(reason),
     }
 }
 

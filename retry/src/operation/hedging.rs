@@ -44,10 +44,13 @@ pub(super) struct Hedges {
     held_until: u64,
     /// Why there are no more of them.
     pub(super) closed: Option<Refusal>,
+    /// The budget did not allow one when it was due.
+    pub(super) is_withheld: bool,
 }
 
 impl Hedges {
-    pub(super) const NONE: Self = Self { due: None, delay: Duration::ZERO, held_until: 0, closed: None };
+    pub(super) const NONE: Self =
+        Self { due: None, delay: Duration::ZERO, held_until: 0, closed: None, is_withheld: false };
 
     /// The next one comes so long after `now`, and not before a server allows it.
     pub(super) fn schedule(&mut self, now: u64, delay: Duration) {

@@ -51,11 +51,10 @@ impl InFlight {
     }
 
     /// Takes out any attempt but that one; `None` spares none.
-    pub(super) fn remove_other_than(&mut self, spared: Option<u32>) -> Option<u32> {
+    pub(super) fn remove_other_than(&mut self, spared: Option<u32>) -> Option<StartedAttempt> {
         let number =
             self.iter().map(|running| running.attempt.number).find(|number| Some(*number) != spared)?;
-        self.remove(number);
-        Some(number)
+        self.remove(number)
     }
 
     /// An attempt whose time is up. It is told once.

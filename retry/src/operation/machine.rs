@@ -114,7 +114,7 @@ impl Operation {
         (limit != FOREVER).then(|| Duration::from_nanos(limit))
     }
 
-    /// An attempt that is in flight; also the first one, once it has the reply.
+    /// An attempt that is in flight; also one that has the reply, and the one that was cancelled last.
     #[inline]
     #[must_use]
     pub fn attempt(&self, policy: &Policy, number: u32) -> Option<StartedAttempt> {
@@ -195,14 +195,23 @@ impl Operation {
     }
 
     /// The fact that so much of an attempt's response has come in. If the policy commits there, the other
-    /// attempts in flight are cancelled and no further one is made.
-    pub fn committed(&mut self, policy: &Policy, attempt: u32, point: CommitPoint) {
+    /// attempts in flight are cancelled and no further one is made. Returns whether this committed the operation.
+    pub fn committed(&mut self, policy: &Policy, attempt: u32, point: CommitPoint) -> bool {
         match (&mut self.past, self.stage) {
-            _ if point < policy.commits_at => {}
+            _ if point < policy.commits_at => false,
             (Some(past), _) => past.committed(attempt),
-            (None, Stage::First) if attempt == 1 => self.stage = Stage::Committed,
-            (None, _) => {}
+            (None, Stage::First) if attempt == 1 => {
+                self.stage = Stage::Committed;
+                true
+            }
+            (None, _) => false,
         }
+    }
+
+    /// Whether a hedge was due and the retry budget did not allow it.
+    #[must_use]
+    pub fn has_withheld_hedges(&self) -> bool {
+        self.past.as_ref().is_some_and(|past| past.has_withheld_hedges())
     }
 
     /// The fact that the caller wants no result any more.

@@ -1,7 +1,7 @@
 //! What the operations of one RPC have in common.
 
 use super::hedging::Hedging;
-use super::{AttemptResult, RetryBudget, RetryFact};
+use super::{AttemptResult, RetryBudget, gates};
 use crate::gax_java::{Polling, RawSettings};
 use crate::nanos::FOREVER;
 use crate::rules::{
@@ -169,6 +169,13 @@ impl Policy {
         self.commits_at
     }
 
+    /// How operations are hedged, if they are.
+    #[inline]
+    #[must_use]
+    pub fn hedging(&self) -> Option<&Hedging> {
+        self.hedging.as_ref()
+    }
+
     /// How many attempts hedging makes.
     pub(super) fn most_hedged(&self) -> u32 {
         let most = self.hedging.map_or(0, |hedging| hedging.max_attempts);
@@ -282,12 +289,7 @@ impl Policy {
     /// limits, time and the budget are asked later.
     #[must_use]
     pub fn permits(&self, result: AttemptResult) -> bool {
-        let is_retryable = match result.retry {
-            RetryFact::ByCode => self.retries(result.code()),
-            RetryFact::Yes => true,
-            RetryFact::No(_) => false,
-        };
-        is_retryable && result.is_repeatable()
+        gates::is_retryable(self, result.code(), result.retry).is_ok() && result.is_repeatable()
     }
 
     /// This policy with all that servers ask for heeded, or nothing of it, in place of what its rules heed:

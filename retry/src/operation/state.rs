@@ -27,6 +27,8 @@ pub(super) struct State {
     committed: Option<u32>,
     /// The attempt that ended last.
     last: Option<u32>,
+    /// The attempt that was cancelled last, or that has the reply.
+    gone: Option<StartedAttempt>,
     end: Option<End>,
     /// The end was handed out.
     is_finished: bool,
@@ -82,6 +84,7 @@ impl State {
             resends: Resends::default(),
             committed: None,
             last: None,
+            gone: None,
             end: None,
             is_finished: false,
         }
@@ -172,12 +175,18 @@ impl State {
         [self.in_flight.deadline(), due, hedge].into_iter().flatten().min()
     }
 
-    pub(super) fn committed(&mut self, attempt: u32) {
-        if self.in_flight.get(attempt).is_some() {
-            self.committed.get_or_insert(attempt);
-            self.due = None;
-            self.hedges.due = None;
+    pub(super) fn committed(&mut self, attempt: u32) -> bool {
+        if self.committed.is_some() || self.in_flight.get(attempt).is_none() {
+            return false;
         }
+        self.committed = Some(attempt);
+        self.due = None;
+        self.hedges.due = None;
+        true
+    }
+
+    pub(super) fn has_withheld_hedges(&self) -> bool {
+        self.hedges.is_withheld
     }
 
     pub(super) fn unsendable(&mut self) {
@@ -185,7 +194,7 @@ impl State {
     }
 
     pub(super) fn in_flight(&self, number: u32) -> Option<StartedAttempt> {
-        self.in_flight.get(number)
+        self.in_flight.get(number).or(self.gone.filter(|gone| gone.number == number))
     }
 
     pub(super) fn is_resending(&self) -> bool {
@@ -221,6 +230,7 @@ impl State {
         match result.outcome {
             Outcome::Done => {
                 policy.succeeded();
+                self.gone = Some(ended);
                 self.finish(End::Reply(attempt));
             }
             Outcome::NotDone => {
@@ -342,6 +352,7 @@ impl State {
         } else if self.in_flight.is_empty() {
             self.stop(StopReason::Throttled);
         } else {
+            self.hedges.is_withheld = true;
             // Never sooner than a millisecond, or a delay of zero would ask without end.
             let delay = policy.hedging.map_or(Duration::ZERO, |hedging| hedging.delay);
             self.hedges.schedule(nanos(now), delay.max(Duration::from_millis(1)));
@@ -379,11 +390,13 @@ impl State {
 
     /// An attempt in flight that can't win any more. It is told once.
     fn loser(&mut self) -> Option<u32> {
-        match (self.end, self.committed) {
+        let loser = match (self.end, self.committed) {
             (Some(_), _) => self.in_flight.remove_other_than(None),
             (None, Some(winner)) => self.in_flight.remove_other_than(Some(winner)),
             (None, None) => None,
-        }
+        }?;
+        self.gone = Some(loser);
+        Some(loser.number)
     }
 
     fn refuse(&mut self, refusal: Refusal) {

@@ -8,7 +8,7 @@ use crate::grpc::response::{Remainder, ResponseReader, Step};
 use crate::grpc::status::{Failure, Suspect};
 use crate::grpc::transport::{ServiceHandle, ready_now};
 use crate::operation::{Current, Fact, Jitter, Protocol, Unsendable, until};
-use gax_retry::{AttemptKind, AttemptResult, Seen, StartedAttempt};
+use gax_retry::{AttemptKind, AttemptResult, CommitPoint, Seen, StartedAttempt};
 use http::HeaderValue;
 use pin_project_lite::pin_project;
 use std::pin::Pin;
@@ -29,8 +29,9 @@ pin_project! {
     /// An attempt in flight.
     #[project = AttemptProj]
     pub(crate) enum GrpcAttempt<F> {
-        // The service is asked whether it takes a request.
-        Ready,
+        // The service is asked whether it takes a request. Late is one for which time has passed since the attempt
+        // began, so that less than its RPC timeout is left.
+        Ready { rpc_timeout: Option<Duration>, is_late: bool },
         // The request is out, and the head of the response is awaited.
         Sent { #[pin] future: F },
         // The response comes in, in more than one go.
@@ -56,7 +57,8 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         complete: impl FnOnce(&mut Q, http::Request<Body>, Option<HeaderValue>) -> http::Request<Body>,
     ) -> GrpcAttempt<<A::Service as GrpcService<Body>>::Future> {
         self.begun(plan, started, current);
-        let timeout = self.timeout(plan, current);
+        let rpc_timeout = started.rpc_timeout();
+        let timeout = header(plan, rpc_timeout, false, current);
         let request = complete(&mut self.request, request, timeout);
         match ready_now(service) {
             Poll::Ready(Ok(())) => GrpcAttempt::Sent { future: service.call(request) },
@@ -64,31 +66,16 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
             // Whether it is ready is asked again when the call is polled, and nobody knows when that will be.
             Poll::Pending => {
                 self.request.put_off(request);
-                self.is_late = true;
-                GrpcAttempt::Ready
+                GrpcAttempt::Ready { rpc_timeout, is_late: true }
             }
         }
     }
 
     #[inline]
     fn begun(&mut self, plan: &MethodPlan, started: StartedAttempt, current: &mut Current<'_>) {
-        self.rpc_timeout = started.rpc_timeout();
         if let Some(note) = self.request.note(plan).filter(|_| started.number() == 1) {
             current.note(note);
         }
-    }
-
-    /// The `grpc-timeout` of the attempt in hand.
-    #[inline]
-    fn timeout(&self, plan: &MethodPlan, current: &Current<'_>) -> Option<HeaderValue> {
-        if self.is_late {
-            self.rpc_timeout?;
-            return current.deadline().map(until).map(timeout::header_value);
-        }
-        if self.rpc_timeout == plan.first_rpc_timeout {
-            return plan.first_timeout.clone();
-        }
-        self.rpc_timeout.map(timeout::header_value)
     }
 
     /// Goes on with a response that comes in.
@@ -150,9 +137,11 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         started: StartedAttempt,
         current: &mut Current<'_>,
     ) -> Self::Attempt {
-        self.is_late = started.kind() == AttemptKind::Resend;
         self.begun(plan, started, current);
-        GrpcAttempt::Ready
+        GrpcAttempt::Ready {
+            rpc_timeout: started.rpc_timeout(),
+            is_late: started.kind() == AttemptKind::Resend,
+        }
     }
 
     #[inline]
@@ -165,9 +154,9 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
     ) -> Poll<Fact<Reply>> {
         loop {
             let bad = match attempt.as_mut().project() {
-                AttemptProj::Ready => match self.handle.service().poll_ready(cx) {
+                AttemptProj::Ready { rpc_timeout, is_late } => match self.handle.service().poll_ready(cx) {
                     Poll::Ready(Ok(())) => {
-                        let request = self.request.write(self.timeout(plan, current));
+                        let request = self.request.write(header(plan, *rpc_timeout, *is_late, current));
                         let future = self.handle.service().call(request);
                         attempt.set(GrpcAttempt::Sent { future });
                         continue;
@@ -178,7 +167,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                         self.broken(plan, error.into(), Seen::Nothing, current)
                     }
                     Poll::Pending => {
-                        self.is_late = true;
+                        *is_late = true;
                         return Poll::Pending;
                     }
                 },
@@ -237,7 +226,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         current: &mut Current<'_>,
     ) -> AttemptResult {
         let seen = match attempt.project() {
-            AttemptProj::Ready => {
+            AttemptProj::Ready { .. } => {
                 // A place in the service's queue must not be held through a delay.
                 self.handle.renew();
                 Seen::Nothing
@@ -249,7 +238,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
             },
             AttemptProj::Sent { .. } | AttemptProj::Broken { .. } => Seen::Nothing,
         };
-        self.timed_out(plan, seen)
+        self.timed_out(plan, seen, current)
     }
 
     fn due(&self, attempt: &Self::Attempt) -> Option<Instant> {
@@ -259,10 +248,32 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         }
     }
 
+    fn reached(&self, attempt: &Self::Attempt) -> Option<CommitPoint> {
+        matches!(attempt, GrpcAttempt::Collecting { .. }).then_some(CommitPoint::Headers)
+    }
+
     fn before_wait(&mut self) {
         if let Some(failure) = &mut self.failure {
             failure.pack();
         }
         self.request.shrink();
     }
+}
+
+/// The `grpc-timeout` of an attempt.
+#[inline]
+fn header(
+    plan: &MethodPlan,
+    rpc_timeout: Option<Duration>,
+    is_late: bool,
+    current: &Current<'_>,
+) -> Option<HeaderValue> {
+    if is_late {
+        rpc_timeout?;
+        return current.deadline().map(until).map(timeout::header_value);
+    }
+    if rpc_timeout == plan.first_rpc_timeout {
+        return plan.first_timeout.clone();
+    }
+    rpc_timeout.map(timeout::header_value)
 }

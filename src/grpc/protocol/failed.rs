@@ -36,8 +36,13 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         result
     }
 
-    pub(super) fn timed_out(&mut self, plan: &MethodPlan, seen: Seen) -> AttemptResult {
-        let timeout = self.rpc_timeout.unwrap_or_default();
+    pub(super) fn timed_out(
+        &mut self,
+        plan: &MethodPlan,
+        seen: Seen,
+        current: &Current<'_>,
+    ) -> AttemptResult {
+        let timeout = current.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
         self.ended(plan, Box::new(Failure::timed_out(timeout)), seen)
     }
 
@@ -51,7 +56,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     ) -> AttemptResult {
         if plan.limits.server_timeouts_are_ours && failure.is_server_timeout() && time_is_up(current) {
             current.note(Note::CountedAsDeadlineExceeded);
-            return self.timed_out(plan, seen);
+            return self.timed_out(plan, seen, current);
         }
         let server_delay = failure.server_delay();
         self.ended(plan, failure, seen).with_server_delay(server_delay)
@@ -76,12 +81,12 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         }
         if classification.code == Code::DeadlineExceeded && time_is_up(current) {
             // tonic's own timer, which the header of the attempt has set.
-            return Bad::Ended(self.timed_out(plan, seen));
+            return Bad::Ended(self.timed_out(plan, seen, current));
         }
         match classification.nature {
             Nature::CancelledByServer if time_is_up(current) => {
                 current.note(Note::CountedAsDeadlineExceeded);
-                return Bad::Ended(self.timed_out(plan, seen));
+                return Bad::Ended(self.timed_out(plan, seen, current));
             }
             Nature::Plain | Nature::CancelledByServer => {}
             Nature::Unreadable => return Bad::Ended(self.unreadable(plan, failure, current)),

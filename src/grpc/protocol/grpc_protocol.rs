@@ -5,7 +5,6 @@ use crate::grpc::response::ReadExtent;
 use crate::grpc::status::Failure;
 use crate::grpc::transport::ServiceHandle;
 use crate::operation::Name;
-use std::time::Duration;
 
 /// One call on its way to its response.
 #[derive(Debug)]
@@ -13,10 +12,6 @@ pub(crate) struct GrpcProtocol<A, Q> {
     pub(super) handle: A,
     pub(super) request: Q,
     pub(super) extent: ReadExtent,
-    /// Time has passed since the attempt began, so that less than its RPC timeout is left.
-    pub(super) is_late: bool,
-    /// What the attempt in hand may take.
-    pub(super) rpc_timeout: Option<Duration>,
     /// What the last attempt ended with.
     pub(super) failure: Option<Box<Failure>>,
 }
@@ -24,7 +19,7 @@ pub(crate) struct GrpcProtocol<A, Q> {
 impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     #[inline]
     pub(crate) fn new(handle: A, request: Q, extent: ReadExtent) -> Self {
-        Self { handle, request, extent, is_late: false, rpc_timeout: None, failure: None }
+        Self { handle, request, extent, failure: None }
     }
 
     pub(crate) fn request(&self) -> &Q {

@@ -108,7 +108,9 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         ended: Ended<R>,
         current: &mut Current<'_>,
     ) -> AttemptResult {
-        self.failure = failure;
+        // Of several attempts in flight, another one may have failed meanwhile.
+        let before = std::mem::replace(&mut self.failure, failure);
+        self.http.failures.extend(before);
         self.ended = Some(ended);
         let result = self.result(plan, failure);
         if plan.policy.permits(result) && !self.request.is_replayable() {

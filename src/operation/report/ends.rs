@@ -31,6 +31,10 @@ impl<T> Ends<T> {
         self.kept.last_mut()
     }
 
+    pub(crate) fn sort_by_key<K: Ord>(&mut self, key: impl FnMut(&T) -> K) {
+        self.kept.sort_by_key(key);
+    }
+
     /// What is kept, in its order.
     pub(crate) fn as_slice(&self) -> &[T] {
         &self.kept

@@ -46,6 +46,11 @@ impl Ledger {
         self.attempts.push(attempt);
     }
 
+    /// Puts attempts that overlapped into the order in which they were sent.
+    pub(crate) fn sort(&mut self) {
+        self.attempts.sort();
+    }
+
     pub(crate) fn note(&mut self, note: Note) {
         if !self.notes.contains(&note) {
             self.notes.push(note);

@@ -21,6 +21,8 @@ pub enum Note {
     MalformedStatusDetails,
     /// No more than five attempts are made, as over any gRPC channel, although the settings allow more.
     AttemptsCapped,
+    /// The retry budget was used up when a hedge was due, so that it was not sent then (gRFC A6).
+    HedgeWithheld,
     /// tonic reported CANCELLED or the server reset the stream, but the attempt's time was up: it
     /// counts as `DEADLINE_EXCEEDED`.
     CountedAsDeadlineExceeded,
@@ -39,6 +41,7 @@ impl fmt::Display for Note {
             Note::Committed => "the response was committed before its end was seen",
             Note::ResponseTooLargeToBuffer => "the response was larger than the response buffer: committed",
             Note::MalformedStatusDetails => "the server's status details were not valid base64: left out",
+            Note::HedgeWithheld => "a hedge was withheld: the retry budget was used up",
             Note::AttemptsCapped => "no more than five attempts are made, as gRPC's rules have it",
             Note::CountedAsDeadlineExceeded => "the attempt's time was up: counted as DEADLINE_EXCEEDED",
             Note::UnreadableResponse => "the response can't be read: not retried, whatever its code",

@@ -39,6 +39,15 @@ impl Rows {
         }
     }
 
+    /// Puts the attempts into the order of their numbers.
+    pub(crate) fn sort(&mut self) {
+        match self {
+            Rows::None | Rows::One(_) => {}
+            Rows::Two(both) => both.sort_by_key(Attempt::number),
+            Rows::Many(rows) => rows.sort_by_key(Attempt::number),
+        }
+    }
+
     /// The attempts that are kept.
     pub(crate) fn as_slice(&self) -> &[Attempt] {
         match self {

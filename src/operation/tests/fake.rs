@@ -1,10 +1,13 @@
 //! A protocol without a transport.
 
 use crate::operation::{Clock, Current, Fact, Jitter, Protocol, Unsendable};
-use gax_retry::{AttemptResult, Code, CodeSet, Compatibility, Policy, RetrySettings, StartedAttempt};
+use gax_retry::{
+    AttemptResult, Code, CodeSet, CommitPoint, Compatibility, Hedging, Policy, RetrySettings, StartedAttempt,
+};
 use std::collections::VecDeque;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep};
 
@@ -17,6 +20,8 @@ pub(crate) enum Act {
     Hangs,
     /// It asks to be polled so long after its start, and fails then.
     Asks(Duration),
+    /// The headers of its response come after the first time, its end after the second.
+    Heads(Duration, Duration, AttemptResult),
 }
 
 /// What a fake operation meets with.
@@ -27,6 +32,7 @@ pub(crate) struct Script {
     pub(crate) prepared_after: Option<Duration>,
     pub(crate) is_unsendable: bool,
     pub(crate) compatibility: Compatibility,
+    pub(crate) hedging: Option<Hedging>,
 }
 
 impl Script {
@@ -37,6 +43,7 @@ impl Script {
             prepared_after: None,
             is_unsendable: false,
             compatibility: Compatibility::Documented,
+            hedging: None,
         }
     }
 }
@@ -53,29 +60,36 @@ pub(crate) fn plan(
     settings: &RetrySettings,
     codes: impl Into<CodeSet>,
     compatibility: Compatibility,
+    hedging: Option<Hedging>,
 ) -> Plan {
-    Plan(Policy::with_compatibility(settings, codes, compatibility))
+    let policy = Policy::with_compatibility(settings, codes, compatibility);
+    Plan(match hedging {
+        Some(hedging) => policy.with_hedging(hedging),
+        None => policy,
+    })
 }
 
 pub(crate) struct Fake {
     script: Script,
     preparing: Option<Pin<Box<Sleep>>>,
     pub(crate) waits: usize,
+    /// Held by every attempt that is alive.
+    pub(crate) alive: Arc<()>,
 }
 
 impl Fake {
     pub(crate) fn new(script: Script) -> Self {
-        Self { script, preparing: None, waits: 0 }
+        Self { script, preparing: None, waits: 0, alive: Arc::default() }
     }
 
     pub(crate) fn attempt(&mut self, current: &Current<'_>) -> Attempt {
         assert_eq!(current.elapsed(), Duration::ZERO);
         let act = self.script.acts.pop_front().expect("no attempt beyond the script");
         let sleep = match act {
-            Act::Ends(after, _) if !after.is_zero() => Some(Box::pin(sleep(after))),
+            Act::Ends(after, _) | Act::Heads(after, ..) if !after.is_zero() => Some(Box::pin(sleep(after))),
             _ => None,
         };
-        Attempt { act, clock: Clock::start(), sleep }
+        Attempt { act, clock: Clock::start(), sleep, has_headers: false, _alive: Arc::clone(&self.alive) }
     }
 }
 
@@ -84,6 +98,8 @@ pub(crate) struct Attempt {
     act: Act,
     clock: Clock,
     sleep: Option<Pin<Box<Sleep>>>,
+    has_headers: bool,
+    _alive: Arc<()>,
 }
 
 impl Protocol for Fake {
@@ -131,6 +147,16 @@ impl Protocol for Fake {
             Act::Asks(after) if attempt.clock.elapsed() >= after => {
                 Poll::Ready(Fact::Ended(AttemptResult::failed(Code::Unavailable)))
             }
+            Act::Heads(head, end, result) => {
+                let Some(sleep) = &mut attempt.sleep else { return Poll::Ready(fact(result)) };
+                ready!(sleep.as_mut().poll(cx));
+                let at = sleep.deadline() + end.saturating_sub(head);
+                sleep.as_mut().reset(at);
+                let is_over = sleep.as_mut().poll(cx).is_ready();
+                attempt.act = Act::Ends(end, result);
+                attempt.has_headers = true;
+                if is_over { Poll::Ready(fact(result)) } else { Poll::Pending }
+            }
             Act::Asks(_) | Act::Hangs => Poll::Pending,
         }
     }
@@ -144,6 +170,10 @@ impl Protocol for Fake {
             Act::Asks(after) => attempt.clock.at(after),
             _ => None,
         }
+    }
+
+    fn reached(&self, attempt: &Attempt) -> Option<CommitPoint> {
+        attempt.has_headers.then_some(CommitPoint::Headers)
     }
 
     fn before_wait(&mut self) {

@@ -1,6 +1,7 @@
 //! The driver over a protocol that only plays a script.
 
 mod fake;
+mod hedging;
 
 use crate::operation::report::{Name, OperationReport};
 use crate::operation::{Clock, Current, Driver, Finished};
@@ -57,6 +58,8 @@ struct Outcome {
     polls: usize,
     /// How often the protocol was told that the operation waits before an attempt.
     waits: usize,
+    /// How many attempts were alive when the end came.
+    alive: usize,
 }
 
 impl Outcome {
@@ -73,7 +76,7 @@ impl Outcome {
 
 async fn run(settings: &RetrySettings, script: Script) -> Outcome {
     let codes = [Code::Unavailable, Code::DeadlineExceeded];
-    let plan = fake::plan(settings, codes, script.compatibility);
+    let plan = fake::plan(settings, codes, script.compatibility, script.hedging);
     let began = Clock::start();
     let mut driver = pin!(Driver::new(Fake::new(script), Arc::new(plan)));
     let mut polls = 0;
@@ -88,8 +91,9 @@ async fn run(settings: &RetrySettings, script: Script) -> Outcome {
         Finished::Failure(stop) => Some(stop),
     };
     let report = driver.as_mut().report(stop, Name::from(Cow::Borrowed("fake")));
-    let waits = driver.as_mut().protocol().waits;
-    Outcome { stop, report, has_news, took: began.elapsed(), polls, waits }
+    let fake = driver.as_mut().protocol();
+    let (waits, alive) = (fake.waits, Arc::strong_count(&fake.alive) - 1);
+    Outcome { stop, report, has_news, took: began.elapsed(), polls, waits, alive }
 }
 
 #[tokio::test(start_paused = true)]
@@ -207,7 +211,7 @@ async fn by_grpcs_rules_the_deadline_is_waited_for_and_the_cap_is_told() {
 
 #[tokio::test(start_paused = true)]
 async fn after_the_end_it_is_pending_for_ever() {
-    let plan = fake::plan(&five_seconds(), [Code::Unavailable], Compatibility::Documented);
+    let plan = fake::plan(&five_seconds(), [Code::Unavailable], Compatibility::Documented, None);
     let first =
         |fake: &mut Fake, _: &fake::Plan, _: StartedAttempt, current: &mut Current<'_>| fake.attempt(current);
     let mut driver = pin!(Driver::start(Fake::new(Script::of([done()])), Arc::new(plan), first));
