@@ -1,6 +1,6 @@
 //! What every rule set has in common: the questions that come before time and the number of attempts.
 
-use super::{AttemptResult, Policy, RetryFact, Seen};
+use super::{AttemptResult, Policy, Seen};
 use crate::operation::CommitPoint;
 use crate::{Code, ServerDelay, StopReason};
 
@@ -14,7 +14,7 @@ pub(super) fn pass(policy: &Policy, code: Code, result: AttemptResult) -> Result
     if is_committed(policy, result.seen) {
         return Err(StopReason::Committed);
     }
-    let retryable = is_retryable(policy, code, result.retry);
+    let retryable = policy.retryable(code, result.retry);
     let never = policy.heeded(result.server_delay) == ServerDelay::Never;
     let budget = policy.budget.as_deref();
     if let Some(budget) = budget
@@ -35,20 +35,6 @@ pub(super) fn pass(policy: &Policy, code: Code, result: AttemptResult) -> Result
     match budget {
         Some(budget) if !budget.allows() => Err(StopReason::Throttled),
         _ => Ok(()),
-    }
-}
-
-/// Whether an attempt that ended with that code may be followed by another one.
-///
-/// # Errors
-///
-/// Why not.
-pub(super) fn is_retryable(policy: &Policy, code: Code, retry: RetryFact) -> Result<(), StopReason> {
-    match retry {
-        RetryFact::ByCode if policy.retries(code) => Ok(()),
-        RetryFact::ByCode => Err(StopReason::NonRetryable),
-        RetryFact::Yes => Ok(()),
-        RetryFact::No(reason) => Err(reason),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the operations of one RPC have in common.
 
 use super::hedging::Hedging;
-use super::{AttemptResult, RetryBudget, gates};
+use super::{AttemptResult, RetryBudget, RetryFact};
 use crate::gax_java::{Polling, RawSettings};
 use crate::nanos::FOREVER;
 use crate::rules::{
@@ -9,6 +9,7 @@ use crate::rules::{
 };
 use crate::{
     AttemptKind, BackoffStrategy, Code, CodeSet, Compatibility, RetrySettings, ServerDelay, StartedAttempt,
+    StopReason,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -289,7 +290,7 @@ impl Policy {
     /// limits, time and the budget are asked later.
     #[must_use]
     pub fn permits(&self, result: AttemptResult) -> bool {
-        gates::is_retryable(self, result.code(), result.retry).is_ok() && result.is_repeatable()
+        self.retryable(result.code(), result.retry).is_ok() && result.is_repeatable()
     }
 
     /// This policy with all that servers ask for heeded, or nothing of it, in place of what its rules heed:
@@ -300,8 +301,18 @@ impl Policy {
     }
 
     /// Whether an attempt that failed with that code may be followed by another one.
-    pub(super) fn retries(&self, code: Code) -> bool {
-        self.hedging.map_or(self.codes, |hedging| hedging.non_fatal_codes).contains(code)
+    ///
+    /// # Errors
+    ///
+    /// Why not.
+    pub(super) fn retryable(&self, code: Code, retry: RetryFact) -> Result<(), StopReason> {
+        let codes = self.hedging.map_or(self.codes, |hedging| hedging.non_fatal_codes);
+        match retry {
+            RetryFact::ByCode if codes.contains(code) => Ok(()),
+            RetryFact::ByCode => Err(StopReason::NonRetryable),
+            RetryFact::Yes => Ok(()),
+            RetryFact::No(reason) => Err(reason),
+        }
     }
 
     /// The RPC timeout of an attempt that starts `now`.
