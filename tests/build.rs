@@ -1,4 +1,4 @@
-//! Generates the messages, servers and clients that the end-to-end tests use.
+//! Generates the messages, servers and clients that the end-to-end tests use, and those of `examples/`.
 
 use std::path::PathBuf;
 
@@ -14,5 +14,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             &["google/cloud/asset/v1/asset_service.proto", "talk.proto"],
             &["../proto", "proto"],
         )?;
+    tonic_gax_build::configure()
+        .retry_table("../proto/library/v1/library_grpc_service_config.json")
+        .include_file("library.rs")
+        .compile_protos(&["library/v1/library.proto"], &["../proto"])?;
     Ok(())
 }

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tonic::{Request, Response, Status};
 use tonic_gax::{Code, LimitExceeded, MethodKind, OperationReport, RetrySettings};
-use tonic_gax_closure_tests::mixed::google::cloud::location::locations_server::{Locations, LocationsServer};
-use tonic_gax_closure_tests::mixed::google::cloud::location::{GetLocationRequest, Location};
-use tonic_gax_closure_tests::mixed::mixed::v1 as library;
+use tonic_gax_api_tests::mixed::google::cloud::location::locations_server::{Locations, LocationsServer};
+use tonic_gax_api_tests::mixed::google::cloud::location::{GetLocationRequest, Location};
+use tonic_gax_api_tests::mixed::mixed::v1 as library;
 
 const SECOND: Duration = Duration::from_secs(1);
 

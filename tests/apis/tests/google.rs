@@ -13,9 +13,9 @@ mod with_protos {
     use std::sync::atomic::{AtomicU32, Ordering};
     use tonic::{Request, Response, Status};
     use tonic_gax::{Code, CodeSet, OperationReport};
-    use tonic_gax_closure_tests::asset::google::cloud::asset::v1 as asset;
-    use tonic_gax_closure_tests::published::google::cloud::asset::v1 as published;
-    use tonic_gax_closure_tests::redis::google::cloud::redis::v1 as redis;
+    use tonic_gax_api_tests::asset::google::cloud::asset::v1 as asset;
+    use tonic_gax_api_tests::published::google::cloud::asset::v1 as published;
+    use tonic_gax_api_tests::redis::google::cloud::redis::v1 as redis;
 
     /// A server that is down for the first call.
     #[derive(Clone, Default)]

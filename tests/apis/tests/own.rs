@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tonic::{Code, Request, Response, Status};
 use tonic_gax::{MethodKind, OperationReport};
-use tonic_gax_closure_tests::own::google::cloud::asset::v1 as own;
-use tonic_gax_closure_tests::own_published::google::cloud::asset::v1 as own_published;
+use tonic_gax_api_tests::own::google::cloud::asset::v1 as own;
+use tonic_gax_api_tests::own_published::google::cloud::asset::v1 as own_published;
 
 /// A server that is down for the first calls.
 #[derive(Clone, Default)]

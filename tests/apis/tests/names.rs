@@ -1,7 +1,7 @@
 //! Generated code whose protos have awkward names.
 
 use tonic_gax::{Code, MethodKind};
-use tonic_gax_closure_tests::names::edge::v1 as edge;
+use tonic_gax_api_tests::names::edge::v1 as edge;
 
 #[test]
 fn rpcs_with_taken_names_have_another() {

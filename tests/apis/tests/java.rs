@@ -16,9 +16,9 @@ mod with_protos {
     use std::collections::HashMap;
     use std::time::Duration;
     use tonic_gax::{Code, CodeSet, MethodInfo, RetrySettings};
-    use tonic_gax_closure_tests::asset::google::cloud::asset::v1::AssetServiceStubSettings;
-    use tonic_gax_closure_tests::published::google::cloud::asset::v1 as published;
-    use tonic_gax_closure_tests::redis::google::cloud::redis::v1::CloudRedisStubSettings;
+    use tonic_gax_api_tests::asset::google::cloud::asset::v1::AssetServiceStubSettings;
+    use tonic_gax_api_tests::published::google::cloud::asset::v1 as published;
+    use tonic_gax_api_tests::redis::google::cloud::redis::v1::CloudRedisStubSettings;
 
     const ASSET: &str = include_str!("../data/google.cloud.asset.v1.json");
     const REDIS: &str = include_str!("../data/google.cloud.redis.v1.json");

@@ -1,0 +1,15 @@
+//! Generates the clients that `examples/` use. A program that uses this crate compiles no generator.
+
+#[cfg(feature = "_examples")]
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    tonic_gax_build::configure()
+        .retry_table("proto/library/v1/library_grpc_service_config.json")
+        .include_file("library.rs")
+        .compile_protos(&["library/v1/library.proto"], &["proto"])?;
+    Ok(())
+}
+
+#[cfg(not(feature = "_examples"))]
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+}

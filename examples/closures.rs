@@ -1,0 +1,52 @@
+//! Retries of anything: a closure that returns a `Result`, in a task or in a thread.
+//!
+//! ```text
+//! cargo run --example closures
+//! ```
+
+use std::error::Error;
+use std::io;
+use std::time::Duration;
+use tonic_gax::{Code, RetrySettings, Retryer, retry, retry_blocking};
+
+/// Something that fails until its third call.
+struct Flaky(u32);
+
+impl Flaky {
+    fn call(&mut self) -> Result<u32, tonic::Status> {
+        self.0 += 1;
+        if self.0 < 3 { Err(tonic::Status::unavailable("not yet")) } else { Ok(self.0) }
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
+    let settings = RetrySettings::builder()
+        .initial_retry_delay(Duration::from_millis(5))
+        .retry_delay_multiplier(2.0)
+        .total_timeout(Duration::from_secs(5))
+        .build()?;
+
+    // In a task. Which errors are worth another attempt is a matter of codes, where the error has one.
+    let mut flaky = Flaky(0);
+    let value = retry(&settings, [Code::Unavailable], || std::future::ready(flaky.call())).await?;
+    println!("retry: {value}");
+
+    // In a thread, without a runtime. The closure is told its attempt's number and timeout.
+    let mut flaky = Flaky(0);
+    let value = retry_blocking(&settings, [Code::Unavailable], |_| flaky.call())?;
+    println!("retry_blocking: {value}");
+
+    // With other errors, a closure decides. A `Retryer` is made once and used often, and it reports.
+    let mut failures = vec![io::ErrorKind::ConnectionReset, io::ErrorKind::TimedOut];
+    let read = |_| match failures.pop() {
+        Some(kind) => Err(io::Error::from(kind)),
+        None => Ok("contents"),
+    };
+    let retryer =
+        Retryer::new(&settings, |error: &io::Error| error.kind() != io::ErrorKind::NotFound).named("read");
+    let read = retryer.run_blocking(read)?;
+    print!("{}", read.report());
+    assert_eq!((*read.value(), read.report().attempt_count()), ("contents", 3));
+    Ok(())
+}

@@ -1,0 +1,40 @@
+//! A client that is generated from a retry table and protos. The generator runs in the build script, see `build.rs`:
+//!
+//! ```text
+//! tonic_gax_build::configure()
+//!     .retry_table("proto/library/v1/library_grpc_service_config.json")
+//!     .include_file("library.rs")
+//!     .compile_protos(&["library/v1/library.proto"], &["proto"])?;
+//! ```
+//!
+//! The program includes what comes out, with `include!(concat!(env!("OUT_DIR"), "/library.rs"));`, as
+//! `examples/library/generated.rs` does.
+//!
+//! ```text
+//! cargo run --example generator
+//! ```
+
+mod library;
+
+use library::v1::{LibraryServiceClient, LibraryServiceStubSettings, ListBooksRequest};
+use std::error::Error;
+use tonic_gax::OperationReport;
+
+#[tokio::main(flavor = "current_thread")]
+pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
+    let url = library::serve(2).await?; // a server that refuses two calls
+
+    let client = LibraryServiceClient::connect(url).await?;
+    let response = client.list_books(ListBooksRequest { parent: "shelves/1".to_owned() }).await?;
+    let report = response.extensions().get::<OperationReport>().ok_or("a generated client always reports")?;
+    print!("{report}");
+    assert_eq!(report.attempt_count(), 3);
+    println!("{:?}", response.into_inner().books);
+
+    // What the table says of an RPC is an accessor of the settings; its documentation shows the attempts.
+    let settings = LibraryServiceStubSettings::builder().build()?;
+    println!("GetBook: {}", settings.get_book().retryable_codes());
+    println!("CreateBook: {}", settings.create_book().retryable_codes());
+    assert!(settings.create_book().retryable_codes().is_empty());
+    Ok(())
+}

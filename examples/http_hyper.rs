@@ -1,0 +1,41 @@
+//! Retries under a hyper client, or any other HTTP client that is a tower service.
+//!
+//! The preset decides how long to wait, when to stop and which requests are safe to send twice; here those of the
+//! Cloud Storage JSON API.
+//!
+//! ```text
+//! cargo run --example http_hyper --features http
+//! ```
+
+mod flaky_http;
+
+use http::Request;
+use http_body_util::BodyExt as _;
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+use std::error::Error;
+use std::time::Duration;
+use tonic_gax::{Backoff, HttpRetryLayer, OperationReport, ReplayBody, presets};
+use tower_layer::Layer as _;
+use tower_service::Service as _;
+
+#[tokio::main(flavor = "current_thread")]
+pub(crate) async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
+    let url = flaky_http::serve(2).await?; // busy for two requests
+
+    // The preset waits a second and more; an example has no time for that.
+    let preset = presets::storage();
+    let quick = Backoff::exponential(Duration::from_millis(5), 2.0, Duration::from_millis(50));
+    let strategy = preset.backoff_strategy().with_backoff(quick);
+    let client = Client::builder(TokioExecutor::new()).build_http::<ReplayBody>();
+    let mut client = HttpRetryLayer::preset(&preset.with_backoff_strategy(strategy)).layer(client);
+
+    let request = Request::get(format!("{url}/storage/v1/b?project=p")).body(ReplayBody::empty())?;
+    let response = client.call(request).await?;
+    println!("{}", response.status());
+    let report = response.extensions().get::<OperationReport>().ok_or("every response has a report")?;
+    print!("{report}");
+    assert_eq!((response.status().as_u16(), report.attempt_count()), (200, 3));
+    println!("{:?}", response.into_body().collect().await?.to_bytes());
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! Other settings than the table's: for one RPC, for all RPCs, and for one call.
+//!
+//! ```text
+//! cargo run --example overrides
+//! ```
+
+mod library;
+
+use library::v1::{GetBookRequest, LibraryServiceClient, LibraryServiceSettings, LibraryServiceStubSettings};
+use std::error::Error;
+use std::time::Duration;
+use tonic::{IntoRequest as _, Request};
+use tonic_gax::{CallOptions, Code, OperationError, RequestExt as _, RetrySettings, StopReason};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn request() -> Request<GetBookRequest> {
+    GetBookRequest { name: "shelves/1/books/1".to_owned() }.into_request()
+}
+
+#[tokio::main(flavor = "current_thread")]
+pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
+    let url = library::serve(u32::MAX).await?; // a server that refuses every call
+
+    // All RPCs: one attempt of at most five seconds.
+    let mut stub = LibraryServiceStubSettings::builder();
+    stub.apply_to_all_unary_methods(|call| {
+        call.set_simple_timeout_no_retries(5 * SECOND);
+    });
+    // One RPC: settings of its own, and the codes that go with them.
+    let patient = RetrySettings::builder()
+        .initial_retry_delay(Duration::from_millis(5))
+        .retry_delay_multiplier(2.0)
+        .max_retry_delay(Duration::from_millis(20))
+        .total_timeout(5 * SECOND)
+        .max_attempts(4)
+        .build()?;
+    stub.get_book().set_retry_settings(patient).set_retryable_codes([Code::Unavailable]);
+    let settings = LibraryServiceSettings::create(stub.build()?);
+    let client = LibraryServiceClient::connect_with_settings(url, settings).await?;
+
+    let status = client.get_book(request()).await.err().ok_or("the library is closed")?;
+    assert_eq!(show(&status), Some((4, StopReason::MaxAttempts)));
+
+    // One call: no code is retryable, so the first attempt is the last.
+    let options = CallOptions::new().retryable_codes([]).timeout(SECOND);
+    let status =
+        client.get_book(request().with_call_options(options)).await.err().ok_or("the library is closed")?;
+    assert_eq!(show(&status), Some((1, StopReason::NonRetryable)));
+    Ok(())
+}
+
+/// Prints why a call failed; how many attempts it took, and why there was no other.
+fn show(status: &tonic::Status) -> Option<(u32, StopReason)> {
+    let error = OperationError::of(status)?;
+    println!("{}: {error}", status.code());
+    Some((error.report().attempt_count(), error.stop_reason()?))
+}

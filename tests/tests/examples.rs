@@ -1,0 +1,83 @@
+//! The programs of `examples/`, each run as it stands. `memorystore` and `storage_requests` have tests of their own,
+//! and `published_client` is a program of `tests/apis`.
+#![allow(clippy::duplicate_mod, reason = "each is a program of its own, and has its server with it")]
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+use std::fmt::Debug;
+use std::fs;
+use std::path::Path;
+
+#[path = "../../examples/closures.rs"]
+mod closures;
+#[path = "../../examples/embedded_table.rs"]
+mod embedded_table;
+#[path = "../../examples/fresh_token.rs"]
+mod fresh_token;
+#[path = "../../examples/generator.rs"]
+mod generator;
+#[path = "../../examples/http_hyper.rs"]
+mod http_hyper;
+#[path = "../../examples/http_reqwest.rs"]
+mod http_reqwest;
+#[path = "../../examples/layer.rs"]
+mod layer;
+#[path = "../../examples/metrics.rs"]
+mod metrics;
+#[path = "../../examples/overrides.rs"]
+mod overrides;
+#[path = "../../examples/server_deadline.rs"]
+mod server_deadline;
+#[path = "../../examples/testing.rs"]
+mod testing;
+#[path = "../../examples/tls.rs"]
+mod tls;
+
+/// Runs a program where `cargo run --example` runs it.
+fn run<E: Debug>(program: fn() -> Result<(), E>) {
+    std::env::set_current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).unwrap();
+    program().unwrap();
+}
+
+macro_rules! programs {
+    ($($name:ident),*) => {
+        const RUN_HERE: &[&str] = &[$(stringify!($name)),*];
+
+        mod programs {
+            $(
+                #[test]
+                fn $name() {
+                    super::run(super::$name::main);
+                }
+            )*
+        }
+    };
+}
+
+programs!(
+    closures,
+    embedded_table,
+    fresh_token,
+    generator,
+    http_hyper,
+    http_reqwest,
+    layer,
+    metrics,
+    overrides,
+    server_deadline,
+    testing,
+    tls
+);
+
+#[test]
+fn every_program_is_run() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            continue;
+        }
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let elsewhere = ["memorystore", "storage_requests"].contains(&name);
+        assert!(elsewhere || RUN_HERE.contains(&name), "no test runs examples/{name}.rs");
+    }
+}
