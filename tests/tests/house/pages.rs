@@ -8,7 +8,8 @@ use std::fs;
 /// The published crates' folders.
 const PUBLISHED: [&str; 5] = ["", "retry/", "table/", "codegen/", "cli/"];
 /// Pages that are read in a clone or on the repository's site, besides those of the guide.
-const PAGES: [&str; 4] = ["CHANGELOG.md", "CONTRIBUTING.md", "MIGRATION.md", "SECURITY.md"];
+const PAGES: [&str; 5] =
+    ["CHANGELOG.md", "CONTRIBUTING.md", "MIGRATION.md", "SECURITY.md", "examples/README.md"];
 
 /// The text of a file in the repository; an empty one for a folder.
 fn read(file: &str) -> Option<String> {
@@ -23,8 +24,10 @@ fn page(file: &str) -> Page {
 /// The guide's pages, but for its table of contents.
 fn guide() -> BTreeSet<String> {
     let entries = fs::read_dir(repository().join("docs/src")).unwrap();
-    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    names.filter(|name| name.ends_with(".md") && name != "SUMMARY.md").collect()
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let pages = paths.filter(|path| path.extension().is_some_and(|end| end == "md"));
+    let names = pages.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned());
+    names.filter(|name| name != "SUMMARY.md").collect()
 }
 
 #[test]
