@@ -62,3 +62,30 @@ mod performance {}
 
 #[doc = include_str!("../../docs/src/architecture.md")]
 mod architecture {}
+
+#[doc = include_str!("../../docs/src/generator.md")]
+mod generator {}
+
+#[doc = include_str!("../../docs/src/embedded.md")]
+mod embedded {}
+
+#[doc = include_str!("../../docs/src/connecting.md")]
+mod connecting {}
+
+#[doc = include_str!("../../docs/src/observing.md")]
+mod observing {}
+
+#[doc = include_str!("../../docs/src/testing.md")]
+mod testing {}
+
+#[doc = include_str!("../../docs/src/from-gax-java.md")]
+mod from_gax_java {}
+
+#[doc = include_str!("../../docs/src/from-backon.md")]
+mod from_backon {}
+
+#[doc = include_str!("../../docs/src/from-tower-retry.md")]
+mod from_tower_retry {}
+
+#[doc = include_str!("../../docs/src/glossary.md")]
+mod glossary {}
