@@ -15,11 +15,13 @@ pub(crate) struct Page {
     file: String,
     links: Vec<(usize, String)>,
     anchors: BTreeSet<String>,
+    twice: Vec<String>,
 }
 
 impl Page {
     pub(crate) fn of(file: &str, text: &str) -> Self {
-        let mut page = Self { file: file.to_owned(), links: Vec::new(), anchors: BTreeSet::new() };
+        let mut page =
+            Self { file: file.to_owned(), links: Vec::new(), anchors: BTreeSet::new(), twice: Vec::new() };
         let mut heading: Option<String> = None;
         for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
             match event {
@@ -41,7 +43,11 @@ impl Page {
                 }
                 Event::Html(html) | Event::InlineHtml(html) => {
                     let ids = html.split("id=\"").skip(1).filter_map(|rest| rest.split_once('"'));
-                    page.anchors.extend(ids.map(|(id, _)| id.to_owned()));
+                    for (id, _) in ids {
+                        if !page.anchors.insert(id.to_owned()) {
+                            page.twice.push(format!("{file}:{}: id {id} again", line(text, range.start)));
+                        }
+                    }
                 }
                 _ => {}
             }
@@ -69,6 +75,11 @@ impl Page {
             }
         }
         broken
+    }
+
+    /// Places that have the name of another one in the page.
+    pub(crate) fn twice(&self) -> &[String] {
+        &self.twice
     }
 
     /// Links that work in a clone only.
@@ -162,6 +173,12 @@ mod tests {
             assert_eq!(found, [format!("docs/page.md:{line}: {link} leads nowhere")]);
         }
         assert_eq!(broken("a\n\n![p](gone.svg)\n"), ["docs/page.md:3: gone.svg leads nowhere"]);
+    }
+
+    #[test]
+    fn places_with_one_name_are_found() {
+        let page = Page::of("a.md", "# B\n\n<a id=\"c\"></a>\n\nx <a id=\"b\"></a> <a id=\"c\"></a>\n");
+        assert_eq!(page.twice(), ["a.md:5: id b again", "a.md:5: id c again"]);
     }
 
     #[test]

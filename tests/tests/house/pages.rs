@@ -36,8 +36,11 @@ fn links_lead_somewhere() {
     let fronts = PUBLISHED.iter().map(|folder| format!("{folder}README.md"));
     let others = PAGES.iter().map(|&name| name.to_owned());
     let files = guide.chain(fronts).chain(others).chain(["docs/src/SUMMARY.md".to_owned()]);
-    let broken: Vec<_> = files.flat_map(|file| page(&file).broken(&read)).collect();
+    let pages: Vec<_> = files.map(|file| page(&file)).collect();
+    let broken: Vec<_> = pages.iter().flat_map(|page| page.broken(&read)).collect();
     assert_eq!(broken, NOTHING);
+    let twice: Vec<_> = pages.iter().flat_map(Page::twice).collect();
+    assert!(twice.is_empty(), "{twice:?}");
 }
 
 #[test]
