@@ -44,4 +44,9 @@ pub mod __private {
     pub use crate::client::{Client, connect_for as connect};
     pub use crate::settings::{ClientSettings, MethodInfo, StubSettings};
     pub use gax_retry::__private::{batching_settings, retry_settings};
+
+    /// A report's table, for programs that print it in colours.
+    pub fn attempt_table(report: &crate::OperationReport) -> gax_retry::__private::AttemptTable {
+        report.table()
+    }
 }

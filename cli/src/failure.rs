@@ -54,6 +54,7 @@ impl From<clap::Error> for Failure {
         use clap::error::ErrorKind;
         match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Failure::Shown(error.render()),
+            _ if crate::usage::is_bare(&error) => Failure::Shown(error.render()),
             _ => Failure::Usage(crate::usage::sentence(&error)),
         }
     }

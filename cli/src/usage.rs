@@ -26,7 +26,7 @@ pub(crate) fn sentence(error: &Error) -> String {
             format!("{name} is not a command; {}", suggestion(&text(ContextKind::SuggestedSubcommand)))
         }
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            "no command is given; see gax --help for the list".to_owned()
+            format!("no command is given; see {} --help for the list", command_of(error))
         }
         ErrorKind::MissingRequiredArgument => {
             format!("{} must be given; see --help", text(ContextKind::InvalidArg).replace("...", ""))
@@ -52,9 +52,24 @@ fn suggestion(known: &str) -> String {
     }
 }
 
-/// `--flag` of `--flag <VALUE>`.
+/// Whether `gax` was called with nothing at all.
+pub(crate) fn is_bare(error: &Error) -> bool {
+    error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand && command_of(error) == "gax"
+}
+
+/// The command that lacks something: `gax table` of `Usage: gax table <COMMAND>`.
+fn command_of(error: &Error) -> String {
+    let text = error.render().to_string();
+    let usage = text.split_once("Usage: ").map_or("gax", |(_, usage)| usage);
+    let words =
+        usage.split_whitespace().take_while(|word| word.starts_with(|c: char| c.is_ascii_lowercase()));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// `--flag` of `--flag <VALUE>`, `TABLE` of `[TABLE]...`.
 fn flag_of(arg: &str) -> String {
-    arg.split_whitespace().next().unwrap_or_default().to_owned()
+    let first = arg.split_whitespace().next().unwrap_or_default();
+    first.trim_end_matches("...").trim_matches(['[', ']']).to_owned()
 }
 
 fn plain(value: &ContextValue) -> String {

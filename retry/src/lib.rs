@@ -2,12 +2,12 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod attempt;
+mod attempt_table;
 mod batching;
 mod code;
 mod compatibility;
 #[cfg(feature = "conformance")]
 pub mod conformance;
-mod escaped;
 pub mod gax_java;
 #[cfg(feature = "http")]
 mod http;
@@ -24,6 +24,7 @@ mod settings;
 mod started_attempt;
 mod stop_reason;
 mod strategy;
+mod text;
 
 pub use attempt::Attempt;
 pub use batching::{BatchingSettings, LimitExceeded};
@@ -55,6 +56,10 @@ pub use strategy::{Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};
 /// For generated code, and for the other crates of this project, only.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::escaped::{Escaped, is_unprintable};
+    pub use crate::attempt_table::{AttemptRow, AttemptTable};
     pub use crate::private::{batching_settings, retry_settings, unchecked};
+    pub use crate::text::{
+        Align, Cell, DurationError, Escaped, Grid, Human, Role, closest, is_unprintable, parse_duration,
+        parse_nanos,
+    };
 }

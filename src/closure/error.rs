@@ -45,7 +45,7 @@ impl<E> RetryError<E> {
 
 impl<E> fmt::Display for RetryError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.report.write_failure(f)
+        self.report.write_outcome(f)
     }
 }
 

@@ -42,7 +42,7 @@ async fn a_hanging_closure_runs_through_the_documented_table() {
     assert_eq!(rows(error.report()), expected);
     assert_eq!(error.stop_reason(), Some(StopReason::TotalTimeout));
     assert!(error.last().is_none());
-    assert_eq!(error.to_string(), "closure failed after 3 attempts in 10s (TOTAL_TIMEOUT)");
+    assert_eq!(error.to_string(), "closure failed after 3 attempts in 10 s (TOTAL_TIMEOUT)");
 }
 
 #[tokio::test(start_paused = true)]

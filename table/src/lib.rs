@@ -16,7 +16,6 @@ mod model;
 #[cfg(feature = "json")]
 mod read;
 mod stub;
-mod suggest;
 #[cfg(test)]
 #[cfg(feature = "json")]
 mod tests;

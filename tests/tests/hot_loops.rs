@@ -87,9 +87,9 @@ async fn a_long_report_keeps_both_ends() {
     assert_eq!(numbers(long.attempts()), (1..=32).chain(969..=1000).collect::<Vec<_>>());
     let text = long.to_string();
     let lines: Vec<_> = text.lines().collect();
-    assert_eq!(lines.len(), 1 + 32 + 1 + 32 + 1);
-    assert_eq!(lines[33], "  .. 936 attempts left out");
-    assert!(lines[34].starts_with("  attempt 969: "), "{}", lines[34]);
+    assert_eq!(lines.len(), 1 + 2 + 32 + 1 + 32);
+    assert_eq!(lines[35], "     .. | 936 left out");
+    assert!(lines[36].starts_with("    969 | "), "{}", lines[36]);
 
     let short = report(40);
     assert_eq!((short.attempt_count(), short.attempts_left_out()), (40, 0));

@@ -278,7 +278,7 @@ async fn a_success_is_as_long_as_it_was_announced_to_be() {
     assert_eq!(error.code(), Code::Unavailable);
     assert_eq!(
         error.to_string(),
-        "GET /thing failed after 1 attempt in 0ns (MAX_ATTEMPTS): the response broke off"
+        "GET /thing failed after 1 attempt in 0 ms (MAX_ATTEMPTS): the response broke off"
     );
     let cause = std::error::Error::source(&error).unwrap().to_string();
     assert_eq!(cause, "the response ended after 4 of 10 bytes");

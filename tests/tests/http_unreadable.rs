@@ -81,7 +81,7 @@ async fn the_message_says_why() {
     let error = failed(&mut layer().layer(FaultServer::full_client(connector)), URL).await;
     assert_eq!(
         error.to_string(),
-        "GET /thing failed after 1 attempt in 0ns (NON_RETRYABLE): the response can't be read: invalid HTTP \
+        "GET /thing failed after 1 attempt in 0 ms (NON_RETRYABLE): the response can't be read: invalid HTTP \
          status-code parsed"
     );
 }

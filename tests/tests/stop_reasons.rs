@@ -278,14 +278,15 @@ async fn the_texts_of_errors_and_reports() {
     let error = OperationError::of(&status).unwrap();
     assert_eq!(
         error.to_string(),
-        "/google.cloud.asset.v1.AssetService/ListAssets failed after 2 attempts in 200ms (MAX_ATTEMPTS)"
+        "/google.cloud.asset.v1.AssetService/ListAssets failed after 2 attempts in 200 ms (MAX_ATTEMPTS)"
     );
     assert_eq!(
         error.report().to_string(),
-        "/google.cloud.asset.v1.AssetService/ListAssets\n  \
-         attempt 1: RPC timeout 1s, after a delay of 0ns, from 0ns to 0ns: UNAVAILABLE\n  \
-         attempt 2: RPC timeout 1s, after a delay of 200ms, from 200ms to 200ms: UNAVAILABLE\n  \
-         MAX_ATTEMPTS"
+        "/google.cloud.asset.v1.AssetService/ListAssets failed after 2 attempts in 200 ms (MAX_ATTEMPTS)\n\
+         attempt | RPC timeout | retry delay | invoked |  ended | code\n\
+         --------+-------------+-------------+---------+--------+------------\n      \
+               1 |         1 s |        0 ms |    0 ms |   0 ms | UNAVAILABLE\n      \
+               2 |         1 s |      200 ms |  200 ms | 200 ms | UNAVAILABLE"
     );
 }
 

@@ -3,7 +3,7 @@
 use super::{Format, print, print_json};
 use crate::failure::{FINDINGS, Failure};
 use crate::input::Input;
-use crate::render::{Align, Cell, Table};
+use crate::render::{Align, Cell, Grid, table};
 use clap::Args;
 use gax_retry::conformance::{CaseFailure, CategoryCounts, Runner, Summary};
 use serde::Serialize;
@@ -65,21 +65,21 @@ struct Text<'a>(&'a Summary);
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(summary) = self;
-        let mut table = Table::new([
+        let mut counted = Grid::new([
             ("kind", Align::Left),
             ("category", Align::Left),
             ("passed", Align::Right),
             ("failed", Align::Right),
         ]);
         for ((kind, category), counts) in summary.categories() {
-            table.push([
+            counted.push([
                 Cell::from(kind),
                 Cell::from(category),
                 Cell::from(counts.passed()),
                 Cell::from(counts.failed()),
             ]);
         }
-        writeln!(f, "{table}")?;
+        writeln!(f, "{}", table(&counted, 0))?;
         for failure in summary.failures().iter().take(MOST) {
             writeln!(f, "{failure}")?;
         }

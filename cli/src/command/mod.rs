@@ -1,8 +1,10 @@
 //! The commands, one file each.
 
+mod completions;
 mod conformance;
 mod demo;
 mod generate;
+mod man;
 mod plan;
 mod table;
 
@@ -13,11 +15,11 @@ use gax_retry::JitterSource as _;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-/// Plans, checks and demonstrates the retry settings of gRPC clients.
+/// Plan, check and try out the retry settings of gRPC clients
 ///
-/// An operation is one call by the user; it is made of one or more attempts. Each command has its own
-/// --help. The exit status is 0, or 1 where a command found something wrong, or 2 where it was used
-/// the wrong way.
+/// An operation is one call, made of one or more attempts. Every command has its own --help.
+///
+/// Exit status: 0 success, 1 findings, 2 usage error.
 #[derive(Debug, Parser)]
 #[command(name = "gax", version, max_term_width = 100)]
 struct Cli {
@@ -33,6 +35,8 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Table(table::TableCommand),
     Conformance(conformance::ConformanceArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
 }
 
 /// Reads the command line.
@@ -48,6 +52,8 @@ impl Command {
             Command::Generate(args) => generate::run(&args),
             Command::Table(command) => table::run(&command),
             Command::Conformance(args) => conformance::run(&args),
+            Command::Completions(args) => completions::run(&args),
+            Command::Man(args) => man::run(&args),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Colours. They are taken out again where the output is not a terminal.
 
 use anstyle::{AnsiColor, Style};
+use gax_retry::__private::Role;
 use gax_retry::Code;
 use gax_table::Severity;
 
@@ -18,6 +19,17 @@ pub(crate) fn of_code(code: Code) -> Style {
         Code::DeadlineExceeded => AnsiColor::Yellow.on_default(),
         _ => AnsiColor::Red.on_default(),
     }
+}
+
+/// What stands before and after a cell of a table.
+pub(crate) fn painted(role: Role) -> [String; 2] {
+    let style = match role {
+        Role::Plain => Style::new(),
+        Role::Head => HEAD,
+        Role::Faint => DIM,
+        Role::Code(code) => of_code(code),
+    };
+    [style.render().to_string(), style.render_reset().to_string()]
 }
 
 /// The style of a finding's head and carets.

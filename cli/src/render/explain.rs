@@ -2,6 +2,7 @@
 
 use super::{Ms, Named, Timeline};
 use gax_retry::{Code, CodeSet, RetrySettings, StopReason};
+use std::time::Duration;
 
 /// The sentence under the table of attempts.
 pub(crate) fn explain(timeline: &Timeline, settings: &RetrySettings, codes: CodeSet) -> String {
@@ -29,14 +30,21 @@ fn why(
     code: Code,
     number: u32,
 ) -> String {
-    let total = settings.total_timeout().map_or_else(|| "none".to_owned(), |total| Ms(total).to_string());
+    let total =
+        settings.total_timeout().map_or_else(|| "none".to_owned(), |total| format!("{:#}", Ms(total)));
     match reason {
         StopReason::TotalTimeout => match (timeline.not_attempted, timeline.end_ms) {
             (Some(refused), Some(end)) => {
-                let start = Ms(end.0.saturating_add(refused.retry_delay_ms.0));
+                let start = end.0.saturating_add(refused.retry_delay_ms.0);
+                let over = settings.total_timeout().and_then(|total| start.checked_sub(total));
+                let late = match over {
+                    None | Some(Duration::ZERO) => "with no time left of the".to_owned(),
+                    Some(over) => format!("{} after the", Ms(over)),
+                };
                 format!(
-                    "attempt {} could only have started at {start}, too late for the total timeout of {total}",
-                    refused.attempt
+                    "attempt {} could only have started at {}, {late} total timeout of {total}",
+                    refused.attempt,
+                    Ms(start)
                 )
             }
             _ => format!("attempt {number} used up the total timeout of {total}"),

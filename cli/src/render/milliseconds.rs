@@ -1,10 +1,11 @@
-//! Durations in milliseconds, as every output of the command gives them.
+//! Durations as every output of the command gives them: JSON in milliseconds, text in units that fit.
 
+use super::Human;
 use serde::{Serialize, Serializer};
 use std::fmt::{self, Write as _};
 use std::time::Duration;
 
-/// A duration that prints as `1500 ms` and serialises as `1500`; parts of a millisecond follow a point.
+/// A duration that prints as `1.5 s` and serialises as `1500`; parts of a millisecond follow a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Ms(pub(crate) Duration);
 
@@ -16,24 +17,10 @@ impl Ms {
     }
 }
 
-impl Ms {
-    /// The nearest whole millisecond.
-    pub(crate) fn rounded(self) -> Self {
-        let nanos = self.0.subsec_nanos();
-        let whole = (nanos + 500_000) / 1_000_000;
-        Self(Duration::from_secs(self.0.as_secs()) + Duration::from_millis(whole.into()))
-    }
-}
-
 impl fmt::Display for Ms {
+    /// In units that fit, rounded; the alternate form is exact.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fraction = self.0.subsec_nanos() % 1_000_000;
-        let mut text = self.0.as_millis().to_string();
-        if fraction != 0 {
-            text.push_str(format!(".{fraction:06}").trim_end_matches('0'));
-        }
-        text.push_str(" ms");
-        f.pad(&text)
+        Human(self.0).fmt(f)
     }
 }
 
@@ -46,13 +33,13 @@ impl Serialize for Ms {
     }
 }
 
-/// `100 ms x 1.3 up to 60000 ms`
+/// `100 ms x 1.3 up to 60 s`
 pub(crate) fn grown(initial: Duration, multiplier: f64, max: Option<Duration>) -> String {
-    let mut text = Ms(initial).to_string();
+    let mut text = format!("{:#}", Human(initial));
     if multiplier > 1.0 && max != Some(initial) {
         let _infallible = write!(text, " x {multiplier}");
         if let Some(max) = max {
-            let _infallible = write!(text, " up to {}", Ms(max));
+            let _infallible = write!(text, " up to {:#}", Human(max));
         }
     }
     text
@@ -68,16 +55,12 @@ mod tests {
     }
 
     #[test]
-    fn whole_milliseconds_have_no_fraction() {
-        assert_eq!(both(1_500_000_000), ("1500 ms".to_owned(), "1500".to_owned()));
+    fn people_get_units_that_fit_and_programs_all_places() {
+        assert_eq!(both(1_500_000_000), ("1.5 s".to_owned(), "1500".to_owned()));
         assert_eq!(both(0), ("0 ms".to_owned(), "0".to_owned()));
-    }
-
-    #[test]
-    fn parts_of_a_millisecond_follow_a_point() {
         assert_eq!(both(1_200_000), ("1.2 ms".to_owned(), "1.2".to_owned()));
-        assert_eq!(both(123_456_789), ("123.456789 ms".to_owned(), "123.456789".to_owned()));
-        assert_eq!(both(162_510_820), ("162.51082 ms".to_owned(), "162.51082".to_owned()));
-        assert_eq!(both(1), ("0.000001 ms".to_owned(), "1e-6".to_owned()));
+        assert_eq!(both(123_456_789), ("123 ms".to_owned(), "123.456789".to_owned()));
+        assert_eq!(both(55_738_050_272), ("55.7 s".to_owned(), "55738.050272".to_owned()));
+        assert_eq!(both(1), ("1 ns".to_owned(), "1e-6".to_owned()));
     }
 }

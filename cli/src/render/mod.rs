@@ -4,6 +4,7 @@ mod color;
 mod explain;
 mod finding;
 mod milliseconds;
+mod quantity;
 pub(crate) mod svg;
 mod table;
 mod timeline;
@@ -12,5 +13,8 @@ pub(crate) use color::{DIM, ERROR, HEAD, of_code, of_severity};
 pub(crate) use explain::explain;
 pub(crate) use finding::FindingRow;
 pub(crate) use milliseconds::{Ms, grown};
-pub(crate) use table::{Align, Cell, Table};
+pub(crate) use quantity::{Count, bytes};
+pub(crate) use table::{attempts, table};
 pub(crate) use timeline::{Named, Refused, Row, Timeline};
+
+pub(crate) use gax_retry::__private::{Align, Cell, Grid, Human, Role};

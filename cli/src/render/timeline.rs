@@ -1,7 +1,7 @@
 //! One operation as it is shown: its attempts, and the one that was not made.
 
-use super::color::{DIM, of_code};
-use super::{Align, Cell, Ms, Table};
+use super::Ms;
+use gax_retry::__private::{AttemptRow, AttemptTable};
 use gax_retry::{AttemptPlan, Code, NotAttempted, StopReason};
 use serde::{Serialize, Serializer};
 use tonic_gax::OperationReport;
@@ -44,57 +44,13 @@ pub(crate) struct Refused {
 
 impl Timeline {
     /// The table of attempts, in the form of the documentation.
-    pub(crate) fn table(&self) -> Table {
-        let mut table = Table::new([
-            ("attempt", Align::Right),
-            ("RPC timeout", Align::Right),
-            ("retry delay", Align::Right),
-            ("invoked", Align::Right),
-            ("ended", Align::Right),
-            ("code", Align::Left),
-        ]);
-        let mut next = 1;
-        for row in &self.attempts {
-            if row.attempt > next {
-                let left_out = format!("{} left out", row.attempt - next);
-                table.push([Cell::styled(&"..", DIM), Cell::styled(&left_out, DIM)]);
-            }
-            next = row.attempt.saturating_add(1);
-            table.push([
-                Cell::from(row.attempt),
-                row.rpc_timeout_ms.map_or_else(|| Cell::from("none"), Cell::from),
-                Cell::from(row.retry_delay_ms),
-                Cell::from(row.start_ms),
-                row.end_ms.map_or_else(|| Cell::from("never"), Cell::from),
-                row.code
-                    .map_or_else(|| Cell::from("no reply"), |Named(code)| Cell::styled(&code, of_code(code))),
-            ]);
-        }
+    pub(crate) fn table(&self) -> AttemptTable {
+        let mut table = AttemptTable::new();
+        self.attempts.iter().for_each(|row| table.attempt(row.into()));
         if let Some(refused) = self.not_attempted {
-            table.push([
-                Cell::styled(&refused.attempt, DIM),
-                Cell::styled(&"not attempted", DIM),
-                Cell::styled(&refused.retry_delay_ms, DIM),
-            ]);
+            table.not_attempted(refused.attempt, refused.retry_delay_ms.0);
         }
         table
-    }
-}
-
-impl Timeline {
-    /// The same in whole milliseconds, for times that were measured.
-    pub(crate) fn rounded(mut self) -> Self {
-        for row in &mut self.attempts {
-            row.rpc_timeout_ms = row.rpc_timeout_ms.map(Ms::rounded);
-            row.retry_delay_ms = row.retry_delay_ms.rounded();
-            row.start_ms = row.start_ms.rounded();
-            row.end_ms = row.end_ms.map(Ms::rounded);
-        }
-        if let Some(refused) = &mut self.not_attempted {
-            refused.retry_delay_ms = refused.retry_delay_ms.rounded();
-        }
-        self.end_ms = self.end_ms.map(Ms::rounded);
-        self
     }
 }
 
@@ -146,6 +102,18 @@ impl From<&gax_retry::Attempt> for Row {
     }
 }
 
+impl From<&Row> for AttemptRow {
+    fn from(row: &Row) -> Self {
+        Self {
+            number: row.attempt,
+            rpc_timeout: row.rpc_timeout_ms.map(|timeout| timeout.0),
+            delay: row.retry_delay_ms.0,
+            start: row.start_ms.0,
+            end: row.end_ms.zip(row.code).map(|(end, Named(code))| (end.0, code)),
+        }
+    }
+}
+
 impl From<NotAttempted> for Refused {
     fn from(refused: NotAttempted) -> Self {
         Self { attempt: refused.attempt(), retry_delay_ms: Ms(refused.delay()) }
@@ -190,10 +158,7 @@ mod tests {
             (json["attempts"].as_array().unwrap().len(), &json["attempts_left_out"]),
             (64, &36.into())
         );
-        let text = long.table().to_string();
-        assert!(text.lines().nth(2 + 32).unwrap().contains("36 left out"), "{text}");
         let short = call(64);
         assert_eq!(serde_json::to_value(&short).unwrap().get("attempts_left_out"), None);
-        assert!(!short.table().to_string().contains("left out"));
     }
 }

@@ -5,12 +5,11 @@
 
 mod codes;
 mod dialect;
-mod duration;
 mod number;
 mod outcome;
 
 pub(crate) use codes::{Codes, codes};
 pub(crate) use dialect::DialectName;
-pub(crate) use duration::duration;
+pub(crate) use gax_retry::__private::parse_duration as duration;
 pub(crate) use number::{attempts, multiplier, samples, seed};
 pub(crate) use outcome::outcome;

@@ -17,6 +17,7 @@ mod table_compare;
 mod table_convert;
 mod table_lint;
 mod table_show;
+mod terminal;
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -60,14 +60,12 @@ fn a_method_is_explained_with_its_operations_and_batches() {
     };
     let reindex = stdout(&line("Reindex", ""));
     assert!(
-        reindex.contains(
-            "\nIts operations are polled after 60000 ms x 1.25 up to 360000 ms, for 7200000 ms in all.\n"
-        ),
+        reindex.contains("\nIts operations are polled after 60 s x 1.25 up to 6 min, for 2 h in all.\n"),
         "{reindex}"
     );
     let publish = stdout(&line("Publish", ""));
     assert!(
-        publish.contains("\nIts requests are gathered up to 100 elements, 1048576 bytes or 10 ms.\n"),
+        publish.contains("\nIts requests are gathered up to 100 elements, 1 MiB or 10 ms.\n"),
         "{publish}"
     );
     // A method of another service, by the name of its host.
@@ -92,10 +90,9 @@ fn a_change_of_polling_or_batching_is_a_difference() {
     fs::write(&new, edited).unwrap();
     let old = format!("{DATA}/library_gapic.yaml");
     let table = format!("{DATA}/library_grpc_service_config.json");
-    let expected = "mixed.v1.Library/Reindex\n  polls its operations after 60000 ms x 1.25 up to 360000 ms, for 3600000 ms in all; it was \
-                    after 60000 ms x 1.25 up to 360000 ms, for 7200000 ms in all\n";
-    let batching = "mixed.v1.Library/Publish\n  gathers its requests up to 7 elements, 1048576 bytes or 10 ms; it was up to 100 elements, 1048576 \
-                    bytes or 10 ms\n";
+    let expected = "mixed.v1.Library/Reindex\n  polls its operations after 60 s x 1.25 up to 6 min, for 1 h in all; it was \
+                    after 60 s x 1.25 up to 6 min, for 2 h in all\n";
+    let batching = "mixed.v1.Library/Publish\n  gathers its requests up to 7 elements, 1 MiB or 10 ms; it was up to 100 elements, 1 MiB or 10 ms\n";
     for line in [
         format!("table diff {table} {table} --gapic-yaml {old} {}", new.display()),
         format!("table diff {old} {}", new.display()),
@@ -118,8 +115,5 @@ fn a_change_of_polling_or_batching_is_a_difference() {
 fn without_protos_what_gapic_yaml_says_is_shown() {
     let shown = stdout(&format!("table show {DATA}/library_gapic.yaml"));
     assert!(shown.contains("mixed.v1.Library/Publish\n"), "{shown}");
-    assert!(
-        shown.contains("  its requests are gathered up to 100 elements, 1048576 bytes or 10 ms\n"),
-        "{shown}"
-    );
+    assert!(shown.contains("  its requests are gathered up to 100 elements, 1 MiB or 10 ms\n"), "{shown}");
 }

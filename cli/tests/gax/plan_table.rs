@@ -51,7 +51,7 @@ fn a_table_with_findings_is_used_all_the_same() {
     let file = folder("table-findings").join("odd.json");
     std::fs::write(&file, text).unwrap();
     let plan = session(&format!("plan --table {} --method C --total-timeout 1s", file.display()));
-    assert!(plan.contains("1 |     1000 ms |"), "{plan}");
+    assert!(plan.contains("1 |         1 s |"), "{plan}");
     let expected = format!("--- stderr\n{}:1:65: warning[unknown-field]: \"timeOut\" is not", file.display());
     assert!(plan.contains(&expected) && plan.ends_with("--- exit status 0\n"), "{plan}");
     let refusal = session(&format!("plan --table {} --method D", file.display()));

@@ -71,7 +71,7 @@ fn programs_see_all_that_a_table_says() {
     for line in [
         "  hedging        | 3 attempts, 500 ms apart, after UNAVAILABLE",
         "  wait for ready | yes",
-        "  message sizes  | requests up to 1024 bytes, responses up to 2048 bytes",
+        "  message sizes  | requests up to 1 KiB, responses up to 2 KiB",
     ] {
         assert!(text.contains(line), "{line} in {text}");
     }

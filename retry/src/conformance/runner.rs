@@ -6,8 +6,8 @@ use super::drive;
 use super::fields::{Fault, Fields, shortened};
 use super::record::{Record, Recorded};
 use super::summary::{CaseFailure, Problem, Summary};
-use crate::escaped::Escaped;
 use crate::gax_java::RawSettings;
+use crate::text::Escaped;
 use serde_json::Value;
 
 /// Runs recorded cases, line by line or file by file, and keeps count of them.

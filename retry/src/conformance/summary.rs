@@ -2,7 +2,7 @@
 
 use super::compare::Difference;
 use super::fields::Fault;
-use crate::escaped::Escaped;
+use crate::text::Escaped;
 use std::collections::BTreeMap;
 use std::fmt;
 

@@ -92,7 +92,7 @@ impl HttpError {
 
 impl fmt::Display for HttpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.report.write_failure(f)?;
+        self.report.write_outcome(f)?;
         match &self.broken {
             Broken::TimedOut { after } => write!(f, ": the last attempt timed out after {after:?}")?,
             Broken::NoTime => f.write_str(": there was no time for an attempt")?,

@@ -53,7 +53,7 @@ impl fmt::Debug for OperationError {
 
 impl fmt::Display for OperationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.report.write_failure(f)
+        self.report.write_outcome(f)
     }
 }
 

@@ -9,6 +9,8 @@ mod name;
 mod note;
 mod operation_report;
 mod rows;
+#[cfg(test)]
+mod tests;
 
 pub use connect_problem::ConnectProblem;
 pub(crate) use detail::Detail;

@@ -2,6 +2,7 @@
 
 use super::rows::parts;
 use super::{Detail, Ledger, Name, Note};
+use gax_retry::__private::{AttemptTable, Human};
 use gax_retry::{Attempt, Code, NotAttempted, StopReason};
 use std::fmt;
 use std::sync::Arc;
@@ -175,15 +176,37 @@ impl OperationReport {
         self.ledger().map_or(0, |ledger| ledger.transparent_retries)
     }
 
-    /// One sentence about an operation that failed.
-    pub(crate) fn write_failure(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// One sentence about how the operation ended.
+    pub(crate) fn write_outcome(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.attempt_count();
         let noun = if count == 1 { "attempt" } else { "attempts" };
-        write!(f, "{} failed after {count} {noun} in {:?}", self.name(), self.elapsed())?;
+        let outcome = if self.stop_reason().is_some() { "failed" } else { "succeeded" };
+        write!(f, "{} {outcome} after {count} {noun} in {}", self.name(), Human(self.elapsed()))?;
         match self.stop_reason() {
             Some(reason) => write!(f, " ({reason})"),
             None => Ok(()),
         }
+    }
+
+    /// The attempts as people read them, and what else there is to tell.
+    pub(crate) fn table(&self) -> AttemptTable {
+        let mut table = AttemptTable::new();
+        self.first_attempts().iter().for_each(|attempt| table.attempt(attempt.into()));
+        table.left_out(self.attempts_left_out());
+        self.last_attempts().iter().for_each(|attempt| table.attempt(attempt.into()));
+        if let Some(refused) = self.not_attempted() {
+            table.not_attempted(refused.attempt(), refused.delay());
+        }
+        if let Some(detail) = self.detail() {
+            table.line(detail);
+        }
+        match self.transparent_retries() {
+            0 => {}
+            1 => table.line(&"sent again at once: 1 time, which is no attempt"),
+            count => table.line(&format_args!("sent again at once: {count} times, which are no attempts")),
+        }
+        self.notes().iter().for_each(|note| table.line(&format_args!("note: {note}")));
+        table
     }
 
     /// What else is worth knowing, in the order in which it happened.
@@ -193,45 +216,12 @@ impl OperationReport {
     }
 }
 
-fn write_line(f: &mut fmt::Formatter<'_>, attempt: &Attempt) -> fmt::Result {
-    write!(f, "  attempt {}: ", attempt.number())?;
-    match attempt.rpc_timeout() {
-        Some(timeout) => write!(f, "RPC timeout {timeout:?}")?,
-        None => f.write_str("no RPC timeout")?,
-    }
-    writeln!(
-        f,
-        ", after a delay of {:?}, from {:?} to {:?}: {}",
-        attempt.delay(),
-        attempt.start(),
-        attempt.end(),
-        attempt.code()
-    )
-}
-
 impl fmt::Display for OperationReport {
-    /// The attempt table, one line an attempt that is kept, and one that says how many are left out.
+    /// How the operation ended, its attempts as a table, and under it what else there is to tell: requests that
+    /// were sent again at once, and the notes. The last line has no line break.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.name())?;
-        self.first_attempts().iter().try_for_each(|attempt| write_line(f, attempt))?;
-        match self.attempts_left_out() {
-            0 => {}
-            1 => f.write_str("  .. 1 attempt left out\n")?,
-            count => writeln!(f, "  .. {count} attempts left out")?,
-        }
-        self.last_attempts().iter().try_for_each(|attempt| write_line(f, attempt))?;
-        if let Some(detail) = self.detail() {
-            writeln!(f, "  {detail}")?;
-        }
-        if self.transparent_retries() > 0 {
-            writeln!(f, "  sent again at once, besides: {}", self.transparent_retries())?;
-        }
-        for note in self.notes() {
-            writeln!(f, "  {note}")?;
-        }
-        match self.stop_reason() {
-            Some(reason) => write!(f, "  {reason}"),
-            None => f.write_str("  OK"),
-        }
+        self.write_outcome(f)?;
+        let table = self.table().to_string();
+        write!(f, "\n{}", table.trim_end_matches('\n'))
     }
 }

@@ -4,8 +4,8 @@ use super::report::Report;
 use super::rule::Rule;
 use super::rules::{check, rules, unused_suppressions};
 use super::subject::Subject;
-use crate::suggest;
 use crate::{Finding, RetryTable, ServiceDescription, Severity};
+use gax_retry::__private::closest;
 use std::collections::HashSet;
 use std::str::FromStr;
 
@@ -156,7 +156,7 @@ impl FromStr for Target {
         let ids = || rules().map(Rule::id);
         ids().find(|id| *id == text).map(Target::Rule).ok_or_else(|| UnknownTargetError {
             text: text.to_owned(),
-            suggestion: suggest::closest(text, ids()).map(str::to_owned),
+            suggestion: closest(text, ids()).map(str::to_owned),
         })
     }
 }

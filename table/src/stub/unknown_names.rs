@@ -2,7 +2,8 @@
 
 use super::service::{MethodDescription, ServiceDescription};
 use crate::model::UnusableEntry;
-use crate::{Finding, RetryTable, Severity, TableError, TableName, suggest};
+use crate::{Finding, RetryTable, Severity, TableError, TableName};
+use gax_retry::__private::closest;
 
 impl RetryTable {
     /// Names that none of these services has: `unknown-service` and `unknown-method`, each with its place
@@ -108,7 +109,7 @@ fn mixes_in(service: &ServiceDescription, name: &TableName<'_>) -> bool {
 }
 
 fn with_suggestion<'a>(finding: Finding, name: &str, candidates: impl Iterator<Item = &'a str>) -> Finding {
-    match suggest::closest(name, candidates) {
+    match closest(name, candidates) {
         Some(candidate) => finding.with_help(format!("did you mean {candidate:?}?")),
         None => finding.with_help("remove the name, or correct it: it has no effect"),
     }

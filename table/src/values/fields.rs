@@ -2,7 +2,8 @@
 
 use crate::diagnostics::Findings;
 use crate::document::{Kind, Member, Node, Source};
-use crate::{Dialect, Finding, Severity, TableError, suggest};
+use crate::{Dialect, Finding, Severity, TableError};
+use gax_retry::__private::closest;
 
 /// Values in the order in which their names were asked for; `null` counts as absent.
 pub(crate) type Fields<'n, const N: usize> = [Option<&'n Node>; N];
@@ -84,7 +85,7 @@ impl<'a> FieldFinder<'a> {
         findings: &mut Findings,
     ) -> Result<(), TableError> {
         let problem = format!("is not a field of {what}");
-        let help = || match suggest::closest(&member.key, names.iter().copied()) {
+        let help = || match closest(&member.key, names.iter().copied()) {
             Some(name) => format!("did you mean \"{name}\"?"),
             None => format!("it has {}", names.join(", ")),
         };

@@ -3,11 +3,10 @@
 mod duration;
 mod fields;
 mod scalar;
+#[cfg(feature = "convert")]
 mod time;
 
 pub(crate) use fields::{FieldFinder, Fields, duplicate_key, rest};
 pub(crate) use scalar::Scalars;
-#[cfg(feature = "toml")]
-pub(crate) use time::parse_time;
 #[cfg(feature = "convert")]
 pub(crate) use time::{seconds_text, time_text};

@@ -5,6 +5,7 @@ use crate::TableError;
 use crate::diagnostics::Findings;
 use crate::document::{Kind, Located, Node, Source, Span};
 use crate::{Dialect, Finding, Severity};
+use gax_retry::__private::closest;
 use gax_retry::Code;
 use std::cell::Cell;
 use std::time::Duration;
@@ -196,7 +197,7 @@ fn number_of_code(text: &str) -> Option<Code> {
 fn closest_code(text: &str) -> String {
     let names = Code::ALL.map(Code::name);
     let upper = text.trim().to_uppercase().replace(['-', ' '], "_");
-    match crate::suggest::closest(&upper, names) {
+    match closest(&upper, names) {
         Some(name) => format!("did you mean {name}?"),
         None => "write a name such as UNAVAILABLE, or a number from 0 to 16".to_owned(),
     }

@@ -5,7 +5,7 @@ mod stage;
 
 use super::{Format, fresh_seed, print, print_json};
 use crate::failure::{FINDINGS, Failure};
-use crate::render::{HEAD, Ms, Named, Timeline, explain, of_code};
+use crate::render::{HEAD, Ms, Named, Timeline, attempts, explain, grown, of_code};
 use crate::server::{Arrival, Turn};
 use crate::value;
 use clap::Args;
@@ -15,7 +15,7 @@ use scene::Scene;
 use serde::Serialize;
 use stage::{Played, Stage};
 use std::process::ExitCode;
-use std::time::Duration;
+use tonic_gax::__private::attempt_table;
 use tonic_gax::CallSettings;
 
 /// Watch a client ride out an outage
@@ -104,23 +104,19 @@ fn head(number: usize, scene: &Scene, call: &CallSettings) -> String {
 
 /// The settings in a few words.
 fn limits(settings: &RetrySettings, codes: CodeSet) -> String {
-    let growth = |first: Duration, multiplier: f64, most: Option<Duration>| {
-        let most = most.filter(|most| *most > first && multiplier > 1.0);
-        let most = most.map(|most| format!(" x {multiplier} up to {}", Ms(most))).unwrap_or_default();
-        format!("{}{most}", Ms(first))
-    };
     let delays = settings.retry_delays(Compatibility::Documented);
-    let delays = growth(delays.initial(), delays.multiplier(), delays.max());
+    let delays = grown(delays.initial(), delays.multiplier(), delays.max());
     let timeouts = settings.initial_rpc_timeout().map_or_else(
         || "unset".to_owned(),
-        |first| growth(first, settings.rpc_timeout_multiplier(), settings.max_rpc_timeout()),
+        |first| grown(first, settings.rpc_timeout_multiplier(), settings.max_rpc_timeout()),
     );
-    let total = settings.total_timeout().map_or_else(|| "none".to_owned(), |total| Ms(total).to_string());
+    let total =
+        settings.total_timeout().map_or_else(|| "none".to_owned(), |total| format!("{:#}", Ms(total)));
     format!("delays {delays}, RPC timeouts {timeouts}, total timeout {total}; {codes} retried")
 }
 
 fn arrived(number: usize, arrival: &Arrival) -> String {
-    let at = Ms(arrival.at).rounded().to_string();
+    let at = Ms(arrival.at);
     let timeout = Escaped(arrival.timeout.as_deref().unwrap_or("none"));
     let style = match arrival.turn {
         Turn::Reply(_, code) => of_code(code),
@@ -130,13 +126,13 @@ fn arrived(number: usize, arrival: &Arrival) -> String {
 }
 
 fn outcome(played: &Played) -> String {
-    let timeline = Timeline::from(&played.report).rounded();
+    let timeline = Timeline::from(&played.report);
     let why = explain(&timeline, played.call.retry_settings(), played.call.retryable_codes());
     let error = match &played.error {
         Some(status) => format!("The caller gets {}: {}\n", played.code(), Escaped(status.message())),
         None => String::new(),
     };
-    format!("\n{}\n{why}\n{error}", timeline.table())
+    format!("\n{}\n{why}\n{error}", attempts(&attempt_table(&played.report)))
 }
 
 #[derive(Serialize)]

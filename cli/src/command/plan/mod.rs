@@ -9,7 +9,7 @@ pub(crate) use args::PlanArgs;
 
 use super::{Format, fresh_seed, print, print_json};
 use crate::failure::Failure;
-use crate::render::{Timeline, explain, svg};
+use crate::render::{Timeline, attempts, explain, svg};
 use gax_retry::{AttemptPlan, CodeSet, NoJitter, Policy, RetrySettings, SeededJitter};
 use samples::Samples;
 use std::process::ExitCode;
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
                 _ => String::new(),
             };
             let head = subject.method.as_ref().map(|method| format!("{method}\n\n")).unwrap_or_default();
-            print(&format!("{head}{}\n{why}\n{drawn}", timeline.table()))?;
+            print(&format!("{head}{}\n{why}\n{drawn}", attempts(&timeline.table())))?;
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -1,6 +1,6 @@
 //! Many operations drawn with jitter, and the range of what comes out.
 
-use crate::render::{Align, Cell, Ms, Table};
+use crate::render::{Align, Cell, Grid, Ms, table};
 use gax_retry::{Attempt, AttemptPlan, Policy, Response, SeededJitter};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -148,13 +148,13 @@ impl fmt::Display for Range {
         if self.min == self.max {
             return write!(f, "{}", self.min);
         }
-        write!(f, "{:.1}..{:.1} ms", self.min.as_f64(), self.max.as_f64())
+        write!(f, "{}..{}", self.min, self.max)
     }
 }
 
 impl fmt::Display for Samples {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = Table::new([
+        let mut drawn = Grid::new([
             ("attempt", Align::Right),
             ("made", Align::Right),
             ("RPC timeout", Align::Right),
@@ -164,7 +164,7 @@ impl fmt::Display for Samples {
             ("codes", Align::Left),
         ]);
         for spread in &self.attempts {
-            table.push([
+            drawn.push([
                 Cell::from(spread.attempt),
                 Cell::from(spread.made),
                 spread.rpc_timeout_ms.map_or_else(|| Cell::from("none"), Cell::from),
@@ -174,16 +174,15 @@ impl fmt::Display for Samples {
                 Cell::from(counts(&spread.codes)),
             ]);
         }
-        writeln!(f, "{table}")?;
+        writeln!(f, "{}", table(&drawn, 0))?;
         writeln!(f, "{} operations, drawn with --seed {}.", self.operations, self.seed)?;
         writeln!(f, "Attempts made: {}.", counts(&self.attempt_counts))?;
-        writeln!(f, "How they ended: {}.", counts(&self.stop_reasons))?;
+        writeln!(f, "They ended with: {}.", counts(&self.stop_reasons))?;
         if let Some(ends) = self.end_ms {
             let Ends { min, p50, p90, p99, max } = ends;
-            let [min, p50, p90, p99, max] = [min, p50, p90, p99, max].map(Ms::as_f64);
             writeln!(
                 f,
-                "Ended at {min:.1} ms at the earliest, half by {p50:.1}, 90% by {p90:.1}, 99% by {p99:.1}, all by {max:.1}."
+                "The first ended at {min}, half by {p50}, 90% by {p90}, 99% by {p99}, the last at {max}."
             )?;
         }
         Ok(())

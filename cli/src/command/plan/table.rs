@@ -1,6 +1,7 @@
 //! A method of a retry table.
 
 use super::args::PlanArgs;
+use crate::command::table::close_method;
 use crate::failure::Failure;
 use crate::input::Input;
 use gax_retry::__private::Escaped;
@@ -96,21 +97,12 @@ fn named(table: &RetryTable, text: &str, file: &str) -> Result<(String, String),
 /// A name that the table has no entry for.
 fn unknown(table: &RetryTable, service: &str, method: &str, file: &str) -> Failure {
     let wanted = if service.is_empty() { method.to_owned() } else { format!("{service}/{method}") };
-    let names = table.names().filter_map(|name| Some(format!("{}/{}", name.service(), name.method()?)));
-    let closeness = |name: &str| {
-        let last = name.rsplit('/').next().unwrap_or_default();
-        if service.is_empty() {
-            strsim::jaro_winkler(method, last)
-        } else {
-            strsim::jaro_winkler(&wanted, name)
-        }
-    };
-    let closest = names
-        .map(|name| (closeness(&name), name))
-        .filter(|(closeness, _)| *closeness > 0.85)
-        .max_by(|left, right| left.0.total_cmp(&right.0));
-    let advice = match closest {
-        Some((_, name)) => format!("did you mean {name}?"),
+    let names: Vec<(String, &str)> = table
+        .names()
+        .filter_map(|name| Some((format!("{}/{}", name.service(), name.method()?), name.method()?)))
+        .collect();
+    let advice = match close_method(&wanted, &names) {
+        Some(name) => format!("did you mean {name}?"),
         None if service.is_empty() => "write the full name, pkg.Service/Method".to_owned(),
         None => "the call would go through as it is, without a deadline or retries".to_owned(),
     };

@@ -1,6 +1,6 @@
 //! What a table says beside retries: how operations are polled, and requests gathered.
 
-use crate::render::{Ms, grown};
+use crate::render::{Count, Ms, bytes, grown};
 use gax_retry::{BatchingSettings, RetrySettings};
 use gax_table::RetryTable;
 use serde::Serialize;
@@ -49,7 +49,7 @@ impl Beside {
 }
 
 impl Polling {
-    /// `after 5000 ms x 1.5 up to 45000 ms, for 300000 ms in all`
+    /// `after 5 s x 1.5 up to 45 s, for 5 min in all`
     pub(super) fn words(&self) -> String {
         let delay = self.initial_delay_ms.map_or_else(
             || "at once".to_owned(),
@@ -61,18 +61,17 @@ impl Polling {
         let total = self.total_timeout_ms;
         format!(
             "{delay}, {}",
-            total.map_or_else(|| "without a limit".to_owned(), |total| format!("for {total} in all"))
+            total.map_or_else(|| "without a limit".to_owned(), |total| format!("for {total:#} in all"))
         )
     }
 }
 
 impl Batching {
-    /// `up to 100 elements, 1048576 bytes or 10 ms`
+    /// `up to 100 elements, 1 MiB or 10 ms`
     pub(super) fn words(&self) -> String {
         let Self { element_count_threshold, request_byte_threshold, delay_threshold_ms, .. } = self;
-        format!(
-            "up to {element_count_threshold} elements, {request_byte_threshold} bytes or {delay_threshold_ms}"
-        )
+        let (elements, size) = (Count(*element_count_threshold), bytes(*request_byte_threshold));
+        format!("up to {elements} elements, {size} or {delay_threshold_ms:#}")
     }
 }
 

@@ -7,7 +7,7 @@ use super::source::{GapicFlag, ProtoFlags, Reading};
 use crate::command::{Format, print, print_json};
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::render::{Align, Cell, HEAD, Ms, Table, Timeline};
+use crate::render::{Align, Cell, Grid, HEAD, Human, Ms, Timeline, attempts, table};
 use clap::Args;
 use gax_retry::__private::Escaped;
 use gax_retry::{AttemptPlan, Code, CodeSet, Impact, NoJitter, Policy, Response, RetrySettings};
@@ -192,7 +192,7 @@ fn text(explanation: &Explanation, policy: MethodPolicy<'_>, dialect: Dialect, i
     for sentence in explanation.beside.sentences() {
         let _infallible = writeln!(text, "{}.", sentence.replacen("its", "Its", 1));
     }
-    let _infallible = writeln!(text, "\n{}", origins(policy, dialect));
+    let _infallible = writeln!(text, "\n{}", table(&origins(policy, dialect), 0));
     let mut refused = explanation.refused.clone();
     if refused.attempts.len() > 1 {
         let left_out = refused.attempts.len().saturating_sub(SHOWN);
@@ -200,14 +200,17 @@ fn text(explanation: &Explanation, policy: MethodPolicy<'_>, dialect: Dialect, i
         if left_out > 0 {
             refused.not_attempted = None;
         }
-        let _infallible =
-            write!(text, "The service refuses every attempt at once, without jitter:\n\n{}", refused.table());
+        let _infallible = write!(
+            text,
+            "If the service refuses every attempt at once, without jitter:\n\n{}",
+            attempts(&refused.table())
+        );
         if left_out > 0 {
             let _infallible = writeln!(text, "and {left_out} more");
         }
         text.push('\n');
     }
-    let _infallible = write!(text, "As others read the same table:\n\n{}", others(explanation));
+    let _infallible = write!(text, "How others read the same table:\n\n{}", table(&others(explanation), 0));
     for reader in &explanation.dialects {
         if let Some(problem) = &reader.problem {
             let _infallible = writeln!(text, "\n{} {}.", reader.dialect, Escaped(problem));
@@ -217,51 +220,54 @@ fn text(explanation: &Explanation, policy: MethodPolicy<'_>, dialect: Dialect, i
 }
 
 fn sentences(explanation: &Explanation, policy: MethodPolicy<'_>, impact: &Impact) -> Vec<String> {
-    let settings = policy.settings();
-    let mut sentences = Vec::new();
+    let (settings, codes) = (policy.settings(), policy.codes());
     let most = impact.most_attempts();
-    sentences.push(match explanation.attempts_at_most {
-        Some(1) if policy.codes().is_empty() => "One attempt is made: no code is retried.".to_owned(),
-        Some(1) => "One attempt is made.".to_owned(),
-        Some(count) => format!("At most {count} attempts are made, and only after {}.", policy.codes()),
+    let attempts = match explanation.attempts_at_most {
+        Some(1) if codes.is_empty() => "A call makes one attempt: no code is retryable.".to_owned(),
+        Some(1) => "A call makes one attempt.".to_owned(),
+        Some(count) => format!("A call makes at most {count} attempts. Retryable codes: {codes}."),
         None if impact.is_truncated() => format!(
-            "No number bounds the attempts, and no delay slows them down; they are made after {}.",
-            policy.codes()
+            "maxAttempts is not set and there is no delay: nothing slows the attempts down. Retryable codes: {codes}."
         ),
         None => format!(
-            "No number bounds the attempts: of 100 operations of an outage the busiest makes {most}. They are made after {}.",
-            policy.codes()
+            "maxAttempts is not set. In 100 simulated outages the busiest call made {most} attempts. Retryable codes: {codes}."
         ),
-    });
-    let ends = match (settings.total_timeout(), explanation.attempts_at_most) {
-        (Some(total), Some(1)) => format!("the attempt's end, or the timeout of {}", Ms(total)),
-        (Some(total), Some(_)) => {
-            format!("a success, another code, the number of attempts, or the total timeout of {}", Ms(total))
-        }
-        (Some(total), None) => format!("a success, another code, or the total timeout of {}", Ms(total)),
-        (None, Some(1)) => "the attempt's end".to_owned(),
-        (None, _) => "a success, another code, or the number of attempts".to_owned(),
     };
-    sentences.push(format!("What ends a call: {ends}."));
-    sentences.push(match impact.worst_case() {
-        Some(time) => format!("At worst a call takes {}.", Ms(time)),
-        None => "At worst a call takes for ever: an attempt has no deadline.".to_owned(),
-    });
+    let total = settings.total_timeout().map(|total| format!("{:#}", Human(total)));
+    let ends = match (total, explanation.attempts_at_most) {
+        (Some(total), Some(1)) => format!("The call ends with that attempt, after {total} at the latest."),
+        (None, Some(1)) => "The call ends with that attempt.".to_owned(),
+        (Some(total), Some(_)) => {
+            format!(
+                "It ends with a success, with any other code, with the last attempt, or after {total} in total."
+            )
+        }
+        (Some(total), None) => {
+            format!("It ends with a success, with any other code, or after {total} in total.")
+        }
+        (None, _) => "It ends with a success, with any other code, or with the last attempt.".to_owned(),
+    };
+    let worst = match impact.worst_case() {
+        Some(time) => format!("Worst case: {}.", Human(time)),
+        None => "Worst case: unbounded, because an attempt has no deadline.".to_owned(),
+    };
     let load = impact.load();
-    sentences.push(if most == 1 {
-        "An outage does not multiply the service's load.".to_owned()
+    let outage = if most == 1 {
+        "An outage does not multiply the load of the service.".to_owned()
     } else {
-        let average =
-            if explanation.attempts_at_most == u32::try_from(most).ok() { "" } else { ", on average" };
-        format!("If the service refuses everything at once, its load is {load:.1} times the usual{average}.")
-    });
-    sentences
+        let is_exact = explanation.attempts_at_most == u32::try_from(most).ok();
+        let average = if is_exact { "" } else { ", on average" };
+        format!(
+            "If the service refuses every request at once, it gets {load:.1} times its usual load{average}."
+        )
+    };
+    vec![attempts, ends, worst, outage]
 }
 
 /// Which value comes from which line.
-fn origins(policy: MethodPolicy<'_>, dialect: Dialect) -> Table {
+fn origins(policy: MethodPolicy<'_>, dialect: Dialect) -> Grid {
     let settings = policy.settings();
-    let mut table = Table::new([("setting", Align::Left), ("value", Align::Left), ("from", Align::Left)]);
+    let mut table = Grid::new([("setting", Align::Left), ("value", Align::Left), ("from", Align::Left)]);
     for (name, value, field) in [
         ("retryable codes", codes_text(policy.codes()), PolicyField::RetryableCodes),
         ("total timeout", limit(settings.total_timeout()), PolicyField::TotalTimeout),
@@ -283,8 +289,8 @@ fn origins(policy: MethodPolicy<'_>, dialect: Dialect) -> Table {
     table
 }
 
-fn others(explanation: &Explanation) -> Table {
-    let mut table = Table::new([
+fn others(explanation: &Explanation) -> Grid {
+    let mut table = Grid::new([
         ("dialect", Align::Left),
         ("attempts", Align::Right),
         ("total timeout", Align::Right),
@@ -307,7 +313,7 @@ fn others(explanation: &Explanation) -> Table {
                 (Some(_), Some(count)) => count.to_string(),
             }),
             reader.total_timeout_ms.map_or_else(|| Cell::from("none"), Cell::from),
-            reader.worst_case_ms.map_or_else(|| Cell::from("for ever"), Cell::from),
+            reader.worst_case_ms.map_or_else(|| Cell::from("unbounded"), Cell::from),
             Cell::from(format!("{:.1}", reader.load.unwrap_or(1.0))),
             Cell::from(codes.map_or_else(|| "none".to_owned(), |codes| codes.join(", "))),
         ]);

@@ -3,6 +3,7 @@
 use super::beside::Beside;
 use super::source::Api;
 use crate::failure::Failure;
+use gax_retry::__private::closest;
 use gax_retry::{CodeSet, Impact};
 use gax_table::{Dialect, MethodPolicy, PolicyField, RetryTable, SourceLocation};
 use std::collections::BTreeSet;
@@ -96,18 +97,19 @@ fn unknown(rows: &[MethodRow<'_>], wanted: &str, is_known: impl Fn(&MethodRow<'_
             format!("the table has nothing for {wanted:?}: calls go through as they are, without a deadline");
         return Failure::Usage(sentence);
     }
-    let closeness = |row: &MethodRow<'_>| {
-        let name = row.name();
-        strsim::jaro_winkler(wanted, &name).max(strsim::jaro_winkler(wanted, &row.method))
-    };
-    let closest = rows
-        .iter()
-        .map(|row| (closeness(row), row.name()))
-        .filter(|(closeness, _)| *closeness > 0.85)
-        .max_by(|left, right| left.0.total_cmp(&right.0));
-    let advice = closest
-        .map_or_else(|| "write pkg.Service/Method".to_owned(), |(_, name)| format!("did you mean {name}?"));
+    let names: Vec<(String, &str)> = rows.iter().map(|row| (row.name(), row.method.as_str())).collect();
+    let advice = close_method(wanted, &names)
+        .map_or_else(|| "write pkg.Service/Method".to_owned(), |name| format!("did you mean {name}?"));
     Failure::Usage(format!("the table has nothing for {wanted:?}; {advice}"))
+}
+
+/// The full name of the method that somebody may have meant, among full names and the methods in them: a name
+/// without a service is one of a method.
+pub(in crate::command) fn close_method<'n>(wanted: &str, names: &'n [(String, &str)]) -> Option<&'n str> {
+    let is_full = wanted.contains(['/', '.']);
+    let part = |name: &'n (String, &'n str)| if is_full { name.0.as_str() } else { name.1 };
+    let close = closest(wanted, names.iter().map(part))?;
+    names.iter().find(|name| part(name) == close).map(|name| name.0.as_str())
 }
 
 /// The codes, or a word for none.

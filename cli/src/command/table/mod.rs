@@ -9,6 +9,8 @@ mod methods;
 mod show;
 mod source;
 
+pub(super) use methods::close_method;
+
 use crate::failure::Failure;
 use clap::Subcommand;
 use std::process::ExitCode;

@@ -69,3 +69,15 @@ fn nothing_that_settings_can_hold_breaks_the_numbers() {
         assert!(picture.len() < 20_000, "{}", picture.len());
     }
 }
+
+/// Names were as long as `timeout 162.51082 ms` and ran into the axis.
+#[test]
+fn time_begins_right_of_the_longest_name() {
+    let nanos = Duration::from_nanos;
+    for timeout in [162_510_820, 172_740_000_000_000, 3_599_000_000_001, 172_799_000_000_000_000, u64::MAX] {
+        let picture = drawn(&RetrySettings::no_retry(nanos(timeout)), &[]);
+        let (_, name) = picture.split_once(">timeout ").unwrap();
+        let name = format!("timeout {}", name.split_once('<').unwrap().0);
+        assert!(24.0 + paper::width_of(&name) < LEFT, "{name}");
+    }
+}

@@ -1,6 +1,7 @@
 //! Presets by name.
 
 use super::Preset;
+use crate::text::closest;
 
 const ALL: &[fn() -> Preset] = &[
     super::storage,
@@ -54,7 +55,15 @@ pub fn named(name: &str) -> Result<Preset, UnknownPresetError> {
 
 /// A name that no preset has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no preset {name:?}; there are {}", names().collect::<Vec<_>>().join(", "))]
+#[error("there is no preset {name:?}; {}", advice(name))]
 pub struct UnknownPresetError {
     name: String,
+}
+
+fn advice(name: &str) -> String {
+    let names: Vec<&str> = names().collect();
+    match closest(name, names.iter().copied()) {
+        Some(close) => format!("did you mean {close}?"),
+        None => format!("there are {}", names.join(", ")),
+    }
 }

@@ -4,8 +4,8 @@ use crate::lint::report::Report;
 use crate::lint::rule::{Needs, Rule};
 use crate::lint::subject::Subject;
 use crate::lint::version::{is_version, package, without_version};
-use crate::suggest;
 use crate::{MethodDescription, ServiceDescription, Severity, TableName};
+use gax_retry::__private::closest;
 
 const MALFORMED_NAME: Rule =
     Rule::new("malformed-name", Severity::Error, Needs::Table, "a name that no service or method can have");
@@ -124,7 +124,7 @@ fn check_method(service: &ServiceDescription, name: &TableName<'_>, report: &mut
         return;
     }
     let message = format!("the service {} has no method {wanted:?}", service.name());
-    if let Some(close) = suggest::closest(wanted.trim(), methods()) {
+    if let Some(close) = closest(wanted.trim(), methods()) {
         report.add(&NEAR_MISS_METHOD, name.origin(), message, format!("did you mean {close:?}?"));
     } else {
         report.add(
@@ -149,7 +149,7 @@ fn unknown_service(services: &[ServiceDescription], name: &TableName<'_>, report
         return report.add(&WRONG_VERSION_NAME, name.origin(), message, help);
     }
     let mut known = services.iter().map(ServiceDescription::name);
-    if let Some(close) = suggest::closest(wanted, known.clone()) {
+    if let Some(close) = closest(wanted, known.clone()) {
         return report.add(&UNKNOWN_SERVICE, name.origin(), message, format!("did you mean {close:?}?"));
     }
     let api = without_version(package(wanted));

@@ -1,8 +1,8 @@
 //! What a table allows, though there is nothing to allow.
 
 use crate::lint::rule::{Needs, Rule};
-use crate::suggest;
 use crate::{Finding, RetryTable, Severity};
+use gax_retry::__private::closest;
 
 const UNUSED_ALLOW: Rule =
     Rule::new("unused-allow", Severity::Warning, Needs::Table, "a suppression that nothing is found for");
@@ -23,7 +23,7 @@ pub(in crate::lint) fn unused_suppressions(
         let rule = rules.iter().find(|rule| rule.id() == suppression.rule());
         let (message, help) = match rule {
             None => {
-                let close = suggest::closest(suppression.rule(), rules.iter().map(|rule| rule.id()));
+                let close = closest(suppression.rule(), rules.iter().map(|rule| rule.id()));
                 let help = close.map_or("remove it".to_owned(), |close| format!("did you mean {close}?"));
                 (format!("there is no rule {:?}", suppression.rule()), help)
             }

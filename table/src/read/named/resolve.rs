@@ -3,8 +3,8 @@
 use super::table::{NamedCodes, NamedMethod, NamedParams, NamedService};
 use crate::document::{Located, Source, Span};
 use crate::model::{Definitions, Entry, EntryName, ServiceDefinitions, UnusableEntry};
-use crate::{PolicyField, TableError, suggest};
-use gax_retry::__private::unchecked;
+use crate::{PolicyField, TableError};
+use gax_retry::__private::{closest, unchecked};
 use gax_retry::RetrySettings;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -116,7 +116,7 @@ fn undefined<'a>(
     name: &Located<String>,
     defined: impl Iterator<Item = &'a str> + Clone,
 ) -> TableError {
-    let help = match suggest::closest(&name.value, defined.clone()) {
+    let help = match closest(&name.value, defined.clone()) {
         Some(close) => format!("did you mean {close:?}?"),
         None => format!("defined are: {}", defined.collect::<Vec<_>>().join(", ")),
     };

@@ -7,8 +7,9 @@ use crate::dialect::{Form, resolve};
 use crate::document::{Kind, Located, Member, Node, Source, Span};
 use crate::model::TableFile;
 use crate::model::written::{HedgingPolicy, MethodConfig, OwnFields, RetryPolicy, ServiceConfig, Throttling};
-use crate::values::{FieldFinder, Fields, Scalars, parse_time, rest};
-use crate::{Dialect, TableError, suggest};
+use crate::values::{FieldFinder, Fields, Scalars, rest};
+use crate::{Dialect, TableError};
+use gax_retry::__private::{DurationError, closest, parse_nanos};
 use gax_retry::Code;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -231,7 +232,7 @@ impl Reader<'_> {
     ) -> Result<(String, &'d T), TableError> {
         let name = self.scalars.string(node, what)?;
         let definition = definitions.get(name.as_str()).ok_or_else(|| {
-            let help = match suggest::closest(&name, definitions.keys().copied()) {
+            let help = match closest(&name, definitions.keys().copied()) {
                 Some(close) => format!("did you mean {close:?}?"),
                 None => format!("add it under [{what}]"),
             };
@@ -283,13 +284,16 @@ impl Reader<'_> {
     }
 
     fn time(&self, node: &Node) -> Result<Located<i128>, TableError> {
-        let value = match &node.kind {
-            Kind::String(text) => parse_time(text),
-            _ => None,
+        let Kind::String(text) = &node.kind else {
+            let help = "write a number with its unit in quotes, such as \"100ms\"";
+            return Err(self.source.fault(
+                node.span,
+                &format!("is {}, but a time is a string", node.a_kind()),
+                help,
+            ));
         };
-        let value = value.ok_or_else(|| {
-            self.source.fault(node.span, "is not a time", "write a number with its unit, such as \"100ms\"")
-        })?;
+        let fault = |error: DurationError| self.source.fault(node.span, &error.problem, error.help);
+        let value = i128::try_from(parse_nanos(text).map_err(fault)?).unwrap_or(i128::MAX);
         Ok(Located { value, span: node.span })
     }
 

@@ -114,11 +114,11 @@ fn mistakes_say_what_to_write() {
     for (fields, message) in [
         (
             "timeout = 5",
-            "line 3, column 11: 5 is not a time; write a number with its unit, such as \"100ms\"",
+            "line 3, column 11: 5 is a number, but a time is a string; write a number with its unit in quotes, such as \"100ms\"",
         ),
         (
             "timeout = \"5\"",
-            "line 3, column 11: \"5\" is not a time; write a number with its unit, such as \"100ms\"",
+            "line 3, column 11: \"5\" has no unit after 5; write a duration such as 1500ms, 1.5s, 2m or 1h30m",
         ),
         ("codes = \"x\"", "line 3, column 9: \"x\" is not defined under [codes]; add it under [codes]"),
         (

@@ -3,7 +3,7 @@
 use super::rules::Rules;
 use crate::command::{print, print_json};
 use crate::failure::Failure;
-use crate::render::{Align, Cell, DIM, HEAD, Table};
+use crate::render::{Align, Cell, DIM, Grid, HEAD, table};
 use gax_retry::{Preset, TransportFailure, presets};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -60,11 +60,11 @@ fn text(preset: &Preset, document: &Document<'_>) -> String {
     }
     let columns = [("operation", Align::Left), ("method", Align::Left), ("path", Align::Left)];
     let [operation, method, path] = columns;
-    let mut table = Table::new([operation, method, path, ("safe to send twice", Align::Left)]);
+    let mut rules = Grid::new([operation, method, path, ("safe to send twice", Align::Left)]);
     for (row, rule) in document.table.rules.iter().zip(preset.idempotency_table().rules()) {
         let class = rule.class().to_string();
-        table.push([row.name, row.method, &row.path, &class].map(Cell::from));
+        rules.push([row.name, row.method, &row.path, &class].map(Cell::from));
     }
-    let _infallible = write!(text, "\n{table}");
+    let _infallible = write!(text, "\n{}", table(&rules, 0));
     text
 }

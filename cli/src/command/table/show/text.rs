@@ -1,7 +1,7 @@
 //! Methods for people.
 
 use crate::command::table::methods::{MethodRow, codes_text, line_of, short_place};
-use crate::render::{Align, Cell, DIM, HEAD, Ms, Table, grown};
+use crate::render::{Align, Cell, DIM, Grid, HEAD, Human, Role, bytes, grown, table};
 use gax_retry::__private::Escaped;
 use gax_retry::{Impact, RetrySettings};
 use gax_table::{Dialect, MethodPolicy, PolicyField, RetryTable};
@@ -69,16 +69,14 @@ fn method(text: &mut String, policy: MethodPolicy<'_>, dialect: Dialect) {
             PolicyField::MaxAttempts,
         ),
     ];
-    let mut table = Table::new([("setting", Align::Left), ("value", Align::Left), ("from", Align::Left)]);
+    let mut settings = Grid::new([("setting", Align::Left), ("value", Align::Left), ("from", Align::Left)]);
     for (name, value, field) in rows {
-        table.push([Cell::from(name), Cell::from(value), Cell::styled(&line_of(policy, field), DIM)]);
+        settings.push([Cell::from(name), Cell::from(value), Cell::new(&line_of(policy, field), Role::Faint)]);
     }
     for (name, value) in without_effect(policy) {
-        table.push([Cell::from(name), Cell::from(value)]);
+        settings.push([Cell::from(name), Cell::from(value)]);
     }
-    for line in table.to_string().lines() {
-        let _infallible = writeln!(text, "  {}", line.trim_end());
-    }
+    text.push_str(&table(&settings, 2));
 }
 
 /// What nothing here acts on.
@@ -87,10 +85,10 @@ fn without_effect(policy: MethodPolicy<'_>) -> Vec<(&'static str, String)> {
         let attempts =
             hedging.max_attempts().map_or_else(|| "any number of".to_owned(), |most| most.to_string());
         let codes = codes_text(hedging.non_fatal_codes());
-        format!("{attempts} attempts, {} apart, after {codes}", Ms(hedging.delay()))
+        format!("{attempts} attempts, {} apart, after {codes}", Human(hedging.delay()))
     });
     let ready = policy.wait_for_ready().map(|wait| if wait { "yes" } else { "no" }.to_owned());
-    let size = |what: &str, bytes: Option<u64>| bytes.map(|bytes| format!("{what} up to {bytes} bytes"));
+    let size = |what: &str, count: Option<u64>| count.map(|count| format!("{what} up to {}", bytes(count)));
     let requests = size("requests", policy.max_request_message_bytes());
     let sizes: Vec<String> =
         requests.into_iter().chain(size("responses", policy.max_response_message_bytes())).collect();
@@ -100,7 +98,7 @@ fn without_effect(policy: MethodPolicy<'_>) -> Vec<(&'static str, String)> {
 }
 
 pub(crate) fn limit(time: Option<Duration>) -> String {
-    time.map_or_else(|| "none".to_owned(), |time| Ms(time).to_string())
+    time.map_or_else(|| "none".to_owned(), |time| format!("{:#}", Human(time)))
 }
 
 pub(crate) fn rpc_timeout(settings: &RetrySettings) -> String {
@@ -124,7 +122,7 @@ pub(crate) fn delay(policy: MethodPolicy<'_>, dialect: Dialect) -> String {
 /// The attempt table in one line.
 pub(crate) fn refused(impact: &Impact) -> String {
     let starts: Vec<String> =
-        impact.refused().iter().take(SHOWN).map(|start| start.as_millis().to_string()).collect();
+        impact.refused().iter().take(SHOWN).map(|start| Human(*start).to_string()).collect();
     let count = impact.refused().len();
     if count == 1 {
         return "one attempt, whatever happens".to_owned();
@@ -132,7 +130,7 @@ pub(crate) fn refused(impact: &Impact) -> String {
     let more = if count > SHOWN { ", .." } else { "" };
     let count = if impact.is_truncated() { format!("more than {count}") } else { count.to_string() };
     format!(
-        "refused at once, attempts start at {}{more} ms: {count} in all, without jitter",
+        "if each is refused at once, {count} attempts start, without jitter at {}{more}",
         starts.join(", ")
     )
 }

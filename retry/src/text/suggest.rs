@@ -5,7 +5,8 @@ const LONGEST: usize = 120;
 
 /// The candidate that is closest to a text and close enough to suggest: at most two edits, or one in a
 /// text of up to four characters, or the same but for case and punctuation.
-pub(crate) fn closest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+#[must_use]
+pub fn closest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if text.chars().count() > LONGEST {
         return None;
     }
@@ -26,7 +27,7 @@ fn plain(text: &str) -> String {
 }
 
 /// The number of single characters to insert, delete or replace to make one text of the other.
-pub(crate) fn edits(from: &str, to: &str) -> usize {
+fn edits(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();
     for (index, left) in from.chars().enumerate() {

@@ -1,0 +1,31 @@
+//! `gax completions`: what a shell completes.
+
+use super::{Cli, print};
+use crate::failure::Failure;
+use clap::{Args, CommandFactory as _};
+use clap_complete::{Shell, generate};
+use std::process::ExitCode;
+
+/// Print a script that completes gax's commands and flags in a shell
+///
+/// Put the script where your shell looks for completions; docs/src/command.md has the places.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct CompletionsArgs {
+    /// The shell that will read the script
+    #[arg(value_name = "SHELL", value_enum)]
+    shell: Shell,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  gax completions bash > ~/.local/share/bash-completion/completions/gax
+  gax completions zsh > \"${fpath[1]}/_gax\"
+  gax completions fish > ~/.config/fish/completions/gax.fish";
+
+pub(crate) fn run(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
+    let mut script = Vec::new();
+    generate(args.shell, &mut Cli::command(), "gax", &mut script);
+    print(&String::from_utf8_lossy(&script))?;
+    Ok(ExitCode::SUCCESS)
+}
