@@ -42,8 +42,8 @@ pub use jitter::ThreadJitter;
 pub use jitter::{JitterSource, NoJitter, ScriptedJitter, SeededJitter, jittered_delay};
 pub use method_kind::MethodKind;
 pub use operation::{
-    Action, AttemptResult, CommitPoint, Delivery, End, Hedging, NotAttempted, Operation, Outcome, Policy,
-    Resend, RetryBudget, RetryFact, Seen, Stop, World,
+    Action, AttemptResult, CommitPoint, Delivery, End, Hedging, HedgingError, NotAttempted, Operation,
+    Outcome, Policy, Resend, RetryBudget, RetryFact, Seen, Stop, World,
 };
 pub use plan::{AttemptPlan, Impact, Response};
 pub use retry_after::retry_after;

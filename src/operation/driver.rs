@@ -53,6 +53,7 @@ pin_project! {
 }
 
 impl<A> Slot<A> {
+    /// The slot with the first attempt in flight.
     fn of(policy: &Policy, started: StartedAttempt, attempt: A) -> Self {
         if policy.hedging().is_some() {
             return Self::Several { attempts: Several::of(started.number(), attempt) };
@@ -87,6 +88,9 @@ impl<P: Protocol> Driver<P> {
             }
             None => match progress.next(policy) {
                 Action::Send(started) => {
+                    if !protocol.is_hedgeable(&plan) {
+                        progress.close_hedges();
+                    }
                     let begin = |current: &mut Current<'_>| first(&mut protocol, &plan, started, current);
                     Slot::of(policy, started, progress.send(started, policy, begin))
                 }
@@ -254,6 +258,9 @@ fn follow<P: Protocol>(
     loop {
         match progress.next(policy) {
             Action::Send(started) if policy.hedging().is_some() => {
+                if !protocol.is_hedgeable(plan) {
+                    progress.close_hedges();
+                }
                 let attempt =
                     progress.send(started, policy, |current| protocol.begin(plan, started, current));
                 match slot.as_mut().project() {

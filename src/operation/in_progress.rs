@@ -157,6 +157,12 @@ impl InProgress {
         self.operation.committed(policy, number, point)
     }
 
+    /// The request can't be sent while an attempt is in flight.
+    #[cold]
+    pub(super) fn close_hedges(&mut self) {
+        self.operation.close_hedges();
+    }
+
     fn row(&mut self, policy: &Policy, number: u32, result: AttemptResult) -> Option<Attempt> {
         let started = self.operation.attempt(policy, number)?;
         let end = result.ended_at().unwrap_or_else(|| self.elapsed());

@@ -72,6 +72,12 @@ pub(crate) trait Protocol {
         None
     }
 
+    /// Whether the request may be sent while an attempt is in flight: whether it can be replayed, and is safe to repeat.
+    #[inline]
+    fn is_hedgeable(&self, _plan: &Self::Plan) -> bool {
+        true
+    }
+
     /// How far the response of an attempt in flight has come, where hedging has to know.
     #[inline]
     fn reached(&self, _attempt: &Self::Attempt) -> Option<CommitPoint> {

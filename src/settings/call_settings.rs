@@ -1,6 +1,6 @@
 //! The settings of one RPC.
 
-use gax_retry::{BatchingSettings, CodeSet, RetrySettings};
+use gax_retry::{BatchingSettings, CodeSet, Hedging, RetrySettings};
 use std::time::Duration;
 
 /// The retryable codes and [`RetrySettings`] of one RPC.
@@ -27,13 +27,14 @@ pub struct CallSettings {
     retry_settings: RetrySettings,
     retryable_codes: CodeSet,
     batching: Option<BatchingSettings>,
+    hedging: Option<Hedging>,
 }
 
 impl CallSettings {
     /// Settings made of these two.
     #[must_use]
     pub fn new(retry_settings: RetrySettings, retryable_codes: impl Into<CodeSet>) -> Self {
-        Self { retry_settings, retryable_codes: retryable_codes.into(), batching: None }
+        Self { retry_settings, retryable_codes: retryable_codes.into(), batching: None, hedging: None }
     }
 
     /// The limits and back-off.
@@ -57,6 +58,19 @@ impl CallSettings {
 
     pub(crate) fn with_batching(mut self, batching: Option<BatchingSettings>) -> Self {
         self.batching = batching;
+        self
+    }
+
+    /// How calls are hedged, in place of being retried; `None`: they aren't.
+    #[must_use]
+    pub fn hedging(&self) -> Option<&Hedging> {
+        self.hedging.as_ref()
+    }
+
+    /// Hedges calls in place of retrying them (`None`: they are retried). The retryable codes have no part in it:
+    /// [`Hedging::non_fatal_codes`] do. The timeouts count as before, one RPC timeout for each attempt.
+    pub fn set_hedging(&mut self, hedging: impl Into<Option<Hedging>>) -> &mut Self {
+        self.hedging = hedging.into();
         self
     }
 
@@ -85,6 +99,7 @@ impl CallSettings {
     pub fn set_simple_timeout_no_retries(&mut self, timeout: Duration) -> &mut Self {
         self.retry_settings = RetrySettings::no_retry(timeout);
         self.retryable_codes = CodeSet::EMPTY;
+        self.hedging = None;
         self
     }
 }

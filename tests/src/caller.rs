@@ -5,7 +5,7 @@ use crate::generated::google::cloud::asset::v1::asset_service_client::AssetServi
 use crate::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest, ListAssetsResponse,
 };
-use gax_retry::{Code, CodeSet, Compatibility, RetrySettings};
+use gax_retry::{Code, CodeSet, Compatibility, Hedging, RetrySettings};
 use gax_table::RetryTable;
 use tonic::{Request, Response, Status};
 use tonic_gax::client::Transport;
@@ -58,6 +58,8 @@ pub struct Setup {
     pub server_timeouts_are_ours: bool,
     /// Whether every response has its report.
     pub reports: bool,
+    /// How calls are hedged.
+    pub hedging: Option<Hedging>,
 }
 
 impl Setup {
@@ -72,6 +74,7 @@ impl Setup {
             seed: None,
             server_timeouts_are_ours: true,
             reports: false,
+            hedging: None,
         }
     }
 
@@ -105,6 +108,12 @@ impl Setup {
         Self { server_timeouts_are_ours: false, ..self }
     }
 
+    /// The same, hedged.
+    #[must_use]
+    pub fn hedged(self, hedging: Hedging) -> Self {
+        Self { hedging: Some(hedging), ..self }
+    }
+
     /// The same, with a report in every response.
     #[must_use]
     pub fn reporting(self) -> Self {
@@ -116,6 +125,7 @@ impl Setup {
     pub fn client(&self) -> AssetServiceSettings {
         let mut stub = AssetServiceStubSettings::builder();
         stub.list_assets().set_retry_settings(self.settings.clone()).set_retryable_codes(self.codes);
+        stub.list_assets().set_hedging(self.hedging);
         let mut settings = AssetServiceSettings::create(stub.build().unwrap())
             .with_compatibility(self.compatibility)
             .with_server_timeouts_as_ours(self.server_timeouts_are_ours)
@@ -132,11 +142,15 @@ impl Setup {
     /// The layer for stock clients; its table knows `ListAssets` and every method of Talk.
     #[must_use]
     pub fn layer(&self) -> RetryLayer {
-        let table = RetryTable::builder()
-            .method("/google.cloud.asset.v1.AssetService/ListAssets", self.settings.clone(), self.codes)
-            .service("test.talk.v1.Talk", self.settings.clone(), self.codes)
-            .build()
-            .unwrap();
+        let mut table = RetryTable::builder().method(
+            "/google.cloud.asset.v1.AssetService/ListAssets",
+            self.settings.clone(),
+            self.codes,
+        );
+        if let Some(hedging) = self.hedging {
+            table = table.hedged(hedging);
+        }
+        let table = table.service("test.talk.v1.Talk", self.settings.clone(), self.codes).build().unwrap();
         let mut layer = RetryLayer::new(table)
             .compatibility(self.compatibility)
             .server_timeouts_are_ours(self.server_timeouts_are_ours)

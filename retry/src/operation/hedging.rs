@@ -1,36 +1,151 @@
 //! Attempts that are sent before the ones in flight have got their replies (gRFC A6, hedging).
 
+use super::latencies::Latencies;
 use crate::CodeSet;
 use crate::nanos::nanos;
 use crate::rules::Refusal;
+use std::sync::Arc;
 use std::time::Duration;
 
-/// How an operation is hedged, in place of being retried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How an operation is hedged, in place of being retried: another attempt is sent while earlier ones are in flight,
+/// the first good reply wins, and the others are cancelled.
+///
+/// Hedging buys a shorter tail of latencies for more load: only where an attempt may be made twice, and better with a
+/// [`RetryBudget`](super::RetryBudget). In stub settings a method has to be idempotent for it, unless
+/// [`allow_non_idempotent`](Self::allow_non_idempotent) says otherwise. The rules are gRFC A6's.
+///
+/// # Defaults
+///
+/// All attempts go out at once; every error ends the operation.
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::{Code, Hedging};
+/// use std::time::Duration;
+///
+/// // A second attempt after 300 ms, a third after 600 ms.
+/// let fixed = Hedging::new(3).delay(Duration::from_millis(300)).non_fatal_codes([Code::Unavailable]);
+/// // A second attempt once the first takes longer than 95 of 100 did.
+/// let measured = Hedging::new(2).percentile(0.95);
+/// # let _ = (fixed, measured);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hedging {
-    pub(super) max_attempts: u32,
-    pub(super) delay: Duration,
+    max_attempts: u32,
+    delay: Option<Duration>,
+    percentile: Option<f64>,
     pub(super) non_fatal_codes: CodeSet,
+    allows_non_idempotent: bool,
 }
 
 impl Hedging {
-    /// Up to so many attempts in all, all of them at once; every error ends the operation.
+    /// Up to so many attempts in all, the first one included. With 1 nothing is hedged. By gRPC's rules no more than
+    /// five are made, whatever this says.
     #[must_use]
     pub fn new(max_attempts: u32) -> Self {
-        Self { max_attempts, delay: Duration::ZERO, non_fatal_codes: CodeSet::EMPTY }
+        Self {
+            max_attempts,
+            delay: None,
+            percentile: None,
+            non_fatal_codes: CodeSet::EMPTY,
+            allows_non_idempotent: false,
+        }
     }
 
-    /// The time between two attempts while none has got a reply.
+    /// The time between two attempts while none has got a reply. Zero, the default, sends all at once.
     #[must_use]
-    pub fn with_delay(self, delay: Duration) -> Self {
-        Self { delay, ..self }
+    pub fn delay(self, delay: Duration) -> Self {
+        Self { delay: Some(delay), ..self }
+    }
+
+    /// Sends the next attempt once this one takes longer than that part of the method's calls did, such as 0.95: of the
+    /// last 128 calls of the method, how long the first attempt took, or had taken when another one won.
+    ///
+    /// As long as fewer than 20 calls are known, the [`delay`](Self::delay) counts; without one, no hedge is sent.
+    /// Anything but a number above 0 and below 1 is refused by [`check`](Self::check).
+    #[must_use]
+    pub fn percentile(self, percentile: f64) -> Self {
+        Self { percentile: Some(percentile), ..self }
     }
 
     /// The codes that don't end the operation: after one of them the next attempt is sent at once.
     #[must_use]
-    pub fn with_non_fatal_codes(self, codes: impl Into<CodeSet>) -> Self {
+    pub fn non_fatal_codes(self, codes: impl Into<CodeSet>) -> Self {
         Self { non_fatal_codes: codes.into(), ..self }
     }
+
+    /// Hedges methods that are not known to be idempotent as well: the server may carry out such a call more than once.
+    #[must_use]
+    pub fn allow_non_idempotent(self) -> Self {
+        Self { allows_non_idempotent: true, ..self }
+    }
+
+    /// Whether it can work.
+    ///
+    /// # Errors
+    ///
+    /// No attempt is allowed, or the percentile is not between 0 and 1.
+    pub fn check(&self) -> Result<(), HedgingError> {
+        if self.max_attempts == 0 {
+            return Err(HedgingError::NoAttempts);
+        }
+        match self.percentile {
+            Some(percentile) if !(percentile > 0.0 && percentile < 1.0) => {
+                Err(HedgingError::Percentile(percentile))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The number of attempts, the first one included.
+    #[must_use]
+    pub fn max_attempts(&self) -> u32 {
+        self.max_attempts
+    }
+
+    /// The time between two attempts; `None`: as soon as possible, or as the percentile says.
+    #[must_use]
+    pub fn delay_between(&self) -> Option<Duration> {
+        self.delay
+    }
+
+    /// The part of the method's calls whose latency is the time between two attempts.
+    #[must_use]
+    pub fn percentile_of_latencies(&self) -> Option<f64> {
+        self.percentile
+    }
+
+    /// The codes that don't end the operation.
+    #[must_use]
+    pub fn codes(&self) -> CodeSet {
+        self.non_fatal_codes
+    }
+
+    /// Whether methods that are not known to be idempotent are hedged as well.
+    #[must_use]
+    pub fn allows_non_idempotent(&self) -> bool {
+        self.allows_non_idempotent
+    }
+
+    /// Where the latencies are counted that a percentile needs.
+    pub(super) fn latencies(&self) -> Option<Arc<Latencies>> {
+        self.percentile.map(|percentile| Arc::new(Latencies::new(percentile)))
+    }
+}
+
+/// Hedging that can't work.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HedgingError {
+    /// No attempt is allowed.
+    #[error("hedging with max_attempts 0 makes no attempt: set it to 2 or more")]
+    NoAttempts,
+    /// The percentile is not between 0 and 1.
+    #[error(
+        "a hedging percentile of {0} is not between 0 and 1: 0.95 hedges the slowest twentieth of the calls"
+    )]
+    Percentile(f64),
 }
 
 /// What becomes of the hedges of one operation. Times are nanoseconds from its start.

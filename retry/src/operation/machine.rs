@@ -208,6 +208,13 @@ impl Operation {
         }
     }
 
+    /// The fact that the request can't be sent while an attempt is in flight: no hedge follows.
+    pub fn close_hedges(&mut self) {
+        if let Some(past) = &mut self.past {
+            past.close_hedges();
+        }
+    }
+
     /// Whether a hedge was due and the retry budget did not allow it.
     #[must_use]
     pub fn has_withheld_hedges(&self) -> bool {

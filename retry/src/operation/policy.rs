@@ -1,6 +1,7 @@
 //! What the operations of one RPC have in common.
 
 use super::hedging::Hedging;
+use super::latencies::Latencies;
 use super::{AttemptResult, RetryBudget, RetryFact};
 use crate::gax_java::{Polling, RawSettings};
 use crate::nanos::FOREVER;
@@ -39,6 +40,8 @@ pub struct Policy {
     pub(super) rules: Rules,
     pub(super) codes: CodeSet,
     pub(super) hedging: Option<Hedging>,
+    /// What a percentile of the latencies is worked out from.
+    latencies: Option<Arc<Latencies>>,
     pub(super) budget: Option<Arc<RetryBudget>>,
     pub(super) commits_at: CommitPoint,
     heeds: Heeds,
@@ -125,6 +128,7 @@ impl Policy {
             rules,
             codes,
             hedging: None,
+            latencies: None,
             budget: None,
             commits_at,
             heeds,
@@ -152,7 +156,7 @@ impl Policy {
     #[must_use]
     pub fn attempts_cap(&self) -> Option<u32> {
         match (&self.rules, self.hedging) {
-            (Rules::Grpc(_), Some(hedging)) => Grpc::cap(Some(hedging.max_attempts)),
+            (Rules::Grpc(_), Some(hedging)) => Grpc::cap(Some(hedging.max_attempts())),
             (Rules::Grpc(rules), None) => rules.attempts_cap(),
             (Rules::Documented(_) | Rules::GaxJava(_) | Rules::Strategy(_) | Rules::Polls(_), _) => None,
         }
@@ -177,9 +181,25 @@ impl Policy {
         self.hedging.as_ref()
     }
 
+    /// The time from an attempt to its hedge; `None`: no hedge is sent for as long as nothing fails.
+    pub(super) fn hedging_delay(&self) -> Option<Duration> {
+        let hedging = self.hedging?;
+        match &self.latencies {
+            Some(latencies) => latencies.percentile().or(hedging.delay_between()),
+            None => Some(hedging.delay_between().unwrap_or_default()),
+        }
+    }
+
+    /// The first attempt of a hedged operation took so long, or had taken when another one won.
+    pub(super) fn first_took(&self, latency: Duration) {
+        if let Some(latencies) = &self.latencies {
+            latencies.record(latency);
+        }
+    }
+
     /// How many attempts hedging makes.
     pub(super) fn most_hedged(&self) -> u32 {
-        let most = self.hedging.map_or(0, |hedging| hedging.max_attempts);
+        let most = self.hedging.map_or(0, |hedging| hedging.max_attempts());
         self.attempts_cap().map_or(most, |cap| most.min(cap))
     }
 
@@ -271,7 +291,13 @@ impl Policy {
     /// first good reply wins.
     #[must_use]
     pub fn with_hedging(self, hedging: Hedging) -> Self {
-        Self { hedging: Some(hedging), ..self }
+        Self { latencies: hedging.latencies(), hedging: Some(hedging), ..self }
+    }
+
+    /// This policy without hedging: attempts follow each other.
+    #[must_use]
+    pub fn without_hedging(self) -> Self {
+        Self { hedging: None, latencies: None, ..self }
     }
 
     /// This policy with a budget, which it may share with others: retries and hedges draw on it.

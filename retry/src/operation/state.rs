@@ -185,6 +185,10 @@ impl State {
         true
     }
 
+    pub(super) fn close_hedges(&mut self) {
+        self.hedges.close(Refusal::new(StopReason::NotReplayable));
+    }
+
     pub(super) fn has_withheld_hedges(&self) -> bool {
         self.hedges.is_withheld
     }
@@ -230,6 +234,9 @@ impl State {
         match result.outcome {
             Outcome::Done => {
                 policy.succeeded();
+                if let Some(first) = Some(ended).filter(|ended| ended.number == 1).or(self.in_flight.get(1)) {
+                    policy.first_took(world.now().saturating_sub(first.start));
+                }
                 self.gone = Some(ended);
                 self.finish(End::Reply(attempt));
             }
@@ -334,10 +341,10 @@ impl State {
                     rpc_timeout: timeout,
                 }));
                 self.hedges.due = None;
-                if let Some(hedging) = &policy.hedging
-                    && self.started < policy.most_hedged()
+                if self.started < policy.most_hedged()
+                    && let Some(delay) = policy.hedging_delay()
                 {
-                    self.hedges.schedule(nanos(now), hedging.delay);
+                    self.hedges.schedule(nanos(now), delay);
                 }
             }
             Err(refusal) if !self.in_flight.is_empty() => self.hedges.close(refusal),
@@ -354,7 +361,7 @@ impl State {
         } else {
             self.hedges.is_withheld = true;
             // Never sooner than a millisecond, or a delay of zero would ask without end.
-            let delay = policy.hedging.map_or(Duration::ZERO, |hedging| hedging.delay);
+            let delay = policy.hedging_delay().unwrap_or_default();
             self.hedges.schedule(nanos(now), delay.max(Duration::from_millis(1)));
         }
     }

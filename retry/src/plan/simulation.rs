@@ -89,7 +89,11 @@ impl<'a> Simulation<'a> {
                     let code = self.expired;
                     self.ended(number, |result| result.with_code(code));
                 }
-                Action::Cancel(number) => self.in_flight.retain(|other| other.attempt.number() != number),
+                Action::Cancel(number) => {
+                    if let Some(cancelled) = self.take(number) {
+                        self.rows.push(self.row(cancelled.attempt, Code::Cancelled));
+                    }
+                }
                 Action::Wait(until) => {
                     if self.rows.len() == Self::MAX_ATTEMPTS {
                         return (self.rows, Simulated::Truncated(self.world.now));
@@ -98,7 +102,11 @@ impl<'a> Simulation<'a> {
                         return (self.rows, Simulated::Endless(endless));
                     }
                 }
-                Action::Finish(end) => return (self.rows, Simulated::Ended(end, self.world.now)),
+                Action::Finish(end) => {
+                    // Attempts that overlapped stand in the order in which they were sent.
+                    self.rows.sort_by_key(Attempt::number);
+                    return (self.rows, Simulated::Ended(end, self.world.now));
+                }
             }
         }
     }
@@ -117,17 +125,20 @@ impl<'a> Simulation<'a> {
         None
     }
 
+    fn take(&mut self, number: u32) -> Option<InFlight> {
+        let place = self.in_flight.iter().position(|other| other.attempt.number() == number)?;
+        Some(self.in_flight.remove(place))
+    }
+
+    /// The row of an attempt that ends now.
+    fn row(&self, attempt: StartedAttempt, code: Code) -> Attempt {
+        Attempt::new(attempt, attempt.delay(), attempt.start(), self.world.now, code)
+    }
+
     fn ended(&mut self, number: u32, as_seen: impl FnOnce(AttemptResult) -> AttemptResult) {
-        let place = self.in_flight.iter().position(|other| other.attempt.number() == number);
-        if let Some(InFlight { attempt, result, .. }) = place.map(|place| self.in_flight.remove(place)) {
+        if let Some(InFlight { attempt, result, .. }) = self.take(number) {
             let result = as_seen(result);
-            self.rows.push(Attempt::new(
-                attempt,
-                attempt.delay(),
-                attempt.start(),
-                self.world.now,
-                result.code(),
-            ));
+            self.rows.push(self.row(attempt, result.code()));
             self.operation.ended(self.policy, number, result, &mut self.world);
         }
     }

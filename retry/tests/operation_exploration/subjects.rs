@@ -106,7 +106,7 @@ impl Subject {
     }
 
     fn hedged(self, hedging: Hedging, max_attempts: u32) -> Self {
-        let hedging = hedging.with_non_fatal_codes(CODES);
+        let hedging = hedging.non_fatal_codes(CODES);
         let policy = self.policy.with_hedging(hedging);
         Self { policy, is_hedged: true, max_attempts: Some(max_attempts), max_delay: None, ..self }
     }
@@ -243,7 +243,7 @@ pub(crate) fn polls() -> Vec<Subject> {
 
 pub(crate) fn hedged() -> Vec<Subject> {
     let timed = RetrySettings::builder().total_timeout(20 * MS);
-    let three = Hedging::new(3).with_delay(5 * MS);
+    let three = Hedging::new(3).delay(5 * MS);
     let mut subjects = Vec::new();
     for rules in [Compatibility::Documented, Compatibility::Grpc] {
         let subject = |name| Subject::of(name, timed.clone(), rules);
@@ -253,7 +253,7 @@ pub(crate) fn hedged() -> Vec<Subject> {
         subjects.push(subject("hedged within a deadline").hedged(three, 3).bounded(12 * MS));
         subjects.push(subject("hedged late").hedged(three, 3).late(13 * MS));
         let endless = Subject::of("hedged without time", RetrySettings::builder(), rules);
-        subjects.push(endless.hedged(Hedging::new(3).with_delay(Duration::ZERO), 3).with_tokens(2, 1));
+        subjects.push(endless.hedged(Hedging::new(3).delay(Duration::ZERO), 3).with_tokens(2, 1));
     }
     let short = RetrySettings::builder().initial_rpc_timeout(8 * MS).max_rpc_timeout(8 * MS);
     subjects.push(Subject::of("hedged with RPC timeouts", short, Compatibility::Documented).hedged(three, 3));

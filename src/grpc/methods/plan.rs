@@ -40,6 +40,10 @@ impl MethodPlan {
     ) -> Self {
         let policy =
             Policy::with_compatibility(settings.retry_settings(), settings.retryable_codes(), compatibility);
+        let policy = match settings.hedging() {
+            Some(hedging) => policy.with_hedging(*hedging),
+            None => policy,
+        };
         let plan = Self {
             policy: policy.clone(),
             first_timeout: None,

@@ -4,7 +4,7 @@ use super::plan::MethodPlan;
 use crate::operation::JitterSeeds;
 use crate::settings::{BufferLimits, CallSettings};
 use gax_retry::{Compatibility, MethodKind, RetrySettings};
-use gax_table::RetryTable;
+use gax_table::{HedgingPolicy, RetryTable};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
@@ -69,7 +69,11 @@ impl Methods {
         let plan = |settings| Plans::of(MethodPlan::new(&settings, compatibility, limits, jitter));
         let plans: Vec<_> = (0..table.entry_count())
             .filter_map(|index| table.entry(index))
-            .map(|policy| CallSettings::new(policy.settings().clone(), policy.codes()))
+            .map(|policy| {
+                let mut call = CallSettings::new(policy.settings().clone(), policy.codes());
+                call.set_hedging(policy.hedging().map(HedgingPolicy::to_hedging));
+                call
+            })
             .map(plan)
             .collect();
         let unlisted = plan(CallSettings::new(RetrySettings::default(), []));

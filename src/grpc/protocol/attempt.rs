@@ -248,6 +248,10 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         }
     }
 
+    fn is_hedgeable(&self, plan: &MethodPlan) -> bool {
+        self.request.is_replayable(plan)
+    }
+
     fn reached(&self, attempt: &Self::Attempt) -> Option<CommitPoint> {
         matches!(attempt, GrpcAttempt::Collecting { .. }).then_some(CommitPoint::Headers)
     }

@@ -234,6 +234,10 @@ where
         self.timed_out(plan, current)
     }
 
+    fn is_hedgeable(&self, _: &HttpPlan) -> bool {
+        self.is_repeatable && self.request.is_replayable()
+    }
+
     fn before_wait(&mut self) {
         if let Some(ended) = &mut self.ended {
             ended.cut();

@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Four attempts, 100 ms apart; `UNAVAILABLE` and `DEADLINE_EXCEEDED` are not fatal.
 fn four() -> Hedging {
     let codes = [Code::Unavailable, Code::DeadlineExceeded];
-    Hedging::new(4).with_delay(100 * MS).with_non_fatal_codes(codes)
+    Hedging::new(4).delay(100 * MS).non_fatal_codes(codes)
 }
 
 fn script(acts: impl IntoIterator<Item = Act>) -> Script {
@@ -126,7 +126,7 @@ async fn while_nothing_is_in_flight_the_protocol_knows_that_it_waits() {
 
 #[tokio::test(start_paused = true)]
 async fn all_at_once_without_a_delay() {
-    let at_once = Hedging::new(3).with_non_fatal_codes(BUSY);
+    let at_once = Hedging::new(3).non_fatal_codes(BUSY);
     let script = Script { hedging: Some(at_once), ..Script::of([Act::Hangs, Act::Hangs, replies(5)]) };
     let outcome = run(&RetrySettings::default(), script).await;
     assert_eq!(outcome.rows(), [(1, 0, 5, LOST), (2, 0, 5, LOST), (3, 0, 5, OK)]);

@@ -96,6 +96,7 @@ fn method(entry: &Entry) -> MethodConfig {
             span: NOWHERE,
             max_attempts: hedging.max_attempts().map(here),
             delay: Some(nanos(hedging.delay())),
+            percentile: hedging.percentile().map(here),
             non_fatal_codes: Some(codes(hedging.non_fatal_codes())),
         }),
         wait_for_ready: entry.wait_for_ready.map(here),

@@ -143,6 +143,7 @@ fn hedging(policy: &HedgingPolicy) -> String {
     let fields = [
         policy.max_attempts.map(|attempts| format!("max_attempts = {}", attempts.value)),
         policy.delay.map(|delay| format!("delay = {}", time(delay))),
+        policy.percentile.map(|percentile| format!("percentile = {}", number_text(percentile.value))),
         policy.non_fatal_codes.as_ref().map(|list| format!("non_fatal_codes = {}", codes(list))),
     ];
     format!("{{ {} }}", fields.into_iter().flatten().collect::<Vec<_>>().join(", "))

@@ -152,6 +152,7 @@ impl Resolver<'_> {
         Ok(ResolvedHedging {
             max_attempts: policy.max_attempts.map(|attempts| attempts.value).filter(|count| *count > 0),
             delay: policy.delay.map(|delay| self.duration(delay)).transpose()?.unwrap_or_default(),
+            percentile: policy.percentile.map(|percentile| percentile.value),
             non_fatal_codes: codes(policy.non_fatal_codes.as_ref()),
         })
     }

@@ -136,6 +136,7 @@ impl Resolver<'_> {
         });
         Ok(ResolvedHedging {
             delay: delay.transpose()?.unwrap_or_default(),
+            percentile: policy.percentile.map(|percentile| percentile.value),
             max_attempts: Some(self.attempts(policy.span, policy.max_attempts)?),
             non_fatal_codes: codes(policy.non_fatal_codes.as_ref()),
         })

@@ -4,7 +4,7 @@ use super::policy::{Definitions, Entry, EntryName};
 use super::retry_table::RetryTable;
 use super::table_file::TableFile;
 use crate::{Dialect, TableError};
-use gax_retry::{CodeSet, RetrySettings};
+use gax_retry::{CodeSet, Hedging, RetrySettings};
 use std::sync::Arc;
 
 /// Makes a [`RetryTable`] in code.
@@ -67,6 +67,14 @@ impl RetryTableBuilder {
     /// An entry for every method of every service.
     pub fn every_service(self, settings: RetrySettings, codes: impl Into<CodeSet>) -> Self {
         self.add("", "", settings, codes.into())
+    }
+
+    /// Hedges the methods of the entry that was added last, in place of retrying them.
+    pub fn hedged(mut self, hedging: Hedging) -> Self {
+        if let Some(entry) = self.entries.last_mut() {
+            entry.hedging = Some(hedging.into());
+        }
+        self
     }
 
     /// Makes the table.

@@ -1,7 +1,7 @@
 //! What a table says about one method.
 
 use crate::SourceLocation;
-use gax_retry::{CodeSet, RetrySettings};
+use gax_retry::{CodeSet, Hedging, RetrySettings};
 use std::time::Duration;
 
 /// A value of a policy that a table can give.
@@ -113,7 +113,19 @@ impl<'a> MethodPolicy<'a> {
 pub struct HedgingPolicy {
     pub(crate) max_attempts: Option<u32>,
     pub(crate) delay: Duration,
+    pub(crate) percentile: Option<f64>,
     pub(crate) non_fatal_codes: CodeSet,
+}
+
+impl From<Hedging> for HedgingPolicy {
+    fn from(hedging: Hedging) -> Self {
+        Self {
+            max_attempts: Some(hedging.max_attempts()),
+            delay: hedging.delay_between().unwrap_or_default(),
+            percentile: hedging.percentile_of_latencies(),
+            non_fatal_codes: hedging.codes(),
+        }
+    }
 }
 
 impl HedgingPolicy {
@@ -127,6 +139,27 @@ impl HedgingPolicy {
     #[must_use]
     pub fn delay(&self) -> Duration {
         self.delay
+    }
+
+    /// The part of the method's calls whose latency is the time to the next attempt, such as 0.95; `None`: the delay
+    /// counts.
+    #[must_use]
+    pub fn percentile(&self) -> Option<f64> {
+        self.percentile
+    }
+
+    /// The policy as operations run by it. Without a number of attempts there is one hedge. The table declares that the
+    /// method may be hedged, idempotent or not.
+    #[must_use]
+    pub fn to_hedging(&self) -> Hedging {
+        let hedging = Hedging::new(self.max_attempts.unwrap_or(2))
+            .non_fatal_codes(self.non_fatal_codes)
+            .allow_non_idempotent();
+        match self.percentile {
+            Some(percentile) if self.delay.is_zero() => hedging.percentile(percentile),
+            Some(percentile) => hedging.percentile(percentile).delay(self.delay),
+            None => hedging.delay(self.delay),
+        }
     }
 
     /// The codes that do not end the operation while other attempts are still running.

@@ -90,6 +90,8 @@ pub(crate) struct HedgingPolicy {
     pub(crate) span: Span,
     pub(crate) max_attempts: Option<Located<u32>>,
     pub(crate) delay: Option<Located<i128>>,
+    /// Only this project's own form has it.
+    pub(crate) percentile: Option<Located<f64>>,
     pub(crate) non_fatal_codes: Option<Located<Vec<Located<Code>>>>,
 }
 

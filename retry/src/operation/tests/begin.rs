@@ -71,7 +71,7 @@ fn a_late_first_attempt_keeps_its_timeout_by_javas_rules() {
 
 #[test]
 fn hedges_follow_a_late_first_attempt() {
-    let policy = documented().with_hedging(Hedging::new(3).with_delay(100 * MS));
+    let policy = documented().with_hedging(Hedging::new(3).delay(100 * MS));
     let mut operation = ByHand::begin_late(&policy, None, 50 * MS);
     assert_eq!(operation.until(1000 * MS), ["50 send 1", "150 hedge 2", "250 hedge 3"]);
 }
@@ -181,7 +181,7 @@ fn the_shorter_of_total_and_bound_is_the_limit_of_time() {
 
 #[test]
 fn attempts_in_flight_are_known() {
-    let policy = documented().with_hedging(Hedging::new(3).with_delay(10 * MS));
+    let policy = documented().with_hedging(Hedging::new(3).delay(10 * MS));
     let mut operation = ByHand::begin(&policy);
     let known = |operation: &ByHand, number| {
         operation.operation().attempt(&policy, number).map(StartedAttempt::number)

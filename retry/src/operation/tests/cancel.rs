@@ -47,7 +47,7 @@ fn a_retry_that_is_due_is_not_sent() {
 
 #[test]
 fn every_hedge_is_cancelled() {
-    let mut operation = ByHand::begin(&grpc().with_hedging(Hedging::new(4).with_delay(100 * MS)));
+    let mut operation = ByHand::begin(&grpc().with_hedging(Hedging::new(4).delay(100 * MS)));
     assert_eq!(operation.until(250 * MS), ["0 send 1", "100 hedge 2", "200 hedge 3"]);
     operation.cancelled();
     let expected = ["250 cancel 1", "250 cancel 2", "250 cancel 3", "250 stop CANCELLED"];
@@ -89,7 +89,7 @@ fn a_failure_of_the_end_stays_the_end() {
 
 #[test]
 fn losers_are_cancelled_in_the_order_in_which_they_were_sent() {
-    let hedging = Hedging::new(4).with_delay(100 * MS).with_non_fatal_codes(Code::Unavailable);
+    let hedging = Hedging::new(4).delay(100 * MS).non_fatal_codes(Code::Unavailable);
     let mut operation = ByHand::begin(&grpc().with_hedging(hedging));
     assert_eq!(operation.until(150 * MS), ["0 send 1", "100 hedge 2"]);
     assert_eq!(operation.ended(1, unavailable()).until(300 * MS), ["150 hedge 3", "250 hedge 4"]);

@@ -85,7 +85,7 @@ fn a_commit_of_an_attempt_that_is_not_in_flight_is_none() {
 /// h14: response headers commit, and there are no more hedges.
 #[test]
 fn a_commit_cancels_the_others_and_ends_hedging() {
-    let hedging = Hedging::new(4).with_delay(100 * MS).with_non_fatal_codes(Code::Unavailable);
+    let hedging = Hedging::new(4).delay(100 * MS).non_fatal_codes(Code::Unavailable);
     let mut operation = ByHand::begin(&grpc().with_hedging(hedging));
     assert_eq!(operation.until(210 * MS), ["0 send 1", "100 hedge 2", "200 hedge 3"]);
     operation.committed(2, CommitPoint::Headers);

@@ -14,7 +14,7 @@ const LONG: Duration = Duration::from_secs(100);
 
 /// Four attempts, 100 ms apart, UNAVAILABLE is not fatal.
 fn base() -> Hedging {
-    Hedging::new(4).with_delay(100 * MS).with_non_fatal_codes(Code::Unavailable)
+    Hedging::new(4).delay(100 * MS).non_fatal_codes(Code::Unavailable)
 }
 
 fn hedged(hedging: Hedging) -> Policy {
@@ -112,7 +112,7 @@ fn h06_a_fatal_failure_ends_all() {
 /// h16: without a list of codes every failure is fatal.
 #[test]
 fn h16_every_failure_is_fatal_unless_said() {
-    let mut operation = ByHand::begin(&hedged(Hedging::new(4).with_delay(100 * MS)));
+    let mut operation = ByHand::begin(&hedged(Hedging::new(4).delay(100 * MS)));
     assert_eq!(operation.until(150 * MS).len(), 2);
     assert_eq!(operation.ended(1, unavailable()).now(), ["150 cancel 2", "150 stop of 1 NON_RETRYABLE"]);
 }
@@ -212,7 +212,7 @@ fn h11_without_a_delay_all_go_at_once() {
 /// gRFC A6: a number above five is read as five.
 #[test]
 fn h12_no_more_than_five_are_made_by_grpcs_rules() {
-    let many = Hedging::new(99).with_non_fatal_codes(Code::Unavailable);
+    let many = Hedging::new(99).non_fatal_codes(Code::Unavailable);
     let policy = hedged(many);
     assert_eq!(policy.attempts_cap(), Some(5));
     let mut operation = ByHand::begin(&policy);
@@ -317,7 +317,7 @@ fn a_hedge_that_was_lost_is_sent_again() {
 
 #[test]
 fn one_attempt_is_no_hedging() {
-    let mut operation = ByHand::begin(&hedged(Hedging::new(1).with_non_fatal_codes(Code::Unavailable)));
+    let mut operation = ByHand::begin(&hedged(Hedging::new(1).non_fatal_codes(Code::Unavailable)));
     assert_eq!(operation.until(1000 * MS), ["0 send 1"]);
     assert_eq!(operation.ended(1, unavailable()).now(), ["1000 stop of 1 MAX_ATTEMPTS"]);
 }
@@ -327,7 +327,7 @@ fn one_attempt_is_no_hedging() {
 fn time_beyond_all_clocks_ends_hedging() {
     let budget = Arc::new(RetryBudget::tokens(1, 1.0));
     budget.failed();
-    let policy = hedged(base().with_delay(Duration::MAX)).with_budget(budget);
+    let policy = hedged(base().delay(Duration::MAX)).with_budget(budget);
     let mut operation = ByHand::begin(&policy);
     operation.send();
     assert_eq!(operation.wake_at(), Some(Duration::from_nanos(u64::MAX)));

@@ -81,7 +81,7 @@ fn a_code_that_is_not_retried_ends_a_stream() {
 /// Whichever attempt goes on, it can't be one of several.
 #[test]
 fn a_hedged_stream_is_not_resumed() {
-    let hedging = Hedging::new(2).with_non_fatal_codes(Code::Unavailable);
+    let hedging = Hedging::new(2).non_fatal_codes(Code::Unavailable);
     let mut operation = ByHand::begin(&policy().with_hedging(hedging));
     assert_eq!(operation.now(), ["0 send 1", "0 hedge 2"]);
     operation.ended(1, broken());

@@ -127,6 +127,7 @@ impl Reader<'_> {
             span: node.span,
             max_attempts: attempts.map(|node| scalars.count(node, "maxAttempts")).transpose()?,
             delay: delay.map(|node| scalars.duration(node, "hedgingDelay")).transpose()?,
+            percentile: None,
             non_fatal_codes: codes
                 .map(|node| scalars.codes(node, "nonFatalStatusCodes", self.findings))
                 .transpose()?,

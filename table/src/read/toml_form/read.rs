@@ -242,12 +242,18 @@ impl Reader<'_> {
     }
 
     fn hedging(&mut self, node: &Node) -> Result<HedgingPolicy, TableError> {
-        let names = ["max_attempts", "delay", "non_fatal_codes"];
-        let [attempts, delay, codes] = self.find(node, "hedging", names)?;
+        let names = ["max_attempts", "delay", "percentile", "non_fatal_codes"];
+        let [attempts, delay, percentile, codes] = self.find(node, "hedging", names)?;
+        let percentile = percentile.map(|node| self.scalars.number(node, "percentile")).transpose()?;
+        if let Some(percentile) = percentile.filter(|number| !(number.value > 0.0 && number.value < 1.0)) {
+            let help = "write a number above 0 and below 1, such as 0.95";
+            return Err(self.source.fault(percentile.span, "is no percentile", help));
+        }
         Ok(HedgingPolicy {
             span: node.span,
             max_attempts: attempts.map(|node| self.scalars.count(node, "max_attempts")).transpose()?,
             delay: delay.map(|node| self.time(node)).transpose()?,
+            percentile,
             non_fatal_codes: codes
                 .map(|node| self.scalars.codes(node, "non_fatal_codes", &mut self.findings))
                 .transpose()?,

@@ -1,0 +1,161 @@
+//! Hedged calls over the whole stack: gRFC A6, and what is ours.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use gax_retry::{Code, Compatibility, Hedging, RetrySettings, StopReason};
+use std::time::Duration;
+use tokio::time::sleep;
+use tonic::Status;
+use tonic_gax::{Note, OperationReport};
+use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
+use tonic_gax_tests::{Beat, Reply, Script, Setup, Stack, VirtualServer, ms, report_of, reported, row, rows};
+
+const LOST: Code = Code::Cancelled;
+const BUSY: Code = Code::Unavailable;
+
+/// Three attempts, 100 ms apart, UNAVAILABLE is not fatal; half a second for each, one for all.
+fn setup() -> Setup {
+    let settings =
+        RetrySettings::builder().initial_rpc_timeout(ms(500)).total_timeout(ms(1000)).build().unwrap();
+    Setup::new(settings).hedged(Hedging::new(3).delay(ms(100)).non_fatal_codes([BUSY]))
+}
+
+async fn call(
+    stack: Stack,
+    setup: &Setup,
+    steps: impl IntoIterator<Item = (u64, Reply)>,
+) -> (Result<(), Status>, OperationReport, VirtualServer) {
+    let steps = steps.into_iter().map(|(after, reply)| (ms(after), reply));
+    let server = VirtualServer::start(Script::of(steps));
+    let result = stack.caller(server.channel(), setup).list(reported(ListAssetsRequest::default())).await;
+    let report = report_of(&result);
+    // The resets of losers reach the server.
+    sleep(ms(1)).await;
+    (result.map(drop), report, server)
+}
+
+/// When the server was told to stop, of each request.
+fn gone(server: &VirtualServer) -> Vec<Option<Duration>> {
+    server.log().arrivals().iter().map(|arrival| arrival.gone).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_good_reply_wins_and_the_server_sees_the_others_cancelled() {
+    for stack in Stack::ALL {
+        let (result, report, server) =
+            call(stack, &setup(), [(0, Reply::Hang), (120, Reply::Serve), (0, Reply::Hang)]).await;
+        result.unwrap();
+        let expected = [
+            row(1, 500, 0, 0, 220, LOST),
+            row(2, 500, 100, 100, 220, Code::Ok),
+            row(3, 500, 100, 200, 220, LOST),
+        ];
+        assert_eq!(rows(&report), expected, "{stack:?}");
+        assert_eq!(report.stop_reason(), None, "{stack:?}");
+        assert_eq!(server.seen(), [(0, Some(500)), (100, Some(500)), (200, Some(500))], "{stack:?}");
+        assert_eq!(gone(&server), [Some(ms(220)), None, Some(ms(220))], "{stack:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_before_the_delay_is_the_only_attempt() {
+    for stack in Stack::ALL {
+        let (result, report, server) = call(stack, &setup(), [(99, Reply::Serve)]).await;
+        result.unwrap();
+        assert_eq!(rows(&report), [row(1, 500, 0, 0, 99, Code::Ok)], "{stack:?}");
+        assert_eq!(server.seen().len(), 1, "{stack:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_that_is_not_fatal_brings_the_next_at_once_and_another_ends_all() {
+    let fatal = || Reply::status(Status::permission_denied("not yours"));
+    for stack in Stack::ALL {
+        let steps = [(30, Reply::unavailable()), (0, Reply::Hang), (50, fatal())];
+        let (result, report, server) = call(stack, &setup(), steps).await;
+        let status = result.unwrap_err();
+        assert_eq!((status.code(), status.message()), (tonic::Code::PermissionDenied, "not yours"));
+        let expected = [
+            row(1, 500, 0, 0, 30, BUSY),
+            row(2, 500, 0, 30, 180, LOST),
+            row(3, 500, 100, 130, 180, Code::PermissionDenied),
+        ];
+        assert_eq!(rows(&report), expected, "{stack:?}");
+        assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable), "{stack:?}");
+        assert_eq!(gone(&server), [None, Some(ms(180)), None], "{stack:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_attempt_outlives_the_total() {
+    let mut patient = setup();
+    patient.settings = patient.settings.to_builder().total_timeout(ms(250)).build().unwrap();
+    for stack in Stack::ALL {
+        let (result, report, server) = call(stack, &patient, std::iter::repeat_n((0, Reply::Hang), 3)).await;
+        assert_eq!(result.unwrap_err().code(), tonic::Code::DeadlineExceeded, "{stack:?}");
+        assert_eq!(report.attempt_count(), 3, "{stack:?}");
+        assert_eq!(server.seen(), [(0, Some(250)), (100, Some(150)), (200, Some(50))], "{stack:?}");
+        assert_eq!(gone(&server), [Some(ms(250)); 3], "{stack:?}");
+    }
+}
+
+/// gRFC A6: response headers commit the call.
+#[tokio::test(start_paused = true)]
+async fn by_grpcs_rules_headers_decide() {
+    let headers_first =
+        || Reply::play([Beat::Wait(ms(150)), Beat::message(&()), Beat::trailers(&[("grpc-status", "0")])]);
+    for stack in Stack::ALL {
+        let steps = || [(0, Reply::Hang), (20, headers_first()), (0, Reply::Hang)];
+        let (result, report, server) = call(stack, &setup().compatible(Compatibility::Grpc), steps()).await;
+        result.unwrap();
+        assert_eq!(report.attempt_count(), 2, "{stack:?}: no hedge follows the headers");
+        assert_eq!(gone(&server), [Some(ms(120)), None], "{stack:?}");
+
+        let (result, report, server) = call(stack, &setup(), steps()).await;
+        result.unwrap();
+        assert_eq!(report.attempt_count(), 3, "{stack:?}");
+        assert_eq!(gone(&server), [Some(ms(270)), None, Some(ms(270))], "{stack:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_over_the_replay_limit_is_not_hedged() {
+    for stack in Stack::ALL {
+        let (result, report, server) = call(stack, &setup().replaying(0), [(400, Reply::Serve)]).await;
+        result.unwrap();
+        assert_eq!((report.attempt_count(), server.seen().len()), (1, 1), "{stack:?}");
+        assert_eq!(report.notes(), [Note::RequestTooLargeToReplay], "{stack:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_percentile_is_learnt_from_the_calls_before() {
+    let measured =
+        Setup::new(RetrySettings::logical_timeout(ms(2000))).hedged(Hedging::new(2).percentile(0.9));
+    for stack in Stack::ALL {
+        // Twenty calls of 1 to 20 ms, then two that hang.
+        let steps = (1..=20)
+            .map(|after| (ms(after), Reply::Serve))
+            .chain([(ms(1000), Reply::Serve), (ms(1), Reply::Serve)]);
+        let server = VirtualServer::start(Script::of(steps));
+        let mut caller = stack.caller(server.channel(), &measured);
+        for _ in 0..20 {
+            let response = caller.list(reported(ListAssetsRequest::default())).await;
+            assert_eq!(report_of(&response).attempt_count(), 1, "{stack:?}");
+        }
+        let response = caller.list(reported(ListAssetsRequest::default())).await;
+        // 18 of 20 calls took no more than 18 ms.
+        let expected = [row(1, 2000, 0, 0, 19, LOST), row(2, 1982, 18, 18, 19, Code::Ok)];
+        assert_eq!(rows(&report_of(&response)), expected, "{stack:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn to_drop_the_call_cancels_every_attempt() {
+    for stack in Stack::ALL {
+        let server = VirtualServer::start(Script::always(Reply::Hang));
+        let mut caller = stack.caller(server.channel(), &setup());
+        tokio::time::timeout(ms(150), caller.list(ListAssetsRequest::default())).await.unwrap_err();
+        sleep(ms(1000)).await;
+        assert_eq!(gone(&server), [Some(ms(150)); 2], "{stack:?}");
+    }
+}
