@@ -1,22 +1,21 @@
 //! Generates the messages, servers and clients that the end-to-end tests use, and those of `examples/`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // In the repository these are links, which not every system can follow; in a package they are folders.
+    let shared = if Path::new("proto/google").is_dir() { "proto" } else { "../proto" };
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
     tonic_gax_build::configure()
-        .retry_table("../proto/google/cloud/asset/v1/cloudasset_grpc_service_config.json")
+        .retry_table(format!("{shared}/google/cloud/asset/v1/cloudasset_grpc_service_config.json"))
         .retry_table("proto/talk_grpc_service_config.json")
         .file_descriptor_set_path(out.join("descriptors.bin"))
         .include_file("services.rs")
         .generate_default_stubs(true)
-        .compile_protos(
-            &["google/cloud/asset/v1/asset_service.proto", "talk.proto"],
-            &["../proto", "proto"],
-        )?;
+        .compile_protos(&["google/cloud/asset/v1/asset_service.proto", "talk.proto"], &[shared, "proto"])?;
     tonic_gax_build::configure()
-        .retry_table("../proto/library/v1/library_grpc_service_config.json")
+        .retry_table(format!("{shared}/library/v1/library_grpc_service_config.json"))
         .include_file("library.rs")
-        .compile_protos(&["library/v1/library.proto"], &["../proto"])?;
+        .compile_protos(&["library/v1/library.proto"], &[shared])?;
     Ok(())
 }

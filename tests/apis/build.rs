@@ -15,14 +15,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rustc-check-cfg=cfg(google_protos)");
     println!("cargo::rerun-if-env-changed=TONIC_GAX_SHARED");
     println!("cargo::rerun-if-changed=build.rs");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let proto = root.join("proto");
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = package.join("../..");
+    // In the repository these are links, which not every system can follow; in a package they are folders.
+    let linked = |link: &str, place: &str| {
+        let link = package.join(link);
+        if link.is_dir() { link } else { root.join(place) }
+    };
+    let proto = linked("proto", "proto");
     let own_table = proto.join("google/cloud/asset/v1/cloudasset_grpc_service_config.json");
 
     generator("own")?.retry_table(&own_table).compile_protos(&[ASSET], &[&proto])?;
     published("own_published")?.retry_table(&own_table).compile_protos(&[ASSET], &[&proto])?;
 
-    let data = root.join("codegen/tests/data");
+    let data = linked("data/codegen", "codegen/tests/data");
     // tonic's own client and server can't cope with these names.
     generator("edge")?
         .dialect(Dialect::AsWritten)
