@@ -14,8 +14,9 @@ mod transport;
 pub use closure::{ErrorCode, Retried, RetryError, Retryable, Retryer, retry, retry_blocking};
 pub use gax_retry::{
     Attempt, AttemptPlan, Backoff, BackoffStrategy, BatchingSettings, Cap, Code, CodeSet, Compatibility,
-    Jitter, LimitExceeded, Limits, MethodKind, NotAttempted, Policy, RetryDelays, RetrySettings,
-    RetrySettingsBuilder, SettingsError, StartedAttempt, StopReason, TimeRule,
+    IntoCodes, Jitter, LimitExceeded, Limits, MethodKind, NotAttempted, Override, ParseCodeError, Policy,
+    RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError, SettingsOverrides, SettingsProblem,
+    StartedAttempt, StopReason, TimeRule,
 };
 #[cfg(feature = "http")]
 pub use gax_retry::{
@@ -25,7 +26,7 @@ pub use gax_retry::{
 };
 #[cfg(feature = "tables")]
 pub use gax_table::{Dialect, RetryTable, RetryTableBuilder, TableError};
-pub use grpc::{DeadlineFuture, DeadlineLayer, DeadlineService, ResponseBody};
+pub use grpc::{CodeExt, DeadlineFuture, DeadlineLayer, DeadlineService, ResponseBody};
 #[cfg(feature = "tables")]
 pub use grpc::{DescriptorError, ResponseFuture, RetryLayer, RetryService};
 #[cfg(feature = "reqwest")]

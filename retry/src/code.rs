@@ -121,6 +121,19 @@ impl fmt::Display for Code {
     }
 }
 
+impl From<Code> for i32 {
+    fn from(code: Code) -> i32 {
+        code.number()
+    }
+}
+
+/// For iterators over references, such as those of a slice.
+impl From<&Code> for i32 {
+    fn from(code: &Code) -> i32 {
+        code.number()
+    }
+}
+
 impl FromStr for Code {
     type Err = ParseCodeError;
 
@@ -149,6 +162,14 @@ impl TryFrom<i32> for Code {
 #[error("{text:?} is not a gRPC status code (a name such as UNAVAILABLE, or a number from 0 to 16)")]
 pub struct ParseCodeError {
     text: String,
+}
+
+impl ParseCodeError {
+    /// The name or number that was given.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
 }
 
 /// A set of [`Code`]s, kept in the bits of one integer.

@@ -11,6 +11,7 @@ pub mod conformance;
 pub mod gax_java;
 #[cfg(feature = "http")]
 mod http;
+mod into_codes;
 mod jitter;
 mod method_kind;
 mod nanos;
@@ -37,6 +38,7 @@ pub use http::{
     RequestFacts, StatusSet, TransportFailure, TransportFailures, UnknownPresetError, UnknownRuleError,
     presets, retry_info_in_json,
 };
+pub use into_codes::IntoCodes;
 #[cfg(feature = "sys-rng")]
 pub use jitter::ThreadJitter;
 pub use jitter::{JitterSource, NoJitter, ScriptedJitter, SeededJitter, jittered_delay};
@@ -48,7 +50,10 @@ pub use operation::{
 pub use plan::{AttemptPlan, Impact, Response};
 pub use retry_after::retry_after;
 pub use server_delay::ServerDelay;
-pub use settings::{RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError, SettingsProblem};
+pub use settings::{
+    Override, RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError, SettingsOverrides,
+    SettingsProblem,
+};
 pub use started_attempt::{AttemptKind, StartedAttempt};
 pub use stop_reason::StopReason;
 pub use strategy::{Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};
@@ -57,7 +62,9 @@ pub use strategy::{Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};
 #[doc(hidden)]
 pub mod __private {
     pub use crate::attempt_table::{AttemptRow, AttemptTable};
-    pub use crate::private::{batching_settings, retry_settings, unchecked};
+    pub use crate::private::{
+        batching_settings, code_problem, no_problems, retry_settings, rpc_problem, unchecked,
+    };
     pub use crate::text::{
         Align, Cell, DurationError, Escaped, Grid, Human, Role, closest, is_unprintable, parse_duration,
         parse_nanos,

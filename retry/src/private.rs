@@ -1,7 +1,10 @@
 //! What generated code and the other crates of this project make settings with. Not for people: it may change in
 //! any release.
 
-use crate::{BatchingSettings, LimitExceeded, RetrySettings, RetrySettingsBuilder};
+use crate::{
+    BatchingSettings, LimitExceeded, ParseCodeError, RetrySettings, RetrySettingsBuilder, SettingsError,
+    SettingsProblem,
+};
 use std::time::Duration;
 
 /// Settings from all their fields, unchecked: the generator has checked them.
@@ -36,6 +39,32 @@ pub const fn retry_settings(
 #[must_use]
 pub const fn unchecked(builder: RetrySettingsBuilder) -> RetrySettings {
     builder.unchecked()
+}
+
+/// The problems of several RPCs as one error.
+///
+/// # Errors
+///
+/// There is a problem.
+pub fn no_problems(problems: Vec<SettingsProblem>) -> Result<(), SettingsError> {
+    if problems.is_empty() { Ok(()) } else { Err(SettingsError::new(problems)) }
+}
+
+/// A problem of an RPC.
+#[must_use]
+pub fn rpc_problem(
+    rpc: &'static str,
+    field: &'static str,
+    value: String,
+    reason: &'static str,
+) -> SettingsProblem {
+    SettingsProblem::new(field, value, reason).of_rpc(rpc)
+}
+
+/// A retryable code of an RPC that is none.
+#[must_use]
+pub fn code_problem(rpc: &'static str, error: &ParseCodeError) -> SettingsProblem {
+    SettingsProblem::of_code(error).of_rpc(rpc)
 }
 
 /// How requests are gathered, from all its fields.

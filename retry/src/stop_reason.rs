@@ -28,6 +28,8 @@ pub enum StopReason {
     ServerDelayExceedsBudget,
     /// The channel under the client is closed for good.
     ChannelClosed,
+    /// The settings that the call brings along, or the codes that it is to retry, can't be used: nothing was sent.
+    InvalidOptions,
     /// The caller cancelled the operation.
     Cancelled,
 }
@@ -47,6 +49,7 @@ impl StopReason {
             StopReason::Pushback => "PUSHBACK",
             StopReason::ServerDelayExceedsBudget => "SERVER_DELAY_EXCEEDS_BUDGET",
             StopReason::ChannelClosed => "CHANNEL_CLOSED",
+            StopReason::InvalidOptions => "INVALID_OPTIONS",
             StopReason::Cancelled => "CANCELLED",
         }
     }

@@ -127,7 +127,8 @@ impl<T: Transport> Client<T> {
         let options = (!extensions.is_empty()).then(|| extensions.remove::<CallOptions>()).flatten();
         let mut headers = metadata.into_headers();
         let plan = method.plan.of_call(options.as_ref());
-        let wants_report = method.plan.limits.reports || options.is_some_and(|options| options.report);
+        let asked = options.as_ref().and_then(|options| options.report);
+        let wants_report = asked.unwrap_or(method.plan.limits.reports);
         let message = if codec.is_plain() {
             codec.encode(&message)?
         } else {

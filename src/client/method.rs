@@ -56,10 +56,10 @@ mod tests {
     use crate::operation::JitterSeeds;
     use crate::settings::BufferLimits;
     use crate::settings::CallSettings;
-    use gax_retry::{Compatibility, RetrySettings};
+    use gax_retry::{CodeSet, Compatibility, RetrySettings};
 
     fn method() -> Method {
-        let settings = CallSettings::new(RetrySettings::default(), []);
+        let settings = CallSettings::new(RetrySettings::default(), CodeSet::EMPTY);
         let (limits, jitter) = (BufferLimits::default(), JitterSeeds::default());
         let path = PathAndQuery::from_static("/pkg.Service/Method");
         Method {

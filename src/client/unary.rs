@@ -5,10 +5,10 @@ use super::codec::Codec;
 use super::encoded::Encoded;
 use crate::body::FrameBuffer;
 use crate::grpc::{
-    GrpcProtocol, OwnService, ReadExtent, Remainder, Reply, ResponseBody, ResponseReader, Transport, header,
+    CodeExt as _, GrpcProtocol, OwnService, ReadExtent, Remainder, Reply, ResponseBody, ResponseReader,
+    Transport, header,
 };
 use crate::operation::{Driver, Finished, OperationError, OperationReport};
-use gax_retry::Code;
 use http::HeaderName;
 use pin_project_lite::pin_project;
 use prost::Message;
@@ -91,11 +91,7 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
                     let name = driver.as_mut().protocol().name();
                     Poll::Ready(reported(decoded, driver.report(None, name)))
                 }
-                Finished::Failure(stop) => {
-                    let name = driver.as_mut().protocol().name();
-                    let report = driver.as_mut().report(Some(stop), name);
-                    Poll::Ready(Err(driver.protocol().status(stop, report)))
-                }
+                Finished::Failure(stop) => Poll::Ready(Err(driver.failed(stop))),
             },
         }
     }
@@ -135,7 +131,7 @@ fn reported<M>(decoded: Result<Response<M>, Status>, report: OperationReport) ->
         }
         Err(mut status) => {
             if status.source().is_none() {
-                let report = report.unreadable(Code::from_wire(status.code() as i32));
+                let report = report.unreadable(status.code().to_gax());
                 status.set_source(Arc::new(OperationError::new(report, None)));
             }
             Err(status)

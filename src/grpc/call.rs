@@ -59,7 +59,7 @@ impl<A: ServiceHandle> Call<A> {
         let Inspection { options, timeout, compact } = Inspection::at(&request, is_named);
         let own_plan = plan.of_call(options);
         let bound = shorter(timeout, time_left());
-        let wants_report = plan.limits.reports || options.is_some_and(|options| options.report);
+        let wants_report = options.and_then(|options| options.report).unwrap_or(plan.limits.reports);
         if options.is_some() {
             // They are nobody else's.
             request.extensions_mut().remove::<CallOptions>();
@@ -148,11 +148,7 @@ impl<A: ServiceHandle> Future for Call<A> {
                         });
                         Ok(response(reply, report))
                     }
-                    Finished::Failure(stop) => {
-                        let name = driver.as_mut().protocol().name();
-                        let report = driver.as_mut().report(Some(stop), name);
-                        Err(driver.protocol().status(stop, report))
-                    }
+                    Finished::Failure(stop) => Err(driver.failed(stop)),
                 })
             }
             CallProj::Passthrough { call } => call.poll(cx),

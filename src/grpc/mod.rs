@@ -34,6 +34,7 @@ pub(crate) use response::{PREFIX, ReadExtent, Remainder, ResponseReader};
 pub use response_future::ResponseFuture;
 #[cfg(feature = "tables")]
 pub use service::RetryService;
+pub use status::CodeExt;
 pub(crate) use status::not_sent;
 pub(crate) use status::received::value as header;
 pub use transport::Transport;

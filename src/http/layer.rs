@@ -6,7 +6,8 @@ use super::shared_state::{HttpLimits, SharedState};
 use crate::http::failure::Connections;
 use crate::operation::JitterSeeds;
 use gax_retry::{
-    CodeSet, Compatibility, IdempotencyStrategy, IdempotencyTable, Preset, RetrySettings, StatusSet,
+    CodeSet, Compatibility, IdempotencyStrategy, IdempotencyTable, IntoCodes, ParseCodeError, Preset,
+    RetrySettings, StatusSet,
 };
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -87,15 +88,18 @@ pub struct HttpRetryLayer {
 
 #[derive(Debug, Clone)]
 enum Basis {
-    Settings(RetrySettings, CodeSet),
+    Settings(RetrySettings, Result<CodeSet, ParseCodeError>),
     Preset(Box<Preset>),
 }
 
 impl HttpRetryLayer {
     /// A layer that retries these codes by these settings.
+    ///
+    /// With a number that is no code, every request ends with an error
+    /// ([`StopReason::InvalidOptions`](crate::StopReason::InvalidOptions)), and nothing is sent.
     #[must_use]
-    pub fn new(settings: &RetrySettings, codes: impl Into<CodeSet>) -> Self {
-        Self::of(Basis::Settings(settings.clone(), codes.into()))
+    pub fn new<K>(settings: &RetrySettings, codes: impl IntoCodes<K>) -> Self {
+        Self::of(Basis::Settings(settings.clone(), codes.into_codes()))
     }
 
     /// A layer that retries as a document, tool or library does.
@@ -230,7 +234,7 @@ impl HttpRetryLayer {
 
     fn shared(&self) -> Arc<SharedState> {
         let mut policy = match &self.basis {
-            Basis::Settings(settings, codes) => HttpPlan::new(settings, *codes, self.compatibility),
+            Basis::Settings(settings, codes) => HttpPlan::new(settings, codes.clone(), self.compatibility),
             Basis::Preset(preset) => HttpPlan::of_preset(preset),
         };
         if let Some(table) = &self.table {

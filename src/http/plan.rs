@@ -3,8 +3,8 @@
 use crate::settings::CallOptions;
 use gax_retry::{
     Classification, Code, CodeSet, Compatibility, HeaderLookup, HttpFailure, IdempotencyStrategy,
-    IdempotencyTable, Policy, Preset, RequestFacts, RetrySettings, StatusSet, TransportFailure,
-    TransportFailures,
+    IdempotencyTable, ParseCodeError, Policy, Preset, RequestFacts, RetrySettings, StatusSet,
+    TransportFailure, TransportFailures,
 };
 use http::HeaderMap;
 use http::request::Parts;
@@ -27,7 +27,11 @@ pub(crate) struct HttpPlan {
 }
 
 impl HttpPlan {
-    pub(crate) fn new(settings: &RetrySettings, codes: CodeSet, compatibility: Compatibility) -> Self {
+    pub(crate) fn new(
+        settings: &RetrySettings,
+        codes: Result<CodeSet, ParseCodeError>,
+        compatibility: Compatibility,
+    ) -> Self {
         let is_java = compatibility == Compatibility::GaxJava;
         Self {
             policy: Policy::with_compatibility(settings, codes, compatibility),
@@ -63,18 +67,12 @@ impl HttpPlan {
 
     /// Takes in what one call brings along.
     pub(crate) fn apply(&mut self, options: &CallOptions) {
-        if let Some(settings) = &options.retry_settings {
-            self.policy = self.policy.clone().with_retry_settings(settings);
-        }
-        if let Some(codes) = options.retryable_codes {
-            self.policy = self.policy.clone().with_retryable_codes(codes);
+        self.policy = options.applied_to(self.policy.clone());
+        if options.replaces_codes() {
             self.statuses = None;
             self.transport = None;
         }
-        if let Some(timeout) = options.attempt_timeout {
-            self.policy = self.policy.clone().with_attempt_timeout(timeout);
-        }
-        self.timeout = options.timeout;
+        self.timeout = options.deadline();
     }
 
     /// What the table says of a request.

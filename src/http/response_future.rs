@@ -67,14 +67,18 @@ where
             Finished::Failure(stop) => (driver.as_mut().protocol().ended.take(), Some(stop)),
         };
         let name = driver.as_mut().protocol().name();
-        let report = driver.as_mut().report(stop, name).with_detail(Detail::new(driver.protocol().details()));
+        let report =
+            driver.as_mut().report(stop, name).with_detail(Detail::new(driver.as_mut().protocol().details()));
         Poll::Ready(match ended {
             Some(Ended::Response(mut response)) => {
                 response.extensions_mut().insert(report);
                 Ok(*response)
             }
             Some(Ended::Broken(broken)) => Err(HttpError::new(report, broken)),
-            None => Err(HttpError::new(report, Broken::NoTime)),
+            None => {
+                let problem = driver.plan().policy.problem().cloned();
+                Err(HttpError::new(report, problem.map_or(Broken::NoTime, Broken::Invalid)))
+            }
         })
     }
 }

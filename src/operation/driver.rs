@@ -107,6 +107,10 @@ impl<P: Protocol> Driver<P> {
         self.project().protocol
     }
 
+    pub(crate) fn plan(&self) -> Arc<P::Plan> {
+        Arc::clone(&self.plan)
+    }
+
     /// Whether the report of a success tells more than that the first attempt succeeded.
     #[inline]
     pub(crate) fn has_news(&self) -> bool {
@@ -129,7 +133,12 @@ impl<P: Protocol> Driver<P> {
             driver.protocol.bound(&driver.plan),
             driver.protocol.jitter(&driver.plan),
         );
-        driver.slot = Slot::Preparing;
+        // An operation that can't be run as it is asked for does not wait for its request.
+        let stop = policy.problem().map(|_| driver.progress.next(policy));
+        driver.slot = match stop {
+            Some(Action::Finish(End::Failure(stop))) => Slot::Refused { stop },
+            _ => Slot::Preparing,
+        };
         driver
     }
 

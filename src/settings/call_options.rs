@@ -1,12 +1,28 @@
 //! The settings of one call.
 
-use gax_retry::{CodeSet, RetrySettings};
+use gax_retry::{CodeSet, IntoCodes, Override, ParseCodeError, Policy, RetrySettings, SettingsOverrides};
 use std::time::Duration;
 
 /// Settings of a single call, put into the request's extensions.
 ///
-/// What is not set is taken from the client's or the layer's settings of the method. The two timeouts
-/// have two names, never one: `timeout` is the whole operation, `attempt_timeout` one try.
+/// What is not set is taken from the client's or the layer's settings of the method. The order of the calls below makes
+/// no difference: single fields go over [`retry_settings`](Self::retry_settings) if that is given, else over the
+/// method's own. The two timeouts have two names, never one: `timeout` is the whole operation, `attempt_timeout` one
+/// attempt.
+///
+/// # Defaults
+///
+/// Nothing is set.
+///
+/// # Errors
+///
+/// Options that can't work end the call with `INVALID_ARGUMENT`, and nothing is sent. The status says what is wrong; its
+/// [`OperationError`](crate::OperationError) has the reason
+/// [`StopReason::InvalidOptions`](crate::StopReason::InvalidOptions). That is: no attempts, a multiplier that is below 1
+/// or not finite, a longest delay below the first one, a number that is no code.
+///
+/// Codes without any limit are no error: with neither a total timeout nor a number of attempts, nor a deadline of the
+/// caller's, a call is one attempt ([`StopReason::NoLimits`](crate::StopReason::NoLimits)).
 ///
 /// # Examples
 ///
@@ -16,19 +32,19 @@ use std::time::Duration;
 ///
 /// let mut request = tonic::Request::new(());
 /// request.extensions_mut().insert(CallOptions::new().timeout(Duration::from_secs(2)));
-/// // or, the same:
-/// let request = tonic::Request::new(())
-///     .with_call_options(CallOptions::new().timeout(Duration::from_secs(2)).retryable_codes([Code::Aborted]));
+/// // or, the same with more:
+/// let request = tonic::Request::new(()).with_call_options(
+///     CallOptions::new().timeout(Duration::from_secs(2)).max_attempts(3).retryable_codes([Code::Aborted]),
+/// );
 /// # let _ = request;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 #[must_use = "call options do nothing until they are in a request"]
 pub struct CallOptions {
-    pub(crate) retry_settings: Option<RetrySettings>,
-    pub(crate) retryable_codes: Option<CodeSet>,
-    pub(crate) timeout: Option<Duration>,
-    pub(crate) attempt_timeout: Option<Duration>,
-    pub(crate) report: bool,
+    retry_settings: Option<RetrySettings>,
+    overrides: SettingsOverrides,
+    retryable_codes: Option<Result<CodeSet, ParseCodeError>>,
+    pub(crate) report: Option<bool>,
 }
 
 impl CallOptions {
@@ -37,46 +53,121 @@ impl CallOptions {
         Self::default()
     }
 
-    /// Replaces the method's settings whole, for this call.
+    /// Replaces the method's settings whole, for this call. Single fields that are set besides go over these.
     pub fn retry_settings(mut self, settings: RetrySettings) -> Self {
         self.retry_settings = Some(settings);
         self
     }
 
-    /// Replaces the method's retryable codes, for this call.
-    pub fn retryable_codes(mut self, codes: impl Into<CodeSet>) -> Self {
-        self.retryable_codes = Some(codes.into());
+    /// Replaces the method's retryable codes, for this call: codes of this crate, of tonic, or their numbers. For none
+    /// give [`CodeSet::EMPTY`].
+    ///
+    /// By gax-java's rules they don't turn retries on where the method has none: that takes settings, or a number of
+    /// attempts, as well.
+    pub fn retryable_codes<K>(mut self, codes: impl IntoCodes<K>) -> Self {
+        self.retryable_codes = Some(codes.into_codes());
         self
     }
 
-    /// Bounds the whole operation, attempts and waits. The shorter of this, the settings' total timeout and
-    /// the request's own `grpc-timeout` counts. Zero: no time is left, the call ends at once and nothing is sent.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
-        self
+    /// The time of the whole operation, attempts and waits, in place of the settings' total timeout, be it longer or
+    /// shorter. A `grpc-timeout` that the request carries and the deadline of the request that is being served bound
+    /// the operation besides: the shortest of the three counts.
+    ///
+    /// It is the caller's deadline: no attempt outlives it, whatever the [compatibility](crate::Compatibility). Zero: no
+    /// time is left, the call ends at once and nothing is sent.
+    pub fn timeout(self, timeout: Duration) -> Self {
+        self.with(|overrides| overrides.with_total_timeout(Override::Set(timeout)))
     }
 
-    /// Gives every attempt this timeout, in place of the settings' initial and maximum RPC timeouts; still
-    /// clamped to what is left of the operation. Zero: no time is left, the call ends at once and nothing is sent.
-    pub fn attempt_timeout(mut self, timeout: Duration) -> Self {
-        self.attempt_timeout = Some(timeout);
-        self
+    /// Lifts the settings' total timeout. A `grpc-timeout` that the request carries and the deadline of the request that
+    /// is being served stay, and so do the timeouts of attempts.
+    pub fn no_timeout(self) -> Self {
+        self.with(|overrides| overrides.with_total_timeout(Override::Disabled))
     }
 
-    /// Asks for the [`OperationReport`](crate::OperationReport) in the response's extensions even where one
-    /// attempt was enough. Otherwise it is there only if there is more to tell: another attempt, a transparent
-    /// retry, a note.
+    /// Gives every attempt this timeout, in place of the settings' initial and maximum RPC timeouts and their
+    /// multiplier. It is clamped to what is left of the operation (by gax-java's rules to what the caller's own deadlines
+    /// leave). It does not apply to streams. Zero: no time is left, the call ends at once and nothing is sent.
+    pub fn attempt_timeout(self, timeout: Duration) -> Self {
+        self.with(|overrides| overrides.with_rpc_timeout(Override::Set(timeout)))
+    }
+
+    /// Lets every attempt use all that is left of the operation, whatever RPC timeouts the settings have. (By gax-java's
+    /// rules an attempt has no deadline then but the caller's own.)
+    pub fn no_attempt_timeout(self) -> Self {
+        self.with(|overrides| overrides.with_rpc_timeout(Override::Disabled))
+    }
+
+    /// The number of attempts, the first included, in place of the settings'. At least 1.
+    pub fn max_attempts(self, attempts: u32) -> Self {
+        self.with(|overrides| overrides.with_max_attempts(Override::Set(attempts)))
+    }
+
+    /// Lifts the settings' limit to the number of attempts. (gRPC's rules make no more than five all the same.)
+    pub fn no_max_attempts(self) -> Self {
+        self.with(|overrides| overrides.with_max_attempts(Override::Disabled))
+    }
+
+    /// One attempt: the same as [`max_attempts(1)`](Self::max_attempts). A request that provably was not sent is still
+    /// sent again.
+    pub fn no_retries(self) -> Self {
+        self.max_attempts(1)
+    }
+
+    /// The delay before the second attempt, in place of the settings'. Zero: at once. Beside it, what the settings leave
+    /// unset has other [defaults](crate::RetryDelays).
+    pub fn initial_retry_delay(self, delay: Duration) -> Self {
+        self.with(|overrides| overrides.with_initial_retry_delay(delay))
+    }
+
+    /// What a delay is multiplied by to give the next one, in place of the settings'. At least 1.
+    pub fn retry_delay_multiplier(self, multiplier: f64) -> Self {
+        self.with(|overrides| overrides.with_retry_delay_multiplier(multiplier))
+    }
+
+    /// The longest delay, in place of the settings'. Not below the first delay, if that is set, by the call or by the
+    /// settings.
+    pub fn max_retry_delay(self, delay: Duration) -> Self {
+        self.with(|overrides| overrides.with_max_retry_delay(delay))
+    }
+
+    /// Whether the response's extensions have the [`OperationReport`](crate::OperationReport) even where one attempt was
+    /// enough, whatever the client or layer says. After a retry it is there in any case.
     pub fn report(mut self, report: bool) -> Self {
-        self.report = report;
+        self.report = Some(report);
+        self
+    }
+
+    fn with(mut self, change: impl FnOnce(SettingsOverrides) -> SettingsOverrides) -> Self {
+        self.overrides = change(self.overrides);
         self
     }
 
     /// Whether the settings of the method are changed at all.
     pub(crate) fn changes_settings(&self) -> bool {
-        self.retry_settings.is_some()
-            || self.retryable_codes.is_some()
-            || self.timeout.is_some()
-            || self.attempt_timeout.is_some()
+        self.retry_settings.is_some() || self.replaces_codes() || !self.overrides.is_empty()
+    }
+
+    /// Whether the call says itself what is retried.
+    pub(crate) fn replaces_codes(&self) -> bool {
+        self.retryable_codes.is_some()
+    }
+
+    /// The time that the call gives all its attempts.
+    pub(crate) fn deadline(&self) -> Option<Duration> {
+        self.overrides.total_timeout().over(None)
+    }
+
+    /// The policy of the call, of that of its method.
+    pub(crate) fn applied_to(&self, mut policy: Policy) -> Policy {
+        if let Some(settings) = &self.retry_settings {
+            policy = policy.with_retry_settings(settings);
+        }
+        policy = policy.with_overrides(&self.overrides);
+        match &self.retryable_codes {
+            Some(codes) => policy.with_retryable_codes(codes.clone()),
+            None => policy,
+        }
     }
 }
 

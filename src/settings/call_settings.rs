@@ -1,6 +1,6 @@
 //! The settings of one RPC.
 
-use gax_retry::{BatchingSettings, CodeSet, Hedging, RetrySettings};
+use gax_retry::{BatchingSettings, CodeSet, Hedging, IntoCodes, ParseCodeError, RetrySettings};
 use std::time::Duration;
 
 /// The retryable codes and [`RetrySettings`] of one RPC.
@@ -11,10 +11,10 @@ use std::time::Duration;
 /// # Examples
 ///
 /// ```
-/// use tonic_gax::{CallSettings, Code, RetrySettings};
+/// use tonic_gax::{CallSettings, Code, CodeSet, RetrySettings};
 /// use std::time::Duration;
 ///
-/// let mut call = CallSettings::new(RetrySettings::no_retry(Duration::from_secs(60)), []);
+/// let mut call = CallSettings::new(RetrySettings::no_retry(Duration::from_secs(60)), CodeSet::EMPTY);
 /// call.set_retry_settings(
 ///         RetrySettings::builder().total_timeout(Duration::from_secs(30)).max_attempts(3).build()?,
 ///     )
@@ -26,15 +26,26 @@ use std::time::Duration;
 pub struct CallSettings {
     retry_settings: RetrySettings,
     retryable_codes: CodeSet,
+    /// What was given as a code and is none.
+    wrong_code: Option<ParseCodeError>,
     batching: Option<BatchingSettings>,
     hedging: Option<Hedging>,
 }
 
 impl CallSettings {
-    /// Settings made of these two.
+    /// Settings made of these two. With a number that is no code nothing is retried, and the stub settings' `build()` returns
+    /// an error.
     #[must_use]
-    pub fn new(retry_settings: RetrySettings, retryable_codes: impl Into<CodeSet>) -> Self {
-        Self { retry_settings, retryable_codes: retryable_codes.into(), batching: None, hedging: None }
+    pub fn new<K>(retry_settings: RetrySettings, retryable_codes: impl IntoCodes<K>) -> Self {
+        let mut settings = Self {
+            retry_settings,
+            retryable_codes: CodeSet::EMPTY,
+            wrong_code: None,
+            batching: None,
+            hedging: None,
+        };
+        settings.set_retryable_codes(retryable_codes);
+        settings
     }
 
     /// The limits and back-off.
@@ -80,10 +91,20 @@ impl CallSettings {
         self
     }
 
-    /// Replaces the codes that are retried.
-    pub fn set_retryable_codes(&mut self, codes: impl Into<CodeSet>) -> &mut Self {
-        self.retryable_codes = codes.into();
+    /// Replaces the codes that are retried: codes of this crate, of tonic, or their numbers. For none give
+    /// [`CodeSet::EMPTY`].
+    ///
+    /// With a number that is no code nothing is retried, and the stub settings' `build()` returns an error.
+    pub fn set_retryable_codes<K>(&mut self, codes: impl IntoCodes<K>) -> &mut Self {
+        let codes = codes.into_codes();
+        self.retryable_codes = codes.clone().unwrap_or_default();
+        self.wrong_code = codes.err();
         self
+    }
+
+    /// What was given as a code and is none.
+    pub(crate) fn wrong_code(&self) -> Option<&ParseCodeError> {
+        self.wrong_code.as_ref()
     }
 
     /// One attempt that may take the whole timeout (see [`RetrySettings::logical_timeout`]); the delays and
@@ -98,9 +119,8 @@ impl CallSettings {
     /// With a timeout of zero there is no time left: every call ends at once, and nothing is sent.
     pub fn set_simple_timeout_no_retries(&mut self, timeout: Duration) -> &mut Self {
         self.retry_settings = RetrySettings::no_retry(timeout);
-        self.retryable_codes = CodeSet::EMPTY;
         self.hedging = None;
-        self
+        self.set_retryable_codes(CodeSet::EMPTY)
     }
 }
 
@@ -115,7 +135,7 @@ mod tests {
     fn simple_timeout_replaces_everything() {
         let mut call = CallSettings::new(RetrySettings::default(), [Code::Unavailable]);
         call.set_simple_timeout_no_retries(SECOND);
-        assert_eq!(call, CallSettings::new(RetrySettings::no_retry(SECOND), []));
+        assert_eq!(call, CallSettings::new(RetrySettings::no_retry(SECOND), CodeSet::EMPTY));
     }
 
     #[test]

@@ -12,10 +12,10 @@ use gax_retry::RetrySettings;
 /// # Examples
 ///
 /// ```
-/// use tonic_gax::{CallSettings, OperationCallSettings, RetrySettings};
+/// use tonic_gax::{CallSettings, CodeSet, OperationCallSettings, RetrySettings};
 /// use std::time::Duration;
 ///
-/// let start = CallSettings::new(RetrySettings::no_retry(Duration::from_secs(60)), []);
+/// let start = CallSettings::new(RetrySettings::no_retry(Duration::from_secs(60)), CodeSet::EMPTY);
 /// let polling = RetrySettings::builder().initial_retry_delay(Duration::from_secs(1));
 /// let mut operation = OperationCallSettings::new(start, polling.clone().build()?);
 /// operation.set_polling_settings(polling.total_timeout(Duration::from_secs(3600)).build()?);

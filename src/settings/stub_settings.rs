@@ -2,7 +2,8 @@
 
 use super::CallSettings;
 use super::{MethodInfo, OperationCallSettings};
-use gax_retry::SettingsError;
+use gax_retry::__private::{code_problem, no_problems, rpc_problem};
+use gax_retry::{Code, RetrySettings, SettingsError, SettingsProblem};
 use std::time::Duration;
 
 /// What a generated `StubSettings` and its builder are made of.
@@ -18,17 +19,10 @@ impl StubSettings {
     /// What the retry table says.
     #[must_use]
     pub fn new(methods: &'static [MethodInfo]) -> Self {
-        let call = |method: &MethodInfo| {
-            CallSettings::new(method.retry_settings().clone(), method.retryable_codes())
-                .with_batching(method.batching_settings().cloned())
-        };
-        let operation = |method: &MethodInfo| {
-            Some(OperationCallSettings::new(call(method), method.polling_settings()?.clone()))
-        };
         Self {
             methods,
-            calls: methods.iter().map(call).collect(),
-            operations: methods.iter().filter_map(operation).collect(),
+            calls: methods.iter().map(call_by_table).collect(),
+            operations: methods.iter().filter_map(operation_by_table).collect(),
         }
     }
 
@@ -86,9 +80,22 @@ impl StubSettings {
     ///
     /// # Errors
     ///
-    /// None today: [`CallSettings`] can't hold settings that are wrong by themselves. Generated builders
-    /// return the error so that a check over several RPCs does not change their signature.
+    /// One error for all RPCs whose settings the program has changed into some that can't work: retryable codes without
+    /// a total timeout or a number of attempts (nothing would be retried), `OK` among them, a number that is no code,
+    /// polling without a limit (nothing would be polled). What the table says is not checked here; that is the linter's.
     pub fn build(self) -> Result<Self, SettingsError> {
+        let calls = self.methods.iter().zip(&self.calls);
+        let calls = calls.filter(|(method, call)| **call != call_by_table(method));
+        let calls = calls.flat_map(|(method, call)| problems(method, call));
+        let table = self.methods.iter().filter_map(|method| Some((method, operation_by_table(method)?)));
+        let operations = table.zip(&self.operations).filter(|((_, table), now)| table != *now);
+        let operations = operations.flat_map(|((method, table), now)| {
+            let start = now.initial_call_settings();
+            let changed = start != table.initial_call_settings();
+            let start = if changed { problems(method, start) } else { Vec::new() };
+            start.into_iter().chain(polling_problem(method, now.polling_settings()))
+        });
+        no_problems(calls.chain(operations).collect())?;
         Ok(self)
     }
 
@@ -104,4 +111,37 @@ impl StubSettings {
     pub(crate) fn into_calls(self) -> impl Iterator<Item = (&'static MethodInfo, CallSettings)> {
         self.methods.iter().zip(self.calls)
     }
+}
+
+fn call_by_table(method: &MethodInfo) -> CallSettings {
+    CallSettings::new(method.retry_settings().clone(), method.retryable_codes())
+        .with_batching(method.batching_settings().cloned())
+}
+
+fn operation_by_table(method: &MethodInfo) -> Option<OperationCallSettings> {
+    Some(OperationCallSettings::new(call_by_table(method), method.polling_settings()?.clone()))
+}
+
+/// What can't work in the settings of an RPC.
+fn problems(method: &MethodInfo, call: &CallSettings) -> Vec<SettingsProblem> {
+    const FIELD: &str = "retryable_codes";
+    const NO_LIMIT: &str = "nothing is retried without a limit: set total_timeout or max_attempts";
+    let codes = call.retryable_codes();
+    let wrong = call.wrong_code().map(|error| code_problem(method.name(), error));
+    let ok = codes.contains(Code::Ok).then(|| {
+        rpc_problem(method.name(), FIELD, codes.to_string(), "OK is a success, which is never retried")
+    });
+    let endless = (!codes.is_empty() && is_endless(call.retry_settings()))
+        .then(|| rpc_problem(method.name(), FIELD, codes.to_string(), NO_LIMIT));
+    [wrong, ok, endless].into_iter().flatten().collect()
+}
+
+fn polling_problem(method: &MethodInfo, polling: &RetrySettings) -> Option<SettingsProblem> {
+    const NO_LIMIT: &str = "nothing is polled without a limit: set total_timeout or max_attempts";
+    let endless = is_endless(polling);
+    endless.then(|| rpc_problem(method.name(), "polling_settings", "without limits".to_owned(), NO_LIMIT))
+}
+
+fn is_endless(settings: &RetrySettings) -> bool {
+    settings.total_timeout().is_none() && settings.max_attempts().is_none()
 }

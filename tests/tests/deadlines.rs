@@ -62,17 +62,22 @@ async fn both_ways_to_say_it_bound_the_operation() {
     }
 }
 
+/// A call's timeout is in place of the settings' ten seconds; the header bounds either.
 #[tokio::test(start_paused = true)]
-async fn the_shortest_of_all_counts() {
-    for (header, option, expected) in [(800, 300, 300), (300, 800, 300), (60_000, 70_000, 1000)] {
+async fn the_shortest_of_the_caller_s_own_counts() {
+    for (header, option, timeout, end) in [
+        (800, 300, 300, 300),
+        (300, 800, 300, 300),
+        (40_000, 70_000, 1000, 40_000),
+        (70_000, 40_000, 1000, 40_000),
+    ] {
         for stack in Stack::ALL {
             let server = VirtualServer::start(Script::always(Reply::Hang));
             let mut caller = stack.caller(server.channel(), &Setup::new(steady()));
             let options = CallOptions::new().timeout(ms(option));
             let result = caller.list(with_header(ms(header)).with_call_options(options)).await;
-            assert_eq!(server.seen()[0], (0, Some(expected)), "{stack:?}");
-            let end = report_of(&result).elapsed();
-            assert_eq!(end, ms(if expected == 300 { 300 } else { 10_000 }), "{stack:?}");
+            assert_eq!(server.seen()[0], (0, Some(timeout)), "{stack:?}");
+            assert_eq!(report_of(&result).elapsed(), ms(end), "{stack:?}");
         }
     }
 }
@@ -97,7 +102,7 @@ async fn a_deadline_of_nothing_makes_no_attempt() {
 async fn a_deadline_bounds_a_method_without_limits() {
     for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(Reply::Hang));
-        let mut caller = stack.caller(server.channel(), &Setup::new(RetrySettings::default()));
+        let mut caller = stack.caller(server.channel(), &Setup::new(RetrySettings::default()).retrying([]));
         let report = report_of(&caller.list(with_header(ms(700))).await);
         assert_eq!(rows(&report), [row(1, 700, 0, 0, 700, LATE)], "{stack:?}");
         assert_eq!(server.seen(), [(0, Some(700))], "{stack:?}");

@@ -164,3 +164,43 @@ async fn one_try_may_get_another_timeout_than_the_settings_give() {
         assert_eq!(server.seen(), [(0, Some(2000)), (2200, Some(2000)), (4600, Some(400))], "{stack:?}");
     }
 }
+
+/// What can't work is refused where it is set, RPC by RPC; what a table says is not the program's fault.
+#[test]
+fn settings_in_code_that_can_t_work_are_refused() {
+    assert!(AssetServiceStubSettings::builder().build().is_ok());
+    let mut stub = AssetServiceStubSettings::builder();
+    stub.list_assets()
+        .set_retry_settings(RetrySettings::default())
+        .set_retryable_codes([tonic::Code::Unavailable, tonic::Code::Aborted]);
+    stub.get_feed().set_retryable_codes([14, 17]);
+    stub.delete_feed().set_retryable_codes(Code::Ok);
+    stub.export_assets().set_retry_settings(RetrySettings::default());
+    let unbounded = RetrySettings::builder().initial_retry_delay(ms(1000)).build().unwrap();
+    stub.export_assets_operation().set_polling_settings(unbounded);
+    let error = stub.build().unwrap_err();
+    let problems: Vec<String> = error.problems().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        problems,
+        [
+            "ListAssets: retryable_codes is ABORTED, UNAVAILABLE, \
+             but nothing is retried without a limit: set total_timeout or max_attempts",
+            "GetFeed: retryable_codes is 17, but gRPC status codes are numbered from 0 to 16",
+            "DeleteFeed: retryable_codes is OK, but OK is a success, which is never retried",
+            "ExportAssets: polling_settings is without limits, \
+             but nothing is polled without a limit: set total_timeout or max_attempts",
+        ]
+    );
+    assert_eq!(error.problems()[0].rpc(), Some("ListAssets"));
+}
+
+#[test]
+fn a_table_in_code_refuses_a_number_that_is_no_code() {
+    let table = gax_table::RetryTable::builder().method("/a.B/C", custom(), [14, 99]);
+    let error = table.build().unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "\"a.B/C\": \"99\" is not a gRPC status code (a name such as UNAVAILABLE, or a number from 0 to 16); \
+         give codes from 0 to 16"
+    );
+}

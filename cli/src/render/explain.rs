@@ -64,6 +64,7 @@ fn why(
         StopReason::ServerDelayExceedsBudget => {
             "the server asked for a wait that the operation had no time for".to_owned()
         }
+        StopReason::InvalidOptions => "the call's own settings can't be used".to_owned(),
         StopReason::ChannelClosed => "the channel is closed for good".to_owned(),
         StopReason::Cancelled => "the caller cancelled it".to_owned(),
         _ => "no further attempt was made".to_owned(),

@@ -115,6 +115,11 @@ impl Algorithm {
         self
     }
 
+    /// The same settings with one attempt.
+    pub(crate) fn single(self) -> Self {
+        Self { max_attempts: 1, ..self }
+    }
+
     /// The total timeout; `None` is no limit.
     pub(crate) fn total(&self) -> Option<Duration> {
         u64::try_from(self.total).ok().filter(|total| *total > 0).map(Duration::from_nanos)

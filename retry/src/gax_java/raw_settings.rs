@@ -75,6 +75,23 @@ impl RawSettings {
         self.max_rpc_timeout_us = timeout_us;
     }
 
+    /// The same settings where what is not set, or below zero, is `None`.
+    pub(crate) fn as_set(&self) -> RetrySettings {
+        let duration = |us: i64| u64::try_from(us).ok().filter(|us| *us > 0).map(Duration::from_micros);
+        RetrySettings {
+            total_timeout: duration(self.total_timeout_us),
+            initial_retry_delay: duration(self.initial_retry_delay_us),
+            retry_delay_multiplier: Some(self.retry_delay_multiplier),
+            max_retry_delay: duration(self.max_retry_delay_us),
+            max_attempts: u32::try_from(self.max_attempts).ok().filter(|attempts| *attempts > 0),
+            jittered: self.jittered,
+            initial_rpc_timeout: duration(self.initial_rpc_timeout_us),
+            rpc_timeout_multiplier: self.rpc_timeout_multiplier,
+            max_rpc_timeout: duration(self.max_rpc_timeout_us),
+            ..RetrySettings::default()
+        }
+    }
+
     /// Checks the fields as Java's `build()` does.
     ///
     /// Signs are checked on whole milliseconds, cut towards zero, so that -0.999 ms passes (as on Java

@@ -53,6 +53,10 @@ impl Hedging {
         }
     }
 
+    pub(super) fn set_max_attempts(&mut self, attempts: u32) {
+        self.max_attempts = attempts;
+    }
+
     /// The time between two attempts while none has got a reply. Zero, the default, sends all at once.
     #[must_use]
     pub fn delay(self, delay: Duration) -> Self {

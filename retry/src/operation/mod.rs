@@ -9,6 +9,7 @@ mod in_flight;
 mod latencies;
 mod machine;
 mod policy;
+mod policy_overrides;
 mod state;
 mod stop;
 #[cfg(test)]

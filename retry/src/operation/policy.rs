@@ -9,8 +9,8 @@ use crate::rules::{
     Documented, GaxJava, Grpc, Polls, Progress, Refusal, Rules, Strategy, longest, longest_of,
 };
 use crate::{
-    AttemptKind, BackoffStrategy, Code, CodeSet, Compatibility, RetrySettings, ServerDelay, StartedAttempt,
-    StopReason,
+    AttemptKind, BackoffStrategy, Code, CodeSet, Compatibility, IntoCodes, ParseCodeError, RetrySettings,
+    ServerDelay, SettingsError, SettingsProblem, StartedAttempt, StopReason,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,8 +47,12 @@ pub struct Policy {
     heeds: Heeds,
     /// The longest that a server may ask for where no total bounds the operation.
     pub(super) max_server_delay: Duration,
+    /// What the rules were made of, for calls that change single fields; `None`: of no settings.
+    pub(super) settings: Option<Arc<RetrySettings>>,
     /// The program left no time for any attempt: it passed a timeout of zero.
     is_spent: bool,
+    /// What it asks for can't be done, so that no attempt is made.
+    problem: Option<Arc<SettingsError>>,
     /// The first attempt of an operation that nothing delays.
     pub(super) first: Result<StartedAttempt, Refusal>,
 }
@@ -74,36 +78,39 @@ enum Heeds {
 impl Policy {
     /// The policy of [`Compatibility::Documented`].
     #[must_use]
-    pub fn new(settings: &RetrySettings, codes: impl Into<CodeSet>) -> Self {
+    pub fn new<K>(settings: &RetrySettings, codes: impl IntoCodes<K>) -> Self {
         Self::with_compatibility(settings, codes, Compatibility::Documented)
     }
 
     /// The policy by that library's rules.
     #[must_use]
-    pub fn with_compatibility(
+    pub fn with_compatibility<K>(
         settings: &RetrySettings,
-        codes: impl Into<CodeSet>,
+        codes: impl IntoCodes<K>,
         compatibility: Compatibility,
     ) -> Self {
-        let policy = match compatibility {
-            Compatibility::Documented => Self::of(Rules::Documented(Documented::new(settings)), codes.into()),
-            Compatibility::GaxJava => Self::gax_java(&RawSettings::from(settings), codes),
-            Compatibility::Grpc => Self::of(Rules::Grpc(Grpc::new(settings)), codes.into()),
+        let codes = codes.into_codes();
+        let set = codes.clone().unwrap_or_default();
+        let rules = match compatibility {
+            Compatibility::Documented => Rules::Documented(Documented::new(settings)),
+            Compatibility::GaxJava => Rules::GaxJava(GaxJava::new(&RawSettings::from(settings), set)),
+            Compatibility::Grpc => Rules::Grpc(Grpc::new(settings)),
         };
-        Self { max_server_delay: longest_of(settings), ..policy }.spent(is_spent(settings))
+        Self::of(rules, codes).made_of(settings)
     }
 
     /// The policy of [`Compatibility::GaxJava`] for settings as Java holds them, valid or not.
     #[must_use]
-    pub fn gax_java(settings: &RawSettings, codes: impl Into<CodeSet>) -> Self {
-        let codes = codes.into();
-        Self::of(Rules::GaxJava(GaxJava::new(settings, codes)), codes)
+    pub fn gax_java<K>(settings: &RawSettings, codes: impl IntoCodes<K>) -> Self {
+        let codes = codes.into_codes();
+        let rules = Rules::GaxJava(GaxJava::new(settings, codes.clone().unwrap_or_default()));
+        Self { settings: Some(Arc::new(settings.as_set())), ..Self::of(rules, codes) }
     }
 
     /// The policy that waits and gives up as another tool or library does.
     #[must_use]
-    pub fn from_strategy(strategy: &BackoffStrategy, codes: impl Into<CodeSet>) -> Self {
-        let policy = Self::of(Rules::Strategy(Strategy::new(*strategy)), codes.into());
+    pub fn from_strategy<K>(strategy: &BackoffStrategy, codes: impl IntoCodes<K>) -> Self {
+        let policy = Self::of(Rules::Strategy(Strategy::new(*strategy)), codes.into_codes());
         let max_server_delay = longest(strategy.max_server_delay, Some(strategy.backoff.max()));
         Self { max_server_delay, ..policy }
     }
@@ -111,10 +118,10 @@ impl Policy {
     /// The policy of an operation that starts a long-running operation and polls until it is done.
     #[must_use]
     pub fn polling(polling: Polling) -> Self {
-        Self::of(Rules::Polls(Polls::new(polling)), CodeSet::EMPTY)
+        Self::of(Rules::Polls(Polls::new(polling)), Ok(CodeSet::EMPTY))
     }
 
-    fn of(rules: Rules, codes: CodeSet) -> Self {
+    fn of(rules: Rules, codes: Result<CodeSet, ParseCodeError>) -> Self {
         let (commits_at, heeds) = match rules {
             Rules::Grpc(_) => (CommitPoint::Headers, Heeds::Pushback),
             Rules::GaxJava(_) => (CommitPoint::FirstMessage, Heeds::Nothing),
@@ -124,31 +131,80 @@ impl Policy {
         };
         let first = first(&rules);
         let max_server_delay = longest(None, None);
-        Self {
+        let policy = Self {
             rules,
-            codes,
+            codes: CodeSet::EMPTY,
             hedging: None,
             latencies: None,
             budget: None,
             commits_at,
             heeds,
             max_server_delay,
+            settings: None,
             is_spent: false,
+            problem: None,
             first,
-        }
+        };
+        policy.with_codes(codes)
     }
 
-    fn with_rules(self, rules: Rules) -> Self {
-        Self { first: first(&rules), rules, ..self }.spent(self.is_spent)
+    pub(super) fn with_rules(self, rules: Rules) -> Self {
+        Self { first: first(&rules), rules, ..self }.barred()
+    }
+
+    /// The policy whose rules were made of these settings.
+    pub(super) fn made_of(mut self, settings: &RetrySettings) -> Self {
+        self.max_server_delay = longest_of(settings);
+        self.settings = Some(Arc::new(settings.clone()));
+        self.spent(settings.total_timeout.is_some_and(|total| total.is_zero()))
     }
 
     /// gax-java's arithmetic takes zero for no timeout, so that no time left has to be said apart from it.
-    fn spent(mut self, is_spent: bool) -> Self {
+    pub(super) fn spent(mut self, is_spent: bool) -> Self {
         self.is_spent = is_spent;
-        if is_spent {
-            self.first = Err(Refusal::spent());
+        self.with_first()
+    }
+
+    /// The policy of operations that can't be run as they are asked for.
+    pub(super) fn unusable(mut self, problems: Vec<SettingsProblem>) -> Self {
+        if !problems.is_empty() {
+            let known = self.problem.iter().flat_map(|error| error.problems().iter().cloned());
+            self.problem = Some(Arc::new(SettingsError::new(known.chain(problems).collect())));
+        }
+        self.barred()
+    }
+
+    fn with_first(self) -> Self {
+        Self { first: first(&self.rules), ..self }.barred()
+    }
+
+    /// No attempt is made where something keeps every one from being made.
+    fn barred(mut self) -> Self {
+        if let Some(refusal) = self.bar() {
+            self.first = Err(refusal);
         }
         self
+    }
+
+    fn bar(&self) -> Option<Refusal> {
+        match self.problem {
+            Some(_) => Some(Refusal::invalid()),
+            None => self.is_spent.then(Refusal::spent),
+        }
+    }
+
+    fn with_codes(self, codes: Result<CodeSet, ParseCodeError>) -> Self {
+        match codes {
+            Ok(codes) => Self { codes, ..self },
+            Err(error) => self.unusable(vec![SettingsProblem::of_code(&error)]),
+        }
+    }
+
+    /// Why no operation makes an attempt: what the settings of a call or the codes ask for can't be done. Each ends with
+    /// [`StopReason::InvalidOptions`](crate::StopReason::InvalidOptions).
+    #[must_use]
+    pub fn problem(&self) -> Option<&SettingsError> {
+        self.problem.as_deref()
     }
 
     /// The number of attempts that is never passed although the settings would allow more: five, by
@@ -220,13 +276,11 @@ impl Policy {
                 Rules::Documented(Documented::new(settings))
             }
             Rules::GaxJava(_) => {
-                let policy = self.with_raw_settings(&RawSettings::from(settings));
-                return Self { max_server_delay: longest_of(settings), ..policy }.spent(is_spent(settings));
+                return self.with_raw_settings(&RawSettings::from(settings)).made_of(settings);
             }
             Rules::Grpc(_) => Rules::Grpc(Grpc::new(settings)),
         };
-        let max_server_delay = longest_of(settings);
-        Self { is_spent: is_spent(settings), max_server_delay, ..self }.with_rules(rules)
+        self.with_rules(rules).made_of(settings)
     }
 
     /// This policy with the settings that one call brings along, by gax-java's rules.
@@ -239,7 +293,8 @@ impl Policy {
             }
         };
         rules.replace_settings(settings);
-        Self { is_spent: false, ..self }.with_rules(Rules::GaxJava(rules))
+        let settings = Some(Arc::new(settings.as_set()));
+        Self { is_spent: false, settings, ..self }.with_rules(Rules::GaxJava(rules))
     }
 
     /// This policy with the retryable codes that one call brings along, in place of its own.
@@ -247,44 +302,8 @@ impl Policy {
     /// By gax-java's rules they can't turn retries on where the method has none: that takes settings
     /// as well.
     #[must_use]
-    pub fn with_retryable_codes(self, codes: impl Into<CodeSet>) -> Self {
-        Self { codes: codes.into(), ..self }
-    }
-
-    /// This policy with that timeout for every attempt.
-    ///
-    /// It is clamped to what is left of the total; by gax-java's rules it is not. Zero: no time is left for any
-    /// attempt.
-    #[must_use]
-    pub fn with_attempt_timeout(self, timeout: Duration) -> Self {
-        if timeout.is_zero() {
-            return self.spent(true);
-        }
-        let mut rules = self.rules.clone();
-        match &mut rules {
-            Rules::Documented(rules) => rules.set_attempt_timeout(timeout),
-            Rules::GaxJava(rules) => rules.set_attempt_timeout(timeout),
-            Rules::Grpc(rules) => rules.set_attempt_timeout(timeout),
-            Rules::Strategy(rules) => rules.set_attempt_timeout(timeout),
-            Rules::Polls(rules) => rules.set_attempt_timeout(timeout),
-        }
-        self.with_rules(rules)
-    }
-
-    /// This policy without a timeout of each attempt's own: for an RPC that replies with a stream, which may well
-    /// be long where its parts are not. An attempt may take all that is left of the total.
-    ///
-    /// By gax-java's rules it stays as it is: there the RPC timeout bounds the whole stream.
-    #[must_use]
-    pub fn without_rpc_timeouts(self) -> Self {
-        let mut rules = self.rules.clone();
-        match &mut rules {
-            Rules::Documented(rules) => rules.remove_rpc_timeouts(),
-            Rules::Grpc(rules) => rules.remove_attempt_timeout(),
-            Rules::Strategy(rules) => rules.remove_attempt_timeout(),
-            Rules::GaxJava(_) | Rules::Polls(_) => {}
-        }
-        self.with_rules(rules)
+    pub fn with_retryable_codes<K>(self, codes: impl IntoCodes<K>) -> Self {
+        self.with_codes(codes.into_codes())
     }
 
     /// This policy with hedging in place of retries: attempts are sent while others are in flight, and the
@@ -349,8 +368,8 @@ impl Policy {
         now: Duration,
         bound: u64,
     ) -> Result<Option<Duration>, Refusal> {
-        if self.is_spent {
-            return Err(Refusal::spent());
+        if let Some(refusal) = self.bar() {
+            return Err(refusal);
         }
         self.rules.start(progress, is_first, now, bound)
     }
@@ -373,10 +392,6 @@ impl Policy {
             budget.succeeded();
         }
     }
-}
-
-fn is_spent(settings: &RetrySettings) -> bool {
-    settings.total_timeout.is_some_and(|total| total.is_zero())
 }
 
 fn first(rules: &Rules) -> Result<StartedAttempt, Refusal> {

@@ -2,8 +2,8 @@
 
 use super::{Simulated, Simulation};
 use crate::{
-    AttemptPlan, AttemptResult, Code, CodeSet, Compatibility, NoJitter, Policy, Response, RetrySettings,
-    SeededJitter,
+    AttemptPlan, AttemptResult, Code, CodeSet, Compatibility, IntoCodes, NoJitter, Policy, Response,
+    RetrySettings, SeededJitter,
 };
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ pub struct Impact {
 impl Impact {
     /// The impact of settings by these rules.
     #[must_use]
-    pub fn new(settings: &RetrySettings, codes: impl Into<CodeSet>, compatibility: Compatibility) -> Self {
+    pub fn new<K>(settings: &RetrySettings, codes: impl IntoCodes<K>, compatibility: Compatibility) -> Self {
         let policy = Policy::with_compatibility(settings, codes, compatibility);
         let code = failure(policy.retryable_codes());
         let refusals = vec![Response::after(Duration::ZERO, code); AttemptPlan::MAX_ATTEMPTS];
@@ -122,7 +122,7 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    fn impact(settings: RetrySettingsBuilder, codes: impl Into<CodeSet>) -> Impact {
+    fn impact<K>(settings: RetrySettingsBuilder, codes: impl IntoCodes<K>) -> Impact {
         Impact::new(&settings.build().unwrap(), codes, Compatibility::Documented)
     }
 
@@ -130,7 +130,7 @@ mod tests {
     fn the_total_timeout_is_the_worst_case_where_attempts_are_unbounded() {
         let settings = RetrySettings::builder().total_timeout(5000 * MS).initial_retry_delay(100 * MS);
         assert_eq!(impact(settings.clone(), Code::Unavailable).worst_case(), Some(5000 * MS));
-        assert_eq!(impact(settings, []).worst_case(), Some(5000 * MS));
+        assert_eq!(impact(settings, CodeSet::EMPTY).worst_case(), Some(5000 * MS));
     }
 
     #[test]

@@ -50,6 +50,10 @@ impl Documented {
         self.max_timeout = FOREVER;
     }
 
+    pub(crate) fn set_single(&mut self) {
+        self.max_attempts = Some(1);
+    }
+
     pub(crate) fn total(&self) -> u64 {
         self.total
     }

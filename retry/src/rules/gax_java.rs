@@ -16,6 +16,8 @@ pub(crate) struct GaxJava {
     algorithm: Algorithm,
     /// A call context's timeout, in place of every attempt's RPC timeout.
     call_timeout: Option<Duration>,
+    /// The settings are a call's own, and used as they are.
+    is_as_given: bool,
 }
 
 impl GaxJava {
@@ -28,13 +30,29 @@ impl GaxJava {
         } else {
             Algorithm::new(settings)
         };
-        Self { algorithm, call_timeout: None }
+        Self { algorithm, call_timeout: None, is_as_given: false }
     }
 
     /// A call's own settings are used as given, even those that turn retries off. Only whether waits
     /// are drawn at random stays as the client has it.
     pub(crate) fn replace_settings(&mut self, settings: &RawSettings) {
         self.algorithm = Algorithm::new(settings).jittered_like(&self.algorithm);
+        self.is_as_given = true;
+    }
+
+    /// The same method with settings of which a call has changed single fields. Java knows no such thing. A total by
+    /// itself is that of the method; anything else makes them the call's own.
+    pub(crate) fn with_changed(&self, settings: &RawSettings, codes: CodeSet, is_total_only: bool) -> Self {
+        if is_total_only && !self.is_as_given {
+            return Self::new(settings, codes);
+        }
+        let mut changed = self.clone();
+        changed.replace_settings(settings);
+        changed
+    }
+
+    pub(crate) fn set_single(&mut self) {
+        self.algorithm = self.algorithm.clone().single();
     }
 
     pub(crate) fn set_attempt_timeout(&mut self, timeout: Duration) {

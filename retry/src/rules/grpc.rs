@@ -55,6 +55,10 @@ impl Grpc {
         self.attempt_timeout = FOREVER;
     }
 
+    pub(crate) fn set_single(&mut self) {
+        self.max_attempts = Some(1);
+    }
+
     pub(crate) fn total(&self) -> u64 {
         self.total
     }

@@ -84,6 +84,11 @@ impl Refusal {
         Self::new(StopReason::TotalTimeout)
     }
 
+    /// What is asked for can't be done.
+    pub(crate) fn invalid() -> Self {
+        Self::new(StopReason::InvalidOptions)
+    }
+
     pub(crate) fn new(reason: StopReason) -> Self {
         Self { reason, wait: None, at_deadline: false }
     }
@@ -180,6 +185,17 @@ impl Rules {
             Rules::Strategy(rules) => rules.wall(FOREVER),
             Rules::GaxJava(rules) => rules.total(),
             Rules::Polls(_) => FOREVER,
+        }
+    }
+
+    /// No attempt follows the first one.
+    pub(crate) fn set_single(&mut self) {
+        match self {
+            Rules::Documented(rules) => rules.set_single(),
+            Rules::GaxJava(rules) => rules.set_single(),
+            Rules::Grpc(rules) => rules.set_single(),
+            Rules::Strategy(rules) => rules.set_single(),
+            Rules::Polls(_) => {}
         }
     }
 

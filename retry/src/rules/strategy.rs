@@ -4,7 +4,7 @@ use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
 use crate::nanos::{FOREVER, bounded, limited, remaining};
 use crate::strategy::{BackoffStrategy, Growth, Jitter, TimeRule};
-use crate::{JitterSource, ServerDelay, StopReason};
+use crate::{JitterSource, ServerDelay, SettingsOverrides, StopReason};
 use std::time::Duration;
 
 /// A strategy, and the attempt timeout that a call adds to it.
@@ -17,6 +17,19 @@ pub(crate) struct Strategy {
 impl Strategy {
     pub(crate) fn new(strategy: BackoffStrategy) -> Self {
         Self { strategy, attempt_timeout: FOREVER }
+    }
+
+    pub(crate) fn strategy(&self) -> &BackoffStrategy {
+        &self.strategy
+    }
+
+    /// The strategy as one call changes it.
+    pub(crate) fn with_overrides(&self, overrides: &SettingsOverrides) -> Self {
+        Self { strategy: self.strategy.with_overrides(overrides), ..*self }
+    }
+
+    pub(crate) fn set_single(&mut self) {
+        self.strategy.limits = self.strategy.limits.with_max_attempts(1);
     }
 
     pub(crate) fn set_attempt_timeout(&mut self, timeout: Duration) {

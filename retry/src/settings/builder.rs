@@ -93,8 +93,10 @@ impl RetrySettingsBuilder {
     pub fn build(self) -> Result<RetrySettings, SettingsError> {
         let settings = &self.settings;
         let delays = [
-            settings.retry_delay_multiplier.and_then(|value| multiplier("retry_delay_multiplier", value)),
-            cap(
+            settings
+                .retry_delay_multiplier
+                .and_then(|value| SettingsProblem::of_multiplier("retry_delay_multiplier", value)),
+            SettingsProblem::of_cap(
                 ("max_retry_delay", settings.max_retry_delay),
                 ("initial_retry_delay", settings.initial_retry_delay),
             ),
@@ -131,13 +133,11 @@ impl RetrySettingsBuilder {
             .into_iter()
             .chain(delays)
             .chain([
-                settings.max_attempts.filter(|attempts| *attempts == 0).map(|_| {
-                    SettingsProblem::new("max_attempts", "0", "must be at least 1 (the first attempt counts)")
-                }),
+                SettingsProblem::of_attempts(settings.max_attempts),
                 not_zero("initial_rpc_timeout", settings.initial_rpc_timeout),
-                multiplier("rpc_timeout_multiplier", settings.rpc_timeout_multiplier),
+                SettingsProblem::of_multiplier("rpc_timeout_multiplier", settings.rpc_timeout_multiplier),
                 not_zero("max_rpc_timeout", settings.max_rpc_timeout),
-                cap(
+                SettingsProblem::of_cap(
                     ("max_rpc_timeout", settings.max_rpc_timeout),
                     ("initial_rpc_timeout", settings.initial_rpc_timeout),
                 ),
@@ -158,23 +158,4 @@ fn not_zero(field: &'static str, timeout: Option<Duration>) -> Option<SettingsPr
     timeout
         .filter(Duration::is_zero)
         .map(|_| SettingsProblem::new(field, "0ms", "must be longer than zero (leave it unset for no limit)"))
-}
-
-fn multiplier(field: &'static str, value: f64) -> Option<SettingsProblem> {
-    let valid = value.is_finite() && value >= 1.0;
-    (!valid).then(|| SettingsProblem::new(field, value.to_string(), "must be a finite number, at least 1"))
-}
-
-fn cap(
-    (field, cap): (&'static str, Option<Duration>),
-    (initial_field, initial): (&'static str, Option<Duration>),
-) -> Option<SettingsProblem> {
-    let (cap, initial) = (cap?, initial?);
-    (cap < initial).then(|| {
-        SettingsProblem::new(
-            field,
-            format!("{cap:?}"),
-            format!("must not be shorter than {initial_field} ({initial:?})"),
-        )
-    })
 }

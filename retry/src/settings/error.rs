@@ -1,7 +1,9 @@
 //! What is wrong with settings.
 
+use crate::ParseCodeError;
 use std::borrow::Cow;
 use std::fmt;
+use std::time::Duration;
 
 /// Settings that can't be used, with everything that is wrong with them.
 ///
@@ -20,7 +22,7 @@ pub struct SettingsError {
 }
 
 impl SettingsError {
-    pub(super) fn new(problems: Vec<SettingsProblem>) -> Self {
+    pub(crate) fn new(problems: Vec<SettingsProblem>) -> Self {
         Self { problems }
     }
 
@@ -49,18 +51,59 @@ impl std::error::Error for SettingsError {}
 /// One field that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsProblem {
+    rpc: Option<&'static str>,
     field: &'static str,
     value: String,
     reason: Cow<'static, str>,
 }
 
 impl SettingsProblem {
-    pub(super) fn new(
+    pub(crate) fn new(
         field: &'static str,
         value: impl Into<String>,
         reason: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Self { field, value: value.into(), reason: reason.into() }
+        Self { rpc: None, field, value: value.into(), reason: reason.into() }
+    }
+
+    /// The same problem of one RPC among several.
+    pub(crate) fn of_rpc(self, rpc: &'static str) -> Self {
+        Self { rpc: Some(rpc), ..self }
+    }
+
+    /// A factor that is not one.
+    pub(crate) fn of_multiplier(field: &'static str, value: f64) -> Option<Self> {
+        let valid = value.is_finite() && value >= 1.0;
+        (!valid).then(|| Self::new(field, value.to_string(), "must be a finite number, at least 1"))
+    }
+
+    /// A number of attempts that is none.
+    pub(crate) fn of_attempts(attempts: Option<u32>) -> Option<Self> {
+        let none = attempts.filter(|attempts| *attempts == 0);
+        none.map(|_| Self::new("max_attempts", "0", "must be at least 1 (the first attempt counts)"))
+    }
+
+    /// A greatest value below the initial one.
+    pub(crate) fn of_cap(
+        (field, cap): (&'static str, Option<Duration>),
+        (initial_field, initial): (&'static str, Option<Duration>),
+    ) -> Option<Self> {
+        let (cap, initial) = (cap?, initial?);
+        (cap < initial).then(|| {
+            let reason = format!("must not be shorter than {initial_field} ({initial:?})");
+            Self::new(field, format!("{cap:?}"), reason)
+        })
+    }
+
+    /// A retryable code that is no code.
+    pub(crate) fn of_code(error: &ParseCodeError) -> Self {
+        Self::new("retryable_codes", error.text(), "gRPC status codes are numbered from 0 to 16")
+    }
+
+    /// The RPC whose settings are wrong, such as `ExportAssets`, where those of several were checked.
+    #[must_use]
+    pub fn rpc(&self) -> Option<&'static str> {
+        self.rpc
     }
 
     /// The field's name, as the builder spells it.
@@ -84,6 +127,9 @@ impl SettingsProblem {
 
 impl fmt::Display for SettingsProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(rpc) = self.rpc {
+            write!(f, "{rpc}: ")?;
+        }
         write!(f, "{} is {}, but {}", self.field, self.value, self.reason)
     }
 }

@@ -3,12 +3,14 @@
 mod builder;
 mod delays;
 mod error;
+mod overrides;
 #[cfg(test)]
 mod tests;
 
 pub use builder::RetrySettingsBuilder;
 pub use delays::RetryDelays;
 pub use error::{SettingsError, SettingsProblem};
+pub use overrides::{Override, SettingsOverrides};
 
 use std::time::Duration;
 

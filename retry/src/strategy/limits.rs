@@ -1,5 +1,6 @@
 //! When a strategy gives up.
 
+use crate::settings::Override;
 use std::time::Duration;
 
 /// How many attempts and how much time an operation has, and how the time is counted.
@@ -70,6 +71,16 @@ impl Limits {
     pub const fn without_time(mut self) -> Self {
         self.time = None;
         self
+    }
+
+    /// The limits as one call changes them.
+    pub(crate) fn with_overrides(self, time: Override<Duration>, attempts: Override<u32>) -> Self {
+        let limits = match time {
+            Override::Unset => self,
+            Override::Set(limit) => self.with_time(limit, TimeRule::Strict),
+            Override::Disabled => self.without_time(),
+        };
+        Self { max_attempts: attempts.over(limits.max_attempts), ..limits }
     }
 
     /// The number of attempts, the first included.

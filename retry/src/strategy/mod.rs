@@ -12,6 +12,7 @@ pub use limits::{Limits, TimeRule};
 
 pub(crate) use backoff::Growth;
 
+use crate::SettingsOverrides;
 use std::time::Duration;
 
 /// A back-off formula and the limits to it: what a [`Policy`](crate::Policy) can follow in place of
@@ -90,5 +91,52 @@ impl BackoffStrategy {
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
+    }
+
+    /// The strategy as one call changes it. A total timeout takes the place of its limit by time, and no attempt
+    /// outlives it.
+    pub(crate) fn with_overrides(self, overrides: &SettingsOverrides) -> Self {
+        let mut backoff = self.backoff;
+        if let Some(delay) = overrides.initial_retry_delay() {
+            backoff = backoff.with_initial(delay);
+        }
+        if let Some(multiplier) = overrides.retry_delay_multiplier() {
+            backoff = backoff.with_multiplier(multiplier);
+        }
+        if let Some(delay) = overrides.max_retry_delay() {
+            backoff = backoff.with_max(delay);
+        }
+        let limits = self.limits.with_overrides(overrides.total_timeout(), overrides.max_attempts());
+        self.with_backoff(backoff).with_limits(limits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Override;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn what_a_call_does_not_change_stays() {
+        let own = BackoffStrategy::new(
+            Backoff::exponential(20 * MS, 1.5, 90 * MS),
+            Limits::none().with_max_attempts(4).with_time(1000 * MS, TimeRule::Clip),
+        );
+        let none = SettingsOverrides::default();
+        assert_eq!(own.with_overrides(&none), own);
+        let patient = none.with_total_timeout(Override::Disabled).with_max_retry_delay(50 * MS);
+        let expected = BackoffStrategy::new(
+            Backoff::exponential(20 * MS, 1.5, 50 * MS),
+            Limits::none().with_max_attempts(4),
+        );
+        assert_eq!(own.with_overrides(&patient), expected);
+        let endless = none.with_max_attempts(Override::Disabled).with_initial_retry_delay(30 * MS);
+        let expected = BackoffStrategy::new(
+            Backoff::exponential(30 * MS, 1.5, 90 * MS),
+            Limits::none().with_time(1000 * MS, TimeRule::Clip),
+        );
+        assert_eq!(own.with_overrides(&endless), expected);
     }
 }

@@ -77,17 +77,8 @@ impl MethodPlan {
 
     #[cold]
     fn changed(&self, options: &CallOptions) -> Arc<Self> {
-        let mut policy = self.policy.clone();
-        if let Some(settings) = &options.retry_settings {
-            policy = policy.with_retry_settings(settings);
-        }
-        if let Some(codes) = options.retryable_codes {
-            policy = policy.with_retryable_codes(codes);
-        }
-        if let Some(timeout) = options.attempt_timeout {
-            policy = policy.with_attempt_timeout(timeout);
-        }
+        let policy = options.applied_to(self.policy.clone());
         let plan = self.clone().with_policy(policy, self.is_stream);
-        Arc::new(Self { timeout: options.timeout, ..plan })
+        Arc::new(Self { timeout: options.deadline(), ..plan })
     }
 }

@@ -3,7 +3,7 @@
 use super::plan::MethodPlan;
 use crate::operation::JitterSeeds;
 use crate::settings::{BufferLimits, CallSettings};
-use gax_retry::{Compatibility, MethodKind, RetrySettings};
+use gax_retry::{CodeSet, Compatibility, MethodKind, RetrySettings};
 use gax_table::{HedgingPolicy, RetryTable};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -76,7 +76,7 @@ impl Methods {
             })
             .map(plan)
             .collect();
-        let unlisted = plan(CallSettings::new(RetrySettings::default(), []));
+        let unlisted = plan(CallSettings::new(RetrySettings::default(), CodeSet::EMPTY));
         let mut methods = Self { table, plans, unlisted, kinds, named: HashMap::default() };
         let names: Vec<String> = (methods.table.names())
             .filter_map(|name| Some(format!("{}/{}", name.service(), name.method()?)))

@@ -6,9 +6,12 @@ use crate::grpc::request::ReplayableRequest;
 use crate::grpc::status::cause::{Nature, Reach};
 use crate::grpc::status::{Failure, Suspect};
 use crate::grpc::transport::ServiceHandle;
-use crate::operation::{ConnectProblem, Current, Note, OperationReport};
+use crate::operation::{ConnectProblem, Current, Driver, Note, OperationReport};
 use crate::transport::blame;
-use gax_retry::{AttemptResult, Code, Delivery, Resend, RetryFact, Seen, StartedAttempt, Stop, StopReason};
+use gax_retry::{
+    AttemptResult, Code, Delivery, Resend, RetryFact, Seen, SettingsError, StartedAttempt, Stop, StopReason,
+};
+use std::pin::Pin;
 use tonic::Status;
 use tonic::codegen::StdError;
 
@@ -139,7 +142,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     }
 
     /// The status that the operation ends with.
-    pub(crate) fn status(&mut self, stop: Stop, report: OperationReport) -> Status {
+    fn status(&mut self, problem: Option<&SettingsError>, stop: Stop, report: OperationReport) -> Status {
         let failure = match self.failure.take() {
             Some(failure) if stop.is_at_deadline() && failure.code != Code::DeadlineExceeded => {
                 let mut late = Failure::at_deadline();
@@ -147,9 +150,20 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
                 late
             }
             Some(failure) => *failure,
-            None => Failure::no_time(),
+            None => problem.map_or_else(Failure::no_time, Failure::invalid),
         };
         failure.into_status(report)
+    }
+}
+
+impl<A: ServiceHandle, Q: ReplayableRequest> Driver<GrpcProtocol<A, Q>> {
+    /// The status of an operation that has failed.
+    #[cold]
+    pub(crate) fn failed(mut self: Pin<&mut Self>, stop: Stop) -> Status {
+        let name = self.as_mut().protocol().name();
+        let report = self.as_mut().report(Some(stop), name);
+        let plan = self.plan();
+        self.protocol().status(plan.policy.problem(), stop, report)
     }
 }
 

@@ -3,6 +3,7 @@
 //! Codes are no help: tonic makes UNKNOWN of a broken connection, CANCELLED of its own timeout, and of an
 //! HTTP/2 reset whatever its compile-time features say.
 
+use super::CodeExt as _;
 use gax_retry::Code;
 use std::error::Error;
 use std::io;
@@ -90,7 +91,7 @@ fn from_chain(error: &(dyn Error + 'static)) -> Classification {
             connection_broke = true;
         }
         if let Some(status) = current.downcast_ref::<Status>() {
-            status_code.get_or_insert(Code::from_wire(status.code() as i32));
+            status_code.get_or_insert(status.code().to_gax());
         }
         link = current.source();
     }

@@ -1,11 +1,12 @@
 //! An attempt that failed, kept as it came until somebody needs its status.
 
+use super::CodeExt as _;
 use super::headers::StatusHeaders;
 use super::{cause, received, server_delay};
 use crate::operation::{Clock, ConnectProblem, OperationError, OperationReport};
 use crate::transport::{blame, chain};
 use gax_retry::__private::Escaped;
-use gax_retry::{Code, Seen, ServerDelay};
+use gax_retry::{Code, Seen, ServerDelay, SettingsError};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, StatusCode};
 use std::error::Error;
@@ -116,6 +117,12 @@ impl Failure {
     /// The caller's deadline had passed before the first attempt.
     pub(crate) fn no_time() -> Self {
         Self::new(Code::DeadlineExceeded, Kind::NoTime)
+    }
+
+    /// The call's own settings can't be used.
+    pub(crate) fn invalid(problem: &SettingsError) -> Self {
+        let status = Status::invalid_argument(problem.to_string());
+        Self::new(Code::InvalidArgument, Kind::Transport(status.into()))
     }
 
     /// The request did not come to its end in the operation's time.
@@ -276,7 +283,7 @@ fn deadline_exceeded(mut message: String, said: Option<Box<Failure>>) -> (Status
         _ => return (Status::deadline_exceeded(message), None),
     };
     message.push_str("; the server's last response was ");
-    message.push_str(Code::from_wire(said.code() as i32).name());
+    message.push_str(said.code().to_gax().name());
     if !said.message().is_empty() {
         message.push_str(": ");
         message.push_str(&Escaped(said.message()).to_string());

@@ -4,7 +4,7 @@ use crate::http::BoxError;
 use crate::operation::{ConnectProblem, OperationReport};
 use crate::transport::chain;
 use gax_retry::__private::Escaped;
-use gax_retry::{Code, HttpFailure, StopReason, TransportFailure};
+use gax_retry::{Code, HttpFailure, SettingsError, StopReason, TransportFailure};
 use std::error::Error;
 use std::fmt;
 use std::time::Duration;
@@ -38,6 +38,8 @@ pub(crate) enum Broken {
     Failed { failure: Option<TransportFailure>, problem: Option<ConnectProblem>, source: BoxError },
     /// There was no time for the first attempt.
     NoTime,
+    /// The settings of the call can't be used.
+    Invalid(SettingsError),
 }
 
 impl Broken {
@@ -45,6 +47,7 @@ impl Broken {
         match self {
             Broken::TimedOut { .. } | Broken::NoTime => Some(TransportFailure::Timeout),
             Broken::Failed { failure, .. } => *failure,
+            Broken::Invalid(_) => None,
         }
     }
 }
@@ -76,6 +79,9 @@ impl HttpError {
     /// The code that the last attempt ended with.
     #[must_use]
     pub fn code(&self) -> Code {
+        if let Broken::Invalid(_) = self.broken {
+            return Code::InvalidArgument;
+        }
         self.report.attempts().last().map_or(Code::DeadlineExceeded, gax_retry::Attempt::code)
     }
 
@@ -96,6 +102,7 @@ impl fmt::Display for HttpError {
         match &self.broken {
             Broken::TimedOut { after } => write!(f, ": the last attempt timed out after {after:?}")?,
             Broken::NoTime => f.write_str(": there was no time for an attempt")?,
+            Broken::Invalid(problem) => write!(f, ": {problem}")?,
             Broken::Failed { failure: Some(TransportFailure::Connect), .. } => {
                 f.write_str(": no connection came about")?;
             }
@@ -131,6 +138,7 @@ impl Error for HttpError {
         match &self.broken {
             Broken::Failed { source, .. } => Some(&**source),
             Broken::TimedOut { .. } | Broken::NoTime => None,
+            Broken::Invalid(problem) => Some(problem),
         }
     }
 }

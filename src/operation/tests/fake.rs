@@ -62,6 +62,7 @@ pub(crate) fn plan(
     compatibility: Compatibility,
     hedging: Option<Hedging>,
 ) -> Plan {
+    let codes: CodeSet = codes.into();
     let policy = Policy::with_compatibility(settings, codes, compatibility);
     Plan(match hedging {
         Some(hedging) => policy.with_hedging(hedging),

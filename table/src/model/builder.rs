@@ -4,7 +4,7 @@ use super::policy::{Definitions, Entry, EntryName};
 use super::retry_table::RetryTable;
 use super::table_file::TableFile;
 use crate::{Dialect, TableError};
-use gax_retry::{CodeSet, Hedging, RetrySettings};
+use gax_retry::{CodeSet, Hedging, IntoCodes, RetrySettings};
 use std::sync::Arc;
 
 /// Makes a [`RetryTable`] in code.
@@ -15,14 +15,14 @@ use std::sync::Arc;
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{Code, RetrySettings};
+/// use gax_retry::{Code, CodeSet, RetrySettings};
 /// use gax_table::RetryTable;
 /// use std::time::Duration;
 ///
 /// let patient = RetrySettings::builder().total_timeout(Duration::from_secs(60)).build()?;
 /// let table = RetryTable::builder()
 ///     .method("/example.v1.Library/GetBook", patient.clone(), [Code::Unavailable])
-///     .service("example.v1.Library", RetrySettings::no_retry(Duration::from_secs(10)), [])
+///     .service("example.v1.Library", RetrySettings::no_retry(Duration::from_secs(10)), CodeSet::EMPTY)
 ///     .build()?;
 /// assert_eq!(table.lookup("example.v1.Library", "GetBook").unwrap().settings(), &patient);
 /// assert!(table.lookup("example.v1.Library", "DeleteBook").unwrap().codes().is_empty());
@@ -33,7 +33,7 @@ use std::sync::Arc;
 #[must_use = "a table comes from build()"]
 pub struct RetryTableBuilder {
     entries: Vec<Entry>,
-    faulty: Option<String>,
+    faulty: Option<TableError>,
 }
 
 impl RetryTable {
@@ -46,27 +46,25 @@ impl RetryTable {
 
 impl RetryTableBuilder {
     /// An entry for a method, given as its path: `/package.Service/Method`, the first slash optional.
-    pub fn method(mut self, path: &str, settings: RetrySettings, codes: impl Into<CodeSet>) -> Self {
+    pub fn method<K>(mut self, path: &str, settings: RetrySettings, codes: impl IntoCodes<K>) -> Self {
         let name = path.strip_prefix('/').unwrap_or(path).split_once('/');
         match name.filter(|(service, method)| !service.is_empty() && !method.is_empty()) {
-            Some((service, method)) if !method.contains('/') => {
-                self.add(service, method, settings, codes.into())
-            }
+            Some((service, method)) if !method.contains('/') => self.add(service, method, settings, codes),
             _ => {
-                self.faulty.get_or_insert_with(|| path.to_owned());
+                self.refuse(format!("{path:?} is not the path of a method"), "write /package.Service/Method");
                 self
             }
         }
     }
 
     /// An entry for all methods of a service, given by its full name.
-    pub fn service(self, service: &str, settings: RetrySettings, codes: impl Into<CodeSet>) -> Self {
-        self.add(service, "", settings, codes.into())
+    pub fn service<K>(self, service: &str, settings: RetrySettings, codes: impl IntoCodes<K>) -> Self {
+        self.add(service, "", settings, codes)
     }
 
     /// An entry for every method of every service.
-    pub fn every_service(self, settings: RetrySettings, codes: impl Into<CodeSet>) -> Self {
-        self.add("", "", settings, codes.into())
+    pub fn every_service<K>(self, settings: RetrySettings, codes: impl IntoCodes<K>) -> Self {
+        self.add("", "", settings, codes)
     }
 
     /// Hedges the methods of the entry that was added last, in place of retrying them.
@@ -81,17 +79,32 @@ impl RetryTableBuilder {
     ///
     /// # Errors
     ///
-    /// A path given to [`method`](RetryTableBuilder::method) is not `/package.Service/Method`.
+    /// A path given to [`method`](RetryTableBuilder::method) is not `/package.Service/Method`, or a number is no code.
     pub fn build(self) -> Result<RetryTable, TableError> {
-        if let Some(path) = self.faulty {
-            return Err(TableError::new(format!("{path:?} is not the path of a method"))
-                .with_help("write /package.Service/Method"));
+        if let Some(error) = self.faulty {
+            return Err(error);
         }
         let file = TableFile { entries: self.entries, ..TableFile::default() };
         Ok(RetryTable::assemble(Dialect::AsWritten, vec![Arc::new(file)]))
     }
 
-    fn add(mut self, service: &str, method: &str, settings: RetrySettings, codes: CodeSet) -> Self {
+    /// The first fault counts.
+    fn refuse(&mut self, message: String, help: &str) {
+        self.faulty.get_or_insert_with(|| TableError::new(message).with_help(help));
+    }
+
+    fn add<K>(
+        mut self,
+        service: &str,
+        method: &str,
+        settings: RetrySettings,
+        codes: impl IntoCodes<K>,
+    ) -> Self {
+        let codes = codes.into_codes().unwrap_or_else(|error| {
+            let name = [service, method].join("/");
+            self.refuse(format!("{name:?}: {error}"), "give codes from 0 to 16");
+            CodeSet::EMPTY
+        });
         let definitions = if codes.is_empty() { Definitions::NoRetry } else { Definitions::RetryPolicy };
         let name = EntryName { service: service.to_owned(), method: method.to_owned(), origin: None };
         self.entries.push(Entry { names: vec![name], codes, settings, definitions, ..Entry::nothing() });

@@ -1,6 +1,6 @@
 use super::{one_entry, rules};
 use crate::{Dialect, MethodDescription, RetryTable, ServiceDescription};
-use gax_retry::{Code, MethodKind, RetrySettings};
+use gax_retry::{Code, CodeSet, MethodKind, RetrySettings};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -67,7 +67,7 @@ fn a_table_made_in_code_joins() {
     let settings = RetrySettings::no_retry(7 * MS);
     let made = RetryTable::builder()
         .method("a.B/C", settings.clone(), [Code::Aborted])
-        .every_service(settings.clone(), [])
+        .every_service(settings.clone(), CodeSet::EMPTY)
         .build()
         .unwrap();
     let table = RetryTable::merged([named("a.json", &one_entry(r#", "timeout": "1s""#)), made]).unwrap();
@@ -80,7 +80,8 @@ fn a_table_made_in_code_joins() {
 #[test]
 fn a_path_that_names_no_method_is_refused() {
     for path in ["", "/", "C", "/a.B/", "//C", "/a.B/C/D"] {
-        let error = RetryTable::builder().method(path, RetrySettings::default(), []).build().unwrap_err();
+        let error =
+            RetryTable::builder().method(path, RetrySettings::default(), CodeSet::EMPTY).build().unwrap_err();
         let message = format!("{path:?} is not the path of a method; write /package.Service/Method");
         assert_eq!(error.to_string(), message);
     }

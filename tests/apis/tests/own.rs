@@ -4,7 +4,7 @@ use googleapis_tonic_google_cloud_asset_v1::google::cloud::asset::v1 as publishe
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tonic::{Code, Request, Response, Status};
-use tonic_gax::{MethodKind, OperationReport};
+use tonic_gax::{CodeSet, MethodKind, OperationReport};
 use tonic_gax_api_tests::own::google::cloud::asset::v1 as own;
 use tonic_gax_api_tests::own_published::google::cloud::asset::v1 as own_published;
 
@@ -98,7 +98,7 @@ fn a_user_changes_what_the_table_says() {
     settings.apply_to_all_unary_methods(|call| {
         call.set_retryable_codes([tonic_gax::Code::Aborted]);
     });
-    settings.get_feed().set_retryable_codes([]);
+    settings.get_feed().set_retryable_codes(CodeSet::EMPTY);
     let settings = settings.build().unwrap();
     assert!(settings.get_feed().retryable_codes().is_empty());
     assert!(settings.export_assets().retryable_codes().contains(tonic_gax::Code::Aborted));

@@ -3,8 +3,8 @@
 
 use super::{ByHand, MS, documented, unavailable};
 use crate::{
-    AttemptResult, Code, Compatibility, Delivery, Hedging, Policy, Resend, RetryBudget, RetrySettings,
-    ServerDelay,
+    AttemptResult, Code, CodeSet, Compatibility, Delivery, Hedging, Policy, Resend, RetryBudget,
+    RetrySettings, ServerDelay,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ fn hedged(hedging: Hedging) -> Policy {
 
 fn bounded(total: Option<Duration>, hedging: Hedging) -> Policy {
     let settings = RetrySettings::builder().total_timeout(total).build().unwrap();
-    Policy::with_compatibility(&settings, [], Compatibility::Grpc).with_hedging(hedging)
+    Policy::with_compatibility(&settings, CodeSet::EMPTY, Compatibility::Grpc).with_hedging(hedging)
 }
 
 fn begin() -> ByHand {
@@ -68,7 +68,7 @@ fn a_hedge_is_an_attempt_of_its_own() {
         .total_timeout(400 * MS)
         .build()
         .unwrap();
-    let policy = Policy::new(&settings, []).with_hedging(base());
+    let policy = Policy::new(&settings, CodeSet::EMPTY).with_hedging(base());
     let mut operation = ByHand::begin(&policy);
     assert_eq!(operation.send().rpc_timeout(), Some(150 * MS));
     assert_eq!(operation.wait(), 100 * MS);

@@ -1,0 +1,171 @@
+//! What a call changes of its method's policy.
+
+use super::Policy;
+use crate::gax_java::RawSettings;
+use crate::rules::{Documented, Grpc, Rules};
+use crate::{Override, RetrySettings, SettingsOverrides};
+use std::time::Duration;
+
+impl Policy {
+    /// This policy with single fields of its settings changed, as one call does it; the others stay as they are.
+    ///
+    /// Codes that the call brings along come after it ([`with_retryable_codes`](Self::with_retryable_codes)), and so
+    /// does what holds for streams ([`without_rpc_timeouts`](Self::without_rpc_timeouts)). A total timeout takes the
+    /// place of a strategy's limit by time, and no attempt outlives it.
+    ///
+    /// By gax-java's rules the settings that result are used as they are, as those of
+    /// [`with_retry_settings`](Self::with_retry_settings) are. Where nothing but the total timeout is set, they stay
+    /// the method's own: if retries are off, the attempt's RPC timeout is that total.
+    ///
+    /// Where the method is hedged, a number of attempts that is set is that of its hedges too.
+    ///
+    /// Where what results can't work, no attempt is made ([`problem`](Self::problem)): with no attempts, with a
+    /// multiplier that is below 1 or not finite, with a longest delay below the first one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::{Code, Override, Policy, RetrySettings, SettingsOverrides};
+    /// use std::time::Duration;
+    ///
+    /// let policy = Policy::new(&RetrySettings::no_retry(Duration::from_secs(60)), Code::Unavailable);
+    /// let none = SettingsOverrides::default().with_max_attempts(Override::Set(0));
+    /// assert_eq!(
+    ///     policy.with_overrides(&none).problem().unwrap().to_string(),
+    ///     "retry settings are not valid: max_attempts is 0, but must be at least 1 (the first attempt counts)",
+    /// );
+    /// # Ok::<(), gax_retry::SettingsError>(())
+    /// ```
+    #[must_use]
+    pub fn with_overrides(self, overrides: &SettingsOverrides) -> Self {
+        if overrides.is_empty() {
+            return self;
+        }
+        let (initial, max) = self.delays();
+        let problems = overrides.problems(initial, max);
+        let changed = match &self.rules {
+            Rules::Strategy(rules) => {
+                let strategy = rules.with_overrides(overrides);
+                self.with_rules(Rules::Strategy(strategy))
+            }
+            Rules::Documented(_) | Rules::GaxJava(_) | Rules::Grpc(_) | Rules::Polls(_) => {
+                let changed = match &self.settings {
+                    Some(own) => overrides.over(own),
+                    None => overrides.over(&RetrySettings::default()),
+                };
+                self.with_changed(&changed, overrides.is_total_only())
+            }
+        };
+        let is_spent = overrides.total_timeout() == Override::Set(Duration::ZERO);
+        let changed = if is_spent { changed.spent(true) } else { changed };
+        let changed = match overrides.rpc_timeout() {
+            Override::Unset => changed,
+            Override::Set(timeout) => changed.with_attempt_timeout(timeout),
+            Override::Disabled => changed.without_rpc_timeouts(),
+        };
+        changed.with_most_hedged(overrides.max_attempts()).unusable(problems)
+    }
+
+    /// A number of attempts that a call sets is also that of its hedges.
+    fn with_most_hedged(mut self, attempts: Override<u32>) -> Self {
+        match (&mut self.hedging, attempts) {
+            (Some(_), Override::Set(1)) => self.without_hedging(),
+            (Some(hedging), Override::Set(attempts)) => {
+                hedging.set_max_attempts(attempts);
+                self
+            }
+            _ => self,
+        }
+    }
+
+    /// The first and the longest delay that are set.
+    fn delays(&self) -> (Option<Duration>, Option<Duration>) {
+        match (&self.rules, &self.settings) {
+            (Rules::Strategy(rules), _) => {
+                let backoff = rules.strategy().backoff();
+                (Some(backoff.initial()), Some(backoff.max()))
+            }
+            (_, Some(settings)) => (settings.initial_retry_delay, settings.max_retry_delay),
+            (_, None) => (None, None),
+        }
+    }
+
+    fn with_changed(self, settings: &RetrySettings, is_total_only: bool) -> Self {
+        let rules = match &self.rules {
+            Rules::Documented(_) => Rules::Documented(Documented::new(settings)),
+            Rules::Grpc(_) => Rules::Grpc(Grpc::new(settings)),
+            Rules::GaxJava(rules) => {
+                Rules::GaxJava(rules.with_changed(&RawSettings::from(settings), self.codes, is_total_only))
+            }
+            // No call changes when an operation is polled.
+            Rules::Strategy(_) | Rules::Polls(_) => return self,
+        };
+        self.with_rules(rules).made_of(settings)
+    }
+
+    /// This policy with one attempt for each operation, whatever the settings, hedging and calls say: retries are
+    /// switched off. Timeouts stay, and a request that provably was not sent is still sent again.
+    #[must_use]
+    pub fn without_retries(self) -> Self {
+        let mut rules = self.rules.clone();
+        rules.set_single();
+        self.with_rules(rules).without_hedging()
+    }
+
+    /// This policy with that timeout for every attempt.
+    ///
+    /// It is clamped to what is left of the total; by gax-java's rules it is not. Zero: no time is left for any
+    /// attempt.
+    #[must_use]
+    pub fn with_attempt_timeout(self, timeout: Duration) -> Self {
+        if timeout.is_zero() {
+            return self.spent(true);
+        }
+        let mut rules = self.rules.clone();
+        match &mut rules {
+            Rules::Documented(rules) => rules.set_attempt_timeout(timeout),
+            Rules::GaxJava(rules) => rules.set_attempt_timeout(timeout),
+            Rules::Grpc(rules) => rules.set_attempt_timeout(timeout),
+            Rules::Strategy(rules) => rules.set_attempt_timeout(timeout),
+            Rules::Polls(rules) => rules.set_attempt_timeout(timeout),
+        }
+        self.with_rules(rules)
+    }
+
+    /// This policy without a timeout of each attempt's own: for an RPC that replies with a stream, which may well
+    /// be long where its parts are not. An attempt may take all that is left of the total.
+    ///
+    /// By gax-java's rules it stays as it is: there the RPC timeout bounds the whole stream.
+    #[must_use]
+    pub fn without_rpc_timeouts(self) -> Self {
+        let mut rules = self.rules.clone();
+        match &mut rules {
+            Rules::Documented(rules) => rules.remove_rpc_timeouts(),
+            Rules::Grpc(rules) => rules.remove_attempt_timeout(),
+            Rules::Strategy(rules) => rules.remove_attempt_timeout(),
+            Rules::GaxJava(_) | Rules::Polls(_) => {}
+        }
+        self.with_rules(rules)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Code, CodeSet, Hedging};
+
+    #[test]
+    fn a_call_s_number_of_attempts_is_that_of_its_hedges() {
+        let hedged = Policy::new(&RetrySettings::no_retry(Duration::from_secs(5)), CodeSet::EMPTY)
+            .with_hedging(Hedging::new(4).non_fatal_codes(Code::Unavailable));
+        let most = |attempts| {
+            let overrides = SettingsOverrides::default().with_max_attempts(attempts);
+            hedged.clone().with_overrides(&overrides).hedging().map(Hedging::max_attempts)
+        };
+        assert_eq!(most(Override::Unset), Some(4));
+        assert_eq!(most(Override::Disabled), Some(4));
+        assert_eq!(most(Override::Set(2)), Some(2));
+        assert_eq!(most(Override::Set(1)), None);
+        assert_eq!(hedged.without_retries().hedging(), None);
+    }
+}
