@@ -15,8 +15,8 @@ pub use closure::{ErrorCode, Retried, RetryError, Retryable, Retryer, retry, ret
 pub use gax_retry::{
     Attempt, AttemptPlan, Backoff, BackoffStrategy, BatchingSettings, Cap, Code, CodeSet, Compatibility,
     IntoCodes, Jitter, LimitExceeded, Limits, MethodKind, NotAttempted, Override, ParseCodeError, Policy,
-    RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError, SettingsOverrides, SettingsProblem,
-    StartedAttempt, StopReason, TimeRule,
+    RetryBudget, RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError, SettingsOverrides,
+    SettingsProblem, StartedAttempt, StopReason, TimeRule,
 };
 #[cfg(feature = "http")]
 pub use gax_retry::{

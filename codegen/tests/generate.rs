@@ -192,3 +192,17 @@ fn inputs_are_what_was_read() {
         generated.inputs().iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
     assert_eq!(names, ["edge.json", "edge.proto"]);
 }
+
+/// The table's throttling is the budget that a client starts with, where its dialect has it.
+#[test]
+fn a_tables_throttling_is_in_the_clients_settings() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("throttling");
+    std::fs::create_dir_all(&folder).unwrap();
+    let table = folder.join("throttling.json");
+    std::fs::write(&table, r#"{"retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1}}"#).unwrap();
+    for (dialect, expected) in [(Dialect::AsWritten, 1), (Dialect::Grpc, 1), (Dialect::GaxJava, 0)] {
+        let generated = generate(configure().retry_table(&table).dialect(dialect), "edge.proto", DATA);
+        let calls = content(&generated, "edge.v1.rs").matches("RetryBudget::tokens(10f64, 0.1f64)").count();
+        assert_eq!(calls.min(1), expected, "{dialect}");
+    }
+}

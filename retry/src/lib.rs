@@ -4,6 +4,7 @@
 mod attempt;
 mod attempt_table;
 mod batching;
+mod budget;
 mod code;
 mod compatibility;
 #[cfg(feature = "conformance")]
@@ -29,6 +30,7 @@ mod text;
 
 pub use attempt::Attempt;
 pub use batching::{BatchingSettings, LimitExceeded};
+pub use budget::RetryBudget;
 pub use code::{Code, CodeSet, ParseCodeError};
 pub use compatibility::{Compatibility, ParseCompatibilityError};
 #[cfg(feature = "http")]
@@ -45,7 +47,7 @@ pub use jitter::{JitterSource, NoJitter, ScriptedJitter, SeededJitter, jittered_
 pub use method_kind::MethodKind;
 pub use operation::{
     Action, AttemptResult, CommitPoint, Delivery, End, Hedging, HedgingError, NotAttempted, Operation,
-    Outcome, Policy, Resend, RetryBudget, RetryFact, Seen, Stop, World,
+    Outcome, Policy, Resend, RetryFact, Seen, Stop, World,
 };
 pub use plan::{AttemptPlan, Impact, Response};
 pub use retry_after::retry_after;

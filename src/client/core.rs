@@ -27,13 +27,13 @@ impl<T> Client<T> {
     /// A client over a channel.
     #[must_use]
     pub fn new(channel: T, settings: ClientSettings) -> Self {
-        let ClientSettings { stub, compatibility, limits, jitter, method_extension, .. } = settings;
+        let ClientSettings { stub, compatibility, limits, jitter, budget, method_extension, .. } = settings;
         let codec = Codec::default();
         let limits = BufferLimits { max_response_buffer: codec.longest_response(), ..limits };
         let methods = stub
             .into_calls()
             .map(|(info, call)| {
-                let plan = MethodPlan::new(&call, compatibility, limits, &jitter);
+                let plan = MethodPlan::new(&call, compatibility, limits, &jitter, budget.as_ref());
                 let is_stream = !info.kind().is_unary();
                 Method {
                     name: method_extension.then(|| GrpcMethod::new(info.service(), info.name())),

@@ -67,7 +67,7 @@ mod tests {
             uri: Uri::from(path.clone()),
             path,
             kind: MethodKind::Unary,
-            plan: Arc::new(MethodPlan::new(&settings, Compatibility::Documented, limits, &jitter)),
+            plan: Arc::new(MethodPlan::new(&settings, Compatibility::Documented, limits, &jitter, None)),
             codec: Codec::default(),
         }
     }

@@ -5,7 +5,8 @@ use super::Retryable;
 use super::protocol::{Closure, Plan, Results};
 use crate::operation::{Driver, Finished, JitterSeeds, Name, OperationReport, run_blocking};
 use gax_retry::{
-    AttemptResult, BackoffStrategy, CodeSet, Compatibility, Policy, RetrySettings, StartedAttempt,
+    AttemptResult, BackoffStrategy, CodeSet, Compatibility, Policy, RetryBudget, RetrySettings,
+    StartedAttempt,
 };
 use std::borrow::Cow;
 use std::future::poll_fn;
@@ -149,6 +150,7 @@ pub struct Retryer<R> {
     retryable: R,
     name: Cow<'static, str>,
     seeds: JitterSeeds,
+    budget: Option<RetryBudget>,
 }
 
 /// What policies are made of.
@@ -200,7 +202,7 @@ impl<R> Retryer<R> {
     }
 
     fn of(basis: Basis, retryable: R) -> Self {
-        Self { basis, retryable, name: Cow::Borrowed("closure"), seeds: JitterSeeds::default() }
+        Self { basis, retryable, name: Cow::Borrowed("closure"), seeds: JitterSeeds::default(), budget: None }
     }
 
     /// The operations' name in reports and errors; "closure" unless set.
@@ -217,6 +219,29 @@ impl<R> Retryer<R> {
         if let Basis::Settings(_, known) = &mut self.basis {
             *known = compatibility;
         }
+        self
+    }
+
+    /// What retries of all operations draw on, together: see [`RetryBudget`]. Clones of the retryer share it. Unset: there
+    /// is no budget, or a policy's own.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::{Code, RetryBudget, RetrySettings, Retryer, StopReason};
+    /// use std::time::Duration;
+    ///
+    /// let settings = RetrySettings::builder().max_attempts(9).initial_retry_delay(Duration::ZERO).build()?;
+    /// let retryer = Retryer::new(&settings, [Code::Unavailable]).retry_budget(RetryBudget::tokens(4, 0.1));
+    /// let error = retryer.run_blocking(|_| Err::<(), _>(tonic::Status::unavailable("down"))).unwrap_err();
+    /// // Half of the four tokens are left after two attempts.
+    /// assert_eq!((error.report().attempts().len(), error.stop_reason()), (2, Some(StopReason::Throttled)));
+    /// assert_eq!(error.last().unwrap().message(), "down");
+    /// # Ok::<(), tonic_gax::SettingsError>(())
+    /// ```
+    #[must_use]
+    pub fn retry_budget(mut self, budget: RetryBudget) -> Self {
+        self.budget = Some(budget);
         self
     }
 
@@ -238,6 +263,10 @@ impl<R> Retryer<R> {
                 Policy::with_compatibility(settings, codes, *compatibility)
             }
             Basis::Policy(policy) => policy.clone().with_retryable_codes(codes),
+        };
+        let policy = match &self.budget {
+            Some(budget) => policy.with_budget(budget.clone()),
+            None => policy,
         };
         Plan { policy, seeds: self.seeds.clone() }
     }

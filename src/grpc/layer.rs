@@ -4,7 +4,7 @@ use super::service::RetryService;
 use crate::grpc::methods::{DescriptorError, Kinds, Methods, descriptors};
 use crate::operation::JitterSeeds;
 use crate::settings::BufferLimits;
-use gax_retry::Compatibility;
+use gax_retry::{Compatibility, RetryBudget};
 use gax_table::{Dialect, RetryTable};
 use std::sync::{Arc, OnceLock};
 use tower_layer::Layer;
@@ -38,6 +38,7 @@ use tower_layer::Layer;
 /// | [`max_replay_bytes`](Self::max_replay_bytes) | 4 MiB + 64 KiB |
 /// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB + 64 KiB |
 /// | [`server_timeouts_are_ours`](Self::server_timeouts_are_ours) | true |
+/// | [`retry_budget`](Self::retry_budget) | the table's `retryThrottling`, if it has any |
 /// | [`reports`](Self::reports) | false |
 ///
 /// # Examples
@@ -62,6 +63,7 @@ pub struct RetryLayer {
     compatibility: Option<Compatibility>,
     limits: BufferLimits,
     jitter: JitterSeeds,
+    budget: Option<RetryBudget>,
     /// Made when the layer is first used, shared by all services it makes.
     methods: OnceLock<Arc<Methods>>,
 }
@@ -70,8 +72,10 @@ impl RetryLayer {
     /// A layer for the methods of a table.
     #[must_use]
     pub fn new(table: RetryTable) -> Self {
+        let budget = table.throttling().map(|throttling| throttling.budget());
         Self {
             table,
+            budget,
             kinds: Kinds::new(),
             compatibility: None,
             limits: BufferLimits::default(),
@@ -140,6 +144,29 @@ impl RetryLayer {
         self.changed()
     }
 
+    /// What retries of all methods draw on, together: see [`RetryBudget`]. Unless this says otherwise, a table's
+    /// `retryThrottling` is the budget, in the dialects that have it; `None` is no budget.
+    ///
+    /// It is shared by all services that the layer and its clones make. gRPC has a budget for each server: make a layer for
+    /// each, or give several layers clones of one budget.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::{RetryBudget, RetryLayer, RetryTable};
+    ///
+    /// let table = RetryTable::parse(r#"{"methodConfig": []}"#)?;
+    /// // One retry for five successes, and ten a second besides.
+    /// let layer = RetryLayer::new(table).retry_budget(RetryBudget::ratio(0.2).min_per_second(10));
+    /// # drop(layer);
+    /// # Ok::<(), tonic_gax::TableError>(())
+    /// ```
+    #[must_use]
+    pub fn retry_budget(mut self, budget: impl Into<Option<RetryBudget>>) -> Self {
+        self.budget = budget.into();
+        self.changed()
+    }
+
     /// Draws the jitter of the n-th operation from the sequence of this seed plus n, so that a run can be
     /// repeated. Without it every thread has a generator of its own, seeded by the system.
     #[must_use]
@@ -164,7 +191,14 @@ impl<S: Clone> Layer<S> for RetryLayer {
                 _ => Compatibility::Documented,
             });
             let (table, kinds) = (self.table.clone(), self.kinds.clone());
-            Arc::new(Methods::new(table, kinds, compatibility, self.limits, &self.jitter))
+            Arc::new(Methods::new(
+                table,
+                kinds,
+                compatibility,
+                self.limits,
+                &self.jitter,
+                self.budget.as_ref(),
+            ))
         });
         RetryService::new(inner, Arc::clone(methods))
     }

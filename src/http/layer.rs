@@ -7,7 +7,7 @@ use crate::http::failure::Connections;
 use crate::operation::JitterSeeds;
 use gax_retry::{
     CodeSet, Compatibility, IdempotencyStrategy, IdempotencyTable, IntoCodes, ParseCodeError, Preset,
-    RetrySettings, StatusSet,
+    RetryBudget, RetrySettings, StatusSet,
 };
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -45,6 +45,7 @@ use tower_layer::Layer;
 /// | [`retryable_statuses`](Self::retryable_statuses) | by code | the preset's |
 /// | [`attempt_timeout`](Self::attempt_timeout) | by the settings | none |
 /// | [`server_delays`](Self::server_delays) | `Retry-After` is heeded with [`Compatibility::Documented`] only | as the preset says |
+/// | [`retry_budget`](Self::retry_budget) | none | none |
 /// | [`max_replay_bytes`](Self::max_replay_bytes) | no limit | no limit |
 /// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB | 4 MiB |
 /// | [`body_idle_timeout`](Self::body_idle_timeout) | none | none |
@@ -79,6 +80,7 @@ pub struct HttpRetryLayer {
     strategy: Option<IdempotencyStrategy>,
     statuses: Option<StatusSet>,
     server_delays: Option<bool>,
+    budget: Option<RetryBudget>,
     attempt_timeout: Option<Duration>,
     limits: HttpLimits,
     jitter: JitterSeeds,
@@ -122,6 +124,7 @@ impl HttpRetryLayer {
                 body_idle_timeout: None,
             },
             server_delays: None,
+            budget: None,
             jitter: JitterSeeds::default(),
             shared: OnceLock::new(),
         }
@@ -162,6 +165,24 @@ impl HttpRetryLayer {
     #[must_use]
     pub fn server_delays(mut self, heeded: bool) -> Self {
         self.server_delays = Some(heeded);
+        self.changed()
+    }
+
+    /// What retries of all requests draw on, together: see [`RetryBudget`]. Unset: there is no budget. It is shared by all
+    /// services that the layer and its clones make, whichever server a request goes to; for a budget for each server, make
+    /// a layer for each.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::{HttpRetryLayer, RetryBudget, presets};
+    ///
+    /// let layer = HttpRetryLayer::preset(&presets::storage()).retry_budget(RetryBudget::ratio(0.2));
+    /// # drop(layer);
+    /// ```
+    #[must_use]
+    pub fn retry_budget(mut self, budget: impl Into<Option<RetryBudget>>) -> Self {
+        self.budget = budget.into();
         self.changed()
     }
 
@@ -249,6 +270,7 @@ impl HttpRetryLayer {
         if let Some(timeout) = self.attempt_timeout {
             policy.policy = policy.policy.with_attempt_timeout(timeout);
         }
+        policy.policy = policy.policy.with_budget(self.budget.clone());
         if let Some(heeded) = self.server_delays {
             policy.policy = policy.policy.with_server_delays(heeded);
         }

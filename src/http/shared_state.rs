@@ -38,7 +38,14 @@ impl SharedState {
         if preset.is_none() && options.is_none() && strategy.is_none() {
             return Arc::clone(&self.policy);
         }
-        let mut policy = preset.map_or_else(|| (*self.policy).clone(), |preset| HttpPlan::of_preset(&preset));
+        let mut policy = match preset {
+            None => (*self.policy).clone(),
+            Some(preset) => {
+                let mut plan = HttpPlan::of_preset(&preset);
+                plan.policy = plan.policy.with_budget(self.policy.policy.budget().cloned());
+                plan
+            }
+        };
         if let Some(options) = options {
             policy.apply(&options);
         }

@@ -1,5 +1,6 @@
 //! The one file that reads the clock.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -28,6 +29,13 @@ impl Clock {
     pub(crate) fn now(self) -> (Instant, Duration) {
         let now = Instant::now();
         (now, now.saturating_duration_since(self.start))
+    }
+
+    /// The time since this was first asked, by whatever operation.
+    pub(crate) fn uptime(self) -> Duration {
+        static FIRST: OnceLock<Instant> = OnceLock::new();
+        let now = self.now().0;
+        now.saturating_duration_since(*FIRST.get_or_init(|| now))
     }
 
     /// Whether that moment has come.

@@ -38,6 +38,10 @@ impl World for Surroundings<'_> {
         self.clock.elapsed()
     }
 
+    fn uptime(&mut self) -> Duration {
+        self.clock.uptime()
+    }
+
     fn jitter(&mut self) -> &mut dyn JitterSource {
         self.jitter
     }

@@ -2,7 +2,7 @@
 
 use super::StubSettings;
 use crate::operation::JitterSeeds;
-use gax_retry::Compatibility;
+use gax_retry::{Compatibility, RetryBudget};
 use std::time::Duration;
 
 /// What a generated client's settings are made of: those of its stub, and those of every call.
@@ -12,6 +12,7 @@ pub struct ClientSettings {
     pub(crate) compatibility: Compatibility,
     pub(crate) limits: BufferLimits,
     pub(crate) jitter: JitterSeeds,
+    pub(crate) budget: Option<RetryBudget>,
     pub(crate) method_extension: bool,
     connect_timeout: Option<Duration>,
 }
@@ -25,6 +26,7 @@ impl ClientSettings {
             compatibility: Compatibility::default(),
             limits: BufferLimits::default(),
             jitter: JitterSeeds::default(),
+            budget: None,
             method_extension: true,
             connect_timeout: None,
         }
@@ -54,6 +56,13 @@ impl ClientSettings {
     #[must_use]
     pub fn with_jitter_seed(mut self, seed: u64) -> Self {
         self.jitter = JitterSeeds::from(seed);
+        self
+    }
+
+    /// See [`RetryLayer::retry_budget`](crate::RetryLayer::retry_budget).
+    #[must_use]
+    pub fn with_retry_budget(mut self, budget: impl Into<Option<RetryBudget>>) -> Self {
+        self.budget = budget.into();
         self
     }
 

@@ -5,7 +5,7 @@ use crate::generated::google::cloud::asset::v1::asset_service_client::AssetServi
 use crate::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest, ListAssetsResponse,
 };
-use gax_retry::{Code, CodeSet, Compatibility, Hedging, RetrySettings};
+use gax_retry::{Code, CodeSet, Compatibility, Hedging, RetryBudget, RetrySettings};
 use gax_table::RetryTable;
 use tonic::{Request, Response, Status};
 use tonic_gax::client::Transport;
@@ -60,6 +60,8 @@ pub struct Setup {
     pub reports: bool,
     /// How calls are hedged.
     pub hedging: Option<Hedging>,
+    /// What retries draw on.
+    pub budget: Option<RetryBudget>,
 }
 
 impl Setup {
@@ -75,6 +77,7 @@ impl Setup {
             server_timeouts_are_ours: true,
             reports: false,
             hedging: None,
+            budget: None,
         }
     }
 
@@ -88,6 +91,12 @@ impl Setup {
     #[must_use]
     pub fn compatible(self, compatibility: Compatibility) -> Self {
         Self { compatibility, ..self }
+    }
+
+    /// The same, with a budget for retries.
+    #[must_use]
+    pub fn budgeted(self, budget: RetryBudget) -> Self {
+        Self { budget: Some(budget), ..self }
     }
 
     /// The same, with jitter from that seed.
@@ -129,7 +138,8 @@ impl Setup {
         let mut settings = AssetServiceSettings::create(stub.build().unwrap())
             .with_compatibility(self.compatibility)
             .with_server_timeouts_as_ours(self.server_timeouts_are_ours)
-            .with_reports(self.reports);
+            .with_reports(self.reports)
+            .with_retry_budget(self.budget.clone());
         if let Some(bytes) = self.max_replay_bytes {
             settings = settings.with_max_replay_bytes(bytes);
         }
@@ -154,7 +164,8 @@ impl Setup {
         let mut layer = RetryLayer::new(table)
             .compatibility(self.compatibility)
             .server_timeouts_are_ours(self.server_timeouts_are_ours)
-            .reports(self.reports);
+            .reports(self.reports)
+            .retry_budget(self.budget.clone());
         if let Some(bytes) = self.max_replay_bytes {
             layer = layer.max_replay_bytes(bytes);
         }

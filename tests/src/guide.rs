@@ -54,6 +54,9 @@ mod deadlines {}
 #[doc = include_str!("../../docs/src/server-delays.md")]
 mod server_delays {}
 
+#[doc = include_str!("../../docs/src/budgets.md")]
+mod budgets {}
+
 #[doc = include_str!("../../docs/src/compatibility.md")]
 mod compatibility {}
 

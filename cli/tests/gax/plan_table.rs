@@ -67,3 +67,29 @@ fn a_table_without_meaning_is_refused_with_its_place() {
     let expected = format!("error: --table: {}:1:61: \"500ms\" is not a duration; write", file.display());
     assert!(refusal.contains(&expected) && refusal.ends_with("--- exit status 2\n"), "{refusal}");
 }
+
+/// The load on a server that is down, with and without the table's retry throttling.
+#[test]
+fn retry_throttling_is_counted() {
+    let text = r#"{
+        "methodConfig": [{"name": [{"service": "a.B", "method": "C"}], "retryPolicy": {"maxAttempts": 4,
+            "initialBackoff": "0.1s", "maxBackoff": "1s", "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}],
+        "retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1}
+    }"#;
+    let file = folder("table-throttling").join("throttled.json");
+    std::fs::write(&file, text).unwrap();
+    let outcomes = "--outcome unavailable ".repeat(4);
+    let line =
+        format!("plan --table {} --method C --jitter --seed 1 --samples 100 {outcomes}", file.display());
+    let load = "The load on the server: 4.00 attempts an operation; with retry throttling 1.03, which stops 99 operations.\n";
+    let plan = session(line.trim_end());
+    assert!(plan.contains(load), "{plan}");
+    let json = session(&format!("{line}--format json"));
+    assert!(json.contains(r#""load":4.0,"throttled":{"load":1.03,"stopped":99}"#), "{json}");
+    let explained = session(&format!("table explain {} C", file.display()));
+    let sentences = "it gets 4.0 times its usual load.\n\
+        With the retry throttling it gets 1.03 times, over 100 calls from a full bucket on.\n";
+    assert!(explained.contains(sentences), "{explained}");
+    let json = session(&format!("table explain {} C --format json", file.display()));
+    assert!(json.contains(r#""load":4.0,"throttled_load":1.03,"#), "{json}");
+}

@@ -13,7 +13,7 @@ use crate::includes::compiler;
 use crate::plan::{Plan, Wishes};
 use crate::tables::Loaded;
 use gax_retry::Compatibility;
-use gax_table::Dialect;
+use gax_table::{Dialect, RetryThrottling};
 use proc_macro2::TokenStream;
 use prost::Message;
 use prost_build::Module;
@@ -152,7 +152,7 @@ impl Builder {
         let findings = table.findings().iter().chain(&plan.unknown).cloned().collect();
         let inputs = self.sources.paths().chain(compiled.paths).collect();
         let include = self.include_file.clone().map(|name| (name, include));
-        let files = self.files(runtime, &plan, compiled.set, include)?;
+        let files = self.files(runtime, &plan, table.throttling(), compiled.set, include)?;
         Ok(Generated { files, findings, descriptor_set: compiled.encoded, inputs })
     }
 
@@ -160,6 +160,7 @@ impl Builder {
         self,
         runtime: TokenStream,
         plan: &Rc<Plan>,
+        throttling: Option<RetryThrottling>,
         set: FileDescriptorSet,
         include: Option<(String, Include)>,
     ) -> Result<Vec<GeneratedFile>, Error> {
@@ -173,6 +174,7 @@ impl Builder {
                 Dialect::Grpc => Compatibility::Grpc,
                 _ => Compatibility::Documented,
             },
+            throttling,
             runtime,
             proto_path: self.proto_path,
             build_transport: self.build_transport,

@@ -10,6 +10,7 @@ use crate::docs::DocLines;
 use crate::join::JoinedService;
 use crate::names::{ServiceNames, accessor_names};
 use gax_retry::Compatibility;
+use gax_table::RetryThrottling;
 use proc_macro2::TokenStream;
 use prost_build::{Method, Service};
 use quote::{format_ident, quote};
@@ -26,6 +27,8 @@ pub(crate) struct Emitter {
     pub(crate) build_transport: bool,
     /// Which client's rules the clients run by, unless their user says otherwise.
     pub(crate) compatibility: Compatibility,
+    /// The budget that the clients start with.
+    pub(crate) throttling: Option<RetryThrottling>,
     /// Services and methods whose comments are left out, by full name.
     pub(crate) disable_comments: HashSet<String>,
 }

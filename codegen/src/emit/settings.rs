@@ -154,6 +154,18 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
             " Which client's rules turn settings into attempts. Default: those of the documentation.",
         ),
     };
+    let throttling = emitter.throttling.map(|throttling| (throttling.max_tokens(), throttling.token_ratio()));
+    let budget = throttling
+        .map(|(max, ratio)| quote!(.with_retry_budget(#runtime::RetryBudget::tokens(#max, #ratio))));
+    let default = throttling.map_or_else(
+        || "none".to_owned(),
+        |(max, ratio)| {
+            format!("the retry table's throttling, {max} tokens of which a success puts back {ratio}; `None` is no budget")
+        },
+    );
+    let budget_docs = format!(
+        " What retries of all RPCs draw on, together. Default: {default}. Clones of these settings share it, and so do the clients made of them."
+    );
     let settings = format_ident!("{}", names.settings);
     let stub_settings = format_ident!("{}", names.stub_settings);
     let docs = DocLines::new("The settings of a client: those of its RPCs, and what holds for every call.");
@@ -168,13 +180,19 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
             /// Settings with these for the RPCs.
             #[must_use]
             pub fn create(stub_settings: #stub_settings) -> Self {
-                Self { inner: #runtime::__private::ClientSettings::new(stub_settings.inner)#rules }
+                Self { inner: #runtime::__private::ClientSettings::new(stub_settings.inner)#rules #budget }
             }
 
             #[doc = #rules_docs]
             #[must_use]
             pub fn with_compatibility(self, compatibility: #runtime::Compatibility) -> Self {
                 Self { inner: self.inner.with_compatibility(compatibility) }
+            }
+
+            #[doc = #budget_docs]
+            #[must_use]
+            pub fn with_retry_budget(self, budget: impl Into<Option<#runtime::RetryBudget>>) -> Self {
+                Self { inner: self.inner.with_retry_budget(budget) }
             }
 
             /// The longest request, in bytes, that is kept for another attempt; a longer one is sent once.

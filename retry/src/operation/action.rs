@@ -10,6 +10,12 @@ pub trait World {
     /// The time since the operation's start.
     fn now(&mut self) -> Duration;
 
+    /// The time since a moment that all operations of the program share, which budgets over a span of time count by.
+    /// The operation's own time, unless said.
+    fn uptime(&mut self) -> Duration {
+        self.now()
+    }
+
     /// Where its jitter comes from.
     fn jitter(&mut self) -> &mut dyn JitterSource;
 }

@@ -1,6 +1,6 @@
 //! What every rule set has in common: the questions that come before time and the number of attempts.
 
-use super::{AttemptResult, Policy, Seen};
+use super::{AttemptResult, Policy, Seen, World};
 use crate::operation::CommitPoint;
 use crate::{Code, ServerDelay, StopReason};
 
@@ -10,14 +10,18 @@ use crate::{Code, ServerDelay, StopReason};
 /// # Errors
 ///
 /// Why it is not retried.
-pub(super) fn pass(policy: &Policy, code: Code, result: AttemptResult) -> Result<(), StopReason> {
+pub(super) fn pass(
+    policy: &Policy,
+    code: Code,
+    result: AttemptResult,
+    world: &mut impl World,
+) -> Result<(), StopReason> {
     if is_committed(policy, result.seen) {
         return Err(StopReason::Committed);
     }
     let retryable = policy.retryable(code, result.retry);
     let never = policy.heeded(result.server_delay) == ServerDelay::Never;
-    let budget = policy.budget.as_deref();
-    if let Some(budget) = budget
+    if let Some(budget) = &policy.budget
         && (retryable.is_ok() || never)
     {
         budget.failed();
@@ -32,10 +36,7 @@ pub(super) fn pass(policy: &Policy, code: Code, result: AttemptResult) -> Result
     if never {
         return Err(StopReason::Pushback);
     }
-    match budget {
-        Some(budget) if !budget.allows() => Err(StopReason::Throttled),
-        _ => Ok(()),
-    }
+    if policy.allows(world) { Ok(()) } else { Err(StopReason::Throttled) }
 }
 
 /// Whether the caller has what no other attempt could take back.

@@ -186,7 +186,7 @@ impl Operation {
         let first =
             matches!((&self.past, self.stage), (None, Stage::First | Stage::Committed)) && attempt == 1;
         if first && result.outcome == Outcome::Done {
-            policy.succeeded();
+            policy.succeeded(world);
             self.stage = Stage::Replied;
             return;
         }

@@ -2,7 +2,6 @@
 
 mod action;
 mod attempt_result;
-mod budget;
 mod gates;
 mod hedging;
 mod in_flight;
@@ -19,7 +18,6 @@ pub(crate) use tests::ByHand;
 
 pub use action::{Action, End, World};
 pub use attempt_result::{AttemptResult, Delivery, Outcome, Resend, RetryFact, Seen};
-pub use budget::RetryBudget;
 pub use hedging::{Hedging, HedgingError};
 pub use machine::Operation;
 pub use policy::{CommitPoint, Policy};

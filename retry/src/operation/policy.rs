@@ -2,15 +2,15 @@
 
 use super::hedging::Hedging;
 use super::latencies::Latencies;
-use super::{AttemptResult, RetryBudget, RetryFact};
+use super::{AttemptResult, RetryFact, World};
 use crate::gax_java::{Polling, RawSettings};
 use crate::nanos::FOREVER;
 use crate::rules::{
     Documented, GaxJava, Grpc, Polls, Progress, Refusal, Rules, Strategy, longest, longest_of,
 };
 use crate::{
-    AttemptKind, BackoffStrategy, Code, CodeSet, Compatibility, IntoCodes, ParseCodeError, RetrySettings,
-    ServerDelay, SettingsError, SettingsProblem, StartedAttempt, StopReason,
+    AttemptKind, BackoffStrategy, Code, CodeSet, Compatibility, IntoCodes, ParseCodeError, RetryBudget,
+    RetrySettings, ServerDelay, SettingsError, SettingsProblem, StartedAttempt, StopReason,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub struct Policy {
     pub(super) hedging: Option<Hedging>,
     /// What a percentile of the latencies is worked out from.
     latencies: Option<Arc<Latencies>>,
-    pub(super) budget: Option<Arc<RetryBudget>>,
+    pub(super) budget: Option<RetryBudget>,
     pub(super) commits_at: CommitPoint,
     heeds: Heeds,
     /// The longest that a server may ask for where no total bounds the operation.
@@ -319,10 +319,16 @@ impl Policy {
         Self { hedging: None, latencies: None, ..self }
     }
 
-    /// This policy with a budget, which it may share with others: retries and hedges draw on it.
+    /// This policy with a budget, which it may share with others: retries and hedges draw on it. `None`: without one.
     #[must_use]
-    pub fn with_budget(self, budget: Arc<RetryBudget>) -> Self {
-        Self { budget: Some(budget), ..self }
+    pub fn with_budget(self, budget: impl Into<Option<RetryBudget>>) -> Self {
+        Self { budget: budget.into(), ..self }
+    }
+
+    /// The budget that retries and hedges draw on.
+    #[must_use]
+    pub fn budget(&self) -> Option<&RetryBudget> {
+        self.budget.as_ref()
     }
 
     /// This policy with another moment at which a response is the operation's.
@@ -387,10 +393,20 @@ impl Policy {
 
     /// An attempt has a reply: the budget fills.
     #[inline]
-    pub(super) fn succeeded(&self) {
+    pub(super) fn succeeded(&self, world: &mut impl World) {
         if let Some(budget) = &self.budget {
-            budget.succeeded();
+            budget.succeeded(|| world.uptime());
         }
+    }
+
+    /// Whether the budget has room for another attempt besides the first.
+    pub(super) fn allows(&self, world: &mut impl World) -> bool {
+        self.budget.as_ref().is_none_or(|budget| budget.allows(|| world.uptime()))
+    }
+
+    /// Another attempt is going to be made, unless the budget has no room for it.
+    pub(super) fn takes_retry(&self, world: &mut impl World) -> bool {
+        self.budget.as_ref().is_none_or(|budget| budget.retried(|| world.uptime()))
     }
 }
 

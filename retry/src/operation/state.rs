@@ -152,7 +152,7 @@ impl State {
             self.start(policy, bound, kind, delay, now);
         } else if self.hedges.due.is_some() {
             // Nothing else can be due.
-            self.hedge(policy, bound, now);
+            self.hedge(policy, bound, now, world);
         }
         match self.due {
             Some(Due::Now(attempt)) => {
@@ -233,7 +233,7 @@ impl State {
         self.last = Some(attempt);
         match result.outcome {
             Outcome::Done => {
-                policy.succeeded();
+                policy.succeeded(world);
                 if let Some(first) = Some(ended).filter(|ended| ended.number == 1).or(self.in_flight.get(1)) {
                     policy.first_took(world.now().saturating_sub(first.start));
                 }
@@ -241,7 +241,7 @@ impl State {
                 self.finish(End::Reply(attempt));
             }
             Outcome::NotDone => {
-                policy.succeeded();
+                policy.succeeded(world);
                 self.follow(policy, bound, AttemptKind::Poll, result.server_delay, result.ended_at, world);
             }
             Outcome::Failed(code) => self.failed(policy, bound, code, result, world),
@@ -270,7 +270,7 @@ impl State {
             Some(_) if !matches!(result.seen, Seen::Messages { .. }) => Seen::Messages { resumable: false },
             _ => result.seen,
         };
-        match gates::pass(policy, code, result.with_seen(seen)) {
+        match gates::pass(policy, code, result.with_seen(seen), world) {
             Err(reason) => self.refused(policy, reason),
             Ok(()) if policy.hedging.is_some() => self.hedge_after(policy, bound, server_delay, world.now()),
             Ok(()) if result.seen == (Seen::Messages { resumable: true }) => {
@@ -310,6 +310,10 @@ impl State {
         let counted = self.started.saturating_sub(self.forgotten);
         let ask = Ask { counted, now, bound, server_delay, longest: policy.max_server_delay };
         match policy.rules.next(&mut self.progress, ask, world.jitter()) {
+            // Another operation may have taken the last one meanwhile.
+            Ok(_) if kind != AttemptKind::Poll && !policy.takes_retry(world) => {
+                self.stop(StopReason::Throttled);
+            }
             Ok(Wait(delay)) => {
                 let mut at = now.saturating_add(delay);
                 if ended_at.is_some() {
@@ -353,8 +357,8 @@ impl State {
     }
 
     /// A hedge is due: it is sent if the budget allows it, and asked for again later if not.
-    fn hedge(&mut self, policy: &Policy, bound: u64, now: Duration) {
-        if policy.budget.as_deref().is_none_or(super::RetryBudget::allows) {
+    fn hedge(&mut self, policy: &Policy, bound: u64, now: Duration, world: &mut impl World) {
+        if policy.allows(world) && policy.takes_retry(world) {
             self.start(policy, bound, AttemptKind::Hedge, self.hedges.delay, now);
         } else if self.in_flight.is_empty() {
             self.stop(StopReason::Throttled);

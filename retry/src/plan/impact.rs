@@ -36,6 +36,7 @@ pub struct Impact {
     refused: Vec<Duration>,
     truncated: bool,
     load: f64,
+    throttled_load: Option<f64>,
     most_attempts: usize,
 }
 
@@ -43,19 +44,33 @@ impl Impact {
     /// The impact of settings by these rules.
     #[must_use]
     pub fn new<K>(settings: &RetrySettings, codes: impl IntoCodes<K>, compatibility: Compatibility) -> Self {
-        let policy = Policy::with_compatibility(settings, codes, compatibility);
+        Self::of(&Policy::with_compatibility(settings, codes, compatibility))
+    }
+
+    /// The impact of a policy. Its budget counts in [`throttled_load`](Self::throttled_load) only, and stays as it is.
+    #[must_use]
+    pub fn of(policy: &Policy) -> Self {
+        let unthrottled = policy.clone().with_budget(None);
+        let throttled = policy.budget().map(|budget| policy.clone().with_budget(budget.fresh()));
+        let policy = &unthrottled;
         let code = failure(policy.retryable_codes());
         let refusals = vec![Response::after(Duration::ZERO, code); AttemptPlan::MAX_ATTEMPTS];
-        let plan = AttemptPlan::new(&policy, &refusals, &mut NoJitter);
+        let plan = AttemptPlan::new(policy, &refusals, &mut NoJitter);
         let samples = if plan.attempts().len() > 1 { SAMPLES } else { 1 };
-        let counts: Vec<usize> = (0..samples)
-            .map(|seed| AttemptPlan::new(&policy, &refusals, &mut SeededJitter::new(seed)).attempts().len())
-            .collect();
+        let attempts = |policy: &Policy| -> Vec<usize> {
+            (0..samples)
+                .map(|seed| {
+                    AttemptPlan::new(policy, &refusals, &mut SeededJitter::new(seed)).attempts().len()
+                })
+                .collect()
+        };
+        let counts = attempts(policy);
         Self {
-            worst_case: worst_case(&policy, code),
+            worst_case: worst_case(policy, code),
             refused: plan.attempts().iter().map(crate::Attempt::start).collect(),
             truncated: plan.is_truncated(),
             load: mean(&counts),
+            throttled_load: throttled.map(|policy| mean(&attempts(&policy))),
             most_attempts: counts.iter().copied().max().unwrap_or(1),
         }
     }
@@ -84,6 +99,26 @@ impl Impact {
     #[must_use]
     pub fn load(&self) -> f64 {
         self.load
+    }
+
+    /// The same where the policy has a [budget](crate::RetryBudget), full at first: on average of 100 operations that come
+    /// one after the other in one moment. `None`: it has none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::{Code, Impact, Policy, RetryBudget, RetrySettings};
+    ///
+    /// let settings = RetrySettings::builder().max_attempts(4).build()?;
+    /// let policy = Policy::new(&settings, Code::Unavailable).with_budget(RetryBudget::tokens(10, 0.1));
+    /// let impact = Impact::of(&policy);
+    /// assert_eq!(impact.load(), 4.0);
+    /// assert_eq!(impact.throttled_load(), Some(1.03));
+    /// # Ok::<(), gax_retry::SettingsError>(())
+    /// ```
+    #[must_use]
+    pub fn throttled_load(&self) -> Option<f64> {
+        self.throttled_load
     }
 
     /// The attempts of that operation, of those drawn, that makes the most.

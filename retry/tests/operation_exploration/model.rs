@@ -88,13 +88,13 @@ impl std::fmt::Write for Hash {
 /// How many tokens are left, which a budget tells only by allowing retries or not.
 fn left(budget: &RetryBudget, max: u32) -> u32 {
     let mut enough = 0;
-    while budget.allows() {
+    while budget.allows(|| Duration::ZERO) {
         budget.failed();
         enough += 1;
     }
     let mut missing = 0;
-    while !budget.allows() {
-        budget.succeeded();
+    while !budget.allows(|| Duration::ZERO) {
+        budget.succeeded(|| Duration::ZERO);
         missing += 1;
     }
     // Draining a budget that had enough leaves it one short.

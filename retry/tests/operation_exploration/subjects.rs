@@ -6,7 +6,6 @@ use gax_retry::{
     Limits, Policy, RetryBudget, RetrySettings, RetrySettingsBuilder, TimeRule,
 };
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -116,13 +115,13 @@ impl Subject {
     }
 
     /// The policy, with a budget that has so many tokens left.
-    pub(crate) fn policy(&self, tokens: u32) -> (Policy, Option<Arc<RetryBudget>>) {
+    pub(crate) fn policy(&self, tokens: u32) -> (Policy, Option<RetryBudget>) {
         let Some(max) = self.tokens else {
             return (self.policy.clone(), None);
         };
-        let budget = Arc::new(RetryBudget::tokens(max, 1.0));
+        let budget = RetryBudget::tokens(max, 1.0);
         (tokens..max).for_each(|_| budget.failed());
-        (self.policy.clone().with_budget(Arc::clone(&budget)), Some(budget))
+        (self.policy.clone().with_budget(budget.clone()), Some(budget))
     }
 }
 

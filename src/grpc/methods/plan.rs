@@ -3,7 +3,7 @@
 use super::timeout;
 use crate::operation::JitterSeeds;
 use crate::settings::{BufferLimits, CallOptions, CallSettings};
-use gax_retry::{Compatibility, Policy, StartedAttempt};
+use gax_retry::{Compatibility, Policy, RetryBudget, StartedAttempt};
 use http::HeaderValue;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,9 +37,11 @@ impl MethodPlan {
         compatibility: Compatibility,
         limits: BufferLimits,
         jitter: &JitterSeeds,
+        budget: Option<&RetryBudget>,
     ) -> Self {
         let policy =
-            Policy::with_compatibility(settings.retry_settings(), settings.retryable_codes(), compatibility);
+            Policy::with_compatibility(settings.retry_settings(), settings.retryable_codes(), compatibility)
+                .with_budget(budget.cloned());
         let policy = match settings.hedging() {
             Some(hedging) => policy.with_hedging(*hedging),
             None => policy,

@@ -3,7 +3,7 @@
 use super::plan::MethodPlan;
 use crate::operation::JitterSeeds;
 use crate::settings::{BufferLimits, CallSettings};
-use gax_retry::{CodeSet, Compatibility, MethodKind, RetrySettings};
+use gax_retry::{CodeSet, Compatibility, MethodKind, RetryBudget, RetrySettings};
 use gax_table::{HedgingPolicy, RetryTable};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -65,8 +65,9 @@ impl Methods {
         compatibility: Compatibility,
         limits: BufferLimits,
         jitter: &JitterSeeds,
+        budget: Option<&RetryBudget>,
     ) -> Self {
-        let plan = |settings| Plans::of(MethodPlan::new(&settings, compatibility, limits, jitter));
+        let plan = |settings| Plans::of(MethodPlan::new(&settings, compatibility, limits, jitter, budget));
         let plans: Vec<_> = (0..table.entry_count())
             .filter_map(|index| table.entry(index))
             .map(|policy| {

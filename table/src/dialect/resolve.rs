@@ -35,6 +35,7 @@ pub(crate) fn resolve(
             throttling.map(|throttling| resolve_grpc_throttling(source, throttling)).transpose()?,
         ),
     };
+    let throttling_origin = config.throttling.as_ref().map(|throttling| source.origin(throttling.span));
     let extras = extras(&config);
     let in_entries = config.methods.iter().chain(&config.beside).flat_map(|method| &method.own.suppressions);
     let suppressions = config.suppressions.iter().chain(in_entries).cloned().collect();
@@ -46,6 +47,7 @@ pub(crate) fn resolve(
         entries,
         suppressions,
         throttling,
+        throttling_origin,
         #[cfg(feature = "convert")]
         config,
         extras,

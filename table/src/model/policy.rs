@@ -1,7 +1,7 @@
 //! What a table says about one method.
 
 use crate::SourceLocation;
-use gax_retry::{CodeSet, Hedging, RetrySettings};
+use gax_retry::{CodeSet, Hedging, RetryBudget, RetrySettings};
 use std::time::Duration;
 
 /// A value of a policy that a table can give.
@@ -177,6 +177,24 @@ pub struct RetryThrottling {
 }
 
 impl RetryThrottling {
+    /// The budget that operations draw on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_table::RetryTable;
+    /// use std::time::Duration;
+    ///
+    /// let table = RetryTable::parse(r#"{"retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1}}"#)?;
+    /// let budget = table.throttling().ok_or("no throttling")?.budget();
+    /// assert!(budget.allows(|| Duration::ZERO));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn budget(&self) -> RetryBudget {
+        RetryBudget::tokens(self.max_tokens, self.token_ratio)
+    }
+
     /// How many tokens the bucket holds, and has at first. Retries stop at half of it.
     #[must_use]
     pub fn max_tokens(&self) -> f64 {

@@ -61,7 +61,8 @@ struct Inner {
 impl RetryTable {
     /// Several tables as one. A name that comes in more than one table is the last one's, which is a
     /// finding (`merge-conflict`) if the two say different things; an entry for a method goes before one
-    /// for its service, from whichever table. Entries are numbered through, but the names of definitions have
+    /// for its service, from whichever table. Retry throttling is the last table's that has any, with the same finding.
+    /// Entries are numbered through, but the names of definitions have
     /// the number of the entry in its own table: where two tables have a name for one service, that of the later
     /// table ends with the table's number, with a finding (`renamed-definitions`).
     ///
@@ -145,6 +146,7 @@ impl RetryTable {
             }
         }
         table.findings.extend(clashes.into_vec());
+        table.findings.extend(throttling_clashes(&table.files));
         let (names, renamed) = DefinitionNames::new(&table.files, &table.entries, &table.names);
         table.definition_names = names;
         table.findings.extend(renamed);
@@ -282,6 +284,24 @@ impl Inner {
         };
         Some(finding.at(name.origin.clone()))
     }
+}
+
+/// What is to be said where files have retry throttling of different values.
+fn throttling_clashes(files: &[Arc<TableFile>]) -> Vec<Finding> {
+    let with_throttling: Vec<&TableFile> =
+        files.iter().map(|file| &**file).filter(|file| file.throttling.is_some()).collect();
+    let pairs = with_throttling.iter().zip(with_throttling.iter().skip(1));
+    pairs
+        .filter(|(before, after)| before.throttling != after.throttling)
+        .map(|(before, after)| {
+            let place =
+                before.throttling_origin.as_ref().map_or_else(String::new, |at| format!(" (at {at})"));
+            let message = format!("retry throttling has other values in an earlier table{place}");
+            Finding::new("merge-conflict", Severity::Warning, message)
+                .with_help("the later table counts, for all methods; remove one of the two")
+                .at(after.throttling_origin.clone())
+        })
+        .collect()
 }
 
 /// A name in the form that people know, such as `pkg.Service/Method`.

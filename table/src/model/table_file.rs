@@ -2,7 +2,7 @@
 
 use super::policy::{Entry, RetryThrottling};
 use super::suppression::Suppression;
-use crate::{Finding, TableError};
+use crate::{Finding, SourceLocation, TableError};
 use gax_retry::{BatchingSettings, CodeSet, RetrySettings};
 use std::collections::HashMap;
 
@@ -11,6 +11,7 @@ use std::collections::HashMap;
 pub(crate) struct TableFile {
     pub(crate) entries: Vec<Entry>,
     pub(crate) throttling: Option<RetryThrottling>,
+    pub(crate) throttling_origin: Option<SourceLocation>,
     pub(crate) services: Vec<ServiceDefinitions>,
     pub(crate) suppressions: Vec<Suppression>,
     /// What the file says, for writing it in another form.

@@ -52,6 +52,29 @@ fn merging_merged_tables_is_merging_all() {
     assert!(RetryTable::merged([]).unwrap().lookup("a.B", "C").is_none());
 }
 
+/// The last throttling counts, and one that says something else is told of, with the place of each.
+#[test]
+fn of_several_throttlings_the_last_counts_and_says_so() {
+    let file = |name, tokens| {
+        named(name, &format!("{{\n\"retryThrottling\": {{\"maxTokens\": {tokens}, \"tokenRatio\": 0.1}}}}"))
+    };
+    let table =
+        RetryTable::merged([file("a.json", "10"), named("b.json", "{}"), file("c.json", "20")]).unwrap();
+    let throttling = table.throttling().unwrap();
+    assert_eq!(
+        (throttling.max_tokens().to_string(), throttling.token_ratio().to_string()),
+        ("20".to_owned(), "0.1".to_owned())
+    );
+    assert_eq!(
+        table.findings().iter().map(ToString::to_string).collect::<Vec<_>>(),
+        [
+            "c.json:2:20: warning[merge-conflict]: retry throttling has other values in an earlier table (at a.json:2:20); \
+          the later table counts, for all methods; remove one of the two"
+        ]
+    );
+    assert_eq!(RetryTable::merged([file("a.json", "10"), file("c.json", "10")]).unwrap().findings(), []);
+}
+
 #[test]
 fn dialects_do_not_mix() {
     let java = RetryTable::reader().dialect(Dialect::GaxJava).read(b"{}").unwrap();

@@ -98,7 +98,10 @@ JSON:
     \"rpc_timeout_ms\":{\"min\":..,\"max\":..},\"retry_delay_ms\":{..},\"start_ms\":{..},\"end_ms\":{..},
     \"codes\":{CODE:ATTEMPTS}},..],\"attempt_counts\":{ATTEMPTS:OPERATIONS},
     \"stop_reasons\":{NAME:OPERATIONS},
-    \"end_ms\":{\"min\":..,\"p50\":..,\"p90\":..,\"p99\":..,\"max\":..}}";
+    \"end_ms\":{\"min\":..,\"p50\":..,\"p90\":..,\"p99\":..,\"max\":..},\"load\":..,
+    \"throttled\":{\"load\":..,\"stopped\":OPERATIONS}}
+  load is the number of attempts an operation makes, on average. throttled is what the table's retry
+  throttling makes of the same operations, one after the other; null where it has none.";
 
 /// The flags that are named like the settings.
 #[derive(Debug, Args)]

@@ -34,7 +34,9 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
     let policy = Policy::with_compatibility(&subject.settings, subject.codes, args.compat().into());
     if let Some(samples) = args.samples {
         let seed = args.seed.unwrap_or_else(fresh_seed);
-        let drawn = Samples::draw(&policy, &args.outcome, seed, samples);
+        let budget = subject.method.as_ref().and_then(table::Found::budget);
+        let drawn =
+            Samples::draw(&policy, &args.outcome, seed, samples).throttled(budget, &policy, &args.outcome);
         match args.format {
             Format::Json => print_json(&drawn)?,
             Format::Text => print(&drawn.to_string())?,

@@ -1,7 +1,7 @@
 //! Many operations drawn with jitter, and the range of what comes out.
 
 use crate::render::{Align, Cell, Grid, Ms, table};
-use gax_retry::{Attempt, AttemptPlan, Policy, Response, SeededJitter};
+use gax_retry::{Attempt, AttemptPlan, Policy, Response, RetryBudget, SeededJitter, StopReason};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,6 +17,18 @@ pub(super) struct Samples {
     attempt_counts: BTreeMap<usize, u32>,
     stop_reasons: BTreeMap<&'static str, u32>,
     end_ms: Option<Ends>,
+    /// The attempts of an operation, on average.
+    load: f64,
+    /// The same where the table's retry throttling stops some.
+    throttled: Option<Throttled>,
+}
+
+/// What retry throttling makes of the same operations, one after the other, from a full bucket on.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Throttled {
+    load: f64,
+    /// The operations that it stopped.
+    stopped: u32,
 }
 
 /// One row: the attempts of that number, over all operations that got so far.
@@ -58,6 +70,8 @@ impl Samples {
             attempt_counts: BTreeMap::new(),
             stop_reasons: BTreeMap::new(),
             end_ms: None,
+            load: 0.0,
+            throttled: None,
         };
         let mut ends = Vec::new();
         for _ in 0..samples {
@@ -76,8 +90,37 @@ impl Samples {
         }
         ends.sort_unstable();
         drawn.end_ms = Ends::of(&ends);
+        let attempts =
+            drawn.attempt_counts.iter().map(|(attempts, count)| *attempts as u64 * u64::from(*count));
+        drawn.load = average(attempts.sum(), samples);
         drawn
     }
+
+    /// The same, and what becomes of these operations under a budget.
+    pub(super) fn throttled(
+        self,
+        budget: Option<RetryBudget>,
+        policy: &Policy,
+        outcomes: &[Response],
+    ) -> Self {
+        let throttled = budget.map(|budget| {
+            let policy = policy.clone().with_budget(budget);
+            let mut jitter = SeededJitter::new(self.seed);
+            let (mut attempts, mut stopped) = (0, 0);
+            for _ in 0..self.operations {
+                let plan = AttemptPlan::new(&policy, outcomes, &mut jitter);
+                attempts += plan.attempts().len() as u64;
+                stopped += u32::from(plan.stop_reason() == Some(StopReason::Throttled));
+            }
+            Throttled { load: average(attempts, self.operations), stopped }
+        });
+        Self { throttled, ..self }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "there are no more than a few billion attempts")]
+fn average(attempts: u64, operations: u32) -> f64 {
+    attempts as f64 / f64::from(operations.max(1))
 }
 
 /// How an operation ended, in a word.
@@ -178,6 +221,13 @@ impl fmt::Display for Samples {
         writeln!(f, "{} operations, drawn with --seed {}.", self.operations, self.seed)?;
         writeln!(f, "Attempts made: {}.", counts(&self.attempt_counts))?;
         writeln!(f, "They ended with: {}.", counts(&self.stop_reasons))?;
+        write!(f, "The load on the server: {:.2} attempts an operation", self.load)?;
+        match self.throttled {
+            Some(Throttled { load, stopped }) => {
+                writeln!(f, "; with retry throttling {load:.2}, which stops {stopped} operations.")?;
+            }
+            None => writeln!(f, ".")?,
+        }
         if let Some(ends) = self.end_ms {
             let Ends { min, p50, p90, p99, max } = ends;
             writeln!(

@@ -5,8 +5,8 @@ use crate::command::table::close_method;
 use crate::failure::Failure;
 use crate::input::Input;
 use gax_retry::__private::Escaped;
-use gax_retry::{CodeSet, RetrySettings};
-use gax_table::{Finding, RetryTable, Severity};
+use gax_retry::{CodeSet, RetryBudget, RetrySettings};
+use gax_table::{Finding, RetryTable, RetryThrottling, Severity};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io::Write as _;
@@ -21,9 +21,15 @@ pub(super) struct Found {
     place: String,
     params_key: String,
     findings: Vec<Finding>,
+    throttling: Option<RetryThrottling>,
 }
 
 impl Found {
+    /// The table's retry throttling, from a full bucket on.
+    pub(super) fn budget(&self) -> Option<RetryBudget> {
+        self.throttling.map(|throttling| throttling.budget())
+    }
+
     /// What is wrong with the table goes to standard error, and the plan goes on.
     pub(super) fn warn(&self) {
         let mut err = anstream::stderr().lock();
@@ -67,6 +73,7 @@ pub(super) fn method(args: &PlanArgs) -> Result<Option<Found>, Failure> {
         place: policy.origin().map_or_else(|| file.to_owned(), ToString::to_string),
         params_key: policy.params_key().to_owned(),
         findings: table.findings().to_vec(),
+        throttling: table.throttling(),
     }))
 }
 

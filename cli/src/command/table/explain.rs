@@ -54,13 +54,14 @@ pub(crate) struct ExplainArgs {
 const JSON: &str = "\
 JSON:
   {\"method\":..,\"dialect\":..,\"codes\":[..],\"attempts_at_most\":..,\"worst_case_ms\":..,\"load\":..,
-    \"refused\":PLAN,\"hanging\":PLAN,\"polling\":..,\"batching\":..,
+    \"throttled_load\":..,\"refused\":PLAN,\"hanging\":PLAN,\"polling\":..,\"batching\":..,
     \"dialects\":[{\"dialect\":..,\"codes\":[..],\"total_timeout_ms\":..,\"max_attempts\":..,
     \"worst_case_ms\":..,\"load\":..,\"problem\":..},..]}
   PLAN is in the form of gax plan: refused where every attempt is refused at once, hanging where
   no attempt gets a reply, both without jitter. polling and batching are in the form of gax table show.
   null: attempts_at_most where no number bounds them, worst_case_ms where a call may take for
-  ever, problem where the dialect takes the table.";
+  ever, throttled_load where the table has no retry throttling, problem where the dialect takes
+  the table. throttled_load is the load of 100 operations, one after the other, with the throttling.";
 
 #[derive(Debug, Serialize)]
 struct Explanation {
@@ -70,6 +71,7 @@ struct Explanation {
     attempts_at_most: Option<u32>,
     worst_case_ms: Option<Ms>,
     load: f64,
+    throttled_load: Option<f64>,
     refused: Timeline,
     hanging: Timeline,
     #[serde(flatten)]
@@ -109,8 +111,9 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     };
     let policy = row.policy.ok_or_else(nothing)?;
     let (settings, codes) = (policy.settings(), policy.codes());
-    let impact = Impact::new(settings, codes, table.dialect().compatibility());
     let schedule = Policy::with_compatibility(settings, codes, table.dialect().compatibility());
+    let budget = table.throttling().map(|throttling| throttling.budget());
+    let impact = Impact::of(&schedule.clone().with_budget(budget));
     let explanation = Explanation {
         method: row.name(),
         dialect: table.dialect().as_str(),
@@ -118,6 +121,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
         attempts_at_most: attempts_at_most(settings, codes),
         worst_case_ms: impact.worst_case().map(Ms),
         load: impact.load(),
+        throttled_load: impact.throttled_load(),
         refused: refused(&schedule),
         hanging: Timeline::from(&AttemptPlan::new(&schedule, &[], &mut NoJitter)),
         beside: row.beside(&table),
@@ -261,7 +265,10 @@ fn sentences(explanation: &Explanation, policy: MethodPolicy<'_>, impact: &Impac
             "If the service refuses every request at once, it gets {load:.1} times its usual load{average}."
         )
     };
-    vec![attempts, ends, worst, outage]
+    let throttled = impact.throttled_load().filter(|_| most > 1).map(|load| {
+        format!("With the retry throttling it gets {load:.2} times, over 100 calls from a full bucket on.")
+    });
+    [attempts, ends, worst, outage].into_iter().chain(throttled).collect()
 }
 
 /// Which value comes from which line.

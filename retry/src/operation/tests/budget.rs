@@ -3,11 +3,10 @@
 
 use super::{ByHand, MS, base, grpc, unavailable};
 use crate::{AttemptResult, Code, Policy, Resend, RetryBudget, RetryFact, ServerDelay, StopReason};
-use std::sync::Arc;
 use std::time::Duration;
 
 fn throttled(max: u32, ratio: f64) -> Policy {
-    grpc().with_budget(Arc::new(RetryBudget::tokens(max, ratio)))
+    grpc().with_budget(RetryBudget::tokens(max, ratio))
 }
 
 /// Runs an operation whose attempts end that way, the last one for good, and says how many it made.
@@ -155,4 +154,23 @@ fn a_throttled_failure_waits_for_nothing() {
     let mut operation = ByHand::begin(&policy);
     operation.send();
     assert_eq!(operation.at(3 * MS).ends(unavailable()).until(Duration::MAX), ["3 stop of 1 THROTTLED"]);
+}
+
+/// A share of the successes: what limits end before a retry is made takes none.
+#[test]
+fn a_ratio_of_the_successes_is_retried() {
+    let policy = grpc().with_budget(RetryBudget::ratio(0.2).min_per_second(0));
+    assert_eq!(calls(&policy, &["U"]), [(1, THROTTLED)]);
+    let made = calls(&policy, &["O", "O", "O", "O", "O", "UI", "U", "O", "O", "O", "O", "UO"]);
+    let mut expected = vec![(1, None); 12];
+    expected[5] = (2, Some(StopReason::NonRetryable));
+    expected[6] = (1, THROTTLED);
+    expected[11] = (1, THROTTLED);
+    assert_eq!(made, expected, "0.8 of a retry is none");
+    assert_eq!(calls(&policy, &["O", "UO"]), [(1, None), (2, None)]);
+    // A hundred in ten seconds: 33 operations of four attempts, and one retry.
+    let policy = grpc().with_budget(RetryBudget::ratio(0.2));
+    let made: Vec<u32> = calls(&policy, &["U"; 40]).into_iter().map(|(made, _)| made).collect();
+    assert_eq!(made[..33], [4; 33]);
+    assert_eq!(made[33..], [2, 1, 1, 1, 1, 1, 1]);
 }

@@ -5,21 +5,21 @@ use crate::{
     AttemptResult, Code, Compatibility, Delivery, Policy, RetryBudget, RetryFact, RetrySettings,
     RetrySettingsBuilder, Seen, ServerDelay, StopReason,
 };
-use std::sync::Arc;
+use std::time::Duration;
 
 const MESSAGES: Seen = Seen::Messages { resumable: false };
 
 /// How many tokens are gone, asked by draining: a bucket of 10 gives five.
-struct Bucket(Arc<RetryBudget>);
+struct Bucket(RetryBudget);
 
 impl Bucket {
     fn new() -> Self {
-        Self(Arc::new(RetryBudget::tokens(10, 0.0)))
+        Self(RetryBudget::tokens(10, 0.0))
     }
 
     fn drained(&self) -> u32 {
         let mut left = 0;
-        while self.0.allows() {
+        while self.0.allows(|| Duration::ZERO) {
             self.0.failed();
             left += 1;
         }
@@ -49,7 +49,7 @@ fn limited() -> Policy {
 #[test]
 fn a_success_is_not_asked_whether_it_is_committed() {
     let bucket = Bucket::new();
-    let policy = limited().with_budget(Arc::clone(&bucket.0));
+    let policy = limited().with_budget(bucket.0.clone());
     let done = AttemptResult::done().with_seen(MESSAGES).with_server_delay(ServerDelay::Never);
     assert_eq!(after(&policy, done), "50 reply 1");
     assert_eq!(after(&policy, AttemptResult::failed(Code::Ok)), "50 reply 1");
@@ -59,7 +59,7 @@ fn a_success_is_not_asked_whether_it_is_committed() {
 #[test]
 fn committed_comes_before_the_budget_is_drained() {
     let bucket = Bucket::new();
-    let policy = limited().with_budget(Arc::clone(&bucket.0));
+    let policy = limited().with_budget(bucket.0.clone());
     let committed = unavailable().with_seen(MESSAGES).with_server_delay(ServerDelay::Never);
     assert_eq!(after(&policy, committed), "50 stop of 1 COMMITTED");
     assert_eq!(bucket.drained(), 0);
@@ -70,7 +70,7 @@ fn committed_comes_before_the_budget_is_drained() {
 #[test]
 fn the_budget_is_drained_before_a_code_is_refused() {
     let bucket = Bucket::new();
-    let policy = limited().with_budget(Arc::clone(&bucket.0));
+    let policy = limited().with_budget(bucket.0.clone());
     let internal = AttemptResult::failed(Code::Internal).with_server_delay(ServerDelay::Never);
     assert_eq!(after(&policy, internal), "50 stop of 1 NON_RETRYABLE");
     assert_eq!(bucket.drained(), 1);
@@ -86,7 +86,7 @@ fn a_code_is_refused_before_the_request_is_asked_for() {
 #[test]
 fn idempotency_comes_before_replay_and_after_the_budget() {
     let bucket = Bucket::new();
-    let policy = limited().with_budget(Arc::clone(&bucket.0));
+    let policy = limited().with_budget(bucket.0.clone());
     let result = unavailable().with_idempotent(false).with_replayable(false);
     assert_eq!(after(&policy, result), "50 stop of 1 NON_RETRYABLE");
     assert_eq!(bucket.drained(), 1);
@@ -113,7 +113,7 @@ fn replay_comes_before_the_server() {
 
 #[test]
 fn the_server_comes_before_the_throttle() {
-    let bucket = Arc::new(RetryBudget::tokens(1, 0.0));
+    let bucket = RetryBudget::tokens(1, 0.0);
     let result = unavailable().with_server_delay(ServerDelay::Never);
     assert_eq!(after(&limited().with_budget(bucket), result), "50 stop of 1 PUSHBACK");
 }
@@ -122,7 +122,7 @@ fn the_server_comes_before_the_throttle() {
 fn the_throttle_comes_before_the_limits() {
     for compatibility in [Compatibility::Documented, Compatibility::GaxJava, Compatibility::Grpc] {
         let unlimited = policy(settings(), compatibility);
-        let bucket = Arc::new(RetryBudget::tokens(1, 0.0));
+        let bucket = RetryBudget::tokens(1, 0.0);
         assert_eq!(after(&unlimited.with_budget(bucket), unavailable()), "50 stop of 1 THROTTLED");
     }
 }

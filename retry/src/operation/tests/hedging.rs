@@ -6,7 +6,6 @@ use crate::{
     AttemptResult, Code, CodeSet, Compatibility, Delivery, Hedging, Policy, Resend, RetryBudget,
     RetrySettings, ServerDelay,
 };
-use std::sync::Arc;
 use std::time::Duration;
 
 const NONE: [&str; 0] = [];
@@ -242,16 +241,16 @@ fn h13_the_deadline_ends_all() {
 
 #[test]
 fn h15_a_throttled_hedge_is_withheld_and_the_first_attempt_is_not() {
-    let budget = Arc::new(RetryBudget::tokens(4, 1.0));
+    let budget = RetryBudget::tokens(4, 1.0);
     for _ in 0..4 {
         budget.failed();
     }
-    let policy = hedged(base()).with_budget(Arc::clone(&budget));
+    let policy = hedged(base()).with_budget(budget.clone());
     let mut operation = ByHand::begin(&policy);
     assert_eq!(operation.until(350 * MS), ["0 send 1"]);
     // Others have succeeded meanwhile: what was withheld goes out when it is next due.
     for _ in 0..3 {
-        budget.succeeded();
+        budget.succeeded(|| Duration::ZERO);
     }
     assert_eq!(operation.until(450 * MS), ["400 hedge 2"]);
     // A failure drains the budget; with others in flight it is not the end.
@@ -262,21 +261,21 @@ fn h15_a_throttled_hedge_is_withheld_and_the_first_attempt_is_not() {
 /// A delay of zero does not ask the budget without end.
 #[test]
 fn a_withheld_hedge_without_a_delay_is_asked_for_again_after_a_millisecond() {
-    let budget = Arc::new(RetryBudget::tokens(1, 1.0));
+    let budget = RetryBudget::tokens(1, 1.0);
     budget.failed();
-    let policy = hedged(Hedging::new(2)).with_budget(Arc::clone(&budget));
+    let policy = hedged(Hedging::new(2)).with_budget(budget.clone());
     let mut operation = ByHand::begin(&policy);
     operation.send();
     assert_eq!(operation.wait(), MS);
-    budget.succeeded();
+    budget.succeeded(|| Duration::ZERO);
     assert_eq!(operation.until(5 * MS), ["1 hedge 2"]);
 }
 
 /// While it waits out the server's delay nothing is in flight: a budget that was emptied meanwhile is the end.
 #[test]
 fn a_throttled_hedge_with_nothing_in_flight_is_the_end() {
-    let budget = Arc::new(RetryBudget::tokens(10, 1.0));
-    let mut operation = ByHand::begin(&hedged(base()).with_budget(Arc::clone(&budget)));
+    let budget = RetryBudget::tokens(10, 1.0);
+    let mut operation = ByHand::begin(&hedged(base()).with_budget(budget.clone()));
     operation.send();
     operation.ended(1, pushback(ServerDelay::Exactly(200 * MS)));
     assert_eq!(operation.until(150 * MS), NONE);
@@ -325,7 +324,7 @@ fn one_attempt_is_no_hedging() {
 /// 584 years after the start of the operation there are no more.
 #[test]
 fn time_beyond_all_clocks_ends_hedging() {
-    let budget = Arc::new(RetryBudget::tokens(1, 1.0));
+    let budget = RetryBudget::tokens(1, 1.0);
     budget.failed();
     let policy = hedged(base().delay(Duration::MAX)).with_budget(budget);
     let mut operation = ByHand::begin(&policy);

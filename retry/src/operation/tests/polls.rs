@@ -3,7 +3,6 @@
 use super::{ByHand, MS, documented, unavailable};
 use crate::gax_java::{Polling, RawSettings};
 use crate::{AttemptKind, AttemptResult, Code, Policy, RetryBudget, ServerDelay};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// 100 ms x 2, a second in all.
@@ -56,16 +55,16 @@ fn an_error_of_a_poll_is_the_operations() {
 
 #[test]
 fn not_done_passes_the_gates_and_fills_the_budget() {
-    let budget = Arc::new(RetryBudget::tokens(2, 1.0));
+    let budget = RetryBudget::tokens(2, 1.0);
     budget.failed();
-    assert!(!budget.allows());
-    let mut operation = ByHand::begin(&policy().with_budget(Arc::clone(&budget)));
+    assert!(!budget.allows(|| Duration::ZERO));
+    let mut operation = ByHand::begin(&policy().with_budget(budget.clone()));
     operation.send();
     // Nothing of this is asked of a reply.
     let reply = AttemptResult::not_done().with_replayable(false).with_idempotent(false);
     operation.ends(reply.with_server_delay(ServerDelay::Never));
     assert_eq!(operation.until(100 * MS), ["100 poll 2"]);
-    assert!(budget.allows());
+    assert!(budget.allows(|| Duration::ZERO));
 }
 
 /// An initial call that was done before the first look makes a poll the first attempt.

@@ -4,7 +4,6 @@ use super::{ByHand, MS, base, documented, grpc, unavailable};
 use crate::{
     AttemptKind, AttemptResult, Code, CodeSet, CommitPoint, Policy, Resend, RetryBudget, ServerDelay,
 };
-use std::sync::Arc;
 use std::time::Duration;
 
 fn lost() -> AttemptResult {
@@ -128,11 +127,11 @@ fn an_attempt_without_time_is_not_sent_again() {
 /// A transparent retry asks nothing of codes, idempotency, servers or the budget.
 #[test]
 fn no_gate_stands_before_a_resend() {
-    let budget = Arc::new(RetryBudget::tokens(4, 1.0));
+    let budget = RetryBudget::tokens(4, 1.0);
     for _ in 0..4 {
         budget.failed();
     }
-    let policy = grpc().with_budget(Arc::clone(&budget)).with_retryable_codes(CodeSet::EMPTY);
+    let policy = grpc().with_budget(budget.clone()).with_retryable_codes(CodeSet::EMPTY);
     let mut operation = ByHand::begin(&policy);
     operation.send();
     let result = AttemptResult::failed(Code::Internal).with_idempotent(false).with_resend(Resend::Lost);

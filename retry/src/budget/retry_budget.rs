@@ -1,0 +1,135 @@
+//! The budget that retries of all operations draw on.
+
+use super::tokens::Tokens;
+use super::window::Window;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How many retries the operations that share it may make together. Clones are the same budget.
+///
+/// While a server is down, retries multiply its load. A budget stops that: first attempts always go, and retries only as
+/// long as enough operations succeed. An operation that it stops ends with the server's own error and
+/// [`StopReason::Throttled`](crate::StopReason::Throttled).
+///
+/// There are two kinds: [`tokens`](Self::tokens), as gRPC's service configs have it, and [`ratio`](Self::ratio).
+/// Nothing locks. A budget has no clock: `now` is the time since any moment that all who use it agree on, and is asked
+/// for only by budgets that need it.
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::RetryBudget;
+/// use std::time::Duration;
+///
+/// let now = || Duration::ZERO;
+/// let budget = RetryBudget::tokens(4, 0.5);
+/// budget.failed();
+/// assert!(budget.allows(now));
+/// budget.failed();
+/// assert!(!budget.allows(now));
+/// budget.succeeded(now);
+/// assert!(budget.allows(now));
+/// ```
+#[derive(Debug, Clone)]
+pub struct RetryBudget {
+    kind: Arc<Kind>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Tokens(Tokens),
+    Window(Window),
+}
+
+impl RetryBudget {
+    /// A bucket of `max` tokens, full at first (gRFC A6, retry throttling). An attempt that fails in a way that is
+    /// retried, or whose server says not to retry, takes one token; a success adds `ratio` of one. Retries are made
+    /// while more than half of the tokens are there.
+    ///
+    /// Both numbers count with three decimals. What lies outside of 0.001 to a billion tokens, or 0 to as many for the
+    /// ratio, is moved to the nearest bound.
+    #[must_use]
+    pub fn tokens(max: impl Into<f64>, ratio: f64) -> Self {
+        Self::of(Kind::Tokens(Tokens::new(max.into(), ratio)))
+    }
+
+    /// Each success of the last ten seconds allows `ratio` of a retry: with 0.2 five successes allow one. Besides there
+    /// are ten retries a second, or as many as [`min_per_second`](Self::min_per_second) says. The ratio counts with three
+    /// decimals.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::RetryBudget;
+    /// use std::time::Duration;
+    ///
+    /// let budget = RetryBudget::ratio(0.2).min_per_second(0);
+    /// let now = || Duration::from_secs(1);
+    /// for _ in 0..5 {
+    ///     budget.succeeded(now);
+    /// }
+    /// assert!(budget.retried(now));
+    /// assert!(!budget.allows(now));
+    /// ```
+    #[must_use]
+    pub fn ratio(ratio: f64) -> Self {
+        const PER_SECOND: u32 = 10;
+        Self::of(Kind::Window(Window::new(ratio, PER_SECOND)))
+    }
+
+    /// How many retries a second are allowed whatever happens, over ten seconds: with 10, a hundred in each ten seconds.
+    /// It is a budget of its own, in which nothing has happened. Without effect on [`tokens`](Self::tokens).
+    #[must_use]
+    pub fn min_per_second(self, retries: u32) -> Self {
+        match &*self.kind {
+            Kind::Tokens(_) => self,
+            Kind::Window(window) => Self::of(Kind::Window(window.with_min_per_second(retries))),
+        }
+    }
+
+    fn of(kind: Kind) -> Self {
+        Self { kind: Arc::new(kind) }
+    }
+
+    /// Another budget with the same limits, in which nothing has happened.
+    #[must_use]
+    pub fn fresh(&self) -> Self {
+        Self::of(match &*self.kind {
+            Kind::Tokens(tokens) => Kind::Tokens(tokens.full()),
+            Kind::Window(window) => Kind::Window(window.empty()),
+        })
+    }
+
+    /// Whether a retry may be made.
+    #[must_use]
+    pub fn allows(&self, now: impl FnOnce() -> Duration) -> bool {
+        match &*self.kind {
+            Kind::Tokens(tokens) => tokens.allows(),
+            Kind::Window(window) => window.allows(now()),
+        }
+    }
+
+    /// An attempt failed in a way that is retried, or the server said not to retry: one token less.
+    pub fn failed(&self) {
+        if let Kind::Tokens(tokens) = &*self.kind {
+            tokens.failed();
+        }
+    }
+
+    /// A retry is going to be made: one less of those that a ratio allows. False: there was none left.
+    #[must_use = "without a retry left, none may be made"]
+    pub fn retried(&self, now: impl FnOnce() -> Duration) -> bool {
+        match &*self.kind {
+            Kind::Tokens(_) => true,
+            Kind::Window(window) => window.take(now()),
+        }
+    }
+
+    /// An operation succeeded: the ratio's share of a token, or of a retry, more.
+    pub fn succeeded(&self, now: impl FnOnce() -> Duration) {
+        match &*self.kind {
+            Kind::Tokens(tokens) => tokens.succeeded(),
+            Kind::Window(window) => window.succeeded(now()),
+        }
+    }
+}
