@@ -2,7 +2,9 @@
 
 mod command;
 mod failure;
+mod folder;
 mod generated;
+mod git;
 mod input;
 mod render;
 mod server;

@@ -15,6 +15,7 @@ mod plan_misuse;
 mod plan_table;
 mod table_compare;
 mod table_convert;
+mod table_diff;
 mod table_lint;
 mod table_show;
 mod terminal;

@@ -90,17 +90,21 @@ fn a_change_of_polling_or_batching_is_a_difference() {
     fs::write(&new, edited).unwrap();
     let old = format!("{DATA}/library_gapic.yaml");
     let table = format!("{DATA}/library_grpc_service_config.json");
-    let expected = "mixed.v1.Library/Reindex\n  polls its operations after 60 s x 1.25 up to 6 min, for 1 h in all; it was \
-                    after 60 s x 1.25 up to 6 min, for 2 h in all\n";
-    let batching = "mixed.v1.Library/Publish\n  gathers its requests up to 7 elements, 1 MiB or 10 ms; it was up to 100 elements, 1 MiB or 10 ms\n";
+    let polling = "  polling: after 60 s x 1.25 up to 6 min, for 2 h in all -> after 60 s x 1.25 up to 6 min, for 1 h in \
+                   all\n  faster: operations are waited for less long\n\n";
+    let batching = "  batching: up to 100 elements, 1 MiB or 10 ms -> up to 7 elements, 1 MiB or 10 ms\n  \
+                    more-aggressive: batches are sent sooner or are smaller\n\n";
     for line in [
         format!("table diff {table} {table} --gapic-yaml {old} {}", new.display()),
         format!("table diff {old} {}", new.display()),
     ] {
         let printed = stdout(&line);
-        assert!(printed.contains(expected) && printed.contains(batching), "{printed}");
-        assert!(printed.contains("2 changed (0 more aggressive, 0 slower at worst)"), "{printed}");
-        assert!(session(&format!("{line} --deny any")).ends_with("--- exit status 1\n"));
+        assert!(printed.contains(polling) && printed.contains(batching), "{printed}");
+        assert!(printed.contains("2 changed (1 more-aggressive, 1 faster)"), "{printed}");
+        for (kind, status) in [("any", 1), ("faster", 1), ("more-aggressive", 1), ("slower,removed", 0)] {
+            let denied = session(&format!("{line} --deny {kind}"));
+            assert!(denied.ends_with(&format!("--- exit status {status}\n")), "{kind}");
+        }
         let json: serde_json::Value =
             serde_json::from_str(&stdout(&format!("{line} --format json"))).unwrap();
         let changes: Vec<_> =

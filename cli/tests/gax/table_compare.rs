@@ -2,7 +2,6 @@ use super::session;
 use insta::assert_snapshot;
 
 const LIBRARY: &str = "library_grpc_service_config.json";
-const EAGER: &str = "table/eager_grpc_service_config.json";
 
 #[test]
 fn a_method_is_explained() {
@@ -18,17 +17,6 @@ fn a_method_is_explained() {
 #[test]
 fn a_method_is_explained_to_programs() {
     assert_snapshot!(session(&format!("table explain {LIBRARY} DeleteBook --format json")));
-}
-
-#[test]
-fn changes_are_told_by_what_they_lead_to() {
-    let lines = [
-        format!("table diff {LIBRARY} {EAGER}"),
-        format!("table diff {EAGER} {LIBRARY} --deny more-aggressive"),
-        format!("table diff {LIBRARY} {LIBRARY} --deny any"),
-        format!("table diff {LIBRARY} {EAGER} --deny more-aggressive --format json"),
-    ];
-    assert_snapshot!(lines.map(|line| session(&line)).join("\n"));
 }
 
 #[test]

@@ -1,0 +1,117 @@
+//! The flags of `gax table diff`.
+
+use super::kinds::Kind;
+use super::rename::{Rename, rename};
+use crate::command::table::source::{ProtoFlags, Reading};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// Compare two retry tables by what they do to callers and services
+///
+/// Compares what the tables lead to, not their lines: which codes are retried, how long a call may take, how
+/// many attempts an outage makes and when, how operations are polled and requests batched. The order of
+/// entries, names of definitions and the format make no difference.
+///
+/// OLD and NEW are each a file, a folder (all tables in it count as one), - for standard input, or REV:path as
+/// git show takes it: HEAD:tables, main:./retry.json.
+///
+/// Each change is of one or more kinds, which --deny takes: added and removed (the method has a policy now, or
+/// has none any more), more-aggressive and less-aggressive (what the service has to bear), slower and faster
+/// (the longest that a call can take). The exit status is 1 if a change is denied.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct DiffArgs {
+    /// The tables before the change
+    #[arg(value_name = "OLD")]
+    pub(super) old: PathBuf,
+
+    /// The tables after the change
+    #[arg(value_name = "NEW")]
+    pub(super) new: PathBuf,
+
+    #[command(flatten)]
+    pub(super) reading: Reading,
+
+    /// The API's GAPIC YAML: how long-running operations are polled and requests are batched. Of two files the
+    /// first goes with OLD and the second with NEW; REV:path is fine here too
+    #[arg(long, value_name = "FILE", num_args = 1..=2, help_heading = "Tables")]
+    pub(super) gapic_yaml: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) protos: ProtoFlags,
+
+    /// Exit with status 1 if there is a change of these kinds
+    #[arg(long, value_enum, value_name = "KIND,..", value_delimiter = ',', help_heading = "Comparison")]
+    pub(super) deny: Vec<Denied>,
+
+    /// Compare what was called OLD with what is called NEW: a package, a service or a method, such as
+    /// example.v1=example.v2; may be repeated
+    #[arg(long, value_name = "OLD=NEW", value_parser = rename, help_heading = "Comparison")]
+    pub(super) rename: Vec<Rename>,
+
+    /// How the changes are printed
+    #[arg(long, value_enum, default_value_t = DiffFormat::Text, help_heading = "Output")]
+    pub(super) format: DiffFormat,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  gax table diff HEAD:retry_grpc_service_config.json retry_grpc_service_config.json
+  gax table diff origin/main:tables tables --deny removed,more-aggressive --format github
+  gax table diff library_v1.json library_v2.json --rename example.library.v1=example.library.v2
+
+JSON:
+  {\"methods\":[{\"method\":..,\"old_method\":..,\"kinds\":[{\"kind\":..,\"reasons\":[..],\"denied\":true|false},..],
+    \"changes\":[{\"what\":..,\"old\":..,\"new\":..,\"old_place\":\"file:line\",\"new_place\":..},..]},..],
+    \"counts\":{\"added\":..,\"removed\":..,\"more-aggressive\":..,\"less-aggressive\":..,\"slower\":..,\"faster\":..},
+    \"changed\":..,\"unchanged\":..,\"denied\":true|false}
+  what is one of entry, codes, total_timeout_ms, attempts, first_retry_ms, worst_case_ms, load, polling,
+  batching (the last two in the form of gax table show), retry_throttling. null: no limit, nothing, or no
+  place. old_method is null if it has the same name. The counts are of methods.";
+
+/// What `--deny` takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Denied {
+    /// The method has a policy, and had none
+    Added,
+    /// The method has no policy any more
+    Removed,
+    /// The service gets more requests in an outage, or sooner, or after more codes
+    MoreAggressive,
+    /// The reverse: fewer requests, later, after fewer codes
+    LessAggressive,
+    /// A call may take longer
+    Slower,
+    /// A call has less time
+    Faster,
+    /// Any change
+    Any,
+}
+
+impl Denied {
+    /// Whether a change of these kinds is meant.
+    pub(super) fn covers(self, kind: Kind) -> bool {
+        match self {
+            Denied::Any => true,
+            Denied::Added => kind == Kind::Added,
+            Denied::Removed => kind == Kind::Removed,
+            Denied::MoreAggressive => kind == Kind::MoreAggressive,
+            Denied::LessAggressive => kind == Kind::LessAggressive,
+            Denied::Slower => kind == Kind::Slower,
+            Denied::Faster => kind == Kind::Faster,
+        }
+    }
+}
+
+/// The form of the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum DiffFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Annotations of GitHub's workflows
+    Github,
+}

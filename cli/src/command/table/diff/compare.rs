@@ -1,0 +1,230 @@
+//! The methods that are not as they were.
+
+use super::args::Denied;
+use super::behaviour::Behaviour;
+use super::kinds::{Kind, Reasons, reasons};
+use super::rename::Renames;
+use super::side::Side;
+use crate::command::table::beside::{Batching, Polling};
+use crate::command::table::methods::{MethodRow, codes_text, methods, short_place};
+use crate::command::table::source::Api;
+use crate::render::Ms;
+use gax_retry::{Code, CodeSet};
+use gax_table::{RetryThrottling, SourceLocation};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// What is different, and how much is not.
+#[derive(Debug)]
+pub(super) struct Difference {
+    pub(super) methods: Vec<Changed>,
+    pub(super) unchanged: usize,
+    denied: Vec<Denied>,
+}
+
+/// A method that is not as it was.
+#[derive(Debug)]
+pub(super) struct Changed {
+    pub(super) name: String,
+    /// What it was called, if that was another name.
+    pub(super) old_name: Option<String>,
+    pub(super) changes: Vec<Change>,
+    pub(super) reasons: Reasons,
+    /// Where the new table says so, or else the old one.
+    pub(super) place: Option<SourceLocation>,
+    pub(super) old_place: Option<SourceLocation>,
+}
+
+/// A value that is not as it was.
+#[derive(Debug)]
+pub(super) struct Change {
+    pub(super) what: &'static str,
+    pub(super) old: Value,
+    pub(super) new: Value,
+    /// The same for people.
+    pub(super) words: [String; 3],
+    pub(super) places: [Option<String>; 2],
+}
+
+impl Difference {
+    pub(super) fn new(
+        old: &Side,
+        new: &Side,
+        api: Option<&Api>,
+        renames: Renames<'_>,
+        denied: &[Denied],
+    ) -> Self {
+        let name = |row: &MethodRow<'_>| (row.service.clone(), row.method.clone());
+        let now = methods(&new.table, api).iter().map(name).collect::<Vec<_>>();
+        let before = methods(&old.table, api);
+        let before = before.iter().map(|row| renames.now(&row.service, &row.method));
+        let mut seen = BTreeSet::new();
+        let all: Vec<(String, String)> = before.chain(now).filter(|name| seen.insert(name.clone())).collect();
+        let changed = all.iter().filter_map(|(service, method)| compare(service, method, old, new, renames));
+        let changed: Vec<Changed> = throttling(old, new).into_iter().chain(changed).collect();
+        let unchanged = all.len() - changed.iter().filter(|method| !method.is_of_all()).count();
+        Self { methods: changed, unchanged, denied: denied.to_vec() }
+    }
+
+    pub(super) fn is_denied(&self, kind: Kind) -> bool {
+        self.denied.iter().any(|denied| denied.covers(kind))
+    }
+
+    /// Whether some change may not be.
+    pub(super) fn has_denied(&self) -> bool {
+        let is_denied = |method: &Changed| {
+            self.denied.contains(&Denied::Any)
+                || method.reasons.by_kind().any(|(kind, _)| self.is_denied(kind))
+        };
+        self.methods.iter().any(is_denied)
+    }
+
+    /// How many methods have a change of that kind.
+    pub(super) fn count(&self, kind: Kind) -> usize {
+        let has = |method: &&Changed| method.reasons.by_kind().any(|(of, _)| of == kind);
+        self.methods.iter().filter(has).count()
+    }
+}
+
+impl Changed {
+    /// Whether it is what a table says of all methods together.
+    fn is_of_all(&self) -> bool {
+        self.changes.iter().any(|change| change.what == "retry_throttling")
+    }
+}
+
+fn compare(service: &str, method: &str, old: &Side, new: &Side, renames: Renames<'_>) -> Option<Changed> {
+    let (old_service, old_method) = renames.before(service, method);
+    let was = Behaviour::of(&old.table, &old_service, &old_method);
+    let is = Behaviour::of(&new.table, service, method);
+    let changes = changes(&was, &is);
+    let name = |service: &str, method: &str| {
+        let row = MethodRow { service: service.to_owned(), method: method.to_owned(), policy: None };
+        row.name()
+    };
+    let (name, old_name) = (name(service, method), name(&old_service, &old_method));
+    (!changes.is_empty()).then(|| Changed {
+        old_name: (old_name != name).then_some(old_name),
+        name,
+        changes,
+        reasons: reasons(&was, &is),
+        place: is.places.entry,
+        old_place: was.places.entry,
+    })
+}
+
+/// The changes, one value after the other.
+struct Changes(Vec<Change>);
+
+impl Changes {
+    fn add(
+        &mut self,
+        what: &'static str,
+        values: [Value; 2],
+        words: [&str; 3],
+        places: [&Option<SourceLocation>; 2],
+    ) {
+        let [old, new] = values;
+        if old != new {
+            let places = places.map(|place| place.as_ref().map(short_place));
+            self.0.push(Change { what, old, new, words: words.map(str::to_owned), places });
+        }
+    }
+}
+
+fn changes(was: &Behaviour, is: &Behaviour) -> Vec<Change> {
+    let mut changes = Changes(Vec::new());
+    let both = [was, is];
+    let places = [&was.places, &is.places];
+    let nowhere = [&None, &None];
+    let entry = both.map(|side| if side.has_entry { "yes" } else { "none" });
+    let [old, new] = entry;
+    changes.add(
+        "entry",
+        both.map(|side| side.has_entry.into()),
+        ["policy", old, new],
+        places.map(|p| &p.entry),
+    );
+    let [old, new] = both.map(|side| codes_text(side.codes));
+    let codes = both.map(|side| names(side.codes));
+    changes.add("codes", codes, ["retryable codes", &old, &new], places.map(|p| &p.codes));
+    let mut time = |what, name, none: &str, value: fn(&Behaviour) -> Option<Duration>, places| {
+        let [old, new] =
+            both.map(|side| value(side).map_or_else(|| none.to_owned(), |t| format!("{}", Ms(t))));
+        let values = both.map(|side| json!(value(side).map(Ms)));
+        changes.add(what, values, [name, &old, &new], places);
+    };
+    time(
+        "total_timeout_ms",
+        "total timeout",
+        "none",
+        |side| side.total_timeout,
+        places.map(|p| &p.total_timeout),
+    );
+    time("first_retry_ms", "first retry", "none", |side| side.first_retry, nowhere);
+    time("worst_case_ms", "worst case", "unbounded", |side| side.worst_case, nowhere);
+    let attempts =
+        |side: &Behaviour| side.max_attempts.map_or_else(|| "no limit".to_owned(), |n| n.to_string());
+    let [old, new] = both.map(attempts);
+    let counts = both.map(|side| side.max_attempts.into());
+    changes.add("attempts", counts, ["attempts", &old, &new], places.map(|p| &p.max_attempts));
+    let [old, new] = both.map(|side| format!("{:.1} attempts", side.load));
+    changes.add("load", both.map(|side| side.load.into()), ["in an outage", &old, &new], nowhere);
+    let polling = both.map(|side| side.polling.as_ref().map(Polling::from));
+    let [old, new] = polling.each_ref().map(|p| p.as_ref().map_or_else(|| "none".to_owned(), Polling::words));
+    changes.add("polling", polling.map(|p| json!(p)), ["polling", &old, &new], nowhere);
+    let batching = both.map(|side| side.batching.as_ref().map(Batching::from));
+    let [old, new] =
+        batching.each_ref().map(|b| b.as_ref().map_or_else(|| "none".to_owned(), Batching::words));
+    changes.add("batching", batching.map(|b| json!(b)), ["batching", &old, &new], nowhere);
+    changes.0
+}
+
+fn names(codes: CodeSet) -> Value {
+    json!(codes.iter().map(Code::name).collect::<Vec<_>>())
+}
+
+/// The throttle that all calls share.
+fn throttling(old: &Side, new: &Side) -> Option<Changed> {
+    let both = [old.table.throttling(), new.table.throttling()];
+    let numbers = |throttle: RetryThrottling| [throttle.max_tokens(), throttle.token_ratio()];
+    let values = both.map(|throttle| {
+        throttle.map_or(Value::Null, |throttle| {
+            let [max_tokens, token_ratio] = numbers(throttle);
+            json!({ "max_tokens": max_tokens, "token_ratio": token_ratio })
+        })
+    });
+    let [old, new] = both.map(|throttle| {
+        throttle.map_or_else(
+            || "none".to_owned(),
+            |throttle| format!("{} tokens, {} back a success", throttle.max_tokens(), throttle.token_ratio()),
+        )
+    });
+    let mut changes = Changes(Vec::new());
+    changes.add("retry_throttling", values, ["retry throttling", &old, &new], [&None, &None]);
+    let mut reasons = Reasons::default();
+    match both {
+        [Some(_), None] => reasons.add(Kind::MoreAggressive, "nothing throttles retries any more"),
+        [None, Some(_)] => reasons.add(Kind::LessAggressive, "retries are throttled"),
+        [Some(was), Some(is)] => {
+            let compared = numbers(is).into_iter().zip(numbers(was));
+            for (is, was) in compared {
+                if is > was {
+                    reasons.add(Kind::MoreAggressive, "the throttle lets more retries through");
+                } else if is < was {
+                    reasons.add(Kind::LessAggressive, "the throttle lets fewer retries through");
+                }
+            }
+        }
+        [None, None] => {}
+    }
+    (!changes.0.is_empty()).then(|| Changed {
+        name: "*".to_owned(),
+        old_name: None,
+        changes: changes.0,
+        reasons,
+        place: None,
+        old_place: None,
+    })
+}

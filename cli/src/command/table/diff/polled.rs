@@ -1,0 +1,140 @@
+//! Which kinds a change of polling or batching is of.
+
+use super::kinds::{Kind, Reasons};
+use gax_retry::{BatchingSettings, RetrySettings};
+use std::cmp::Ordering;
+
+/// How often the operations of a method are asked for.
+pub(super) fn of_polling(was: Option<&RetrySettings>, is: Option<&RetrySettings>, reasons: &mut Reasons) {
+    let (was, is) = match (was, is) {
+        (None, None) => return,
+        (None, Some(_)) => return reasons.add(Kind::Added, "the table had nothing about polling"),
+        (Some(_), None) => return reasons.add(Kind::Removed, "the table has nothing about polling any more"),
+        (Some(was), Some(is)) => (was, is),
+    };
+    let multiplier = |polling: &RetrySettings| polling.retry_delay_multiplier().unwrap_or(1.0);
+    let delays = [
+        is.initial_retry_delay().cmp(&was.initial_retry_delay()),
+        multiplier(is).total_cmp(&multiplier(was)),
+        longest(is).cmp(&longest(was)),
+    ];
+    if delays.contains(&Ordering::Less) {
+        reasons.add(Kind::MoreAggressive, "operations are polled more often");
+    }
+    if delays.contains(&Ordering::Greater) {
+        reasons.add(Kind::LessAggressive, "operations are polled less often");
+    }
+    match limit(is.total_timeout()).cmp(&limit(was.total_timeout())) {
+        Ordering::Greater => reasons.add(Kind::Slower, "operations are waited for longer"),
+        Ordering::Less => reasons.add(Kind::Faster, "operations are waited for less long"),
+        Ordering::Equal => {}
+    }
+}
+
+/// How many requests the calls of a method become.
+pub(super) fn of_batching(
+    was: Option<&BatchingSettings>,
+    is: Option<&BatchingSettings>,
+    reasons: &mut Reasons,
+) {
+    let (was, is) = match (was, is) {
+        (None, None) => return,
+        (None, Some(_)) => {
+            reasons.add(Kind::Added, "the table had nothing about batching");
+            return reasons.add(Kind::LessAggressive, "requests are sent together");
+        }
+        (Some(_), None) => {
+            reasons.add(Kind::Removed, "the table has nothing about batching any more");
+            return reasons.add(Kind::MoreAggressive, "requests are sent one by one");
+        }
+        (Some(was), Some(is)) => (was, is),
+    };
+    let thresholds = [
+        is.element_count_threshold().cmp(&was.element_count_threshold()),
+        is.request_byte_threshold().cmp(&was.request_byte_threshold()),
+        is.delay_threshold().cmp(&was.delay_threshold()),
+    ];
+    let limits = [
+        limit(is.max_outstanding_elements()).cmp(&limit(was.max_outstanding_elements())),
+        limit(is.max_outstanding_bytes()).cmp(&limit(was.max_outstanding_bytes())),
+    ];
+    if thresholds.contains(&Ordering::Less) {
+        reasons.add(Kind::MoreAggressive, "batches are sent sooner or are smaller");
+    }
+    if thresholds.contains(&Ordering::Greater) {
+        reasons.add(Kind::LessAggressive, "batches are sent later or are larger");
+    }
+    if limits.contains(&Ordering::Greater) {
+        reasons.add(Kind::MoreAggressive, "more may be outstanding");
+    }
+    if limits.contains(&Ordering::Less) {
+        reasons.add(Kind::LessAggressive, "less may be outstanding");
+    }
+}
+
+/// The longest delay between two polls: the first one's, if nothing says another.
+fn longest(polling: &RetrySettings) -> Option<std::time::Duration> {
+    polling.max_retry_delay().or(polling.initial_retry_delay())
+}
+
+/// A limit that sorts last where there is none.
+fn limit<T: Ord>(limit: Option<T>) -> (bool, Option<T>) {
+    (limit.is_none(), limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gax_retry::__private::{batching_settings, unchecked};
+    use gax_retry::LimitExceeded;
+    use std::time::Duration;
+
+    const S: Duration = Duration::from_secs(1);
+
+    fn kinds(compare: impl FnOnce(&mut Reasons)) -> Vec<&'static str> {
+        let mut reasons = Reasons::default();
+        compare(&mut reasons);
+        reasons.by_kind().map(|(kind, _)| kind.as_str()).collect()
+    }
+
+    #[test]
+    fn polling_has_kinds() {
+        let polling = |first: u32, multiplier: f64, most: u32, total: u32| {
+            let builder = RetrySettings::builder()
+                .initial_retry_delay(first * S)
+                .retry_delay_multiplier(multiplier)
+                .max_retry_delay(most * S)
+                .total_timeout(total * S);
+            unchecked(builder)
+        };
+        let was = polling(5, 1.5, 45, 300);
+        let compared = |is: Option<&RetrySettings>| kinds(|reasons| of_polling(Some(&was), is, reasons));
+        assert_eq!(compared(Some(&was)), [""; 0]);
+        assert_eq!(compared(Some(&polling(4, 1.5, 45, 300))), ["more-aggressive"]);
+        assert_eq!(compared(Some(&polling(5, 1.4, 45, 300))), ["more-aggressive"]);
+        assert_eq!(compared(Some(&polling(5, 1.5, 60, 300))), ["less-aggressive"]);
+        assert_eq!(compared(Some(&polling(6, 1.5, 40, 300))), ["more-aggressive", "less-aggressive"]);
+        assert_eq!(compared(Some(&polling(5, 1.5, 45, 301))), ["slower"]);
+        assert_eq!(compared(Some(&polling(5, 1.5, 45, 299))), ["faster"]);
+        assert_eq!(compared(Some(&unchecked(was.to_builder().total_timeout(None)))), ["slower"]);
+        assert_eq!(compared(None), ["removed"]);
+        assert_eq!(kinds(|reasons| of_polling(None, Some(&was), reasons)), ["added"]);
+    }
+
+    #[test]
+    fn batching_has_kinds() {
+        let batching = |elements, bytes, delay: u32, outstanding| {
+            batching_settings(elements, bytes, delay * S, outstanding, None, LimitExceeded::Block)
+        };
+        let was = batching(100, 1000, 10, Some(1000));
+        let compared = |is: Option<&BatchingSettings>| kinds(|reasons| of_batching(Some(&was), is, reasons));
+        assert_eq!(compared(Some(&was)), [""; 0]);
+        assert_eq!(compared(Some(&batching(7, 1000, 10, Some(1000)))), ["more-aggressive"]);
+        assert_eq!(compared(Some(&batching(100, 1000, 11, Some(1000)))), ["less-aggressive"]);
+        assert_eq!(compared(Some(&batching(100, 1000, 10, None))), ["more-aggressive"]);
+        assert_eq!(compared(Some(&batching(100, 1000, 10, Some(1)))), ["less-aggressive"]);
+        assert_eq!(compared(None), ["removed", "more-aggressive"]);
+        let added = kinds(|reasons| of_batching(None, Some(&was), reasons));
+        assert_eq!(added, ["added", "less-aggressive"]);
+    }
+}

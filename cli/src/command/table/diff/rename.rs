@@ -1,0 +1,86 @@
+//! Packages, services and methods that have another name now.
+
+/// What was called one way and is called another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Rename {
+    old: String,
+    new: String,
+}
+
+/// Reads `old.v1=new.v1`.
+pub(super) fn rename(text: &str) -> Result<Rename, String> {
+    let advice = "write what it was and what it is, such as example.v1=example.v2";
+    let (old, new) = text.split_once('=').ok_or_else(|| format!("has no \"=\"; {advice}"))?;
+    let (old, new) = (old.trim(), new.trim());
+    let is_name = |name: &str| !name.is_empty() && !name.contains(['=', ' ', '*']);
+    if !is_name(old) || !is_name(new) {
+        return Err(format!("names nothing on one side; {advice}"));
+    }
+    if old.contains('/') != new.contains('/') {
+        return Err("has a method on one side only; give a method's name on both, or on neither".to_owned());
+    }
+    Ok(Rename { old: old.to_owned(), new: new.to_owned() })
+}
+
+/// All of them; the first that fits counts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Renames<'a>(pub(super) &'a [Rename]);
+
+impl Renames<'_> {
+    /// What a method of the old table is called now.
+    pub(super) fn now(self, service: &str, method: &str) -> (String, String) {
+        self.moved(service, method, |rename| (&rename.old, &rename.new))
+    }
+
+    /// What a method of the new table was called.
+    pub(super) fn before(self, service: &str, method: &str) -> (String, String) {
+        self.moved(service, method, |rename| (&rename.new, &rename.old))
+    }
+
+    fn moved(
+        self,
+        service: &str,
+        method: &str,
+        ends: impl Fn(&Rename) -> (&String, &String),
+    ) -> (String, String) {
+        let name = format!("{service}/{method}");
+        for (from, to) in self.0.iter().map(ends) {
+            let rest = name.strip_prefix(from.as_str());
+            if let Some(rest) = rest.filter(|rest| rest.is_empty() || rest.starts_with(['.', '/'])) {
+                let moved = format!("{to}{rest}");
+                let (service, method) = moved.split_once('/').unwrap_or((&moved, ""));
+                return (service.to_owned(), method.to_owned());
+            }
+        }
+        (service.to_owned(), method.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_services_and_methods_are_renamed() {
+        let renames = ["a.v1.S/Get=a.v2.S/Fetch", "a.v1=a.v2", "b.S=b.T"].map(|text| rename(text).unwrap());
+        let renames = Renames(&renames);
+        for (old, new) in [
+            (("a.v1.S", "Get"), ("a.v2.S", "Fetch")),
+            (("a.v1.S", "List"), ("a.v2.S", "List")),
+            (("a.v1.S", ""), ("a.v2.S", "")),
+            (("a.v10.S", "List"), ("a.v10.S", "List")),
+            (("b.S", "Get"), ("b.T", "Get")),
+            (("", ""), ("", "")),
+        ] {
+            assert_eq!(renames.now(old.0, old.1), (new.0.to_owned(), new.1.to_owned()), "{old:?}");
+            assert_eq!(renames.before(new.0, new.1), (old.0.to_owned(), old.1.to_owned()), "{new:?}");
+        }
+    }
+
+    #[test]
+    fn what_renames_nothing_is_refused() {
+        for text in ["a.v1", "=b", "a=", "a=b=c", "a.S/Get=a.T"] {
+            assert!(rename(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Annotations that GitHub shows beside the lines of a change.
+
+use super::Notice;
+use gax_retry::__private::Escaped;
+use gax_table::Severity;
+use std::fmt::Write as _;
+
+/// A line for each remark.
+pub(crate) fn github(notices: &[Notice<'_>]) -> String {
+    let mut text = String::new();
+    for notice in notices {
+        let command = match notice.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            _ => "notice",
+        };
+        let mut properties = Vec::new();
+        if let Some(place) = notice.place {
+            let (line, column) = place.start;
+            properties.push(format!("file={}", property(place.file)));
+            properties.push(format!("line={line}"));
+            let (end_line, end_column) = place.end.unzip();
+            properties.extend(end_line.map(|line| format!("endLine={line}")));
+            if end_line.is_none_or(|end| end == line) {
+                properties.push(format!("col={column}"));
+                properties.extend(end_column.map(|column| format!("endColumn={column}")));
+            }
+        }
+        properties.push(format!("title={}", property(notice.rule)));
+        let _infallible = writeln!(text, "::{command} {}::{}", properties.join(","), data(&notice.text));
+    }
+    text
+}
+
+/// A text as the value of a command.
+fn data(text: &str) -> String {
+    Escaped(text).to_string().replace('%', "%25")
+}
+
+/// A text as the value of a command's property.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}

@@ -1,0 +1,235 @@
+//! Tables compared, as a gate of a build.
+
+use super::{folder, session, session_of, stdout};
+use insta::assert_snapshot;
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+const LIBRARY: &str = "library_grpc_service_config.json";
+const EAGER: &str = "table/eager_grpc_service_config.json";
+
+/// A service config of one policy for these names.
+fn table(names: &[&str], timeout: &str, attempts: u32, first: &str, codes: &[&str]) -> String {
+    let names: Vec<Value> = names
+        .iter()
+        .map(|name| match name.split_once('/') {
+            Some((service, method)) => serde_json::json!({ "service": service, "method": method }),
+            None => serde_json::json!({ "service": name }),
+        })
+        .collect();
+    let policy = serde_json::json!({
+        "maxAttempts": attempts, "initialBackoff": first, "maxBackoff": "10s", "backoffMultiplier": 2,
+        "retryableStatusCodes": codes,
+    });
+    let entry = serde_json::json!({ "name": names, "timeout": timeout, "retryPolicy": policy });
+    serde_json::to_string_pretty(&serde_json::json!({ "methodConfig": [entry] })).unwrap()
+}
+
+fn written(folder: &Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, text).unwrap();
+    path.display().to_string()
+}
+
+fn json(line: &str) -> Value {
+    let session = session(&format!("{line} --format json"));
+    serde_json::from_str(session.lines().nth(1).unwrap()).unwrap()
+}
+
+/// The kinds of the change of the one method that changes.
+fn kinds(line: &str) -> Vec<String> {
+    let printed = json(line);
+    assert_eq!(printed.get("changed"), Some(&1.into()), "{printed}");
+    let kinds = printed.pointer("/methods/0/kinds").unwrap().as_array().unwrap();
+    kinds.iter().map(|kind| kind.get("kind").unwrap().as_str().unwrap().to_owned()).collect()
+}
+
+fn fails(line: &str) -> bool {
+    let text = session(line);
+    let fails = text.ends_with("--- exit status 1\n");
+    assert!(fails || text.ends_with("--- exit status 0\n"), "{text}");
+    fails
+}
+
+#[test]
+fn changes_are_told_by_what_they_lead_to() {
+    let lines = [
+        format!("table diff {LIBRARY} {EAGER}"),
+        format!("table diff {EAGER} {LIBRARY} --deny more-aggressive"),
+        format!("table diff {LIBRARY} {LIBRARY} --deny any"),
+        format!("table diff {LIBRARY} {EAGER} --deny more-aggressive --format json"),
+        format!("table diff {LIBRARY} {EAGER} --deny slower --format github"),
+        format!("table diff {LIBRARY} {EAGER} --deny slower,removed --format sarif"),
+    ];
+    assert_snapshot!(lines.map(|line| session(&line)).join("\n"));
+}
+
+#[test]
+fn each_change_has_its_kinds() {
+    let folder = folder("diff_kinds");
+    let old = written(&folder, "old.json", &table(&["a.B/C"], "60s", 5, "0.1s", &["UNAVAILABLE"]));
+    for (name, new, expected) in [
+        ("codes", table(&["a.B/C"], "60s", 5, "0.1s", &["UNAVAILABLE", "ABORTED"]), "more-aggressive"),
+        ("attempts", table(&["a.B/C"], "60s", 3, "0.1s", &["UNAVAILABLE"]), "less-aggressive"),
+        ("sooner", table(&["a.B/C"], "60s", 5, "0.05s", &["UNAVAILABLE"]), "more-aggressive"),
+        ("later", table(&["a.B/C"], "60s", 5, "0.2s", &["UNAVAILABLE"]), "less-aggressive"),
+        ("slower", table(&["a.B/C"], "90s", 5, "0.1s", &["UNAVAILABLE"]), "slower"),
+        ("faster", table(&["a.B/C"], "30s", 5, "0.1s", &["UNAVAILABLE"]), "faster"),
+        ("other", table(&["a.B/C"], "60s", 5, "0.1s", &["ABORTED"]), "more-aggressive less-aggressive"),
+        ("added", table(&["a.B/C", "a.B/D"], "60s", 5, "0.1s", &["UNAVAILABLE"]), "added"),
+    ] {
+        let new = written(&folder, &format!("{name}.json"), &new);
+        let line = format!("table diff {old} {new}");
+        assert_eq!(kinds(&line).join(" "), expected, "{name}");
+        for kind in ["added", "removed", "more-aggressive", "less-aggressive", "slower", "faster"] {
+            let is_of_kind = expected.split(' ').any(|expected| expected == kind);
+            assert_eq!(fails(&format!("{line} --deny {kind}")), is_of_kind, "{name} {kind}");
+        }
+        assert!(fails(&format!("{line} --deny any")) && !fails(&line), "{name}");
+        if name == "added" {
+            assert_eq!(kinds(&format!("table diff {new} {old}")), ["removed"]);
+        }
+    }
+}
+
+#[test]
+fn what_has_another_name_is_compared() {
+    let folder = folder("diff_rename");
+    let old = written(&folder, "v1.json", &table(&["a.v1.B", "a.v1.B/C"], "60s", 5, "0.1s", &["ABORTED"]));
+    let new = written(&folder, "v2.json", &table(&["a.v2.B", "a.v2.B/C"], "60s", 4, "0.1s", &["ABORTED"]));
+    let plain = json(&format!("table diff {old} {new}"));
+    assert_eq!((&plain["counts"]["added"], &plain["counts"]["removed"]), (&2.into(), &2.into()), "{plain}");
+    let line = format!("table diff {old} {new} --rename a.v1=a.v2");
+    let renamed = json(&line);
+    assert_eq!(renamed["counts"]["added"], 0);
+    assert_eq!(renamed["counts"]["less-aggressive"], 2);
+    assert_eq!(renamed["methods"][1]["method"], "a.v2.B/C");
+    assert_eq!(renamed["methods"][1]["old_method"], "a.v1.B/C");
+    assert_eq!(renamed["methods"][1]["changes"][0]["old_place"], "v1.json:16");
+    assert!(stdout(&line).contains("a.v2.B/C, which was a.v1.B/C\n"), "{}", stdout(&line));
+    let refused = session(&format!("table diff {old} {new} --rename a.v1"));
+    assert!(
+        refused.contains("error: --rename \"a.v1\" has no \"=\"; write what it was and what it is"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_folder_counts_as_all_tables_in_it() {
+    let folder = folder("diff_folders");
+    for side in ["old", "new"] {
+        let attempts = if side == "old" { 5 } else { 6 };
+        let text = table(&["a.B/C"], "60s", attempts, "0.1s", &["ABORTED"]);
+        written(&folder, &format!("{side}/a/retry.json"), &text);
+        written(&folder, &format!("{side}/b.json"), &table(&["b.B/C"], "60s", 5, "0.1s", &["ABORTED"]));
+        written(&folder, &format!("{side}/package.json"), "{ \"name\": \"no table\" }");
+        written(&folder, &format!("{side}/.hidden/c.json"), "{ \"methodConfig\": 7 }");
+    }
+    let line = format!("table diff {0}/old {0}/new", folder.display());
+    assert_eq!(kinds(&line), ["more-aggressive"]);
+    assert_eq!(json(&line)["unchanged"], 1);
+    let empty = folder.join("new/.hidden");
+    let refused = session(&format!("table diff {} {0}", empty.display()));
+    assert!(refused.contains("methodConfig"), "{refused}");
+    std::fs::remove_file(empty.join("c.json")).unwrap();
+    let refused = session(&format!("table diff {} {0}", empty.display()));
+    assert!(refused.contains("error: no retry table is in ") && refused.ends_with("status 2\n"), "{refused}");
+}
+
+fn git(folder: &Path, args: &[&str]) {
+    let ran = Command::new("git")
+        .args(["-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"])
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+#[test]
+fn a_revision_is_a_side() {
+    let folder = folder("diff_git");
+    written(&folder, "tables/retry.json", &table(&["a.B/C"], "60s", 5, "0.1s", &["ABORTED"]));
+    written(&folder, "tables/other.json", &table(&["b.B/C"], "60s", 5, "0.1s", &["ABORTED"]));
+    git(&folder, &["init", "-q"]);
+    git(&folder, &["add", "."]);
+    git(&folder, &["commit", "-q", "-m", "tables"]);
+    written(&folder, "tables/retry.json", &table(&["a.B/C"], "60s", 7, "0.1s", &["ABORTED"]));
+    let run = |line: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_gax"))
+            .args(line.split_whitespace())
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        (text, output.status.code().unwrap())
+    };
+    let deny = "--deny more-aggressive --format github";
+    let expected = "::error file=tables/retry.json,line=3,col=5,title=more-aggressive::\
+                    a.B/C: an outage makes 7.0 times the usual load, not 5.0 times\n";
+    for sides in [
+        "HEAD:tables/retry.json tables/retry.json",
+        "HEAD:./tables/retry.json tables/retry.json",
+        "HEAD:tables tables",
+        "HEAD:tables/ tables",
+    ] {
+        assert_eq!(run(&format!("table diff {sides} {deny}")), (expected.to_owned(), 1), "{sides}");
+    }
+    assert_eq!(
+        run("table diff HEAD:tables HEAD:tables --deny any"),
+        ("0 changed, 2 as before\n".to_owned(), 0)
+    );
+    for (side, problem) in [
+        ("HEAD:missing.json", "can't read HEAD:missing.json ("),
+        ("nope:retry.json", "can't read nope:retry.json ("),
+    ] {
+        let (text, status) = run(&format!("table diff {side} tables"));
+        assert_eq!(status, 2, "{text}");
+        assert!(text.starts_with(&format!("error: {problem}")), "{text}");
+        assert!(text.contains("); give a file, a folder, or REV:path with a revision"), "{text}");
+    }
+}
+
+#[test]
+fn a_throttle_is_compared() {
+    let folder = folder("diff_throttle");
+    let with = |throttle: &str| {
+        format!(
+            "{{ \"methodConfig\": [], \"retryThrottling\": {{ \"maxTokens\": {throttle}, \"tokenRatio\": 0.1 }} }}"
+        )
+    };
+    let old = written(&folder, "old.json", &with("10"));
+    let new = written(&folder, "new.json", &with("100"));
+    let none = written(&folder, "none.json", "{ \"methodConfig\": [] }");
+    assert_eq!(kinds(&format!("table diff {old} {new}")), ["more-aggressive"]);
+    assert_eq!(kinds(&format!("table diff {new} {old}")), ["less-aggressive"]);
+    assert_eq!(kinds(&format!("table diff {old} {none}")), ["more-aggressive"]);
+    let text = stdout(&format!("table diff {old} {new}"));
+    assert!(
+        text.starts_with("*\n  retry throttling: 10 tokens, 0.1 back a success -> 100 tokens, "),
+        "{text}"
+    );
+}
+
+/// What is mixed in counts on both sides.
+#[test]
+fn a_service_yaml_goes_with_both_sides() {
+    let data = "../../../../codegen/tests/data/mixed";
+    let table = format!("{data}/library_grpc_service_config.json");
+    let folder = folder("diff_mixed");
+    let eager = std::fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../codegen/tests/data/mixed/library_grpc_service_config.json"),
+    )
+    .unwrap()
+    .replace("\"timeout\": \"", "\"timeout\": \"1");
+    let eager = written(&folder, "slow_grpc_service_config.json", &eager);
+    let line = format!(
+        "table diff {table} {eager} --format json --proto-path {data} --proto mixed/v1/library.proto \
+         google/cloud/location/locations.proto google/longrunning/operations.proto --service-yaml {data}/library_v1.yaml"
+    );
+    let text = session_of(&line, line.split_whitespace());
+    assert!(text.contains("\"method\":\"mixed.v1.Library/GetLocation\""), "{text}");
+}
