@@ -7,6 +7,7 @@ mod closure;
 mod grpc;
 #[cfg(feature = "http")]
 mod http;
+pub mod observe;
 mod operation;
 mod settings;
 mod transport;

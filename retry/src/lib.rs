@@ -46,8 +46,8 @@ pub use jitter::ThreadJitter;
 pub use jitter::{JitterSource, NoJitter, ScriptedJitter, SeededJitter, jittered_delay};
 pub use method_kind::MethodKind;
 pub use operation::{
-    Action, AttemptResult, CommitPoint, Delivery, End, Hedging, HedgingError, NotAttempted, Operation,
-    Outcome, Policy, Resend, RetryFact, Seen, Stop, World,
+    Action, AttemptEnd, AttemptResult, CommitPoint, Delivery, End, Event, Hedging, HedgingError,
+    NotAttempted, Operation, Outcome, Policy, Resend, RetryFact, Seen, Stop, World,
 };
 pub use plan::{AttemptPlan, Impact, Response};
 pub use retry_after::retry_after;

@@ -55,6 +55,28 @@ impl StopReason {
     }
 }
 
+impl StopReason {
+    /// Whether the last attempt would have been retried, but for a limit, the budget or the server: what gax's tracers
+    /// call exhausted retries.
+    #[must_use]
+    pub const fn is_of_retries(self) -> bool {
+        match self {
+            StopReason::TotalTimeout
+            | StopReason::MaxAttempts
+            | StopReason::NoLimits
+            | StopReason::Throttled
+            | StopReason::Pushback
+            | StopReason::ServerDelayExceedsBudget => true,
+            StopReason::NonRetryable
+            | StopReason::NotReplayable
+            | StopReason::Committed
+            | StopReason::ChannelClosed
+            | StopReason::InvalidOptions
+            | StopReason::Cancelled => false,
+        }
+    }
+}
+
 impl fmt::Display for StopReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())

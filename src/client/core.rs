@@ -27,13 +27,17 @@ impl<T> Client<T> {
     /// A client over a channel.
     #[must_use]
     pub fn new(channel: T, settings: ClientSettings) -> Self {
-        let ClientSettings { stub, compatibility, limits, jitter, budget, method_extension, .. } = settings;
+        let ClientSettings {
+            stub, compatibility, limits, jitter, budget, observers, method_extension, ..
+        } = settings;
+        let observers = observers.shared();
         let codec = Codec::default();
         let limits = BufferLimits { max_response_buffer: codec.longest_response(), ..limits };
         let methods = stub
             .into_calls()
             .map(|(info, call)| {
                 let plan = MethodPlan::new(&call, compatibility, limits, &jitter, budget.as_ref());
+                let plan = plan.observed_by(observers.clone());
                 let is_stream = !info.kind().is_unary();
                 Method {
                     name: method_extension.then(|| GrpcMethod::new(info.service(), info.name())),

@@ -8,7 +8,7 @@ use crate::grpc::{
     CodeExt as _, GrpcProtocol, OwnService, ReadExtent, Remainder, Reply, ResponseBody, ResponseReader,
     Transport, header,
 };
-use crate::operation::{Driver, Finished, OperationError, OperationReport};
+use crate::operation::{Driver, Finished, Observed, OperationError, OperationReport, Protocol as _};
 use http::HeaderName;
 use pin_project_lite::pin_project;
 use prost::Message;
@@ -85,6 +85,9 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
                     let request = driver.as_mut().protocol().request();
                     let wants_report = request.wants_report();
                     let decoded = decoded(&request.method().codec, reader, remainder);
+                    if let Some(observed) = driver.as_mut().take_observed() {
+                        close(observed, decoded.as_ref().err());
+                    }
                     if decoded.is_ok() && !wants_report && !driver.has_news() {
                         return Poll::Ready(decoded);
                     }
@@ -94,6 +97,15 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
                 Finished::Failure(stop) => Poll::Ready(Err(driver.failed(stop))),
             },
         }
+    }
+}
+
+/// Whether the reply is a message is known now.
+#[cold]
+fn close(observed: Box<Observed>, error: Option<&Status>) {
+    match error {
+        None => observed.succeeded(),
+        Some(status) => observed.unreadable(status.code().to_gax()),
     }
 }
 

@@ -1,10 +1,11 @@
 //! Attempts that call a closure.
 
 use super::Retryable;
-use crate::operation::{Current, Fact, Jitter, JitterSeeds, Protocol};
+use crate::operation::{Current, Fact, Jitter, JitterSeeds, Name, ObservedTransport, Observers, Protocol};
 use gax_retry::{AttemptResult, Code, Policy, StartedAttempt};
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// What a closure returned last, and what it amounts to.
@@ -37,6 +38,7 @@ impl<'a, T, E, R: Retryable<E>> Results<'a, T, E, R> {
 
 /// The policy of a closure's operations.
 pub(super) struct Plan {
+    pub(super) observers: Option<Arc<Observers>>,
     pub(super) policy: Policy,
     pub(super) seeds: JitterSeeds,
 }
@@ -51,12 +53,13 @@ impl AsRef<Policy> for Plan {
 pub(super) struct Closure<'a, F, Fut, T, E, R> {
     attempt: F,
     pub(super) results: Results<'a, T, E, R>,
+    name: Name,
     future: PhantomData<fn() -> Fut>,
 }
 
 impl<'a, F, Fut, T, E, R: Retryable<E>> Closure<'a, F, Fut, T, E, R> {
-    pub(super) fn new(attempt: F, retryable: &'a R) -> Self {
-        Self { attempt, results: Results::new(retryable), future: PhantomData }
+    pub(super) fn new(attempt: F, retryable: &'a R, name: Name) -> Self {
+        Self { attempt, results: Results::new(retryable), name, future: PhantomData }
     }
 }
 
@@ -69,6 +72,16 @@ where
     type Plan = Plan;
     type Attempt = Fut;
     type Reply = T;
+
+    const TRANSPORT: ObservedTransport = ObservedTransport::Closure;
+
+    fn name(&self) -> Name {
+        self.name.clone()
+    }
+
+    fn observers<'a>(&'a self, plan: &'a Plan) -> Option<&'a Observers> {
+        plan.observers.as_deref()
+    }
 
     fn jitter(&self, plan: &Plan) -> Jitter {
         plan.seeds.next()

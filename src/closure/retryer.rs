@@ -3,7 +3,10 @@
 use super::RetryError;
 use super::Retryable;
 use super::protocol::{Closure, Plan, Results};
-use crate::operation::{Driver, Finished, JitterSeeds, Name, OperationReport, run_blocking};
+use crate::operation::{
+    Driver, Finished, InProgress, JitterSeeds, Name, ObservedTransport, Observers, OperationObserver,
+    OperationReport, Retry, run_blocking,
+};
 use gax_retry::{
     AttemptResult, BackoffStrategy, CodeSet, Compatibility, Policy, RetryBudget, RetrySettings,
     StartedAttempt,
@@ -151,6 +154,9 @@ pub struct Retryer<R> {
     name: Cow<'static, str>,
     seeds: JitterSeeds,
     budget: Option<RetryBudget>,
+    observers: Observers,
+    /// What operations share of it; made as observers are installed.
+    shared: Option<Arc<Observers>>,
 }
 
 /// What policies are made of.
@@ -202,7 +208,46 @@ impl<R> Retryer<R> {
     }
 
     fn of(basis: Basis, retryable: R) -> Self {
-        Self { basis, retryable, name: Cow::Borrowed("closure"), seeds: JitterSeeds::default(), budget: None }
+        Self {
+            basis,
+            retryable,
+            name: Cow::Borrowed("closure"),
+            seeds: JitterSeeds::default(),
+            budget: None,
+            observers: Observers::default(),
+            shared: None,
+        }
+    }
+
+    /// Tells this observer of every operation; several are told in the order in which they were installed.
+    ///
+    /// # Examples
+    ///
+    /// See [`OperationObserver`].
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn OperationObserver>) -> Self {
+        self.observers.push(observer);
+        self.shared = self.observers.shared();
+        self
+    }
+
+    /// Calls the closure whenever an attempt failed and another one follows: for a line in the log.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::{Code, RetrySettings, Retryer};
+    ///
+    /// let settings = RetrySettings::builder().max_attempts(3).build()?;
+    /// let retryer = Retryer::new(&settings, [Code::Unavailable]).on_retry(|retry| eprintln!("{retry}"));
+    /// # drop(retryer);
+    /// # Ok::<(), tonic_gax::SettingsError>(())
+    /// ```
+    #[must_use]
+    pub fn on_retry(mut self, log: impl Fn(&Retry<'_>) + Send + Sync + 'static) -> Self {
+        self.observers.on_retry(log);
+        self.shared = self.observers.shared();
+        self
     }
 
     /// The operations' name in reports and errors; "closure" unless set.
@@ -268,7 +313,7 @@ impl<R> Retryer<R> {
             Some(budget) => policy.with_budget(budget.clone()),
             None => policy,
         };
-        Plan { policy, seeds: self.seeds.clone() }
+        Plan { policy, observers: self.shared.clone(), seeds: self.seeds.clone() }
     }
 
     /// Runs an async closure; see [`retry`].
@@ -286,10 +331,15 @@ impl<R> Retryer<R> {
         F: FnMut() -> Fut,
         Fut: Future<Output = Result<T, E>>,
     {
-        let closure = Closure::new(move |_| attempt(), &self.retryable);
+        let closure = Closure::new(move |_| attempt(), &self.retryable, self.name());
         let mut driver = pin!(Driver::new(closure, Arc::new(self.plan())));
         match poll_fn(|cx| driver.as_mut().poll(cx)).await {
-            Finished::Reply(value) => Ok(Retried { value, report: driver.report(None, self.name()) }),
+            Finished::Reply(value) => {
+                if let Some(observed) = driver.as_mut().take_observed() {
+                    observed.succeeded();
+                }
+                Ok(Retried { value, report: driver.report(None, self.name()) })
+            }
             Finished::Failure(stop) => {
                 let report = driver.as_mut().report(Some(stop), self.name());
                 Err(RetryError::new(driver.protocol().results.last.take(), report))
@@ -307,11 +357,16 @@ impl<R> Retryer<R> {
         R: Retryable<E>,
         F: FnMut(StartedAttempt) -> Result<T, E>,
     {
-        let Plan { policy, seeds } = self.plan();
+        let Plan { policy, observers, seeds } = self.plan();
+        let observe = |progress: &mut InProgress| {
+            if let Some(observers) = &observers {
+                progress.observe(&policy, observers, self.name(), ObservedTransport::Closure);
+            }
+        };
         let mut results = Results::new(&self.retryable);
         let mut value = None;
         let (mut progress, stop) =
-            run_blocking(&policy, None, seeds.next(), |started| match results.keep(attempt(started)) {
+            run_blocking(&policy, seeds.next(), observe, |started| match results.keep(attempt(started)) {
                 Ok(good) => {
                     value = Some(good);
                     AttemptResult::done()

@@ -5,10 +5,10 @@ use crate::grpc::methods::MethodPlan;
 use crate::grpc::methods::timeout::shorter;
 use crate::grpc::protocol::{GrpcProtocol, Reply};
 use crate::grpc::request::{CapturedRequest, Inspection, Read, RequestBuffer, path_of};
-use crate::grpc::response::{ReadExtent, ResponseBody};
+use crate::grpc::response::{ObservedStream, ReadExtent, Remainder, ResponseBody};
 use crate::grpc::status::not_sent;
 use crate::grpc::transport::ServiceHandle;
-use crate::operation::{Driver, Finished, Note, OperationReport, time_left};
+use crate::operation::{Driver, Finished, Note, Observed, OperationReport, Protocol as _, time_left};
 use crate::settings::CallOptions;
 use gax_retry::MethodKind;
 use pin_project_lite::pin_project;
@@ -141,7 +141,11 @@ impl<A: ServiceHandle> Future for Call<A> {
             }
             CallProj::Operating { mut driver, wants_report } => {
                 Poll::Ready(match ready!(driver.as_mut().poll(cx)) {
-                    Finished::Reply(reply) => {
+                    Finished::Reply(mut reply) => {
+                        if let Some(observed) = driver.as_mut().take_observed() {
+                            let may_stream = driver.as_mut().protocol().may_stream();
+                            observe(&mut reply, observed, may_stream);
+                        }
                         let report = (*wants_report || driver.has_news()).then(|| {
                             let name = driver.as_mut().protocol().name();
                             driver.report(None, name)
@@ -152,6 +156,17 @@ impl<A: ServiceHandle> Future for Call<A> {
                 })
             }
             CallProj::Passthrough { call } => call.poll(cx),
+        }
+    }
+}
+
+/// Closes the operation, or leaves that to what is still to come of its response.
+#[cold]
+fn observe(reply: &mut Reply, observed: Box<Observed>, may_stream: bool) {
+    match &mut reply.remainder {
+        Remainder::Open(open_body) => open_body.observe(ObservedStream::new(observed, may_stream)),
+        Remainder::End | Remainder::Trailers(_) => {
+            ObservedStream::whole(observed, &reply.reader.frames, may_stream);
         }
     }
 }

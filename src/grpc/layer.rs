@@ -2,7 +2,7 @@
 
 use super::service::RetryService;
 use crate::grpc::methods::{DescriptorError, Kinds, Methods, descriptors};
-use crate::operation::JitterSeeds;
+use crate::operation::{JitterSeeds, Observers, OperationObserver, Retry};
 use crate::settings::BufferLimits;
 use gax_retry::{Compatibility, RetryBudget};
 use gax_table::{Dialect, RetryTable};
@@ -64,6 +64,7 @@ pub struct RetryLayer {
     limits: BufferLimits,
     jitter: JitterSeeds,
     budget: Option<RetryBudget>,
+    observers: Observers,
     /// Made when the layer is first used, shared by all services it makes.
     methods: OnceLock<Arc<Methods>>,
 }
@@ -80,6 +81,7 @@ impl RetryLayer {
             compatibility: None,
             limits: BufferLimits::default(),
             jitter: JitterSeeds::default(),
+            observers: Observers::default(),
             methods: OnceLock::new(),
         }
     }
@@ -175,6 +177,32 @@ impl RetryLayer {
         self.changed()
     }
 
+    /// Tells this observer of every operation; several are told in the order in which they were installed. Default:
+    /// none, which costs nothing.
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn OperationObserver>) -> Self {
+        self.observers.push(observer);
+        self.changed()
+    }
+
+    /// Calls the closure whenever an attempt failed and another one follows: for a line in the log.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::{RetryLayer, RetryTable};
+    ///
+    /// # fn example(table: RetryTable) {
+    /// let layer = RetryLayer::new(table).on_retry(|retry| eprintln!("{retry}"));
+    /// # drop(layer);
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn on_retry(mut self, log: impl Fn(&Retry<'_>) + Send + Sync + 'static) -> Self {
+        self.observers.on_retry(log);
+        self.changed()
+    }
+
     fn changed(mut self) -> Self {
         self.methods = OnceLock::new();
         self
@@ -191,14 +219,8 @@ impl<S: Clone> Layer<S> for RetryLayer {
                 _ => Compatibility::Documented,
             });
             let (table, kinds) = (self.table.clone(), self.kinds.clone());
-            Arc::new(Methods::new(
-                table,
-                kinds,
-                compatibility,
-                self.limits,
-                &self.jitter,
-                self.budget.as_ref(),
-            ))
+            let Self { limits, jitter, budget, observers, .. } = self;
+            Arc::new(Methods::new(table, kinds, compatibility, *limits, jitter, budget.as_ref(), observers))
         });
         RetryService::new(inner, Arc::clone(methods))
     }

@@ -4,7 +4,7 @@ use super::plan::HttpPlan;
 use super::service::HttpRetryService;
 use super::shared_state::{HttpLimits, SharedState};
 use crate::http::failure::Connections;
-use crate::operation::JitterSeeds;
+use crate::operation::{JitterSeeds, Observers, OperationObserver, Retry};
 use gax_retry::{
     CodeSet, Compatibility, IdempotencyStrategy, IdempotencyTable, IntoCodes, ParseCodeError, Preset,
     RetryBudget, RetrySettings, StatusSet,
@@ -84,6 +84,7 @@ pub struct HttpRetryLayer {
     attempt_timeout: Option<Duration>,
     limits: HttpLimits,
     jitter: JitterSeeds,
+    observers: Observers,
     /// Made when the layer is first used, shared by all services it makes.
     shared: OnceLock<Arc<SharedState>>,
 }
@@ -126,6 +127,7 @@ impl HttpRetryLayer {
             server_delays: None,
             budget: None,
             jitter: JitterSeeds::default(),
+            observers: Observers::default(),
             shared: OnceLock::new(),
         }
     }
@@ -248,6 +250,30 @@ impl HttpRetryLayer {
         self.changed()
     }
 
+    /// Tells this observer of every operation; several are told in the order in which they were installed. Default:
+    /// none, which costs nothing.
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn OperationObserver>) -> Self {
+        self.observers.push(observer);
+        self.changed()
+    }
+
+    /// Calls the closure whenever an attempt failed and another one follows: for a line in the log.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::{HttpRetryLayer, presets};
+    ///
+    /// let layer = HttpRetryLayer::preset(&presets::storage()).on_retry(|retry| eprintln!("{retry}"));
+    /// # drop(layer);
+    /// ```
+    #[must_use]
+    pub fn on_retry(mut self, log: impl Fn(&Retry<'_>) + Send + Sync + 'static) -> Self {
+        self.observers.on_retry(log);
+        self.changed()
+    }
+
     fn changed(mut self) -> Self {
         self.shared = OnceLock::new();
         self
@@ -278,6 +304,7 @@ impl HttpRetryLayer {
             policy: Arc::new(policy),
             limits: self.limits,
             jitter: self.jitter.clone(),
+            observers: self.observers.registering_none().shared(),
             connections: Connections::default(),
         })
     }

@@ -6,7 +6,7 @@ use crate::http::failure::{Broken, HttpError};
 use crate::http::protocol::{Ended, HttpProtocol};
 use crate::http::request::Replay;
 use crate::http::response::HttpResponseBody;
-use crate::operation::{Detail, Driver, Finished};
+use crate::operation::{Detail, Driver, Finished, Protocol as _};
 use http_body::Body;
 use pin_project_lite::pin_project;
 use std::fmt;
@@ -63,7 +63,12 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut driver = self.project().driver;
         let (ended, stop) = match ready!(driver.as_mut().poll(cx)) {
-            Finished::Reply(response) => (Some(Ended::Response(Box::new(response))), None),
+            Finished::Reply(response) => {
+                if let Some(observed) = driver.as_mut().take_observed() {
+                    observed.succeeded();
+                }
+                (Some(Ended::Response(Box::new(response))), None)
+            }
             Finished::Failure(stop) => (driver.as_mut().protocol().ended.take(), Some(stop)),
         };
         let name = driver.as_mut().protocol().name();

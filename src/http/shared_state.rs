@@ -2,7 +2,7 @@
 
 use super::failure::Connections;
 use super::plan::HttpPlan;
-use crate::operation::JitterSeeds;
+use crate::operation::{JitterSeeds, Observers};
 use crate::settings::CallOptions;
 use gax_retry::{IdempotencyStrategy, Preset};
 use http::Extensions;
@@ -15,6 +15,8 @@ pub(crate) struct SharedState {
     pub(crate) policy: Arc<HttpPlan>,
     pub(crate) limits: HttpLimits,
     pub(crate) jitter: JitterSeeds,
+    /// Who is told of the operations; `None`: nobody.
+    pub(crate) observers: Option<Arc<Observers>>,
     pub(crate) connections: Connections,
 }
 

@@ -3,18 +3,18 @@
 use super::in_progress::InProgress;
 use super::jitter::Jitter;
 use gax_retry::{Action, AttemptResult, End, Policy, StartedAttempt, Stop};
-use std::time::Duration;
 
 /// Runs attempts until the operation has ended. Nothing can cut one off that blocks: it counts as what it says
-/// when it returns. The second part of the result says why it failed, if it did.
+/// when it returns. `observe` installs those who are told of it. The second part of the result says why it failed, if it did.
 pub(crate) fn run_blocking(
     policy: &Policy,
-    bound: Option<Duration>,
     jitter: Jitter,
+    observe: impl FnOnce(&mut InProgress),
     mut attempt: impl FnMut(StartedAttempt) -> AttemptResult,
 ) -> (InProgress, Option<Stop>) {
     let mut progress = InProgress::new(policy);
-    progress.begin(policy, bound, jitter);
+    progress.begin(policy, None, jitter);
+    observe(&mut progress);
     loop {
         match progress.next(policy) {
             Action::Send(started) => {
@@ -26,7 +26,12 @@ pub(crate) fn run_blocking(
                 std::thread::sleep(wait);
             }
             Action::Expire(_) | Action::Cancel(_) => {}
-            Action::Finish(End::Reply(_)) => return (progress, None),
+            Action::Finish(End::Reply(_)) => {
+                if let Some(observed) = progress.take_observed() {
+                    observed.succeeded();
+                }
+                return (progress, None);
+            }
             Action::Finish(End::Failure(stop)) => return (progress, Some(stop)),
         }
     }

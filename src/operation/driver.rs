@@ -2,6 +2,7 @@
 //! for, and reports what happens.
 
 use super::in_progress::InProgress;
+use super::observe::Observed;
 use super::protocol::{Current, Fact, Protocol};
 use super::report::{Name, OperationReport};
 use super::several::Several;
@@ -16,12 +17,14 @@ use std::time::Duration;
 pin_project! {
     /// An operation on its way. It is polled by the caller's task, so that to drop it stops everything at once.
     pub(crate) struct Driver<P: Protocol> {
+        // It is dropped first: servers see its attempts reset before `progress` tells observers that the operation was
+        // cancelled.
+        #[pin]
+        slot: Slot<P::Attempt>,
         protocol: P,
         plan: Arc<P::Plan>,
         progress: InProgress,
         timer: Timer,
-        #[pin]
-        slot: Slot<P::Attempt>,
     }
 }
 
@@ -80,7 +83,7 @@ impl<P: Protocol> Driver<P> {
     ) -> Self {
         let policy = (*plan).as_ref();
         let mut progress = InProgress::new(policy);
-        progress.begin(policy, protocol.bound(&plan), protocol.jitter(&plan));
+        begin(&mut progress, &protocol, &plan);
         let slot = match progress.send_first(policy) {
             Some(started) => {
                 let attempt = first(&mut protocol, &plan, started, &mut progress.current(policy));
@@ -117,6 +120,12 @@ impl<P: Protocol> Driver<P> {
         self.progress.has_news()
     }
 
+    /// An operation that has a reply, as its observers know it: to be closed by whoever knows what the reply is worth.
+    #[inline]
+    pub(crate) fn take_observed(self: Pin<&mut Self>) -> Option<Box<Observed>> {
+        self.project().progress.take_observed()
+    }
+
     /// The report of an operation that has ended; `stop` says why it failed.
     pub(crate) fn report(self: Pin<&mut Self>, stop: Option<Stop>, name: Name) -> OperationReport {
         let this = self.project();
@@ -127,12 +136,8 @@ impl<P: Protocol> Driver<P> {
     /// now on.
     pub(crate) fn preparing(protocol: P, plan: Arc<P::Plan>) -> Self {
         let mut driver = Self::new(protocol, plan);
+        begin(&mut driver.progress, &driver.protocol, &driver.plan);
         let policy = (*driver.plan).as_ref();
-        driver.progress.begin(
-            policy,
-            driver.protocol.bound(&driver.plan),
-            driver.protocol.jitter(&driver.plan),
-        );
         // An operation that can't be run as it is asked for does not wait for its request.
         let stop = policy.problem().map(|_| driver.progress.next(policy));
         driver.slot = match stop {
@@ -199,7 +204,7 @@ impl<P: Protocol> Driver<P> {
                     continue;
                 }
                 SlotProj::Unbegun => {
-                    progress.begin(policy, protocol.bound(plan), protocol.jitter(plan));
+                    begin(progress, protocol, plan);
                     let Poll::Ready(ready) = protocol.prepare(plan, cx) else {
                         this.slot.set(Slot::Preparing);
                         continue;
@@ -243,6 +248,16 @@ impl<P: Protocol> Driver<P> {
                 Then::Finish(End::Reply(_)) => return Poll::Pending,
             }
         }
+    }
+}
+
+/// The operation's time runs from now on, and its observers are told.
+#[inline]
+fn begin<P: Protocol>(progress: &mut InProgress, protocol: &P, plan: &P::Plan) {
+    let policy = plan.as_ref();
+    progress.begin(policy, protocol.bound(plan), protocol.jitter(plan));
+    if let Some(observers) = protocol.observers(plan) {
+        progress.observe(policy, observers, protocol.name(), P::TRANSPORT);
     }
 }
 

@@ -2,11 +2,12 @@
 
 use super::clock::Clock;
 use super::jitter::Jitter;
+use super::observe::{Observed, Observers, Rare, Transport};
 use super::protocol::{Current, Unsendable};
 use super::report::{Ledger, Name, Note, OperationReport};
 use gax_retry::{
-    Action, Attempt, AttemptKind, AttemptResult, Code, CommitPoint, JitterSource, Operation, Outcome, Policy,
-    StartedAttempt, Stop, World,
+    Action, Attempt, AttemptKind, AttemptResult, Code, CommitPoint, End, JitterSource, Operation, Outcome,
+    Policy, StartedAttempt, Stop, ThreadJitter, World,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,14 +24,22 @@ pub(crate) struct InProgress {
     number: u32,
     /// Attempts without a wait since other tasks last had their turn.
     unbroken: u8,
-    jitter: Jitter,
     ledger: Option<Arc<Ledger>>,
+    rare: Option<Box<Rare>>,
 }
 
 /// The operation's surroundings.
 struct Surroundings<'a> {
     clock: Clock,
-    jitter: &'a mut Jitter,
+    rare: &'a mut Option<Box<Rare>>,
+    thread: ThreadJitter,
+}
+
+impl<'a> Surroundings<'a> {
+    #[inline]
+    fn new(clock: Clock, rare: &'a mut Option<Box<Rare>>) -> Self {
+        Self { clock, rare, thread: ThreadJitter }
+    }
 }
 
 impl World for Surroundings<'_> {
@@ -43,7 +52,10 @@ impl World for Surroundings<'_> {
     }
 
     fn jitter(&mut self) -> &mut dyn JitterSource {
-        self.jitter
+        match self.rare {
+            Some(rare) => &mut rare.jitter,
+            None => &mut self.thread,
+        }
     }
 }
 
@@ -55,8 +67,8 @@ impl InProgress {
             clock: None,
             number: 0,
             unbroken: 0,
-            jitter: Jitter::default(),
             ledger: None,
+            rare: None,
         }
     }
 
@@ -64,10 +76,32 @@ impl InProgress {
     #[inline]
     pub(crate) fn begin(&mut self, policy: &Policy, bound: Option<Duration>, jitter: Jitter) {
         self.clock = Some(Clock::start());
-        self.jitter = jitter;
+        if let Jitter::Seeded(_) = jitter {
+            self.rare.get_or_insert_default().jitter = jitter;
+        }
         if bound.is_some() {
             self.operation = Operation::begin(policy, bound);
         }
+    }
+
+    /// Somebody is told of the operation, which begins now.
+    #[cold]
+    pub(crate) fn observe(
+        &mut self,
+        policy: &Policy,
+        observers: &Observers,
+        name: Name,
+        transport: Transport,
+    ) {
+        let clock = self.clock();
+        let observed = Observed::begin(observers, name, transport, policy.version(), clock);
+        self.rare.get_or_insert_default().observed = Some(Box::new(observed));
+    }
+
+    /// The operation as its observers know it, from now on in other hands: whoever takes it closes it.
+    #[inline]
+    pub(crate) fn take_observed(&mut self) -> Option<Box<Observed>> {
+        self.rare.as_mut()?.observed.take()
     }
 
     /// What the first attempt needs is there, or never will be.
@@ -90,8 +124,14 @@ impl InProgress {
 
     #[inline]
     pub(crate) fn next(&mut self, policy: &Policy) -> Action {
-        let mut world = Surroundings { clock: self.clock(), jitter: &mut self.jitter };
-        self.operation.next(policy, &mut world)
+        let mut world = Surroundings::new(self.clock(), &mut self.rare);
+        let action = self.operation.next(policy, &mut world);
+        if let Some(rare) = &mut self.rare
+            && let Action::Finish(End::Failure(stop)) = action
+        {
+            rare.failed(stop);
+        }
+        action
     }
 
     /// The attempt in flight; of several, the one that was sent last.
@@ -104,7 +144,8 @@ impl InProgress {
     #[inline]
     pub(super) fn current_of<'a>(&'a mut self, policy: &'a Policy, number: u32) -> Current<'a> {
         let clock = self.clock();
-        Current { operation: &self.operation, policy, clock, number, ledger: &mut self.ledger }
+        let Self { operation, ledger, rare, .. } = self;
+        Current { operation, policy, clock, number, ledger, rare }
     }
 
     /// The first attempt, where nothing stands in its way.
@@ -112,6 +153,9 @@ impl InProgress {
     pub(super) fn send_first(&mut self, policy: &Policy) -> Option<StartedAttempt> {
         let first = self.operation.send_first(policy)?;
         self.number = first.number();
+        if let Some(rare) = &mut self.rare {
+            rare.started(first);
+        }
         Some(first)
     }
 
@@ -123,6 +167,9 @@ impl InProgress {
         begin: impl FnOnce(&mut Current<'_>) -> A,
     ) -> A {
         self.number = attempt.number();
+        if let Some(rare) = &mut self.rare {
+            rare.started(attempt);
+        }
         begin(&mut self.current(policy))
     }
 
@@ -135,16 +182,30 @@ impl InProgress {
     #[inline]
     pub(super) fn ended_of(&mut self, policy: &Policy, number: u32, result: AttemptResult) {
         let is_plain = self.ledger.is_none() && result.outcome() == Outcome::Done && self.number == 1;
-        let row = if is_plain { None } else { self.row(policy, number, result) };
-        let mut world = Surroundings { clock: self.clock(), jitter: &mut self.jitter };
+        if is_plain && self.rare.is_none() {
+            let mut world = Surroundings::new(self.clock(), &mut self.rare);
+            return self.operation.ended(policy, number, result, &mut world);
+        }
+        self.ended_with_row(policy, number, result, is_plain);
+    }
+
+    /// The same, where it gets a row or somebody is told of it.
+    fn ended_with_row(&mut self, policy: &Policy, number: u32, result: AttemptResult, is_plain: bool) {
+        let row = self.row(policy, number, result);
+        let mut world = Surroundings::new(self.clock(), &mut self.rare);
         self.operation.ended(policy, number, result, &mut world);
-        if let Some(row) = row {
-            let ledger = Ledger::of(&mut self.ledger);
-            if self.operation.is_resending() {
-                ledger.transparent_retries += 1;
-            } else {
-                ledger.push(row);
-            }
+        let Some(row) = row else { return };
+        if let Some(rare) = &mut self.rare {
+            rare.ended(policy, &self.operation, &row, result);
+        }
+        if is_plain {
+            return;
+        }
+        let ledger = Ledger::of(&mut self.ledger);
+        if self.operation.is_resending() {
+            ledger.transparent_retries += 1;
+        } else {
+            ledger.push(row);
         }
     }
 
@@ -154,11 +215,18 @@ impl InProgress {
         if let Some(row) = self.row(policy, number, AttemptResult::failed(Code::Cancelled)) {
             Ledger::of(&mut self.ledger).push(row);
         }
+        if let Some(rare) = &mut self.rare {
+            rare.cancelled(number);
+        }
     }
 
     /// So much of a response has come in. Whether that makes it the operation's, as it was not before.
     pub(super) fn committed(&mut self, policy: &Policy, number: u32, point: CommitPoint) -> bool {
-        self.operation.committed(policy, number, point)
+        let is_committed = self.operation.committed(policy, number, point);
+        if let Some(rare) = self.rare.as_mut().filter(|_| is_committed) {
+            rare.committed(number);
+        }
+        is_committed
     }
 
     /// The request can't be sent while an attempt is in flight.

@@ -6,6 +6,7 @@ mod driver;
 mod in_progress;
 mod inbound;
 mod jitter;
+mod observe;
 mod protocol;
 mod report;
 mod several;
@@ -16,8 +17,14 @@ mod timer;
 pub(crate) use blocking::run_blocking;
 pub(crate) use clock::{Clock, time_of_day, until};
 pub(crate) use driver::{Driver, Finished};
+pub(crate) use in_progress::InProgress;
 pub(crate) use inbound::{inbound_deadline, serve_within, time_left};
 pub(crate) use jitter::{Jitter, JitterSeeds};
+pub(crate) use observe::{Observed, Observers};
+pub use observe::{
+    OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Retry,
+    Transport as ObservedTransport,
+};
 pub(crate) use protocol::{Current, Fact, Protocol, Unsendable};
 pub(crate) use report::Name;
 pub use report::{ConnectProblem, Note, OperationError, OperationReport};

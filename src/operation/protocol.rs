@@ -2,8 +2,10 @@
 
 use super::clock::Clock;
 use super::jitter::Jitter;
-use super::report::{Ledger, Note};
+use super::observe::{Observers, Rare, Transport};
+use super::report::{Ledger, Name, Note};
 use gax_retry::{AttemptResult, CommitPoint, Operation, Policy, StartedAttempt};
+use http::HeaderMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -24,6 +26,15 @@ pub(crate) trait Protocol {
 
     /// What a good attempt brings.
     type Reply;
+
+    /// What its operations run over, as observers are told.
+    const TRANSPORT: Transport;
+
+    /// What the operation is called, in its report and by observers.
+    fn name(&self) -> Name;
+
+    /// Who is told of the operation, asked as it starts.
+    fn observers<'a>(&'a self, plan: &'a Self::Plan) -> Option<&'a Observers>;
 
     /// The time that the caller gives the operation, asked as it starts; `None` is no limit of the caller's.
     #[inline]
@@ -107,6 +118,7 @@ pub(crate) struct Current<'a> {
     pub(super) clock: Clock,
     pub(super) number: u32,
     pub(super) ledger: &'a mut Option<Arc<Ledger>>,
+    pub(super) rare: &'a mut Option<Box<Rare>>,
 }
 
 impl Current<'_> {
@@ -129,6 +141,22 @@ impl Current<'_> {
 
     pub(crate) fn clock(&self) -> Clock {
         self.clock
+    }
+
+    /// Its request, with these headers, is about to go out.
+    #[inline]
+    pub(crate) fn sending(&mut self, headers: &mut HeaderMap) {
+        if let Some(rare) = self.rare {
+            rare.sending(self.number, headers);
+        }
+    }
+
+    /// The caller gets the response before its end is known.
+    #[inline]
+    pub(crate) fn committed(&mut self) {
+        if let Some(rare) = self.rare {
+            rare.committed(self.number);
+        }
     }
 
     /// Writes down what the attempts alone don't tell.

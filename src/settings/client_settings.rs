@@ -1,8 +1,9 @@
 //! The settings of a whole client.
 
 use super::StubSettings;
-use crate::operation::JitterSeeds;
+use crate::operation::{JitterSeeds, Observers, OperationObserver, Retry};
 use gax_retry::{Compatibility, RetryBudget};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a generated client's settings are made of: those of its stub, and those of every call.
@@ -13,6 +14,7 @@ pub struct ClientSettings {
     pub(crate) limits: BufferLimits,
     pub(crate) jitter: JitterSeeds,
     pub(crate) budget: Option<RetryBudget>,
+    pub(crate) observers: Observers,
     pub(crate) method_extension: bool,
     connect_timeout: Option<Duration>,
 }
@@ -27,6 +29,7 @@ impl ClientSettings {
             limits: BufferLimits::default(),
             jitter: JitterSeeds::default(),
             budget: None,
+            observers: Observers::default(),
             method_extension: true,
             connect_timeout: None,
         }
@@ -56,6 +59,21 @@ impl ClientSettings {
     #[must_use]
     pub fn with_jitter_seed(mut self, seed: u64) -> Self {
         self.jitter = JitterSeeds::from(seed);
+        self
+    }
+
+    /// Tells this observer of every operation; several are told in the order in which they were installed. Default:
+    /// none, which costs nothing.
+    #[must_use]
+    pub fn with_observer(mut self, observer: Arc<dyn OperationObserver>) -> Self {
+        self.observers.push(observer);
+        self
+    }
+
+    /// See [`RetryLayer::on_retry`](crate::RetryLayer::on_retry).
+    #[must_use]
+    pub fn with_on_retry(mut self, log: impl Fn(&Retry<'_>) + Send + Sync + 'static) -> Self {
+        self.observers.on_retry(log);
         self
     }
 

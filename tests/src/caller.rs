@@ -1,5 +1,6 @@
 //! The two ways to run operations, under one name.
 
+use crate::Recorder;
 use crate::generated::DESCRIPTORS;
 use crate::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as Stock;
 use crate::generated::google::cloud::asset::v1::{
@@ -62,6 +63,8 @@ pub struct Setup {
     pub hedging: Option<Hedging>,
     /// What retries draw on.
     pub budget: Option<RetryBudget>,
+    /// Who is told of the operations.
+    pub recorder: Option<Recorder>,
 }
 
 impl Setup {
@@ -78,6 +81,7 @@ impl Setup {
             reports: false,
             hedging: None,
             budget: None,
+            recorder: None,
         }
     }
 
@@ -129,6 +133,12 @@ impl Setup {
         Self { reports: true, ..self }
     }
 
+    /// The same, where that recorder is told of the operations.
+    #[must_use]
+    pub fn recorded(self, recorder: &Recorder) -> Self {
+        Self { recorder: Some(recorder.clone()), ..self }
+    }
+
     /// The generated client's settings.
     #[must_use]
     pub fn client(&self) -> AssetServiceSettings {
@@ -145,6 +155,9 @@ impl Setup {
         }
         if let Some(seed) = self.seed {
             settings = settings.with_jitter_seed(seed);
+        }
+        if let Some(recorder) = &self.recorder {
+            settings = settings.with_observer(recorder.shared());
         }
         settings
     }
@@ -171,6 +184,9 @@ impl Setup {
         }
         if let Some(seed) = self.seed {
             layer = layer.jitter_seed(seed);
+        }
+        if let Some(recorder) = &self.recorder {
+            layer = layer.observer(recorder.shared());
         }
         layer
     }

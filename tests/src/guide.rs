@@ -42,6 +42,9 @@ mod presets {}
 #[doc = include_str!("../../docs/src/errors.md")]
 mod errors {}
 
+#[doc = include_str!("../../docs/src/observers.md")]
+mod observers {}
+
 #[doc = include_str!("../../docs/src/command.md")]
 mod command {}
 

@@ -31,14 +31,14 @@ pub(crate) struct ConformanceArgs {
 
 const JSON: &str = "\
 JSON:
-  {\"passed\":..,\"failed\":..,\"unreadable\":..,\"compared\":..,\"untraced\":..,
+  {\"passed\":..,\"failed\":..,\"unreadable\":..,\"compared\":..,\"traced\":..,
     \"categories\":[{\"kind\":..,\"category\":..,\"passed\":..,\"failed\":..,\"unreadable\":..,
-      \"compared\":..,\"untraced\":..},..],
+      \"compared\":..,\"traced\":..},..],
     \"failures\":[{\"id\":..,\"kind\":..,\"category\":..,\"line\":..,\"place\":..,\"expected\":..,
       \"got\":..,\"message\":..},..]}
   unreadable counts those of the failed cases that could not be run, compared the recorded outcomes
-  looked at (a case can have two), untraced those of them whose record of tracer calls was left
-  aside.";
+  looked at (a case can have two), traced those of them whose record of tracer
+  calls was compared with what observers are told.";
 
 /// The most failures that text lists; JSON has them all.
 const MOST: usize = 50;
@@ -95,8 +95,8 @@ impl fmt::Display for Text<'_> {
         if total.unreadable() > 0 {
             writeln!(f, "{} of the failed cases could not be run.", total.unreadable())?;
         }
-        if total.untraced() > 0 {
-            writeln!(f, "The tracer calls of {} outcomes were left aside.", total.untraced())?;
+        if total.traced() > 0 {
+            writeln!(f, "The tracer calls of {} outcomes were compared too.", total.traced())?;
         }
         let mut kinds: Vec<&str> = summary.categories().map(|((kind, _), _)| kind).collect();
         kinds.dedup();
@@ -142,7 +142,7 @@ struct Counts {
     failed: usize,
     unreadable: usize,
     compared: usize,
-    untraced: usize,
+    traced: usize,
 }
 
 #[derive(Serialize)]
@@ -179,7 +179,7 @@ impl From<CategoryCounts> for Counts {
             failed: counts.failed(),
             unreadable: counts.unreadable(),
             compared: counts.compared(),
-            untraced: counts.untraced(),
+            traced: counts.traced(),
         }
     }
 }

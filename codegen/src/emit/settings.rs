@@ -238,6 +238,25 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
                 Self { inner: self.inner.with_reports(reports) }
             }
 
+            /// Tells this observer of every operation; several are told in the order in which they were installed.
+            /// Default: none, which costs nothing.
+            #[must_use]
+            pub fn with_observer(
+                self,
+                observer: ::std::sync::Arc<dyn #runtime::observe::OperationObserver>,
+            ) -> Self {
+                Self { inner: self.inner.with_observer(observer) }
+            }
+
+            /// Calls the closure whenever an attempt failed and another one follows: for a line in the log.
+            #[must_use]
+            pub fn with_on_retry(
+                self,
+                log: impl Fn(&#runtime::observe::Retry<'_>) + Send + Sync + 'static,
+            ) -> Self {
+                Self { inner: self.inner.with_on_retry(log) }
+            }
+
             /// Draws the jitter of the client's n-th call from the sequence of this seed plus n, so that a
             /// run can be repeated. Default: no seed; every thread has a generator of its own.
             #[must_use]

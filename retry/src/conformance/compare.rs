@@ -52,10 +52,18 @@ pub(super) fn difference(
     fields.compare("end", &expected.end, &got.end);
     fields.compare("final_code", code(expected), code(got));
     fields.compare("end_us", expected.end_us, got.end_us);
-    fields.found.or_else(|| match extent {
+    let found = fields.found.or_else(|| match extent {
         Extent::Whole => refused(place, expected.denied_next.as_ref(), got.denied_next.as_ref()),
         Extent::Attempts | Extent::AsCalled => None,
-    })
+    });
+    found.or_else(|| tracer(place, expected.tracer.as_ref()?, got.tracer.as_ref()?))
+}
+
+/// The first call of the tracer that differs.
+fn tracer(place: &str, expected: &[String], got: &[String]) -> Option<Difference> {
+    let call = |calls: &[String], index: usize| calls.get(index).map_or("no call", |call| call).to_owned();
+    let index = (0..expected.len().max(got.len())).find(|index| expected.get(*index) != got.get(*index))?;
+    Some(Difference::new(format!("{place}.tracer[{index}]"), call(expected, index), call(got, index)))
 }
 
 fn ended(record: Option<&Record>) -> &'static str {

@@ -3,11 +3,12 @@
 use super::case::{Context, PollResult, Polled, Settings, Streaming, Unary};
 use super::fields::Fault;
 use super::record::{Counts, Denied, Record, Row};
+use super::tracer::{polling_call, streaming_call, unary_call};
 use crate::gax_java::{Algorithm, Limit, Next, Polling};
 use crate::plan::{Simulated, Simulation};
 use crate::{
-    Attempt, AttemptKind, AttemptPlan, AttemptResult, Code, CodeSet, End, NoJitter, NotAttempted, Policy,
-    Seen, ServerDelay, StartedAttempt, StopReason,
+    Attempt, AttemptKind, AttemptPlan, AttemptResult, Code, CodeSet, End, Event, NoJitter, NotAttempted,
+    Policy, Seen, ServerDelay, StartedAttempt, StopReason,
 };
 use std::time::Duration;
 
@@ -67,6 +68,7 @@ pub(super) fn bare(case: &Unary) -> Result<Option<Record>, Fault> {
             final_code: Some(code.name().to_owned()),
             end_us: micros(now),
             denied_next: None,
+            tracer: None,
         };
         if end.is_some() {
             return Ok(Some(record));
@@ -111,7 +113,7 @@ fn limit_name(limit: Limit) -> &'static str {
 pub(super) fn callable(case: &Unary) -> Result<Option<Record>, Fault> {
     let policy = policy(&case.settings, case.codes, &case.context);
     let mut script = endless(&case.script);
-    run(&policy, |_| match script.next() {
+    run(&policy, unary_call, |_| match script.next() {
         Some(reply) => (reply.after, AttemptResult::failed(reply.code)),
         None => silence(),
     })
@@ -123,7 +125,7 @@ pub(super) fn streaming(case: &Streaming) -> Result<Option<Record>, Fault> {
     let mut script = endless(&case.script);
     let mut counts = Vec::new();
     let mut attempt_count = 0;
-    let record = run(&policy, |attempt| {
+    let record = run(&policy, streaming_call, |attempt| {
         attempt_count = match attempt.kind() {
             AttemptKind::Original => 0,
             AttemptKind::Resume => 1,
@@ -147,18 +149,23 @@ pub(super) fn poll(case: &Polled) -> Result<Option<Record>, Fault> {
     let polling = Polling::new(&case.settings.raw).with_call_timeout(case.context.timeout);
     let policy = Policy::polling(polling);
     let mut script = endless(&case.script);
-    let record = run(&policy, |attempt| {
-        let Some(reply) = script.next() else { return silence() };
-        let result = match reply.result {
-            PollResult::NotDone => AttemptResult::not_done(),
-            PollResult::Done => AttemptResult::done(),
-            PollResult::Error(code) => AttemptResult::failed(code),
-        };
-        // Asked for exactly now: the poll that follows is the algorithm's first attempt.
-        let at_once = case.done_before_first_look && attempt.number() == 1;
-        let asked = if at_once { ServerDelay::Exactly(Duration::ZERO) } else { ServerDelay::None };
-        (reply.after, result.with_server_delay(asked))
-    })?;
+    // Asked for exactly now, the poll that follows is the algorithm's first attempt, and its tracer's.
+    let first = if case.done_before_first_look { 2 } else { 1 };
+    let record = run(
+        &policy,
+        |event| polling_call(event, first),
+        |attempt| {
+            let Some(reply) = script.next() else { return silence() };
+            let result = match reply.result {
+                PollResult::NotDone => AttemptResult::not_done(),
+                PollResult::Done => AttemptResult::done(),
+                PollResult::Error(code) => AttemptResult::failed(code),
+            };
+            let at_once = case.done_before_first_look && attempt.number() == 1;
+            let asked = if at_once { ServerDelay::Exactly(Duration::ZERO) } else { ServerDelay::None };
+            (reply.after, result.with_server_delay(asked))
+        },
+    )?;
     Ok(record.map(as_polled))
 }
 
@@ -200,9 +207,13 @@ fn policy(settings: &Settings, codes: CodeSet, context: &Context) -> Policy {
 /// Runs a client's operation. `None`: an attempt hangs for ever.
 fn run(
     policy: &Policy,
+    call: impl Fn(&Event) -> Option<String>,
     respond: impl FnMut(StartedAttempt) -> (Option<Duration>, AttemptResult),
 ) -> Result<Option<Record>, Fault> {
-    let (attempts, simulated) = Simulation::new(policy, None, &mut NoJitter).run(respond);
+    let mut tracer = Vec::new();
+    let mut observer = |event: Event| tracer.extend(call(&event));
+    let (attempts, simulated) =
+        Simulation::new(policy, None, &mut NoJitter).observed_by(&mut observer).run(respond);
     let (end, end_us) = match simulated {
         Simulated::Ended(end, at) => (end, micros(at)),
         Simulated::Endless(_) => return Ok(None),
@@ -219,6 +230,7 @@ fn run(
         final_code,
         end_us,
         denied_next: refused.map(refused_attempt),
+        tracer: Some(tracer),
     }))
 }
 

@@ -45,6 +45,7 @@ mod runner;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod tracer;
 
 pub use runner::{NotCases, Runner};
 pub use summary::{CaseFailure, CategoryCounts, Summary};

@@ -1,6 +1,6 @@
 //! What became of an operation, as a case records it and as the engine does it.
 
-use super::fields::{Fault, Fields};
+use super::fields::{Fault, Fields, wrong};
 use serde_json::Value;
 
 /// An operation from its first attempt to its end. Times are in microseconds.
@@ -11,6 +11,8 @@ pub(super) struct Record {
     pub(super) final_code: Option<String>,
     pub(super) end_us: i128,
     pub(super) denied_next: Option<Denied>,
+    /// The calls of its tracer, such as `attemptStarted(0)`; `None`: nobody wrote them down.
+    pub(super) tracer: Option<Vec<String>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,21 +47,19 @@ pub(super) struct Denied {
 pub(super) struct Recorded {
     /// `None`: an attempt hangs for ever.
     pub(super) record: Option<Record>,
-    /// Whether it tells the calls of a tracer as well.
-    pub(super) traced: bool,
 }
 
 impl Recorded {
     pub(super) fn read(value: &Value, place: &str, counted: bool) -> Result<Self, Fault> {
         if value.is_null() {
-            return Ok(Self { record: None, traced: false });
+            return Ok(Self { record: None });
         }
         let mut fields = Fields::new(value, place)?;
         let mut attempts = Vec::new();
         for (index, row) in fields.list("attempts")?.iter().enumerate() {
             attempts.push(Row::read(row, format!("{place}.attempts[{index}]"), counted)?);
         }
-        let record = Record {
+        let mut record = Record {
             attempts,
             end: fields.text("end")?.to_owned(),
             final_code: fields.text_or_null("final_code")?.map(str::to_owned),
@@ -68,14 +68,23 @@ impl Recorded {
                 None | Some(Value::Null) => None,
                 Some(denied) => Some(Denied::read(denied, format!("{place}.denied_next"))?),
             },
+            tracer: None,
         };
-        let traced = fields.optional("tracer").is_some();
-        if traced {
-            fields.list("tracer")?;
+        if fields.optional("tracer").is_some() {
+            record.tracer = Some(calls(&mut fields)?);
         }
         fields.finish()?;
-        Ok(Self { record: Some(record), traced })
+        Ok(Self { record: Some(record) })
     }
+}
+
+fn calls(fields: &mut Fields<'_>) -> Result<Vec<String>, Fault> {
+    let place = fields.at("tracer");
+    let calls = fields.list("tracer")?.iter().map(|call| match call {
+        Value::String(call) => Ok(call.clone()),
+        other => Err(wrong(&place, other, "a list of calls")),
+    });
+    calls.collect()
 }
 
 impl Row {

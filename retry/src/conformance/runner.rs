@@ -85,7 +85,7 @@ impl Runner {
         let problems = match outcomes(kind, case) {
             Ok(outcomes) => {
                 let passed = outcomes.differences.is_empty();
-                counts.count(passed, outcomes.compared, outcomes.untraced);
+                counts.count(passed, outcomes.compared, outcomes.traced);
                 outcomes.differences.into_iter().map(Problem::Different).collect()
             }
             Err(fault) => {
@@ -140,7 +140,7 @@ impl NotCases {
 struct Outcomes {
     differences: Vec<Difference>,
     compared: usize,
-    untraced: usize,
+    traced: usize,
 }
 
 impl Outcomes {
@@ -150,7 +150,8 @@ impl Outcomes {
     }
 
     fn compare(&mut self, place: &str, expected: &Recorded, got: Option<&Record>, extent: Extent) {
-        self.untraced += usize::from(expected.traced);
+        let is_traced = |record: Option<&Record>| record.is_some_and(|record| record.tracer.is_some());
+        self.traced += usize::from(is_traced(expected.record.as_ref()) && is_traced(got));
         self.add(difference(place, expected.record.as_ref(), got, extent));
     }
 }
@@ -182,7 +183,7 @@ fn unary(case: &Unary) -> Result<Outcomes, Fault> {
         (Callable::Recorded(expected), _) => {
             outcomes.compare("expected_callable", expected, got.as_ref(), Extent::Attempts);
         }
-        (Callable::Same, Some(Recorded { record, .. })) => {
+        (Callable::Same, Some(Recorded { record })) => {
             let place = "expected_callable (the same as expected)";
             outcomes.add(difference(place, record.as_ref(), got.as_ref(), Extent::AsCalled));
         }

@@ -39,7 +39,7 @@ impl Summary {
             failed: sum.failed + counts.failed,
             unreadable: sum.unreadable + counts.unreadable,
             compared: sum.compared + counts.compared,
-            untraced: sum.untraced + counts.untraced,
+            traced: sum.traced + counts.traced,
         })
     }
 
@@ -72,7 +72,7 @@ pub struct CategoryCounts {
     failed: usize,
     unreadable: usize,
     compared: usize,
-    untraced: usize,
+    traced: usize,
 }
 
 impl CategoryCounts {
@@ -101,20 +101,20 @@ impl CategoryCounts {
         self.compared
     }
 
-    /// Outcomes whose record of tracer calls was left aside: operations have no observers yet.
+    /// Those of them whose record of tracer calls was compared with what observers are told.
     #[must_use]
-    pub fn untraced(self) -> usize {
-        self.untraced
+    pub fn traced(self) -> usize {
+        self.traced
     }
 
-    pub(super) fn count(&mut self, passed: bool, compared: usize, untraced: usize) {
+    pub(super) fn count(&mut self, passed: bool, compared: usize, traced: usize) {
         if passed {
             self.passed += 1;
         } else {
             self.failed += 1;
         }
         self.compared += compared;
-        self.untraced += untraced;
+        self.traced += traced;
     }
 
     pub(super) fn count_unreadable(&mut self) {

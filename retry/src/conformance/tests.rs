@@ -12,9 +12,18 @@ const UNARY: &str = r#"{"id": "u-1", "kind": "unary", "category": "mine",
             {"attempt": 1, "rpc_timeout_us": 0, "retry_delay_us": 0, "start_us": 0, "end_us": 1000, "outcome": "UNAVAILABLE"},
             {"attempt": 2, "rpc_timeout_us": 0, "retry_delay_us": 2000, "start_us": 3000, "end_us": 4000, "outcome": "UNAVAILABLE"}],
         "end": "max_attempts", "final_code": "UNAVAILABLE", "end_us": 4000,
-        "denied_next": {"attempt": 3, "retry_delay_us": 3000, "rpc_timeout_us": 0},
-        "tracer": ["attemptStarted(0)"]},
+        "denied_next": {"attempt": 3, "retry_delay_us": 3000, "rpc_timeout_us": 0}},
     "expected_callable": "same", "note": "made up"}"#;
+
+/// The same, with what the tracer of a client's call was told.
+fn traced() -> String {
+    let calls = r#""tracer": ["attemptStarted(0)", "attemptFailed(UNAVAILABLE,delay_us=2000)", "attemptStarted(1)",
+        "attemptFailedRetriesExhausted(UNAVAILABLE)"]}"#;
+    let (_, expected) = UNARY.split_once("\"expected\": ").unwrap();
+    let (expected, _) = expected.split_once(",\n    \"expected_callable\"").unwrap();
+    let (expected, _) = expected.split_once(",\n        \"denied_next\"").unwrap();
+    UNARY.replacen("\"same\"", &format!("{expected}, {calls}"), 1)
+}
 
 fn run(case: &str) -> Summary {
     let mut runner = Runner::new();
@@ -37,7 +46,27 @@ fn a_case_that_comes_out_is_counted_with_both_its_outcomes() {
     let categories: Vec<_> = summary.categories().collect();
     let [(name, counts)] = categories.as_slice() else { panic!("{categories:?}") };
     assert_eq!(*name, ("unary", "mine"));
-    assert_eq!((counts.passed(), counts.failed(), counts.compared(), counts.untraced()), (1, 0, 2, 1));
+    assert_eq!((counts.passed(), counts.failed(), counts.compared(), counts.traced()), (1, 0, 2, 0));
+}
+
+#[test]
+fn the_calls_of_a_tracer_are_compared_with_what_observers_are_told() {
+    let summary = run(&traced());
+    assert_eq!(summary.failures(), []);
+    assert_eq!((summary.total().compared(), summary.total().traced()), (2, 1));
+    let changed = run(&traced().replacen("delay_us=2000", "delay_us=2001", 1));
+    assert_eq!(
+        changed.failures()[0].to_string(),
+        "u-1 (line 1): expected_callable.tracer[1] is attemptFailed(UNAVAILABLE,delay_us=2001) in the record, \
+         but attemptFailed(UNAVAILABLE,delay_us=2000) here"
+    );
+    let shorter = run(&traced().replacen("\"attemptStarted(0)\", ", "", 1));
+    assert_eq!(shorter.failures()[0].place(), Some("expected_callable.tracer[0]"));
+    let wrong = run(&traced().replacen("\"attemptStarted(0)\"", "0", 1));
+    assert_eq!(
+        wrong.failures()[0].to_string(),
+        "u-1 (line 1): expected_callable.tracer is 0, not a list of calls"
+    );
 }
 
 #[test]

@@ -47,3 +47,15 @@ pub enum End {
     /// Without one.
     Failure(Stop),
 }
+
+/// What comes after an attempt that has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FollowUp {
+    /// The same attempt again.
+    Resend,
+    /// Another attempt, after that delay.
+    Attempt(Duration),
+    /// Nothing but the attempts in flight.
+    InFlight,
+    End(End),
+}

@@ -1,5 +1,6 @@
 //! One operation on its way.
 
+use super::action::FollowUp;
 use super::state::State;
 use super::{Action, AttemptResult, CommitPoint, End, Outcome, Policy, World};
 use crate::StartedAttempt;
@@ -128,6 +129,14 @@ impl Operation {
     #[must_use]
     pub fn is_resending(&self) -> bool {
         self.past.as_ref().is_some_and(|past| past.is_resending())
+    }
+
+    /// What comes after the attempt that ended last, before anything else is done.
+    pub(super) fn follow_up(&self) -> FollowUp {
+        match &self.past {
+            Some(past) => past.follow_up(),
+            None => FollowUp::End(End::Reply(1)),
+        }
     }
 
     /// The first attempt, to be sent now, where nothing stands in its way: what [`next`](Self::next) would say, without

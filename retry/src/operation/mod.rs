@@ -2,6 +2,7 @@
 
 mod action;
 mod attempt_result;
+mod event;
 mod gates;
 mod hedging;
 mod in_flight;
@@ -18,6 +19,7 @@ pub(crate) use tests::ByHand;
 
 pub use action::{Action, End, World};
 pub use attempt_result::{AttemptResult, Delivery, Outcome, Resend, RetryFact, Seen};
+pub use event::{AttemptEnd, Event};
 pub use hedging::{Hedging, HedgingError};
 pub use machine::Operation;
 pub use policy::{CommitPoint, Policy};

@@ -12,6 +12,7 @@ use crate::{
     AttemptKind, BackoffStrategy, Code, CodeSet, Compatibility, IntoCodes, ParseCodeError, RetryBudget,
     RetrySettings, ServerDelay, SettingsError, SettingsProblem, StartedAttempt, StopReason,
 };
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -53,6 +54,8 @@ pub struct Policy {
     is_spent: bool,
     /// What it asks for can't be done, so that no attempt is made.
     problem: Option<Arc<SettingsError>>,
+    /// The version of the settings that it was made of, where they can be replaced.
+    version: Option<NonZeroU64>,
     /// The first attempt of an operation that nothing delays.
     pub(super) first: Result<StartedAttempt, Refusal>,
 }
@@ -143,9 +146,22 @@ impl Policy {
             settings: None,
             is_spent: false,
             problem: None,
+            version: None,
             first,
         };
         policy.with_codes(codes)
+    }
+
+    /// The version of the settings that it was made of; `None`: they are never replaced.
+    #[must_use]
+    pub fn version(&self) -> Option<u64> {
+        self.version.map(NonZeroU64::get)
+    }
+
+    /// This policy, made of that version of settings that can be replaced; they count from 1.
+    #[must_use]
+    pub fn with_version(self, version: u64) -> Self {
+        Self { version: NonZeroU64::new(version), ..self }
     }
 
     pub(super) fn with_rules(self, rules: Rules) -> Self {

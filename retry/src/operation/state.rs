@@ -1,5 +1,6 @@
 //! What an operation knows once something has gone wrong, or more than one attempt is in flight.
 
+use super::action::FollowUp;
 use super::hedging::Hedges;
 use super::in_flight::InFlight;
 use super::{Action, AttemptResult, End, NotAttempted, Outcome, Policy, Resend, Seen, Stop, World, gates};
@@ -202,7 +203,18 @@ impl State {
     }
 
     pub(super) fn is_resending(&self) -> bool {
-        matches!(self.due, Some(Due::Now(StartedAttempt { kind: AttemptKind::Resend, .. })))
+        self.follow_up() == FollowUp::Resend
+    }
+
+    pub(super) fn follow_up(&self) -> FollowUp {
+        match (self.end, self.due, self.hedges.due) {
+            (Some(end), _, _) => FollowUp::End(end),
+            (None, Some(Due::Now(StartedAttempt { kind: AttemptKind::Resend, .. })), _) => FollowUp::Resend,
+            (None, Some(Due::Now(attempt)), _) => FollowUp::Attempt(attempt.delay),
+            (None, Some(Due::Attempt { delay, .. }), _) => FollowUp::Attempt(delay),
+            (None, None, Some(_)) => FollowUp::Attempt(self.hedges.delay),
+            (None, None, None) => FollowUp::InFlight,
+        }
     }
 
     pub(super) fn cancelled(&mut self) {

@@ -1,7 +1,7 @@
 //! An operation under a clock that only counts: what plans, estimates and recorded cases run on.
 
 use crate::{
-    Action, Attempt, AttemptResult, Code, End, JitterSource, Operation, Policy, StartedAttempt, World,
+    Action, Attempt, AttemptResult, Code, End, Event, JitterSource, Operation, Policy, StartedAttempt, World,
 };
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ pub(crate) struct Simulation<'a> {
     operation: Operation,
     in_flight: Vec<InFlight>,
     rows: Vec<Attempt>,
+    observer: Option<&'a mut dyn FnMut(Event)>,
     /// The code of an attempt that has used up its RPC timeout.
     expired: Code,
 }
@@ -61,6 +62,7 @@ impl<'a> Simulation<'a> {
             operation: Operation::begin(policy, bound),
             in_flight: Vec::new(),
             rows: Vec::new(),
+            observer: None,
             expired: Code::DeadlineExceeded,
         }
     }
@@ -68,6 +70,12 @@ impl<'a> Simulation<'a> {
     /// An attempt that has used up its RPC timeout counts as if it had failed with that code.
     pub(crate) fn expiring_as(self, code: Code) -> Self {
         Self { expired: code, ..self }
+    }
+
+    /// Tells of every attempt what observers are told.
+    #[cfg(feature = "conformance")]
+    pub(crate) fn observed_by(self, observer: &'a mut dyn FnMut(Event)) -> Self {
+        Self { observer: Some(observer), ..self }
     }
 
     /// Runs to the end. `respond` says of each attempt how long after its start the server ends it (`None`:
@@ -79,6 +87,7 @@ impl<'a> Simulation<'a> {
         loop {
             match self.operation.next(self.policy, &mut self.world) {
                 Action::Send(attempt) => {
+                    self.tell(Event::started(attempt));
                     let (after, result) = respond(attempt);
                     let ends_at = after
                         .map(|after| attempt.start().saturating_add(after))
@@ -92,6 +101,7 @@ impl<'a> Simulation<'a> {
                 Action::Cancel(number) => {
                     if let Some(cancelled) = self.take(number) {
                         self.rows.push(self.row(cancelled.attempt, Code::Cancelled));
+                        self.tell(Event::cancelled(cancelled.attempt, self.world.now));
                     }
                 }
                 Action::Wait(until) => {
@@ -130,6 +140,12 @@ impl<'a> Simulation<'a> {
         Some(self.in_flight.remove(place))
     }
 
+    fn tell(&mut self, event: Event) {
+        if let Some(observer) = &mut self.observer {
+            observer(event);
+        }
+    }
+
     /// The row of an attempt that ends now.
     fn row(&self, attempt: StartedAttempt, code: Code) -> Attempt {
         Attempt::new(attempt, attempt.delay(), attempt.start(), self.world.now, code)
@@ -138,8 +154,12 @@ impl<'a> Simulation<'a> {
     fn ended(&mut self, number: u32, as_seen: impl FnOnce(AttemptResult) -> AttemptResult) {
         if let Some(InFlight { attempt, result, .. }) = self.take(number) {
             let result = as_seen(result);
-            self.rows.push(self.row(attempt, result.code()));
+            let row = self.row(attempt, result.code());
             self.operation.ended(self.policy, number, result, &mut self.world);
+            if let Some(observer) = &mut self.observer {
+                Event::ended(self.policy, &self.operation, &row, result, *observer);
+            }
+            self.rows.push(row);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The settings of a method, made ready to run calls by.
 
 use super::timeout;
-use crate::operation::JitterSeeds;
+use crate::operation::{JitterSeeds, Observers};
 use crate::settings::{BufferLimits, CallOptions, CallSettings};
 use gax_retry::{Compatibility, Policy, RetryBudget, StartedAttempt};
 use http::HeaderValue;
@@ -20,6 +20,8 @@ pub(crate) struct MethodPlan {
     pub(crate) timeout: Option<Duration>,
     pub(crate) limits: BufferLimits,
     pub(crate) jitter: JitterSeeds,
+    /// Who is told of the calls; `None`: nobody.
+    pub(crate) observers: Option<Arc<Observers>>,
     /// Whether RPC timeouts don't apply, since a stream is on either side.
     is_stream: bool,
 }
@@ -53,9 +55,15 @@ impl MethodPlan {
             timeout: None,
             limits,
             jitter: jitter.clone(),
+            observers: None,
             is_stream: false,
         };
         plan.with_policy(policy, false)
+    }
+
+    /// The same, and these observers are told of the calls.
+    pub(crate) fn observed_by(self, observers: Option<Arc<Observers>>) -> Self {
+        Self { observers, ..self }
     }
 
     /// The same for an RPC with a stream on either side.

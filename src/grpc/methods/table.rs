@@ -1,7 +1,7 @@
 //! Which plan is for which path.
 
 use super::plan::MethodPlan;
-use crate::operation::JitterSeeds;
+use crate::operation::{JitterSeeds, Observers};
 use crate::settings::{BufferLimits, CallSettings};
 use gax_retry::{CodeSet, Compatibility, MethodKind, RetryBudget, RetrySettings};
 use gax_table::{HedgingPolicy, RetryTable};
@@ -66,8 +66,13 @@ impl Methods {
         limits: BufferLimits,
         jitter: &JitterSeeds,
         budget: Option<&RetryBudget>,
+        observers: &Observers,
     ) -> Self {
-        let plan = |settings| Plans::of(MethodPlan::new(&settings, compatibility, limits, jitter, budget));
+        let observers = observers.registering(method_names(&table).iter().chain(kinds.keys())).shared();
+        let plan = |settings| {
+            let plan = MethodPlan::new(&settings, compatibility, limits, jitter, budget);
+            Plans::of(plan.observed_by(observers.clone()))
+        };
         let plans: Vec<_> = (0..table.entry_count())
             .filter_map(|index| table.entry(index))
             .map(|policy| {
@@ -79,13 +84,10 @@ impl Methods {
             .collect();
         let unlisted = plan(CallSettings::new(RetrySettings::default(), CodeSet::EMPTY));
         let mut methods = Self { table, plans, unlisted, kinds, named: HashMap::default() };
-        let names: Vec<String> = (methods.table.names())
-            .filter_map(|name| Some(format!("{}/{}", name.service(), name.method()?)))
-            .collect();
-        for name in names {
+        for name in method_names(&methods.table) {
             if let Some(Found { plan, kind }) = methods.resolve(&name) {
                 let entry = Named { plan: Arc::clone(plan), kind };
-                methods.named.insert(name.into_boxed_str(), entry);
+                methods.named.insert(name, entry);
             }
         }
         methods
@@ -122,6 +124,12 @@ impl Methods {
         let tail = path.len().checked_sub(service.len() + 1 + method.len())?;
         self.kinds.get(path.get(tail..)?).copied()
     }
+}
+
+/// The methods that a table names, as `package.Service/Method`.
+fn method_names(table: &RetryTable) -> Vec<Box<str>> {
+    let names = table.names();
+    names.filter_map(|name| Some(format!("{}/{}", name.service(), name.method()?).into())).collect()
 }
 
 /// The service and the method of a path.

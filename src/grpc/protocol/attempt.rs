@@ -7,7 +7,9 @@ use crate::grpc::request::ReplayableRequest;
 use crate::grpc::response::{Remainder, ResponseReader, Step};
 use crate::grpc::status::{Failure, Suspect};
 use crate::grpc::transport::{ServiceHandle, ready_now};
-use crate::operation::{Current, Fact, Jitter, Protocol, Unsendable, until};
+use crate::operation::{
+    Current, Fact, Jitter, Name, ObservedTransport, Observers, Protocol, Unsendable, until,
+};
 use gax_retry::{AttemptKind, AttemptResult, CommitPoint, Seen, StartedAttempt};
 use http::HeaderValue;
 use pin_project_lite::pin_project;
@@ -59,9 +61,12 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         self.begun(plan, started, current);
         let rpc_timeout = started.rpc_timeout();
         let timeout = header(plan, rpc_timeout, false, current);
-        let request = complete(&mut self.request, request, timeout);
+        let mut request = complete(&mut self.request, request, timeout);
         match ready_now(service) {
-            Poll::Ready(Ok(())) => GrpcAttempt::Sent { future: service.call(request) },
+            Poll::Ready(Ok(())) => {
+                current.sending(request.headers_mut());
+                GrpcAttempt::Sent { future: service.call(request) }
+            }
             Poll::Ready(Err(error)) => GrpcAttempt::Broken { error: Some(error.into()) },
             // Whether it is ready is asked again when the call is polled, and nobody knows when that will be.
             Poll::Pending => {
@@ -101,6 +106,17 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
     type Plan = MethodPlan;
     type Attempt = GrpcAttempt<<A::Service as GrpcService<Body>>::Future>;
     type Reply = Reply;
+
+    const TRANSPORT: ObservedTransport = ObservedTransport::Grpc;
+
+    fn name(&self) -> Name {
+        Name::from(self.request.path())
+    }
+
+    #[inline]
+    fn observers<'a>(&'a self, plan: &'a MethodPlan) -> Option<&'a Observers> {
+        plan.observers.as_deref()
+    }
 
     #[inline]
     fn bound(&self, plan: &MethodPlan) -> Option<Duration> {
@@ -156,7 +172,9 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
             let bad = match attempt.as_mut().project() {
                 AttemptProj::Ready { rpc_timeout, is_late } => match self.handle.service().poll_ready(cx) {
                     Poll::Ready(Ok(())) => {
-                        let request = self.request.write(header(plan, *rpc_timeout, *is_late, current));
+                        let timeout = header(plan, *rpc_timeout, *is_late, current);
+                        let mut request = self.request.write(timeout);
+                        current.sending(request.headers_mut());
                         let future = self.handle.service().call(request);
                         attempt.set(GrpcAttempt::Sent { future });
                         continue;

@@ -6,7 +6,7 @@ use crate::grpc::request::ReplayableRequest;
 use crate::grpc::status::cause::{Nature, Reach};
 use crate::grpc::status::{Failure, Suspect};
 use crate::grpc::transport::ServiceHandle;
-use crate::operation::{ConnectProblem, Current, Driver, Note, OperationReport};
+use crate::operation::{ConnectProblem, Current, Driver, Note, OperationReport, Protocol as _};
 use crate::transport::blame;
 use gax_retry::{
     AttemptResult, Code, Delivery, Resend, RetryFact, Seen, SettingsError, StartedAttempt, Stop, StopReason,

@@ -4,7 +4,6 @@ use crate::grpc::request::ReplayableRequest;
 use crate::grpc::response::ReadExtent;
 use crate::grpc::status::Failure;
 use crate::grpc::transport::ServiceHandle;
-use crate::operation::Name;
 
 /// One call on its way to its response.
 #[derive(Debug)]
@@ -26,8 +25,8 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         &self.request
     }
 
-    /// What the operation is called in its report.
-    pub(crate) fn name(&self) -> Name {
-        Name::from(self.request.path())
+    /// Whether a response may be a stream of messages.
+    pub(crate) fn may_stream(&self) -> bool {
+        self.extent != ReadExtent::Whole
     }
 }

@@ -40,6 +40,9 @@ impl HttpBody for ResponseBody {
     ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
         let this = self.get_mut();
         if let Some(data) = this.frames.pop() {
+            if let Remainder::Open(open_body) = &mut this.remainder {
+                open_body.pass_on(&data);
+            }
             return Poll::Ready(Some(Ok(Frame::data(data))));
         }
         if let Remainder::Open(open_body) = &mut this.remainder {

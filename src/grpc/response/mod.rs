@@ -2,10 +2,12 @@
 
 mod body;
 mod message;
+mod observed_stream;
 mod open_body;
 mod reader;
 
 pub use body::ResponseBody;
 pub(crate) use message::PREFIX;
+pub(crate) use observed_stream::ObservedStream;
 pub(crate) use open_body::{OpenBody, Remainder};
 pub(crate) use reader::{ReadExtent, ResponseReader, Step};

@@ -1,8 +1,10 @@
 //! What is still to come of a response that was handed to the caller before its end.
 
-use crate::grpc::status::{cause, received};
+use super::ObservedStream;
+use crate::grpc::status::{CodeExt as _, cause, received};
 use crate::operation::Timer;
 use bytes::Bytes;
+use gax_retry::Code;
 use http::HeaderMap;
 use http_body::{Body as _, Frame};
 use std::pin::Pin;
@@ -30,18 +32,40 @@ pub(crate) struct OpenBody {
     /// Whether errors of the body get the code that their cause has.
     names_errors: bool,
     timer: Timer,
+    /// Told last, after the stream itself is gone.
+    observed: Option<Box<ObservedStream>>,
 }
 
 impl OpenBody {
     pub(crate) fn new(body: Body, deadline: Option<Instant>, names_errors: bool) -> Self {
-        Self { body, deadline, names_errors, timer: Timer::default() }
+        Self { body, deadline, names_errors, timer: Timer::default(), observed: None }
     }
 
     pub(crate) fn is_end_stream(&self) -> bool {
         self.body.is_end_stream()
     }
 
+    /// Somebody is told of what comes.
+    pub(crate) fn observe(&mut self, observed: ObservedStream) {
+        self.observed = Some(Box::new(observed));
+    }
+
+    /// The caller is about to get data that was buffered before.
+    pub(super) fn pass_on(&mut self, data: &[u8]) {
+        if let Some(observed) = &mut self.observed {
+            observed.data(data);
+        }
+    }
+
     pub(crate) fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let frame = ready!(self.poll_body(cx));
+        if let Some(observed) = &mut self.observed {
+            tell(observed, frame.as_ref());
+        }
+        Poll::Ready(frame)
+    }
+
+    fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         match Pin::new(&mut self.body).poll_frame(cx) {
             Poll::Ready(Some(Ok(mut frame))) => {
                 if let Some(trailers) = frame.trailers_mut() {
@@ -62,6 +86,20 @@ impl OpenBody {
         self.body = Body::empty();
         let status = Status::deadline_exceeded("the response did not end before the call's deadline");
         Poll::Ready(Some(Err(status)))
+    }
+}
+
+/// What a frame, or the end, means to those who are told of the stream.
+#[cold]
+fn tell(observed: &mut ObservedStream, frame: Option<&Result<Frame<Bytes>, Status>>) {
+    match frame {
+        Some(Ok(frame)) => match (frame.data_ref(), frame.trailers_ref()) {
+            (Some(data), _) => observed.data(data),
+            (None, Some(trailers)) => observed.ended(received::code(trailers).unwrap_or(Code::Unknown)),
+            (None, None) => {}
+        },
+        Some(Err(status)) => observed.ended(status.code().to_gax()),
+        None => observed.ended(Code::Unknown),
     }
 }
 

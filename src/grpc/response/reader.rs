@@ -162,6 +162,7 @@ impl ResponseReader {
     /// The response goes out with its end still to come.
     fn pass_on(&mut self, note: Note, current: &mut Current<'_>) -> Step {
         current.note(note);
+        current.committed();
         let body = std::mem::take(&mut self.body);
         Step::Good(Remainder::Open(Box::new(OpenBody::new(body, current.deadline(), true))))
     }

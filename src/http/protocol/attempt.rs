@@ -7,12 +7,15 @@ use crate::http::failure::{NoBody, Part};
 use crate::http::plan::HttpPlan;
 use crate::http::request::Replay;
 use crate::http::response::{DRAIN_TIME, EndedEarly, HttpResponseBody, Read, ReadExtent, ResponseReader};
-use crate::operation::{Current, Fact, Jitter, Note, Protocol, Timer, until};
+use crate::operation::{
+    Current, Fact, Jitter, Name, Note, ObservedTransport, Observers, Protocol, Timer, until,
+};
 use crate::transport::retry_after_in;
 use gax_retry::{AttemptKind, AttemptResult, HttpFailure, ServerDelay, StartedAttempt, retry_info_in_json};
 use http::StatusCode;
 use http_body::Body;
 use pin_project_lite::pin_project;
+use std::borrow::Cow;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -97,6 +100,7 @@ where
             Read::NotYet | Read::Whole | Read::TooLong => {
                 if !matches!(read, Read::Whole) {
                     current.note(Note::ResponseTooLargeToBuffer);
+                    current.committed();
                 }
                 return Fact::Replied(reader.into_response(read, None));
             }
@@ -115,6 +119,17 @@ where
     type Plan = HttpPlan;
     type Attempt = HttpAttempt<S::Future, R>;
     type Reply = http::Response<HttpResponseBody<R>>;
+
+    const TRANSPORT: ObservedTransport = ObservedTransport::Http;
+
+    fn name(&self) -> Name {
+        let parts = self.request.parts();
+        Name::from(Cow::<'static, str>::Owned(format!("{} {}", parts.method, parts.uri.path())))
+    }
+
+    fn observers<'a>(&'a self, _: &'a HttpPlan) -> Option<&'a Observers> {
+        self.shared.observers.as_deref()
+    }
 
     fn bound(&self, plan: &HttpPlan) -> Option<Duration> {
         [plan.timeout, self.inbound.map(until)].into_iter().flatten().min()
@@ -144,10 +159,11 @@ where
             match attempt.as_mut().project() {
                 AttemptProj::Ready => match ready!(self.service.poll_ready(cx)) {
                     Ok(()) => {
-                        let Some(request) = self.request.write() else {
+                        let Some(mut request) = self.request.write() else {
                             let error: BoxError = Box::new(NoBody);
                             return ended(self.broken(plan, error, Part::Head, current));
                         };
+                        current.sending(request.headers_mut());
                         let future = self.service.call(request);
                         attempt.set(HttpAttempt::Sent { future });
                     }

@@ -6,10 +6,9 @@ use crate::http::report::HttpReport;
 use crate::http::request::{Replay, ReplayableRequest};
 use crate::http::response::HttpResponseBody;
 use crate::http::shared_state::{HttpLimits, SharedState};
-use crate::operation::{Current, Name, inbound_deadline};
+use crate::operation::{Current, inbound_deadline};
 use crate::transport::SharedService;
 use gax_retry::{AttemptResult, Code, HttpFailure, RetryFact, StartedAttempt, StopReason};
-use std::borrow::Cow;
 use std::sync::Arc;
 use tokio::time::Instant;
 
@@ -65,12 +64,6 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
             failure: None,
             ended: None,
         }
-    }
-
-    /// What the operation is called in its report.
-    pub(crate) fn name(&self) -> Name {
-        let parts = self.request.parts();
-        Name::from(Cow::<'static, str>::Owned(format!("{} {}", parts.method, parts.uri.path())))
     }
 
     /// What the report says besides the attempts.

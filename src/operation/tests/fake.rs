@@ -1,9 +1,12 @@
 //! A protocol without a transport.
 
-use crate::operation::{Clock, Current, Fact, Jitter, Protocol, Unsendable};
+use crate::operation::{
+    Clock, Current, Fact, Jitter, Name, ObservedTransport, Observers, Protocol, Unsendable,
+};
 use gax_retry::{
     AttemptResult, Code, CodeSet, CommitPoint, Compatibility, Hedging, Policy, RetrySettings, StartedAttempt,
 };
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -48,11 +51,14 @@ impl Script {
     }
 }
 
-pub(crate) struct Plan(Policy);
+pub(crate) struct Plan {
+    policy: Policy,
+    pub(crate) observers: Option<Arc<Observers>>,
+}
 
 impl AsRef<Policy> for Plan {
     fn as_ref(&self) -> &Policy {
-        &self.0
+        &self.policy
     }
 }
 
@@ -64,10 +70,11 @@ pub(crate) fn plan(
 ) -> Plan {
     let codes: CodeSet = codes.into();
     let policy = Policy::with_compatibility(settings, codes, compatibility);
-    Plan(match hedging {
+    let policy = match hedging {
         Some(hedging) => policy.with_hedging(hedging),
         None => policy,
-    })
+    };
+    Plan { policy, observers: None }
 }
 
 pub(crate) struct Fake {
@@ -107,6 +114,16 @@ impl Protocol for Fake {
     type Plan = Plan;
     type Attempt = Attempt;
     type Reply = ();
+
+    const TRANSPORT: ObservedTransport = ObservedTransport::Closure;
+
+    fn name(&self) -> Name {
+        Name::from(Cow::Borrowed("fake"))
+    }
+
+    fn observers<'a>(&'a self, plan: &'a Plan) -> Option<&'a Observers> {
+        plan.observers.as_deref()
+    }
 
     fn bound(&self, _: &Plan) -> Option<Duration> {
         self.script.bound

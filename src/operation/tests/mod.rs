@@ -2,6 +2,7 @@
 
 mod fake;
 mod hedging;
+mod observed;
 
 use crate::operation::report::{Name, OperationReport};
 use crate::operation::{Clock, Current, Driver, Finished};

@@ -1,0 +1,20 @@
+//! What a program can be told of its operations while they run.
+
+mod headers;
+mod info;
+mod observed;
+mod observer;
+mod observers;
+mod on_retry;
+mod rare;
+mod summary;
+
+pub use headers::OutgoingHeaders;
+pub use info::{OperationInfo, Transport};
+pub(crate) use observed::Observed;
+pub use observer::OperationObserver;
+pub(crate) use observers::Observers;
+pub(crate) use on_retry::OnRetry;
+pub use on_retry::Retry;
+pub(crate) use rare::Rare;
+pub use summary::OperationSummary;

@@ -1,0 +1,226 @@
+//! One operation that somebody observes.
+
+use super::{Observers, OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Transport};
+use crate::operation::clock::Clock;
+use crate::operation::report::Name;
+use gax_retry::{Attempt, AttemptEnd, AttemptKind, Code, Event, StartedAttempt, Stop, StopReason};
+use http::HeaderMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// An operation on its way, and those who are told of it. Dropped before it was closed, it was cancelled.
+pub(crate) struct Observed {
+    observers: Vec<Arc<dyn OperationObserver>>,
+    info: OperationInfo,
+    clock: Clock,
+    in_flight: Vec<StartedAttempt>,
+    /// The attempt with the reply, of which nothing is told until it is known that the caller can use it.
+    replied: Option<Attempt>,
+    last: Option<Code>,
+    /// Since when no attempt has been in flight.
+    idle_since: Option<Duration>,
+    tally: OperationSummary,
+    is_committed: bool,
+    is_closed: bool,
+}
+
+impl Observed {
+    /// An operation that begins now.
+    pub(crate) fn begin(
+        observers: &Observers,
+        name: Name,
+        transport: Transport,
+        settings_version: Option<u64>,
+        clock: Clock,
+    ) -> Self {
+        let is_registered = observers.knows(name.as_str());
+        let info = OperationInfo::new(name, transport, is_registered, settings_version);
+        let of_operation = |observer: &Arc<dyn OperationObserver>| {
+            observer.for_operation(&info).unwrap_or_else(|| Arc::clone(observer))
+        };
+        let observers: Vec<_> = observers.list().iter().map(of_operation).collect();
+        let tally = OperationSummary {
+            code: Code::Ok,
+            stop_reason: None,
+            not_attempted: None,
+            elapsed: Duration::ZERO,
+            attempts: 0,
+            hedges: 0,
+            transparent_retries: 0,
+            retry_delay: Duration::ZERO,
+        };
+        let observed = Self {
+            observers,
+            info,
+            clock,
+            in_flight: Vec::with_capacity(1),
+            replied: None,
+            last: None,
+            idle_since: None,
+            tally,
+            is_committed: false,
+            is_closed: false,
+        };
+        observed.each(OperationObserver::operation_started);
+        observed
+    }
+
+    fn each(&self, tell: impl Fn(&(dyn OperationObserver + 'static), &OperationInfo)) {
+        for observer in &self.observers {
+            tell(&**observer, &self.info);
+        }
+    }
+
+    fn started(&self, number: u32) -> Option<StartedAttempt> {
+        self.in_flight.iter().copied().find(|attempt| attempt.number() == number)
+    }
+
+    /// Passes an event on. That of an attempt with the reply waits until the operation is closed.
+    pub(crate) fn tell(&mut self, event: Event) {
+        match event {
+            Event::Started(attempt) => {
+                self.tally.attempts = self.tally.attempts.saturating_add(1);
+                if attempt.kind() == AttemptKind::Hedge {
+                    self.tally.hedges = self.tally.hedges.saturating_add(1);
+                }
+                if let Some(since) = self.idle_since.take() {
+                    let idle = attempt.start().saturating_sub(since);
+                    self.tally.retry_delay = self.tally.retry_delay.saturating_add(idle);
+                }
+                self.in_flight.push(attempt);
+                self.each(|observer, info| observer.attempt_started(info, attempt));
+            }
+            Event::TransparentRetry(attempt) => {
+                self.tally.transparent_retries = self.tally.transparent_retries.saturating_add(1);
+                self.each(|observer, info| observer.transparent_retry(info, attempt));
+            }
+            Event::PushbackReceived(attempt, asked) => {
+                self.each(|observer, info| observer.pushback_received(info, &attempt, asked));
+            }
+            Event::RetryThrottled(attempt) => {
+                self.each(|observer, info| observer.retry_throttled(info, &attempt));
+            }
+            Event::Ended(attempt, AttemptEnd::Succeeded) => self.replied = Some(attempt),
+            Event::Ended(attempt, end) => self.ended(&attempt, end),
+        }
+    }
+
+    fn ended(&mut self, attempt: &Attempt, end: AttemptEnd) {
+        self.in_flight.retain(|other| other.number() != attempt.number());
+        if self.in_flight.is_empty() {
+            self.idle_since = Some(attempt.end());
+        }
+        self.last = Some(attempt.code());
+        self.each(|observer, info| match end {
+            AttemptEnd::Succeeded => observer.attempt_succeeded(info, attempt),
+            AttemptEnd::Failed(delay) => observer.attempt_failed(info, attempt, delay),
+            AttemptEnd::RetriesExhausted(reason) => {
+                observer.attempt_failed_retries_exhausted(info, attempt, reason);
+            }
+            AttemptEnd::PermanentFailure(reason) => observer.attempt_permanent_failure(info, attempt, reason),
+            AttemptEnd::Cancelled => observer.attempt_cancelled(info, attempt),
+        });
+    }
+
+    /// The attempt of that number is dropped.
+    pub(crate) fn attempt_cancelled(&mut self, number: u32) {
+        if let Some(attempt) = self.started(number) {
+            self.tell(Event::cancelled(attempt, self.clock.elapsed()));
+        }
+    }
+
+    /// The request of an attempt goes out.
+    pub(crate) fn sending(&mut self, number: u32, headers: &mut HeaderMap) {
+        let Some(attempt) = self.started(number) else { return };
+        let waited = self.clock.elapsed().saturating_sub(attempt.start());
+        for observer in &self.observers {
+            observer.attempt_headers(&self.info, attempt, &mut OutgoingHeaders::new(headers));
+            observer.attempt_sent(&self.info, attempt, waited);
+        }
+    }
+
+    /// The response of an attempt is the operation's. That is told once.
+    pub(crate) fn committed(&mut self, number: u32) {
+        if let Some(attempt) = self.started(number).filter(|_| !self.is_committed) {
+            self.is_committed = true;
+            self.each(|observer, info| observer.committed(info, attempt));
+        }
+    }
+
+    /// The attempt with the reply has brought a message of a stream.
+    pub(crate) fn response_received(&self) {
+        let number = self.replied.as_ref().map(Attempt::number);
+        if let Some(attempt) = number.and_then(|number| self.started(number)) {
+            self.each(|observer, info| observer.response_received(info, attempt));
+        }
+    }
+
+    /// The reply is the caller's.
+    pub(crate) fn succeeded(mut self: Box<Self>) {
+        if let Some(attempt) = self.replied.take() {
+            self.ended(&attempt, AttemptEnd::Succeeded);
+        }
+        let summary = self.close(Code::Ok, None);
+        self.each(|observer, info| observer.operation_succeeded(info, &summary));
+    }
+
+    /// The reply was none after all.
+    pub(crate) fn unreadable(mut self: Box<Self>, code: Code) {
+        if let Some(attempt) = self.replied.take() {
+            let end = AttemptEnd::PermanentFailure(StopReason::NonRetryable);
+            self.ended(&attempt.with_code(code), end);
+        }
+        let summary = self.close(code, Some(StopReason::NonRetryable));
+        self.each(|observer, info| observer.operation_failed(info, &summary));
+    }
+
+    /// The stream that the reply began has ended with that code.
+    pub(crate) fn stream_ended(mut self: Box<Self>, code: Code) {
+        let number = self.replied.as_ref().map(Attempt::number);
+        if let Some(started) = number.and_then(|number| self.started(number)) {
+            let now = self.clock.elapsed();
+            let attempt = Attempt::new(started, started.delay(), started.start(), now, code);
+            if code != Code::Ok {
+                self.ended(&attempt, AttemptEnd::PermanentFailure(StopReason::Committed));
+                let summary = self.close(code, Some(StopReason::Committed));
+                return self.each(|observer, info| observer.operation_failed(info, &summary));
+            }
+            self.replied = Some(attempt);
+        }
+        self.succeeded();
+    }
+
+    /// The operation has no reply.
+    pub(crate) fn failed(mut self: Box<Self>, stop: Stop) {
+        let code = match self.last {
+            _ if stop.is_at_deadline() => Code::DeadlineExceeded,
+            Some(code) => code,
+            // There was no time for an attempt, or no request.
+            None if stop.reason() == StopReason::InvalidOptions => Code::InvalidArgument,
+            None if stop.reason() == StopReason::NonRetryable => Code::Unknown,
+            None => Code::DeadlineExceeded,
+        };
+        self.tally.not_attempted = stop.not_attempted();
+        let summary = self.close(code, Some(stop.reason()));
+        self.each(|observer, info| observer.operation_failed(info, &summary));
+    }
+
+    fn close(&mut self, code: Code, stop_reason: Option<StopReason>) -> OperationSummary {
+        self.is_closed = true;
+        OperationSummary { code, stop_reason, elapsed: self.clock.elapsed(), ..self.tally }
+    }
+}
+
+impl Drop for Observed {
+    fn drop(&mut self) {
+        if self.is_closed {
+            return;
+        }
+        self.replied = None;
+        while let Some(attempt) = self.in_flight.first() {
+            self.attempt_cancelled(attempt.number());
+        }
+        let summary = self.close(Code::Cancelled, Some(StopReason::Cancelled));
+        self.each(|observer, info| observer.operation_cancelled(info, &summary));
+    }
+}

@@ -1,0 +1,138 @@
+//! The trait that observers implement.
+
+use super::{OperationInfo, OperationSummary, OutgoingHeaders};
+use gax_retry::{Attempt, ServerDelay, StartedAttempt, StopReason};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Is told what happens to operations, as it happens.
+///
+/// Every method has an empty default. All are called synchronously, in the order of gax-java's tracers, by the task that
+/// polls the operation (`operation_started` of a call through the layer by whoever makes the call): they must neither
+/// block nor panic. Observers see methods, numbers and codes, never messages, bodies or the values of metadata.
+///
+/// Of one operation an observer hears, in this order:
+///
+/// 1. [`operation_started`](Self::operation_started), once;
+/// 2. for each attempt [`attempt_started`](Self::attempt_started), [`attempt_sent`](Self::attempt_sent) once the
+///    transport takes the request, and exactly one end: `attempt_succeeded`, `attempt_failed` (another attempt follows,
+///    or others are in flight), `attempt_failed_retries_exhausted`, `attempt_permanent_failure` or
+///    `attempt_cancelled`. Attempts count from 1. (gax-java's tracers count them from 0.) A transparent retry is no
+///    attempt: it comes between the start and the end of one;
+/// 3. [`operation_succeeded`](Self::operation_succeeded), [`operation_failed`](Self::operation_failed) or
+///    [`operation_cancelled`](Self::operation_cancelled), once.
+///
+/// A stream of responses ends with its last message, or when it is dropped; so does its operation. A call whose request
+/// can't be encoded is no operation, and neither is one of a method that the layer's table doesn't know.
+///
+/// # Cancel safety
+///
+/// A call that is dropped before its end drops its attempts first, so that the server sees them reset, and then calls
+/// `attempt_cancelled` and `operation_cancelled`.
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::Attempt;
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicU32, Ordering};
+/// use std::time::Duration;
+/// use tonic_gax::observe::{OperationInfo, OperationObserver};
+/// use tonic_gax::{Code, RetrySettings, Retryer};
+///
+/// #[derive(Default)]
+/// struct Retries(AtomicU32);
+///
+/// impl OperationObserver for Retries {
+///     fn attempt_failed(&self, _: &OperationInfo, _: &Attempt, _: Option<Duration>) {
+///         self.0.fetch_add(1, Ordering::Relaxed);
+///     }
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?.block_on(async {
+/// let retries = Arc::new(Retries::default());
+/// let settings = RetrySettings::builder().max_attempts(3).build()?;
+/// let retryer = Retryer::new(&settings, [Code::Unavailable]).observer(retries.clone());
+/// let result = retryer.run(|| async { Err::<(), _>(tonic::Status::unavailable("not yet")) }).await;
+/// assert!(result.is_err());
+/// assert_eq!(retries.0.load(Ordering::Relaxed), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[expect(unused_variables, reason = "the names are documentation: every default does nothing")]
+pub trait OperationObserver: Send + Sync + 'static {
+    /// An observer of this one operation, which hears everything about it in place of `self`, from
+    /// `operation_started` on: for those that keep something for each operation, such as a span. `None`, the default:
+    /// `self` hears it.
+    fn for_operation(&self, operation: &OperationInfo) -> Option<Arc<dyn OperationObserver>> {
+        None
+    }
+
+    /// An operation has begun.
+    fn operation_started(&self, operation: &OperationInfo) {}
+
+    /// It has the reply.
+    fn operation_succeeded(&self, operation: &OperationInfo, summary: &OperationSummary) {}
+
+    /// It ended with an error.
+    fn operation_failed(&self, operation: &OperationInfo, summary: &OperationSummary) {}
+
+    /// Its caller wants no result any more.
+    fn operation_cancelled(&self, operation: &OperationInfo, summary: &OperationSummary) {}
+
+    /// An attempt starts.
+    fn attempt_started(&self, operation: &OperationInfo, attempt: StartedAttempt) {}
+
+    /// An attempt's request is about to go out, transparent retries included: here is where the context of a trace
+    /// goes into its headers. Closures have none, so that this is never called for them.
+    fn attempt_headers(
+        &self,
+        operation: &OperationInfo,
+        attempt: StartedAttempt,
+        headers: &mut OutgoingHeaders<'_>,
+    ) {
+    }
+
+    /// The transport has taken an attempt's request, so long after the attempt's start: what it took until a
+    /// connection was there and a service was ready. Never called for closures.
+    fn attempt_sent(&self, operation: &OperationInfo, attempt: StartedAttempt, waited: Duration) {}
+
+    /// A stream of responses has brought a message. A layer without descriptors can't tell one response from a
+    /// stream of one, and tells of it too.
+    fn response_received(&self, operation: &OperationInfo, attempt: StartedAttempt) {}
+
+    /// The caller gets the response before its end is known, so that no other attempt can follow.
+    fn committed(&self, operation: &OperationInfo, attempt: StartedAttempt) {}
+
+    /// A request that no server has seen is sent again at once, as part of the same attempt (gRFC A6).
+    fn transparent_retry(&self, operation: &OperationInfo, attempt: StartedAttempt) {}
+
+    /// The server of an attempt that failed asks for a delay (`grpc-retry-pushback-ms`, `Retry-After`), or for no
+    /// further attempt. Only what the operation heeds is told; the attempt's end follows.
+    fn pushback_received(&self, operation: &OperationInfo, attempt: &Attempt, asked: ServerDelay) {}
+
+    /// An attempt that failed would be retried, but the retry budget is spent; the attempt's end follows.
+    fn retry_throttled(&self, operation: &OperationInfo, attempt: &Attempt) {}
+
+    /// An attempt has the reply.
+    fn attempt_succeeded(&self, operation: &OperationInfo, attempt: &Attempt) {}
+
+    /// An attempt failed, and another one follows after that delay; `None`: others are in flight, and none is added.
+    fn attempt_failed(&self, operation: &OperationInfo, attempt: &Attempt, delay: Option<Duration>) {}
+
+    /// An attempt failed with an error that is retried, but a limit, the budget or the server allows no further one.
+    fn attempt_failed_retries_exhausted(
+        &self,
+        operation: &OperationInfo,
+        attempt: &Attempt,
+        reason: StopReason,
+    ) {
+    }
+
+    /// An attempt failed with an error that is not retried.
+    fn attempt_permanent_failure(&self, operation: &OperationInfo, attempt: &Attempt, reason: StopReason) {}
+
+    /// An attempt was dropped: another one won, or the caller wants no result any more.
+    fn attempt_cancelled(&self, operation: &OperationInfo, attempt: &Attempt) {}
+}

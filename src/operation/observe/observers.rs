@@ -1,0 +1,71 @@
+//! Who is told of the operations of a client or layer.
+
+use super::info::full_method;
+use super::{OnRetry, OperationObserver, Retry};
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+/// The observers of a client or layer, in the order in which they were installed, and the methods it knows.
+#[derive(Clone, Default)]
+pub(crate) struct Observers {
+    list: Vec<Arc<dyn OperationObserver>>,
+    registered: Registered,
+}
+
+/// Which methods were known before they were called.
+#[derive(Debug, Clone, Default)]
+enum Registered {
+    #[default]
+    All,
+    #[cfg(feature = "http")]
+    None,
+    /// These, as `package.Service/Method`.
+    Named(HashSet<Box<str>>),
+}
+
+impl Observers {
+    pub(crate) fn push(&mut self, observer: Arc<dyn OperationObserver>) {
+        self.list.push(observer);
+    }
+
+    pub(crate) fn on_retry(&mut self, log: impl Fn(&Retry<'_>) + Send + Sync + 'static) {
+        self.push(Arc::new(OnRetry(log)));
+    }
+
+    /// What operations share; `None`: nobody is told anything.
+    pub(crate) fn shared(&self) -> Option<Arc<Self>> {
+        (!self.list.is_empty()).then(|| Arc::new(self.clone()))
+    }
+
+    /// The same, where only these methods are known.
+    pub(crate) fn registering<'a>(&self, methods: impl IntoIterator<Item = &'a Box<str>>) -> Self {
+        let named = methods.into_iter().map(|path| Box::from(full_method(path))).collect();
+        Self { list: self.list.clone(), registered: Registered::Named(named) }
+    }
+
+    /// The same, where no method is known.
+    #[cfg(feature = "http")]
+    pub(crate) fn registering_none(&self) -> Self {
+        Self { list: self.list.clone(), registered: Registered::None }
+    }
+
+    pub(super) fn knows(&self, method: &str) -> bool {
+        match &self.registered {
+            Registered::All => true,
+            #[cfg(feature = "http")]
+            Registered::None => false,
+            Registered::Named(named) => named.contains(full_method(method)),
+        }
+    }
+
+    pub(super) fn list(&self) -> &[Arc<dyn OperationObserver>] {
+        &self.list
+    }
+}
+
+impl fmt::Debug for Observers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Observers({})", self.list.len())
+    }
+}

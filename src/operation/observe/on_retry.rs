@@ -1,0 +1,61 @@
+//! A line for the log at each retry.
+
+use super::{OperationInfo, OperationObserver};
+use gax_retry::__private::Escaped;
+use gax_retry::Attempt;
+use std::fmt;
+use std::time::Duration;
+
+/// An attempt that failed and is followed by another one. Prints as a line for a log.
+#[derive(Debug, Clone, Copy)]
+pub struct Retry<'a> {
+    operation: &'a OperationInfo,
+    attempt: &'a Attempt,
+    delay: Duration,
+}
+
+impl Retry<'_> {
+    /// Which operation it is.
+    #[must_use]
+    pub fn operation(&self) -> &OperationInfo {
+        self.operation
+    }
+
+    /// The attempt that failed.
+    #[must_use]
+    pub fn attempt(&self) -> &Attempt {
+        self.attempt
+    }
+
+    /// The wait before the next one.
+    #[must_use]
+    pub fn delay(&self) -> Duration {
+        self.delay
+    }
+}
+
+impl fmt::Display for Retry<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let attempt = self.attempt;
+        let took = attempt.end().saturating_sub(attempt.start());
+        let method = Escaped(self.operation.method());
+        write!(
+            f,
+            "{method}: attempt {} failed with {} after {took:?}; the next one follows in {:?}",
+            attempt.number(),
+            attempt.code(),
+            self.delay
+        )
+    }
+}
+
+/// Tells a closure of retries.
+pub(crate) struct OnRetry<F>(pub(super) F);
+
+impl<F: Fn(&Retry<'_>) + Send + Sync + 'static> OperationObserver for OnRetry<F> {
+    fn attempt_failed(&self, operation: &OperationInfo, attempt: &Attempt, delay: Option<Duration>) {
+        if let Some(delay) = delay {
+            (self.0)(&Retry { operation, attempt, delay });
+        }
+    }
+}

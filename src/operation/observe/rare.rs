@@ -1,0 +1,69 @@
+//! What few operations have.
+
+use super::Observed;
+use crate::operation::Jitter;
+use gax_retry::{Attempt, AttemptResult, Event, Operation, Policy, StartedAttempt, Stop};
+use http::HeaderMap;
+
+/// What few operations have, behind one pointer, which is all that the others pay for it.
+#[derive(Default)]
+pub(crate) struct Rare {
+    /// A sequence that a seed repeats.
+    pub(crate) jitter: Jitter,
+    /// Those who are told of the operation, until it is closed.
+    pub(crate) observed: Option<Box<Observed>>,
+}
+
+impl Rare {
+    /// The operation has no reply.
+    #[cold]
+    pub(crate) fn failed(&mut self, stop: Stop) {
+        if let Some(observed) = self.observed.take() {
+            observed.failed(stop);
+        }
+    }
+
+    /// The attempt of that number was dropped.
+    #[cold]
+    pub(crate) fn cancelled(&mut self, number: u32) {
+        if let Some(observed) = &mut self.observed {
+            observed.attempt_cancelled(number);
+        }
+    }
+
+    /// An attempt is sent.
+    #[cold]
+    pub(crate) fn started(&mut self, attempt: StartedAttempt) {
+        if let Some(observed) = &mut self.observed {
+            observed.tell(Event::started(attempt));
+        }
+    }
+
+    /// An attempt has ended, as the operation was told.
+    #[cold]
+    pub(crate) fn ended(
+        &mut self,
+        policy: &Policy,
+        operation: &Operation,
+        attempt: &Attempt,
+        result: AttemptResult,
+    ) {
+        if let Some(observed) = &mut self.observed {
+            Event::ended(policy, operation, attempt, result, &mut |event| observed.tell(event));
+        }
+    }
+
+    #[cold]
+    pub(crate) fn sending(&mut self, number: u32, headers: &mut HeaderMap) {
+        if let Some(observed) = &mut self.observed {
+            observed.sending(number, headers);
+        }
+    }
+
+    #[cold]
+    pub(crate) fn committed(&mut self, number: u32) {
+        if let Some(observed) = &mut self.observed {
+            observed.committed(number);
+        }
+    }
+}

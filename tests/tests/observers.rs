@@ -1,0 +1,553 @@
+//! What observers are told: over gRPC by generated clients and layers, over HTTP, and of closures.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
+
+use bytes::Bytes;
+use gax_retry::{Attempt, Code, Hedging, Policy, RetryBudget, RetrySettings, StopReason};
+use http_body_util::{BodyExt as _, Full};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tonic::Status;
+use tonic_gax::observe::{OperationInfo, OperationObserver, Transport};
+use tonic_gax::{
+    CallOptions, HttpRetryLayer, OperationReport, RequestExt as _, RetryLayer, RetryTable, Retryer,
+};
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as StockAssets;
+use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, ListAssetsResponse};
+use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
+use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
+use tonic_gax_tests::{
+    Beat, FaultServer, HttpAct, HttpScript, Recorder, Reply, Script, Setup, Stack, VirtualServer, ms,
+};
+use tower_layer::Layer as _;
+use tower_service::Service as _;
+
+const LIST: &str = "operation_started google.cloud.asset.v1.AssetService/ListAssets";
+const LISTEN: &str = "operation_started test.talk.v1.Talk/Listen";
+
+/// Attempts of a second, 200 ms x 2 apart, ten seconds and three attempts in all.
+fn settings() -> RetrySettings {
+    RetrySettings::builder()
+        .jittered(false)
+        .initial_retry_delay(ms(200))
+        .retry_delay_multiplier(2.0)
+        .initial_rpc_timeout(ms(1000))
+        .total_timeout(ms(10_000))
+        .max_attempts(3)
+        .build()
+        .unwrap()
+}
+
+/// What is told of a call of `ListAssets` by each stack; all must be told the same.
+async fn told(script: impl Fn() -> Script) -> Vec<String> {
+    let mut all = Vec::new();
+    for stack in Stack::ALL {
+        let recorder = Recorder::default();
+        let server = VirtualServer::start(script());
+        let mut caller = stack.caller(server.channel(), &Setup::new(settings()).recorded(&recorder));
+        drop(tokio::time::timeout(ms(5000), caller.list(ListAssetsRequest::default())).await);
+        let mut lines = recorder.take();
+        // A layer without descriptors can't tell a response from a stream of one.
+        lines.retain(|line| !(stack == Stack::Layer && line.starts_with("response_received")));
+        all.push(lines);
+    }
+    assert_eq!(all[0], all[1], "the layer");
+    assert_eq!(all[0], all[2], "the layer with descriptors");
+    all.swap_remove(0)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_is_told_in_gax_s_order() {
+    let script = || Script::of([(ms(10), Reply::unavailable()), (ms(20), Reply::unavailable())]);
+    assert_eq!(
+        told(script).await,
+        [
+            LIST,
+            "attempt_started 1 Original",
+            "attempt_sent 1 after 0",
+            "attempt_failed 1 UNAVAILABLE at 10, then 200ms",
+            "attempt_started 2 Retry",
+            "attempt_sent 2 after 0",
+            "attempt_failed 2 UNAVAILABLE at 230, then 400ms",
+            "attempt_started 3 Retry",
+            "attempt_sent 3 after 0",
+            "attempt_succeeded 3 OK 630-630",
+            "operation_succeeded OK 3 attempts 630 ms",
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_operation_that_gives_up_says_why() {
+    assert_eq!(
+        told(|| Script::always(Reply::unavailable())).await[8..],
+        [
+            "attempt_sent 3 after 0",
+            "attempt_failed_retries_exhausted 3 UNAVAILABLE MAX_ATTEMPTS",
+            "operation_failed UNAVAILABLE 3 attempts 600 ms MAX_ATTEMPTS",
+        ]
+    );
+    assert_eq!(
+        told(|| Script::always(Reply::code(tonic::Code::NotFound))).await[3..],
+        [
+            "attempt_permanent_failure 1 NOT_FOUND NON_RETRYABLE",
+            "operation_failed NOT_FOUND 1 attempts 0 ms NON_RETRYABLE",
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_dropped_is_cancelled() {
+    // Five seconds, of which the first attempts take two and their delays 600 ms.
+    assert_eq!(
+        told(|| Script::of([(ms(0), Reply::unavailable())]).then_always(ms(0), Reply::Hang)).await[3..],
+        [
+            "attempt_failed 1 UNAVAILABLE at 0, then 200ms",
+            "attempt_started 2 Retry",
+            "attempt_sent 2 after 0",
+            "attempt_failed 2 DEADLINE_EXCEEDED at 1200, then 400ms",
+            "attempt_started 3 Retry",
+            "attempt_sent 3 after 0",
+            "attempt_failed_retries_exhausted 3 DEADLINE_EXCEEDED MAX_ATTEMPTS",
+            "operation_failed DEADLINE_EXCEEDED 3 attempts 2600 ms MAX_ATTEMPTS",
+        ]
+    );
+    for stack in Stack::ALL {
+        let recorder = Recorder::default();
+        let server = VirtualServer::start(Script::always(Reply::Hang));
+        let mut caller = stack.caller(server.channel(), &Setup::new(settings()).recorded(&recorder));
+        let call = caller.list(ListAssetsRequest::default());
+        assert!(tokio::time::timeout(ms(300), call).await.is_err());
+        assert_eq!(
+            recorder.take()[3..],
+            [
+                "attempt_cancelled 1 CANCELLED 0-300",
+                "operation_cancelled CANCELLED 1 attempts 300 ms CANCELLED"
+            ],
+            "{stack:?}"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn during_a_delay_only_the_operation_is_cancelled() {
+    for stack in Stack::ALL {
+        let recorder = Recorder::default();
+        let server = VirtualServer::start(Script::always(Reply::unavailable()));
+        let mut caller = stack.caller(server.channel(), &Setup::new(settings()).recorded(&recorder));
+        let call = caller.list(ListAssetsRequest::default());
+        assert!(tokio::time::timeout(ms(100), call).await.is_err());
+        assert_eq!(
+            recorder.take()[3..],
+            [
+                "attempt_failed 1 UNAVAILABLE at 0, then 200ms",
+                "operation_cancelled CANCELLED 1 attempts 100 ms CANCELLED"
+            ],
+            "{stack:?}"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pushback_is_told_before_the_end_of_its_attempt() {
+    let pushed = |value: &'static str| {
+        let mut status = Status::unavailable("");
+        status.metadata_mut().insert("grpc-retry-pushback-ms", value.parse().unwrap());
+        Reply::status(status)
+    };
+    assert_eq!(
+        told(|| Script::at_once([pushed("700"), pushed("-1")])).await[3..],
+        [
+            "pushback_received 1 Exactly(700ms)",
+            "attempt_failed 1 UNAVAILABLE at 0, then 700ms",
+            "attempt_started 2 Retry",
+            "attempt_sent 2 after 0",
+            "pushback_received 2 Never",
+            "attempt_failed_retries_exhausted 2 UNAVAILABLE PUSHBACK",
+            "operation_failed UNAVAILABLE 2 attempts 700 ms PUSHBACK",
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_attempt_s_request_has_headers_of_its_own() {
+    for stack in Stack::ALL {
+        let server = VirtualServer::start(Script::at_once([Reply::unavailable(), Reply::unavailable()]));
+        let setup = Setup::new(settings()).recorded(&Recorder::default());
+        stack.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await.unwrap();
+        let arrivals = server.log().arrivals();
+        let numbers: Vec<_> = arrivals.iter().map(|arrival| arrival.header("x-attempt").unwrap()).collect();
+        assert_eq!(numbers, ["1", "2", "3"], "{stack:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_response_that_is_no_message_is_a_failure() {
+    let garbage = Beat::Data(Bytes::from_static(&[0, 0, 0, 0, 2, 0xff, 0xff]));
+    let recorder = Recorder::default();
+    let good = Beat::trailers(&[("grpc-status", "0")]);
+    let server = VirtualServer::start(Script::always(Reply::play([garbage, good])));
+    let mut caller = Stack::Generated.caller(server.channel(), &Setup::new(settings()).recorded(&recorder));
+    let code = caller.list(ListAssetsRequest::default()).await.unwrap_err().code();
+    assert_eq!(code, tonic::Code::Internal);
+    assert_eq!(
+        recorder.take()[3..],
+        [
+            "attempt_permanent_failure 1 INTERNAL NON_RETRYABLE",
+            "operation_failed INTERNAL 1 attempts 0 ms NON_RETRYABLE",
+        ]
+    );
+}
+
+/// Listens by a generated client and by a layer until the end, for two seconds at most; what is told.
+async fn listened(script: impl Fn() -> Script) -> Vec<String> {
+    let mut all = Vec::new();
+    for is_generated in [true, false] {
+        let recorder = Recorder::default();
+        let server = VirtualServer::start(script());
+        let listen = async {
+            let mut lines = if is_generated {
+                let mut stub = TalkStubSettings::builder();
+                stub.listen().set_retry_settings(settings()).set_retryable_codes([Code::Unavailable]);
+                let settings = TalkSettings::create(stub.build().unwrap()).with_observer(recorder.shared());
+                TalkClient::with_settings(server.channel(), settings).listen(Line::default()).await?
+            } else {
+                let layer = Setup::new(settings()).recorded(&recorder).layer_with_descriptors();
+                StockTalk::new(layer.layer(server.channel())).listen(Line::default()).await?
+            }
+            .into_inner();
+            while lines.message().await?.is_some() {}
+            Ok::<_, Status>(())
+        };
+        drop(tokio::time::timeout(ms(2000), listen).await);
+        all.push(recorder.take());
+    }
+    assert_eq!(all[0], all[1]);
+    all.swap_remove(0)
+}
+
+fn line(count: u32) -> Beat {
+    Beat::message(&Line { text: "line".to_owned(), count })
+}
+
+fn trailers(status: &Status) -> Beat {
+    Beat::status(status)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_s_operation_ends_with_the_stream() {
+    let end = trailers(&Status::ok(""));
+    let beats =
+        vec![line(0), Beat::Wait(ms(300)), line(1), Beat::Wait(ms(300)), line(2), Beat::Wait(ms(100)), end];
+    assert_eq!(
+        listened(|| Script::at_once([Reply::unavailable(), Reply::play(beats.clone())])).await,
+        [
+            LISTEN,
+            "attempt_started 1 Original",
+            "attempt_sent 1 after 0",
+            "attempt_failed 1 UNAVAILABLE at 0, then 200ms",
+            "attempt_started 2 Retry",
+            "attempt_sent 2 after 0",
+            "committed 2",
+            "response_received 2",
+            "response_received 2",
+            "response_received 2",
+            "attempt_succeeded 2 OK 200-900",
+            "operation_succeeded OK 2 attempts 900 ms",
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_breaks_off_has_failed() {
+    let beats = vec![line(0), Beat::Wait(ms(300)), line(1), trailers(&Status::unavailable("gone"))];
+    assert_eq!(
+        listened(|| Script::always(Reply::play(beats.clone()))).await[3..],
+        [
+            "committed 1",
+            "response_received 1",
+            "response_received 1",
+            "attempt_permanent_failure 1 UNAVAILABLE COMMITTED",
+            "operation_failed UNAVAILABLE 1 attempts 300 ms COMMITTED",
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_is_dropped_is_cancelled() {
+    let beats = vec![line(0), Beat::Hang];
+    assert_eq!(
+        listened(|| Script::always(Reply::play(beats.clone()))).await[3..],
+        [
+            "committed 1",
+            "response_received 1",
+            "attempt_cancelled 1 CANCELLED 0-2000",
+            "operation_cancelled CANCELLED 1 attempts 2000 ms CANCELLED",
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_is_there_at_once_is_told_of_too() {
+    let beats = vec![line(0), trailers(&Status::ok(""))];
+    assert_eq!(
+        listened(|| Script::always(Reply::play(beats.clone()))).await[3..],
+        ["response_received 1", "attempt_succeeded 1 OK 0-0", "operation_succeeded OK 1 attempts 0 ms"]
+    );
+}
+
+/// A GET through the HTTP layer; what is told.
+async fn fetched(layer: HttpRetryLayer, script: HttpScript) -> Vec<String> {
+    let recorder = Recorder::default();
+    let (_server, connector) = FaultServer::in_memory(script);
+    let mut client = layer.observer(recorder.shared()).layer(FaultServer::full_client(connector));
+    let request = http::Request::get("http://server/thing").body(Full::<Bytes>::default()).unwrap();
+    let call = async {
+        if let Ok(response) = client.call(request).await {
+            drop(response.into_body().collect().await);
+        }
+    };
+    drop(tokio::time::timeout(ms(2500), call).await);
+    recorder.take()
+}
+
+fn http_layer() -> HttpRetryLayer {
+    HttpRetryLayer::new(&settings(), [Code::Unavailable])
+}
+
+const GET: &str = "operation_started GET /thing (not registered)";
+
+#[tokio::test(start_paused = true)]
+async fn http_is_told_in_the_same_order() {
+    let script = HttpScript::new([HttpAct::status(503), HttpAct::status(200)]);
+    assert_eq!(
+        fetched(http_layer(), script).await,
+        [
+            GET,
+            "attempt_started 1 Original",
+            "attempt_sent 1 after 0",
+            "attempt_failed 1 UNAVAILABLE at 0, then 200ms",
+            "attempt_started 2 Retry",
+            "attempt_sent 2 after 0",
+            "attempt_succeeded 2 OK 200-200",
+            "operation_succeeded OK 2 attempts 200 ms",
+        ]
+    );
+    let refused = fetched(http_layer(), HttpScript::new([HttpAct::status(404)])).await;
+    assert_eq!(
+        refused[3..],
+        [
+            "attempt_permanent_failure 1 NOT_FOUND NON_RETRYABLE",
+            "operation_failed NOT_FOUND 1 attempts 0 ms NON_RETRYABLE"
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn closures_are_told_of_in_the_same_order() {
+    let recorder = Recorder::default();
+    let retryer =
+        Retryer::new(&settings(), [Code::Unavailable]).named("redis: SET").observer(recorder.shared());
+    let mut calls = 0;
+    let run = retryer.run(|| {
+        calls += 1;
+        let call = calls;
+        async move { if call == 1 { Err(Status::unavailable("")) } else { Ok(call) } }
+    });
+    assert_eq!(*run.await.unwrap().value(), 2);
+    let expected = [
+        "operation_started redis: SET",
+        "attempt_started 1 Original",
+        "attempt_failed 1 UNAVAILABLE at 0, then 200ms",
+        "attempt_started 2 Retry",
+        "attempt_succeeded 2 OK 200-200",
+        "operation_succeeded OK 2 attempts 200 ms",
+    ];
+    assert_eq!(recorder.take(), expected);
+    let refused = retryer.run(|| async { Err::<(), _>(Status::not_found("")) }).await;
+    assert!(refused.is_err());
+    assert_eq!(
+        recorder.take()[2..],
+        [
+            "attempt_permanent_failure 1 NOT_FOUND NON_RETRYABLE",
+            "operation_failed NOT_FOUND 1 attempts 0 ms NON_RETRYABLE"
+        ]
+    );
+}
+
+#[test]
+fn a_blocking_closure_is_told_of_and_one_that_panics_is_cancelled() {
+    let recorder = Recorder::default();
+    let at_once = RetrySettings::builder().initial_retry_delay(ms(0)).max_attempts(2).build().unwrap();
+    let retryer = Retryer::new(&at_once, [Code::Unavailable]).observer(recorder.shared());
+    let result = retryer.run_blocking(|started| match started.number() {
+        1 => Err(Status::unavailable("")),
+        number => Ok(number),
+    });
+    assert_eq!(*result.unwrap().value(), 2);
+    let told: Vec<_> =
+        recorder.take().iter().map(|line| line.split(' ').next().unwrap().to_owned()).collect();
+    assert_eq!(
+        told,
+        [
+            "operation_started",
+            "attempt_started",
+            "attempt_failed",
+            "attempt_started",
+            "attempt_succeeded",
+            "operation_succeeded"
+        ]
+    );
+    let panicking = std::panic::AssertUnwindSafe(|| {
+        retryer.run_blocking(|_| -> Result<(), Status> { std::panic::resume_unwind(Box::new(())) })
+    });
+    assert!(std::panic::catch_unwind(panicking).is_err());
+    let told: Vec<_> =
+        recorder.take().iter().map(|line| line.split(' ').next().unwrap().to_owned()).collect();
+    assert_eq!(told, ["operation_started", "attempt_started", "attempt_cancelled", "operation_cancelled"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_spent_budget_is_told_before_the_end_of_its_attempt() {
+    let recorder = Recorder::default();
+    let policy = Policy::new(&settings(), [Code::Unavailable]).with_budget(RetryBudget::tokens(2, 0.1));
+    let retryer = Retryer::with_policy(policy, [Code::Unavailable]).observer(recorder.shared());
+    retryer.run(|| async { Err::<(), _>(Status::unavailable("")) }).await.unwrap_err();
+    assert_eq!(
+        recorder.take()[2..],
+        [
+            "retry_throttled 1",
+            "attempt_failed_retries_exhausted 1 UNAVAILABLE THROTTLED",
+            "operation_failed UNAVAILABLE 1 attempts 0 ms THROTTLED"
+        ]
+    );
+}
+
+/// Writes its name, and has another observer for each operation.
+struct Named(&'static str, Arc<Mutex<Vec<String>>>);
+
+impl OperationObserver for Named {
+    fn for_operation(&self, operation: &OperationInfo) -> Option<Arc<dyn OperationObserver>> {
+        let Self(name, told) = self;
+        (*name == "first").then(|| {
+            assert_eq!(operation.transport(), Transport::Closure);
+            told.lock().unwrap().push("for_operation".to_owned());
+            let of_one: Arc<dyn OperationObserver> = Arc::new(Named("its own", Arc::clone(told)));
+            of_one
+        })
+    }
+
+    fn attempt_failed(&self, operation: &OperationInfo, _: &Attempt, _: Option<Duration>) {
+        assert!(operation.id() > 0);
+        self.1.lock().unwrap().push(self.0.to_owned());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn several_observers_are_told_in_their_order_and_one_may_have_another_for_each_operation() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&told);
+    let retryer = Retryer::new(&settings(), [Code::Unavailable])
+        .named("a name")
+        .observer(Arc::new(Named("first", Arc::clone(&told))))
+        .observer(Arc::new(Named("second", Arc::clone(&told))))
+        .on_retry(move |retry| log.lock().unwrap().push(retry.to_string()));
+    retryer.run(|| async { Err::<(), _>(Status::unavailable("")) }).await.unwrap_err();
+    assert_eq!(
+        *told.lock().unwrap(),
+        [
+            "for_operation",
+            "its own",
+            "second",
+            "a name: attempt 1 failed with UNAVAILABLE after 0ns; the next one follows in 200ms",
+            "its own",
+            "second",
+            "a name: attempt 2 failed with UNAVAILABLE after 0ns; the next one follows in 400ms",
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_method_that_only_its_service_is_listed_for_is_not_registered() {
+    let recorder = Recorder::default();
+    let server = VirtualServer::start(Script::always(Reply::Serve));
+    let table = RetryTable::builder()
+        .service("google.cloud.asset.v1.AssetService", settings(), Code::Unavailable)
+        .build()
+        .unwrap();
+    let layer = RetryLayer::new(table).observer(recorder.shared());
+    let mut client = StockAssets::new(layer.layer(server.channel()));
+    client.list_assets(ListAssetsRequest::default()).await.unwrap();
+    assert_eq!(recorder.take()[0], format!("{LIST} (not registered)"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_s_report_and_reply_are_the_same_whether_anybody_looks_on() {
+    for stack in Stack::ALL {
+        let mut seen = Vec::new();
+        for recorder in [None, Some(Recorder::default())] {
+            let setup = Setup::new(settings());
+            let setup = recorder.as_ref().map_or(setup.clone(), |recorder| setup.recorded(recorder));
+            let server = VirtualServer::start(Script::at_once([Reply::unavailable()]));
+            let mut caller = stack.caller(server.channel(), &setup);
+            let retried = caller.list(ListAssetsRequest::default()).await.unwrap();
+            let plain = caller.list(ListAssetsRequest::default()).await.unwrap();
+            let asked = CallOptions::new().report(true);
+            let request = tonic::Request::new(ListAssetsRequest::default()).with_call_options(asked);
+            let reported = caller.list(request).await.unwrap();
+            let report = |reply: &tonic::Response<ListAssetsResponse>| {
+                reply.extensions().get::<OperationReport>().cloned()
+            };
+            seen.push((report(&retried), report(&plain), report(&reported)));
+        }
+        assert_eq!(seen[0], seen[1], "{stack:?}");
+        assert_eq!(seen[0].1, None, "{stack:?}");
+    }
+}
+
+#[test]
+fn what_stops_a_retry_is_told_apart_from_what_is_not_retried() {
+    let exhausted = [
+        StopReason::TotalTimeout,
+        StopReason::MaxAttempts,
+        StopReason::NoLimits,
+        StopReason::Throttled,
+        StopReason::Pushback,
+        StopReason::ServerDelayExceedsBudget,
+    ];
+    assert!(exhausted.iter().all(|reason| reason.is_of_retries()));
+    let permanent = [
+        StopReason::NonRetryable,
+        StopReason::NotReplayable,
+        StopReason::Committed,
+        StopReason::ChannelClosed,
+        StopReason::Cancelled,
+    ];
+    assert!(!permanent.iter().any(|reason| reason.is_of_retries()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_hedges_the_losers_are_cancelled_before_the_winner_is_told() {
+    for stack in [Stack::Generated, Stack::LayerWithDescriptors] {
+        let recorder = Recorder::default();
+        let setup = Setup::new(settings()).hedged(Hedging::new(3).delay(ms(100))).recorded(&recorder);
+        let server = VirtualServer::start(Script::of([(ms(0), Reply::Hang), (ms(20), Reply::Serve)]));
+        stack.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await.unwrap();
+        let mut told = recorder.take();
+        // Whether a response comes in one go is the transport's affair.
+        told.retain(|line| !line.starts_with("committed"));
+        assert_eq!(
+            told,
+            [
+                LIST,
+                "attempt_started 1 Original",
+                "attempt_sent 1 after 0",
+                "attempt_started 2 Hedge",
+                "attempt_sent 2 after 0",
+                "attempt_cancelled 1 CANCELLED 0-120",
+                "attempt_succeeded 2 OK 100-120",
+                "operation_succeeded OK 2 attempts 120 ms",
+            ],
+            "{stack:?}"
+        );
+    }
+}
