@@ -15,9 +15,9 @@ mod transport;
 pub use closure::{ErrorCode, Retried, RetryError, Retryable, Retryer, retry, retry_blocking};
 pub use gax_retry::{
     Attempt, AttemptPlan, Backoff, BackoffStrategy, BatchingSettings, Cap, Code, CodeSet, Compatibility,
-    IntoCodes, Jitter, LimitExceeded, Limits, MethodKind, NotAttempted, Override, ParseCodeError, Policy,
-    RetryBudget, RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError, SettingsOverrides,
-    SettingsProblem, StartedAttempt, StopReason, TimeRule,
+    Hedging, HedgingError, IntoCodes, Jitter, LimitExceeded, Limits, MethodKind, NotAttempted, Override,
+    ParseCodeError, Policy, RetryBudget, RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError,
+    SettingsOverrides, SettingsProblem, StartedAttempt, StopReason, TimeRule,
 };
 #[cfg(feature = "http")]
 pub use gax_retry::{

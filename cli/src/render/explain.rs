@@ -1,6 +1,6 @@
 //! Why an operation ended as it did, in one sentence.
 
-use super::{Ms, Named, Timeline};
+use super::{Ms, Named, Row, Timeline};
 use gax_retry::{Code, CodeSet, RetrySettings, StopReason};
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ pub(crate) fn explain(timeline: &Timeline, settings: &RetrySettings, codes: Code
     if timeline.truncated {
         return format!("Only the first {made} attempts are shown; the operation goes on.");
     }
-    let last = timeline.attempts.last();
+    let last = deciding(timeline);
     let number = last.map_or(0, |row| row.attempt);
     let (Some(end), Some(Named(code))) = (timeline.end_ms, last.and_then(|row| row.code)) else {
         return format!("Attempt {number} has no deadline and gets no reply, so the operation never ends.");
@@ -20,6 +20,19 @@ pub(crate) fn explain(timeline: &Timeline, settings: &RetrySettings, codes: Code
     };
     let why = why(reason, timeline, settings, codes, code, number);
     format!("{reason}: {why}; the operation ended at {end} with {code}.")
+}
+
+/// The attempt that the operation ended with. Where attempts overlapped, that is not always the last one.
+fn deciding(timeline: &Timeline) -> Option<&Row> {
+    let rows = &timeline.attempts;
+    let is_sequence = rows.is_sorted_by(|one, next| one.end_ms.is_some_and(|end| end <= next.start_ms));
+    if is_sequence {
+        return rows.last();
+    }
+    let decided = rows.iter().filter(|row| row.code.is_none_or(|Named(code)| code != Code::Cancelled));
+    decided
+        .max_by_key(|row| (row.code.is_some_and(|Named(code)| code == Code::Ok), row.end_ms))
+        .or(rows.last())
 }
 
 fn why(

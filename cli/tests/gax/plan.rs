@@ -90,6 +90,24 @@ fn no_code_may_be_retryable() {
     );
 }
 
+/// Attempts overlap, the first good reply wins, and the others are cancelled.
+#[test]
+fn hedged_attempts_overlap() {
+    let hedged = "plan --hedging-max-attempts 3 --hedging-delay 300ms --non-fatal-codes UNAVAILABLE --total-timeout 5s \
+                  --initial-rpc-timeout 2s";
+    let lines = [
+        format!("{hedged} --outcome hang --outcome 400ms:OK"),
+        format!("{hedged} --outcome 100ms:UNAVAILABLE --outcome 900ms:INTERNAL"),
+        format!("{hedged} --outcome hang --outcome hang --outcome hang"),
+        "plan --hedging-delay 1s".to_owned(),
+    ];
+    assert_snapshot!(lines.map(|line| session(&line)).join("\n"));
+    assert_snapshot!(
+        "hedged_picture",
+        stdout(&format!("{hedged} --outcome hang --outcome 400ms:OK --svg -"))
+    );
+}
+
 #[test]
 fn a_seed_draws_the_same_waits() {
     let line = format!("plan {} --jitter --seed 7", documented()[3]);

@@ -15,6 +15,11 @@ fn a_method_is_explained() {
 }
 
 #[test]
+fn a_hedged_method_is_explained() {
+    assert_snapshot!(session("table explain hedged.toml GetBook"));
+}
+
+#[test]
 fn a_method_is_explained_to_programs() {
     assert_snapshot!(session(&format!("table explain {LIBRARY} DeleteBook --format json")));
 }

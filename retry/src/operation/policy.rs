@@ -269,6 +269,11 @@ impl Policy {
         }
     }
 
+    /// How many attempts of one operation can be in flight at once: one, or those that hedging makes.
+    pub(crate) fn most_attempts_at_once(&self) -> u32 {
+        self.most_hedged().max(1)
+    }
+
     /// How many attempts hedging makes.
     pub(super) fn most_hedged(&self) -> u32 {
         let most = self.hedging.map_or(0, |hedging| hedging.max_attempts());

@@ -2,7 +2,7 @@
 
 use super::{Simulated, Simulation};
 use crate::{
-    AttemptPlan, AttemptResult, Code, CodeSet, Compatibility, IntoCodes, NoJitter, Policy, Response,
+    AttemptPlan, AttemptResult, Code, CodeSet, Compatibility, Hedging, IntoCodes, NoJitter, Policy, Response,
     RetrySettings, SeededJitter,
 };
 use std::time::Duration;
@@ -37,6 +37,7 @@ pub struct Impact {
     truncated: bool,
     load: f64,
     throttled_load: Option<f64>,
+    load_of_silence: u32,
     most_attempts: usize,
 }
 
@@ -47,13 +48,14 @@ impl Impact {
         Self::of(&Policy::with_compatibility(settings, codes, compatibility))
     }
 
-    /// The impact of a policy. Its budget counts in [`throttled_load`](Self::throttled_load) only, and stays as it is.
+    /// The impact of a policy, hedged or not. Its budget counts in [`throttled_load`](Self::throttled_load) only, and stays as it is.
     #[must_use]
     pub fn of(policy: &Policy) -> Self {
         let unthrottled = policy.clone().with_budget(None);
         let throttled = policy.budget().map(|budget| policy.clone().with_budget(budget.fresh()));
         let policy = &unthrottled;
-        let code = failure(policy.retryable_codes());
+        let codes = policy.hedging().map_or(policy.retryable_codes(), Hedging::codes);
+        let code = failure(codes);
         let refusals = vec![Response::after(Duration::ZERO, code); AttemptPlan::MAX_ATTEMPTS];
         let plan = AttemptPlan::new(policy, &refusals, &mut NoJitter);
         let samples = if plan.attempts().len() > 1 { SAMPLES } else { 1 };
@@ -71,6 +73,7 @@ impl Impact {
             truncated: plan.is_truncated(),
             load: mean(&counts),
             throttled_load: throttled.map(|policy| mean(&attempts(&policy))),
+            load_of_silence: policy.most_attempts_at_once(),
             most_attempts: counts.iter().copied().max().unwrap_or(1),
         }
     }
@@ -119,6 +122,13 @@ impl Impact {
     #[must_use]
     pub fn throttled_load(&self) -> Option<f64> {
         self.throttled_load
+    }
+
+    /// How many attempts of one operation are in flight at once if the service is too slow to reply: 1, unless it is
+    /// hedged. A percentile keeps that to the slowest calls for as long as most are fast.
+    #[must_use]
+    pub fn load_of_silence(&self) -> u32 {
+        self.load_of_silence
     }
 
     /// The attempts of that operation, of those drawn, that makes the most.
@@ -197,6 +207,17 @@ mod tests {
         let impact = impact(settings, Code::Unavailable);
         assert_eq!(impact.refused().len(), 10);
         assert!(impact.load() > 15.0 && impact.load() < 25.0, "{}", impact.load());
+    }
+
+    #[test]
+    fn hedges_are_load_while_the_service_is_silent() {
+        let settings = RetrySettings::builder().total_timeout(1000 * MS).build().unwrap();
+        let hedging = Hedging::new(3).delay(100 * MS).non_fatal_codes(Code::Unavailable);
+        let impact = Impact::of(&Policy::new(&settings, CodeSet::EMPTY).with_hedging(hedging));
+        assert_eq!((impact.load_of_silence(), impact.most_attempts()), (3, 3));
+        assert_eq!(impact.worst_case(), Some(1000 * MS));
+        assert_eq!(impact.refused(), [Duration::ZERO; 3]);
+        assert_eq!(Impact::of(&Policy::new(&settings, Code::Unavailable)).load_of_silence(), 1);
     }
 
     #[test]

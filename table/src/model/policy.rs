@@ -1,7 +1,7 @@
 //! What a table says about one method.
 
 use crate::SourceLocation;
-use gax_retry::{CodeSet, Hedging, RetryBudget, RetrySettings};
+use gax_retry::{CodeSet, Compatibility, Hedging, Policy, RetryBudget, RetrySettings};
 use std::time::Duration;
 
 /// A value of a policy that a table can give.
@@ -99,6 +99,16 @@ impl<'a> MethodPolicy<'a> {
     #[must_use]
     pub fn max_response_message_bytes(&self) -> Option<u64> {
         self.entry.max_response_message_bytes
+    }
+
+    /// What operations of the method run by, with that compatibility.
+    #[must_use]
+    pub fn to_policy(&self, compatibility: Compatibility) -> Policy {
+        let policy = Policy::with_compatibility(self.settings(), self.codes(), compatibility);
+        match self.hedging() {
+            Some(hedging) => policy.with_hedging(hedging.to_hedging()),
+            None => policy,
+        }
     }
 
     /// The entry's hedging policy, kept as written.

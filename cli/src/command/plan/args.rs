@@ -27,6 +27,9 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "CODES", value_parser = value::codes, allow_hyphen_values = true, help_heading = "Settings")]
     pub(super) retryable_codes: Option<Codes>,
 
+    #[command(flatten)]
+    pub(super) hedging: HedgingFlags,
+
     /// Take settings and codes from a retry table; - is standard input
     #[arg(long, value_name = "FILE", help_heading = "Table")]
     pub(super) table: Option<PathBuf>,
@@ -102,6 +105,29 @@ JSON:
     \"throttled\":{\"load\":..,\"stopped\":OPERATIONS}}
   load is the number of attempts an operation makes, on average. throttled is what the table's retry
   throttling makes of the same operations, one after the other; null where it has none.";
+
+/// The flags of hedging.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Hedging")]
+pub(super) struct HedgingFlags {
+    /// Send up to that many attempts without waiting for the ones before; the first good reply wins
+    #[arg(long, value_name = "NUMBER", value_parser = value::attempts, allow_hyphen_values = true)]
+    pub(super) hedging_max_attempts: Option<u32>,
+
+    /// The time between two attempts while none has got a reply [default: 0s, all at once]
+    #[arg(
+        long, value_name = "DURATION", value_parser = value::duration, allow_hyphen_values = true,
+        requires = "hedging_max_attempts"
+    )]
+    pub(super) hedging_delay: Option<Duration>,
+
+    /// The codes after which the next attempt is sent at once; any other ends the operation
+    #[arg(
+        long, value_name = "CODES", value_parser = value::codes, allow_hyphen_values = true,
+        requires = "hedging_max_attempts"
+    )]
+    pub(super) non_fatal_codes: Option<Codes>,
+}
 
 /// The flags that are named like the settings.
 #[derive(Debug, Args)]

@@ -10,7 +10,7 @@ pub(crate) use args::PlanArgs;
 use super::{Format, fresh_seed, print, print_json};
 use crate::failure::Failure;
 use crate::render::{Timeline, attempts, explain, svg};
-use gax_retry::{AttemptPlan, CodeSet, NoJitter, Policy, RetrySettings, SeededJitter};
+use gax_retry::{AttemptPlan, Code, CodeSet, Hedging, NoJitter, Policy, RetrySettings, SeededJitter};
 use samples::Samples;
 use std::process::ExitCode;
 
@@ -18,6 +18,7 @@ use std::process::ExitCode;
 struct Subject {
     settings: RetrySettings,
     codes: CodeSet,
+    hedging: Option<Hedging>,
     /// Which method they are of, where a table told.
     method: Option<table::Found>,
 }
@@ -32,6 +33,12 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
         method.warn();
     }
     let policy = Policy::with_compatibility(&subject.settings, subject.codes, args.compat().into());
+    let policy = match subject.hedging {
+        Some(hedging) => policy.with_hedging(hedging),
+        None => policy,
+    };
+    // The codes that don't end the operation.
+    let codes = subject.hedging.map_or(subject.codes, |hedging| hedging.codes());
     if let Some(samples) = args.samples {
         let seed = args.seed.unwrap_or_else(fresh_seed);
         let budget = subject.method.as_ref().and_then(table::Found::budget);
@@ -49,7 +56,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
         None => AttemptPlan::new(&policy, &args.outcome, &mut NoJitter),
     };
     let timeline = Timeline::from(&plan);
-    let why = explain(&timeline, &subject.settings, subject.codes);
+    let why = explain(&timeline, &subject.settings, codes);
     if let Some(file) = &args.svg {
         let title = subject.method.as_ref().map_or("One operation", |method| &method.name);
         let picture = svg::Picture {
@@ -57,7 +64,8 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
             title,
             caption: &why,
             total: subject.settings.total_timeout(),
-            codes: subject.codes,
+            // A hedge that lost is no failure of the operation.
+            codes: if subject.hedging.is_some() { codes.with(Code::Cancelled) } else { codes },
         };
         let bytes = picture.draw();
         if file.as_os_str() == "-" {

@@ -1,9 +1,9 @@
 //! The settings that are planned.
 
-use super::args::{Compat, PlanArgs, SettingsFlags};
+use super::args::{Compat, HedgingFlags, PlanArgs, SettingsFlags};
 use super::{Subject, table};
 use crate::failure::Failure;
-use gax_retry::{Code, CodeSet, RetrySettings, RetrySettingsBuilder, SettingsError};
+use gax_retry::{Code, CodeSet, Hedging, RetrySettings, RetrySettingsBuilder, SettingsError};
 
 /// The settings' names; a flag is such a name in kebab case.
 const NAMES: [&str; 8] = [
@@ -30,7 +30,16 @@ pub(super) fn subject(args: &PlanArgs) -> Result<Subject, Failure> {
         Failure::Usage(sentence + rest)
     })?;
     let codes = args.retryable_codes.map_or(codes, |codes| codes.0);
-    Ok(Subject { settings, codes, method: found })
+    let hedging = hedging(&args.hedging).or(found.as_ref().and_then(|found| found.hedging));
+    Ok(Subject { settings, codes, hedging, method: found })
+}
+
+fn hedging(flags: &HedgingFlags) -> Option<Hedging> {
+    let hedging = Hedging::new(flags.hedging_max_attempts?).delay(flags.hedging_delay.unwrap_or_default());
+    Some(match flags.non_fatal_codes {
+        Some(codes) => hedging.non_fatal_codes(codes.0),
+        None => hedging,
+    })
 }
 
 /// The builder's settings with those of the flags in their place.

@@ -5,8 +5,8 @@ use crate::command::table::close_method;
 use crate::failure::Failure;
 use crate::input::Input;
 use gax_retry::__private::Escaped;
-use gax_retry::{CodeSet, RetryBudget, RetrySettings};
-use gax_table::{Finding, RetryTable, RetryThrottling, Severity};
+use gax_retry::{CodeSet, Hedging, RetryBudget, RetrySettings};
+use gax_table::{Finding, HedgingPolicy, RetryTable, RetryThrottling, Severity};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io::Write as _;
@@ -18,6 +18,7 @@ pub(super) struct Found {
     pub(super) name: String,
     pub(super) settings: RetrySettings,
     pub(super) codes: CodeSet,
+    pub(super) hedging: Option<Hedging>,
     place: String,
     params_key: String,
     findings: Vec<Finding>,
@@ -70,6 +71,7 @@ pub(super) fn method(args: &PlanArgs) -> Result<Option<Found>, Failure> {
         name: format!("{service}/{method}"),
         settings: policy.settings().clone(),
         codes: policy.codes(),
+        hedging: policy.hedging().map(HedgingPolicy::to_hedging),
         place: policy.origin().map_or_else(|| file.to_owned(), ToString::to_string),
         params_key: policy.params_key().to_owned(),
         findings: table.findings().to_vec(),

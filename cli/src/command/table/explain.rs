@@ -10,8 +10,8 @@ use crate::input::Input;
 use crate::render::{Align, Cell, Grid, HEAD, Human, Ms, Timeline, attempts, table};
 use clap::Args;
 use gax_retry::__private::Escaped;
-use gax_retry::{AttemptPlan, Code, CodeSet, Impact, NoJitter, Policy, Response, RetrySettings};
-use gax_table::{Dialect, MethodPolicy, PolicyField, RetryTable};
+use gax_retry::{AttemptPlan, Code, CodeSet, Hedging, Impact, NoJitter, Policy, Response};
+use gax_table::{Dialect, HedgingPolicy, MethodPolicy, PolicyField, RetryTable};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -110,15 +110,15 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
         Failure::Usage(sentence)
     };
     let policy = row.policy.ok_or_else(nothing)?;
-    let (settings, codes) = (policy.settings(), policy.codes());
-    let schedule = Policy::with_compatibility(settings, codes, table.dialect().compatibility());
+    let codes = codes_of(policy);
+    let schedule = policy.to_policy(table.dialect().compatibility());
     let budget = table.throttling().map(|throttling| throttling.budget());
     let impact = Impact::of(&schedule.clone().with_budget(budget));
     let explanation = Explanation {
         method: row.name(),
         dialect: table.dialect().as_str(),
         codes: names(codes),
-        attempts_at_most: attempts_at_most(settings, codes),
+        attempts_at_most: attempts_at_most(policy, &impact),
         worst_case_ms: impact.worst_case().map(Ms),
         load: impact.load(),
         throttled_load: impact.throttled_load(),
@@ -138,13 +138,22 @@ fn names(codes: CodeSet) -> Vec<&'static str> {
     codes.iter().map(Code::name).collect()
 }
 
-fn attempts_at_most(settings: &RetrySettings, codes: CodeSet) -> Option<u32> {
+/// The codes that another attempt follows.
+fn codes_of(policy: MethodPolicy<'_>) -> CodeSet {
+    policy.hedging().map_or(policy.codes(), HedgingPolicy::non_fatal_codes)
+}
+
+fn attempts_at_most(policy: MethodPolicy<'_>, impact: &Impact) -> Option<u32> {
+    if policy.hedging().is_some() {
+        return Some(impact.load_of_silence());
+    }
+    let (settings, codes) = (policy.settings(), policy.codes());
     let unlimited = settings.max_attempts().is_none() && settings.total_timeout().is_none();
     if codes.is_empty() || unlimited { Some(1) } else { settings.max_attempts() }
 }
 
 fn refused(schedule: &Policy) -> Timeline {
-    let codes = schedule.retryable_codes();
+    let codes = schedule.hedging().map_or(schedule.retryable_codes(), Hedging::codes);
     let code = if codes.contains(Code::Unavailable) { Some(Code::Unavailable) } else { codes.iter().next() };
     let refusal = Response::after(Duration::ZERO, code.unwrap_or(Code::Unavailable));
     Timeline::from(&AttemptPlan::new(schedule, &vec![refusal; AttemptPlan::MAX_ATTEMPTS], &mut NoJitter))
@@ -176,12 +185,15 @@ fn reader(args: &ExplainArgs, files: &Files, dialect: Dialect, row: &MethodRow<'
     else {
         return problem("has nothing for the method".to_owned());
     };
-    let impact = Impact::new(policy.settings(), policy.codes(), dialect.compatibility());
+    let impact = Impact::of(&policy.to_policy(dialect.compatibility()));
     Reader {
         dialect: dialect.as_str(),
-        codes: Some(names(policy.codes())),
+        codes: Some(names(codes_of(policy))),
         total_timeout_ms: policy.settings().total_timeout().map(Ms),
-        max_attempts: policy.settings().max_attempts(),
+        max_attempts: match policy.hedging() {
+            Some(_) => Some(impact.load_of_silence()),
+            None => policy.settings().max_attempts(),
+        },
         worst_case_ms: impact.worst_case().map(Ms),
         load: Some(impact.load()),
         problem: None,
@@ -227,6 +239,7 @@ fn sentences(explanation: &Explanation, policy: MethodPolicy<'_>, impact: &Impac
     let (settings, codes) = (policy.settings(), policy.codes());
     let most = impact.most_attempts();
     let attempts = match explanation.attempts_at_most {
+        _ if policy.hedging().is_some() => hedged(policy, impact),
         Some(1) if codes.is_empty() => "A call makes one attempt: no code is retryable.".to_owned(),
         Some(1) => "A call makes one attempt.".to_owned(),
         Some(count) => format!("A call makes at most {count} attempts. Retryable codes: {codes}."),
@@ -271,18 +284,41 @@ fn sentences(explanation: &Explanation, policy: MethodPolicy<'_>, impact: &Impac
     [attempts, ends, worst, outage].into_iter().chain(throttled).collect()
 }
 
+/// What hedging makes of a call.
+fn hedged(policy: MethodPolicy<'_>, impact: &Impact) -> String {
+    let most = impact.load_of_silence();
+    let when = match policy.hedging().map(|hedging| (hedging.delay(), hedging.percentile())) {
+        Some((_, Some(percentile))) => {
+            format!("once one is slower than {} % of the calls before", percentile * 100.0)
+        }
+        Some((delay, None)) if !delay.is_zero() => format!("{:#} apart", Human(delay)),
+        _ => "all at once".to_owned(),
+    };
+    format!(
+        "A call is hedged: up to {most} attempts, {when}; the first good reply wins. If the service is too slow to \
+         reply, it gets {most} times its usual load."
+    )
+}
+
 /// Which value comes from which line.
 fn origins(policy: MethodPolicy<'_>, dialect: Dialect) -> Grid {
     let settings = policy.settings();
     let mut table = Grid::new([("setting", Align::Left), ("value", Align::Left), ("from", Align::Left)]);
     for (name, value, field) in [
-        ("retryable codes", codes_text(policy.codes()), PolicyField::RetryableCodes),
+        (
+            if policy.hedging().is_some() { "non-fatal codes" } else { "retryable codes" },
+            codes_text(codes_of(policy)),
+            PolicyField::RetryableCodes,
+        ),
         ("total timeout", limit(settings.total_timeout()), PolicyField::TotalTimeout),
         ("RPC timeout", rpc_timeout(settings), PolicyField::InitialRpcTimeout),
         ("delay", delay(policy, dialect), PolicyField::InitialRetryDelay),
         (
             "attempts",
-            settings.max_attempts().map_or_else(|| "no limit".to_owned(), |count| count.to_string()),
+            policy
+                .hedging()
+                .map_or(settings.max_attempts(), HedgingPolicy::max_attempts)
+                .map_or_else(|| "no limit".to_owned(), |count| count.to_string()),
             PolicyField::MaxAttempts,
         ),
     ] {

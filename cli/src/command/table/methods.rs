@@ -32,7 +32,7 @@ impl MethodRow<'_> {
 
     pub(super) fn impact(&self, dialect: Dialect) -> Option<Impact> {
         let policy = self.policy.as_ref()?;
-        Some(Impact::new(policy.settings(), policy.codes(), dialect.compatibility()))
+        Some(Impact::of(&policy.to_policy(dialect.compatibility())))
     }
 }
 
