@@ -98,3 +98,6 @@ mod from_tower_retry {}
 
 #[doc = include_str!("../../docs/src/glossary.md")]
 mod glossary {}
+
+#[doc = include_str!("../../docs/src/features.md")]
+mod features {}
