@@ -7,7 +7,7 @@ use std::process::ExitCode;
 /// The exit status of a command that found something wrong.
 pub(crate) const FINDINGS: u8 = 1;
 /// The exit status of a command that was used the wrong way.
-const BAD_USE: u8 = 2;
+pub(crate) const BAD_USE: u8 = 2;
 
 /// A command that can't go on.
 #[derive(Debug)]

@@ -60,6 +60,15 @@ impl Input {
     }
 }
 
+/// The path of a file from the root, its folder without `..` and links.
+pub(crate) fn from_root(path: &Path) -> io::Result<PathBuf> {
+    let absolute = std::path::absolute(path)?;
+    match (absolute.parent(), absolute.file_name()) {
+        (Some(folder), Some(name)) => Ok(folder.canonicalize()?.join(name)),
+        _ => Ok(absolute),
+    }
+}
+
 fn read_stdin() -> io::Result<Vec<u8>> {
     if STDIN_IS_READ.swap(true, Ordering::Relaxed) {
         return Err(io::Error::other("it was given for another file too"));

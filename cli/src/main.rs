@@ -27,7 +27,7 @@ fn main() -> ExitCode {
 }
 
 /// Prints what went wrong, if anyone is there to read it.
-fn report(failure: &Failure) -> ExitCode {
+pub(crate) fn report(failure: &Failure) -> ExitCode {
     match failure {
         Failure::Shown(text) => {
             let mut out = anstream::stdout();

@@ -9,14 +9,17 @@ mod generate;
 mod generate_out;
 mod help;
 mod hostile;
+mod lint_page;
 mod mixed;
 mod plan;
 mod plan_misuse;
 mod plan_table;
+mod sarif_shape;
 mod table_compare;
 mod table_convert;
 mod table_diff;
 mod table_lint;
+mod table_lint_files;
 mod table_show;
 mod terminal;
 

@@ -26,6 +26,35 @@ fn findings_for_programs() {
 }
 
 #[test]
+fn sarif_is_what_its_schema_says() {
+    let folder = super::folder("lint sarif ü");
+    let messy = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gax/fixtures").join(MESSY);
+    let table = folder.join("a #1 100%.json");
+    std::fs::copy(messy, &table).unwrap();
+    let log = |path: &Path| -> serde_json::Value {
+        let path = path.to_str().unwrap();
+        let args =
+            ["table", "lint", "--format", "sarif", path, "--proto-path", "table", "--proto", "messy.proto"];
+        let output = super::gax(args);
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let log = log(&table);
+    assert_eq!(super::sarif_shape::faults(&log), [""; 0]);
+    let run = &log["runs"][0];
+    let uri =
+        run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].as_str().unwrap();
+    assert!(
+        uri.starts_with("file:///") && uri.ends_with("/lint%20sarif%20%C3%BC/a%20%231%20100%25.json"),
+        "{uri}"
+    );
+    let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+    let rule = rules.iter().find(|rule| rule["id"] == "cap-equals-timeout").unwrap();
+    let page = "https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/lint.md#cap-equals-timeout";
+    assert_eq!(rule["helpUri"], page);
+    assert_eq!(rule["help"]["text"], format!("Write a maxBackoff below the timeout. See {page}"));
+}
+
+#[test]
 fn what_is_denied_fails_and_what_is_allowed_does_not() {
     let status = |flags: &str| {
         let session = session(&format!("table lint library_grpc_service_config.json {flags} --format json"));
@@ -124,8 +153,12 @@ fn every_rule_has_a_section_in_the_book() {
     let page = std::fs::read_to_string(page).unwrap();
     let headings: Vec<&str> = page.lines().filter(|line| line.starts_with("### ")).collect();
     for rule in gax_table::lint::rules() {
-        let heading = headings.iter().filter(|heading| heading.contains(&format!("`{rule}`"))).count();
-        assert_eq!(heading, 1, "{rule}");
+        // A heading of its own: links lead to it.
+        assert_eq!(
+            headings.iter().filter(|heading| **heading == format!("### `{rule}`")).count(),
+            1,
+            "{rule}"
+        );
     }
     let named = headings.iter().flat_map(|heading| heading.split('`').skip(1).step_by(2));
     for name in named {

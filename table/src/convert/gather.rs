@@ -56,7 +56,7 @@ fn from_entries(file: &TableFile) -> ServiceConfig {
             batching: extras.batching.clone(),
             ..OwnFields::default()
         };
-        let names = vec![Name { span: NOWHERE, service: service.clone(), method: method.clone() }];
+        let names = vec![name(service, method)];
         config.beside.push(MethodConfig { names, own, ..nothing() });
     }
     config
@@ -64,11 +64,7 @@ fn from_entries(file: &TableFile) -> ServiceConfig {
 
 fn method(entry: &Entry) -> MethodConfig {
     let settings = &entry.settings;
-    let names = entry.names.iter().map(|name| Name {
-        span: NOWHERE,
-        service: name.service.clone(),
-        method: name.method.clone(),
-    });
+    let names = entry.names.iter().map(|own| name(&own.service, &own.method));
     let one_timeout = settings.rpc_timeout_multiplier().to_bits() == 1.0_f64.to_bits()
         && settings.initial_rpc_timeout() == settings.total_timeout()
         && settings.max_rpc_timeout() == settings.total_timeout();
@@ -148,6 +144,11 @@ fn nothing() -> MethodConfig {
         own: OwnFields::default(),
         rest: Vec::new(),
     }
+}
+
+fn name(service: &str, method: &str) -> Name {
+    let (service, method) = (service.to_owned(), method.to_owned());
+    Name { span: NOWHERE, service_span: NOWHERE, service, method }
 }
 
 fn here<T>(value: T) -> Located<T> {

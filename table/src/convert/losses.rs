@@ -1,6 +1,7 @@
 //! What a form can't express.
 
 use super::gather::gather;
+use crate::model::shown_name;
 use crate::model::written::{MethodConfig, Name};
 use crate::{Dialect, Finding, RetryTable, Severity, SourceLocation};
 use std::fmt::Write as _;
@@ -95,7 +96,7 @@ impl<'a> Losses<'a> {
     }
 
     /// Notes that the findings that the table allows are lost.
-    pub(super) fn lose_allowances(&mut self) {
+    pub(super) fn lose_suppressions(&mut self) {
         if self.table.suppressions().next().is_some() {
             self.lose_of(&Whom::file(), "allow", "only TOML has a place for it");
         }
@@ -121,9 +122,9 @@ impl<'a> Losses<'a> {
 
 /// A name in the form that people know.
 fn shown(service: &str, method: &str) -> String {
-    match (service, method) {
-        ("", "") => "everything".to_owned(),
-        (service, "") => service.to_owned(),
-        (service, method) => format!("{service}/{method}"),
+    if service.is_empty() && method.is_empty() {
+        "everything".to_owned()
+    } else {
+        shown_name(service, method)
     }
 }

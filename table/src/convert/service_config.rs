@@ -23,7 +23,7 @@ pub(super) fn write_service_config(table: &RetryTable) -> Conversion {
     for beside in &config.beside {
         polling_and_batching(beside, &mut losses);
     }
-    losses.lose_allowances();
+    losses.lose_suppressions();
     let mut members = vec![member("methodConfig", value(Kind::Array(methods)))];
     if let Some(throttling) = &config.throttling {
         let mut fields = Vec::new();

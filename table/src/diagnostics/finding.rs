@@ -50,13 +50,14 @@ pub struct Finding {
     message: String,
     help: Option<String>,
     origin: Option<SourceLocation>,
+    name: Option<Box<str>>,
 }
 
 impl Finding {
     /// A finding without a place; see [`at`](Finding::at) and [`with_help`](Finding::with_help).
     #[must_use]
     pub fn new(rule: &'static str, severity: Severity, message: impl Into<String>) -> Self {
-        Self { rule, severity, message: message.into(), help: None, origin: None }
+        Self { rule, severity, message: message.into(), help: None, origin: None, name: None }
     }
 
     /// The same finding with what to do about it.
@@ -70,6 +71,13 @@ impl Finding {
     #[must_use]
     pub fn at(mut self, origin: impl Into<Option<SourceLocation>>) -> Self {
         self.origin = origin.into();
+        self
+    }
+
+    /// The same finding with the method or service that it is about: `pkg.Service/Method` or `pkg.Service`.
+    #[must_use]
+    pub fn about(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into().into_boxed_str());
         self
     }
 
@@ -102,6 +110,13 @@ impl Finding {
     #[must_use]
     pub fn help(&self) -> Option<&str> {
         self.help.as_deref()
+    }
+
+    /// The method or service that it is about, as `pkg.Service/Method` or `pkg.Service`; `None` where it is about
+    /// an entry, whatever its names, or about a whole file.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
     }
 
     /// Where it is.

@@ -35,6 +35,8 @@ pub(super) fn entry(source: &Source, method: &MethodConfig) -> Entry {
         add(PolicyField::MaxAttempts, policy.max_attempts.map(|value| value.span));
         add(PolicyField::RetryableCodes, policy.codes.as_ref().map(|value| value.span));
     }
+    let codes = method.retry.iter().filter_map(|policy| policy.codes.as_ref()).flat_map(|codes| &codes.value);
+    let code_origins = codes.map(|code| (code.value, source.origin(code.span)));
     Entry {
         definitions,
         wait_for_ready: method.wait_for_ready.map(|wait| wait.value),
@@ -42,6 +44,7 @@ pub(super) fn entry(source: &Source, method: &MethodConfig) -> Entry {
         max_response_message_bytes: bytes(method, "maxResponseMessageBytes"),
         origin: Some(source.origin(method.span)),
         origins,
+        code_origins: code_origins.collect(),
         ..Entry::nothing()
     }
 }
@@ -60,6 +63,7 @@ pub(super) fn names(source: &Source, method: &MethodConfig) -> Vec<EntryName> {
         service: name.service.clone(),
         method: name.method.clone(),
         origin: Some(source.origin(name.span)),
+        service_origin: (name.service_span != name.span).then(|| source.origin(name.service_span)),
     });
     names.collect()
 }

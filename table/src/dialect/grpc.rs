@@ -5,7 +5,7 @@ use super::form::Form;
 use crate::diagnostics::Findings;
 use crate::document::{Kind, Located, Node, Source, Span};
 use crate::model::written::{HedgingPolicy, MethodConfig, RetryPolicy, ServiceConfig, Throttling};
-use crate::model::{Entry, HedgingPolicy as ResolvedHedging, RetryThrottling};
+use crate::model::{Entry, HedgingPolicy as ResolvedHedging, RetryThrottling, shown_name};
 use crate::values::duplicate_key;
 use crate::{Finding, PolicyField, Severity, TableError};
 use gax_retry::{Code, RetrySettings};
@@ -193,13 +193,18 @@ fn refuse_faulty_names(source: &Source, config: &ServiceConfig) -> Result<(), Ta
     let mut seen = HashMap::new();
     for name in config.methods.iter().flat_map(|method| &method.names) {
         if name.service.is_empty() && !name.method.is_empty() {
-            let problem = "has a method without a service";
+            let problem = "is a method without a service";
             return Err(source.fault(name.span, problem, "write the service's full name beside it"));
         }
         if let Some(first) = seen.insert((&name.service, &name.method), name.span) {
-            let problem =
-                format!("comes twice; gRPC refuses the whole file (first at {})", source.origin(first));
-            return Err(source.fault(name.span, &problem, "remove one of the two"));
+            let whom = shown_name(&name.service, &name.method);
+            let problem = format!(
+                "{whom} comes twice; gRPC refuses the whole file (first at {})",
+                source.origin(first)
+            );
+            return Err(TableError::new(problem)
+                .with_help("remove one of the two")
+                .at(source.origin(name.span), source.excerpt(name.span)));
         }
     }
     Ok(())

@@ -4,7 +4,8 @@ use super::report::Report;
 use super::rule::Rule;
 use super::rules::{check, rules, unused_suppressions};
 use super::subject::Subject;
-use crate::{Finding, RetryTable, ServiceDescription, Severity};
+use super::suppressed::Suppressions;
+use crate::{Finding, RetryTable, ServiceDescription, Severity, SourceLocation};
 use gax_retry::__private::closest;
 use std::collections::HashSet;
 use std::str::FromStr;
@@ -88,43 +89,60 @@ impl Linter {
         let mut report = Report::default();
         check(&subject, &mut report);
         let unusable = table.unusable_entries(self.services.as_deref().unwrap_or_default());
+        let unusable: HashSet<_> = unusable.iter().map(|error| error.origin().map(place_of)).collect();
         let findings = table.findings().iter().cloned().map(|finding| {
-            let is_harmful = finding.rule() == "skipped-entry"
-                && unusable.iter().any(|error| error.origin() == finding.origin());
+            let is_harmful =
+                finding.rule() == "skipped-entry" && unusable.contains(&finding.origin().map(place_of));
             if is_harmful { finding.with_severity(Severity::Error) } else { finding }
         });
         let mut findings: Vec<Finding> = findings.collect();
         findings.extend(report.into_findings());
-        let unused =
-            unused_suppressions(table, &findings, &rules().collect::<Vec<_>>(), self.services.is_some());
-        findings.retain(|finding| table.allowance_for(finding).is_none());
-        findings.extend(unused);
+        let suppressions = Suppressions::new(table);
+        let mut used = HashSet::new();
+        findings.retain(|finding| {
+            let numbers = suppressions.of(finding);
+            used.extend(&numbers);
+            numbers.is_empty()
+        });
+        let all: Vec<&Rule> = rules().collect();
+        findings.extend(unused_suppressions(suppressions.all(), &used, &all, self.services.is_some()));
         self.judge(findings)
     }
 
     /// Findings that were made elsewhere, allowed or denied and put in order as [`run`](Self::run) does.
     #[must_use]
     pub fn judge(&self, findings: Vec<Finding>) -> Vec<Finding> {
-        let mut seen = HashSet::new();
         let mut kept: Vec<Finding> = findings
             .into_iter()
             .filter(|finding| !self.allowed.iter().any(|target| target.is(finding)))
-            .filter(|finding| seen.insert((finding.rule(), place(finding), finding.message().to_owned())))
             .map(|finding| {
                 let denied = self.denied.iter().any(|target| target.reaches(&finding));
                 if denied { finding.with_severity(Severity::Error) } else { finding }
             })
             .collect();
-        kept.sort_by_key(place);
-        kept
+        kept.sort_by(|one, other| place(one).cmp(&place(other)));
+        without_repeats(kept)
     }
 }
 
 /// What findings are ordered by: their file, then their place in it.
-fn place(finding: &Finding) -> (bool, Option<String>, usize) {
+fn place(finding: &Finding) -> (bool, Option<&str>, usize) {
     let origin = finding.origin();
-    let file = origin.and_then(|origin| origin.file()).map(str::to_owned);
-    (origin.is_none(), file, origin.map_or(0, |origin| origin.span().start))
+    (origin.is_none(), origin.and_then(SourceLocation::file), origin.map_or(0, |origin| origin.span().start))
+}
+
+/// Findings in their order, of those that say the same of a place the first.
+fn without_repeats(mut findings: Vec<Finding>) -> Vec<Finding> {
+    let mut seen = HashSet::with_capacity(findings.len());
+    let is_first =
+        findings.iter().map(|finding| seen.insert((finding.rule(), place(finding), finding.message())));
+    let mut is_first = is_first.collect::<Vec<bool>>().into_iter();
+    findings.retain(|_| is_first.next().unwrap_or(true));
+    findings
+}
+
+fn place_of(origin: &SourceLocation) -> (Option<&str>, usize) {
+    (origin.file(), origin.span().start)
 }
 
 impl Target {

@@ -30,7 +30,9 @@ mod linter;
 mod report;
 mod rule;
 mod rules;
+mod services;
 mod subject;
+mod suppressed;
 #[cfg(test)]
 #[cfg(feature = "json")]
 mod tests;

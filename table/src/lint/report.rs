@@ -1,7 +1,9 @@
 //! Findings as they come up.
 
 use super::rule::Rule;
-use crate::{Finding, SourceLocation};
+use super::subject::{EntryView, Rpc};
+use crate::{Finding, PolicyField, SourceLocation, TableName};
+use gax_retry::{Code, CodeSet};
 
 /// What the rules have found.
 #[derive(Debug, Default)]
@@ -9,20 +11,80 @@ pub(super) struct Report {
     findings: Vec<Finding>,
 }
 
+/// Where a finding points, and which method or service it is about.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Place<'a> {
+    origin: Option<&'a SourceLocation>,
+    name: Option<String>,
+}
+
 impl Report {
     /// Adds a finding: what is the matter, and what to do.
     pub(super) fn add(
         &mut self,
         rule: &Rule,
-        origin: Option<&SourceLocation>,
+        place: Place<'_>,
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        let finding = Finding::new(rule.id(), rule.severity(), message);
-        self.findings.push(finding.with_help(help).at(origin.cloned()));
+        let finding = Finding::new(rule.id(), rule.severity(), message).with_help(help);
+        let finding = finding.at(place.origin.cloned());
+        self.findings.push(match place.name {
+            Some(name) => finding.about(name),
+            None => finding,
+        });
     }
 
     pub(super) fn into_findings(self) -> Vec<Finding> {
         self.findings
+    }
+}
+
+impl<'a> Place<'a> {
+    /// A name: its method, else its service.
+    pub(super) fn name(name: &TableName<'a>) -> Self {
+        Self { origin: name.origin(), name: Some(name.to_string()) }
+    }
+
+    /// The service of a name.
+    pub(super) fn service(name: &TableName<'a>) -> Self {
+        Self { origin: name.service_origin(), name: Some(name.to_string()) }
+    }
+
+    /// A value of an entry or, where the entry does not give it, its first name.
+    pub(super) fn value(entry: &EntryView<'a>, field: PolicyField) -> Self {
+        let own = entry.policy.origin_of(field);
+        Self { origin: own.or(Self::entry(entry).origin), name: entry.only_name() }
+    }
+
+    /// The first of these codes in an entry's list.
+    pub(super) fn code(entry: &EntryView<'a>, codes: CodeSet) -> Self {
+        let is_meant = |code: &Code| codes.contains(*code);
+        let mut origins =
+            Code::ALL.into_iter().filter(is_meant).filter_map(|code| entry.policy.origin_of_code(code));
+        let first = origins.next().map(|first| {
+            origins.fold(
+                first,
+                |first, other| if other.span().start < first.span().start { other } else { first },
+            )
+        });
+        let list = Self::value(entry, PolicyField::RetryableCodes);
+        Self { origin: first.or(list.origin), ..list }
+    }
+
+    /// An entry as a whole: its first name.
+    pub(super) fn entry(entry: &EntryView<'a>) -> Self {
+        let first = entry.names.first().and_then(TableName::origin);
+        Self { origin: first.or(entry.policy.origin()), name: entry.only_name() }
+    }
+
+    /// A method: where the table names it or, if it does not, its service.
+    pub(super) fn method(rpc: &Rpc<'a>) -> Self {
+        Self { origin: rpc.origin(), name: Some(rpc.full_name()) }
+    }
+
+    /// Something that the table does not name, beside that name.
+    pub(super) fn beside(name: Option<&TableName<'a>>, missing: String) -> Self {
+        Self { origin: name.and_then(TableName::service_origin), name: Some(missing) }
     }
 }

@@ -10,6 +10,7 @@ pub struct Rule {
     severity: Severity,
     needs: Needs,
     summary: &'static str,
+    advice: &'static str,
 }
 
 /// What has to be known for a rule to say anything.
@@ -32,8 +33,9 @@ impl Rule {
         severity: Severity,
         needs: Needs,
         summary: &'static str,
+        advice: &'static str,
     ) -> Self {
-        Self { id, severity, needs, summary }
+        Self { id, severity, needs, summary, advice }
     }
 
     /// The name, such as `no-max-attempts`.
@@ -58,6 +60,12 @@ impl Rule {
     #[must_use]
     pub const fn summary(&self) -> &'static str {
         self.summary
+    }
+
+    /// What to do about a finding of the rule, in a sentence.
+    #[must_use]
+    pub const fn advice(&self) -> &'static str {
+        self.advice
     }
 }
 

@@ -1,9 +1,8 @@
 //! What is linted: a table, and what its entries are for.
 
 use super::action::Action;
-use crate::{
-    MethodDescription, MethodPolicy, PolicyField, RetryTable, ServiceDescription, SourceLocation, TableName,
-};
+use super::services::{KnownService, KnownServices};
+use crate::{MethodDescription, MethodPolicy, RetryTable, ServiceDescription, SourceLocation, TableName};
 use std::collections::HashMap;
 
 /// Its methods return operations that were started before.
@@ -15,11 +14,13 @@ pub(super) struct Subject<'a> {
     pub(super) table: &'a RetryTable,
     pub(super) entries: Vec<EntryView<'a>>,
     /// `None`: not known.
-    pub(super) services: Option<&'a [ServiceDescription]>,
+    pub(super) services: Option<KnownServices<'a>>,
     /// Services that are known, but not what the table is for.
-    pub(super) imported: &'a [ServiceDescription],
+    pub(super) imported: KnownServices<'a>,
     /// Every method of the services.
     pub(super) rpcs: Vec<Rpc<'a>>,
+    /// Per entry the numbers of its methods.
+    rpcs_by_entry: Vec<Vec<usize>>,
 }
 
 /// An entry with its names.
@@ -65,21 +66,42 @@ impl<'a> Subject<'a> {
                 Rpc { service, method, policy, name }
             })
         });
-        let rpcs = rpcs.collect();
-        Self { table, entries, services, imported, rpcs }
+        let rpcs: Vec<Rpc<'a>> = rpcs.collect();
+        let mut rpcs_by_entry = vec![Vec::new(); entries.len()];
+        for (number, rpc) in rpcs.iter().enumerate() {
+            let entry = rpc.policy.and_then(|policy| policy.entry());
+            if let Some(of_entry) = entry.and_then(|entry| rpcs_by_entry.get_mut(entry)) {
+                of_entry.push(number);
+            }
+        }
+        let services = services.map(KnownServices::new);
+        Self { table, entries, services, imported: KnownServices::new(imported), rpcs, rpcs_by_entry }
+    }
+
+    /// The services that the table is for, each with its methods.
+    pub(super) fn rpcs_by_service(&self) -> impl Iterator<Item = &[Rpc<'a>]> {
+        self.rpcs.chunk_by(|one, other| std::ptr::eq(one.service, other.service))
+    }
+
+    /// The service of that name, whether the table is for it or not.
+    pub(super) fn find(&self, name: &str) -> Option<&KnownService<'a>> {
+        self.services.as_ref().and_then(|services| services.get(name)).or_else(|| self.imported.get(name))
     }
 
     /// The methods that get an entry.
     pub(super) fn rpcs_of(&self, entry: &EntryView<'_>) -> impl Iterator<Item = &Rpc<'a>> {
-        let index = entry.policy.entry();
-        self.rpcs.iter().filter(move |rpc| rpc.policy.is_some_and(|policy| policy.entry() == index))
+        let numbers = entry.policy.entry().and_then(|entry| self.rpcs_by_entry.get(entry));
+        numbers.into_iter().flatten().filter_map(|number| self.rpcs.get(*number))
     }
 }
 
-impl<'a> EntryView<'a> {
-    /// Where a value stands, or else the entry.
-    pub(super) fn origin_of(&self, field: PolicyField) -> Option<&'a SourceLocation> {
-        self.policy.origin_of(field).or(self.policy.origin())
+impl EntryView<'_> {
+    /// What it is for, if that is one method or service.
+    pub(super) fn only_name(&self) -> Option<String> {
+        match self.names.as_slice() {
+            [only] => Some(only.to_string()),
+            _ => None,
+        }
     }
 
     /// Whether it retries anything.
@@ -117,6 +139,11 @@ impl<'a> Rpc<'a> {
     /// Whether the method is another service's that is mixed in.
     pub(super) fn is_mixed_in(&self) -> bool {
         self.method.own_service().is_some()
+    }
+
+    /// `pkg.Service/Method`
+    pub(super) fn full_name(&self) -> String {
+        format!("{}/{}", self.service.name(), self.method.name())
     }
 
     /// Whether the table names the method itself.

@@ -106,7 +106,12 @@ impl RetryTableBuilder {
             CodeSet::EMPTY
         });
         let definitions = if codes.is_empty() { Definitions::NoRetry } else { Definitions::RetryPolicy };
-        let name = EntryName { service: service.to_owned(), method: method.to_owned(), origin: None };
+        let name = EntryName {
+            service: service.to_owned(),
+            method: method.to_owned(),
+            origin: None,
+            service_origin: None,
+        };
         self.entries.push(Entry { names: vec![name], codes, settings, definitions, ..Entry::nothing() });
         self
     }

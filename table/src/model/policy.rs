@@ -1,7 +1,7 @@
 //! What a table says about one method.
 
 use crate::SourceLocation;
-use gax_retry::{CodeSet, Compatibility, Hedging, Policy, RetryBudget, RetrySettings};
+use gax_retry::{Code, CodeSet, Compatibility, Hedging, Policy, RetryBudget, RetrySettings};
 use std::time::Duration;
 
 /// A value of a policy that a table can give.
@@ -74,6 +74,12 @@ impl<'a> MethodPolicy<'a> {
     #[must_use]
     pub fn origin_of(&self, field: PolicyField) -> Option<&'a SourceLocation> {
         self.entry.origins.iter().find(|(known, _)| *known == field).map(|(_, origin)| origin)
+    }
+
+    /// Where a code stands among those that are retried; `None` where the table does not list it.
+    #[must_use]
+    pub fn origin_of_code(&self, code: Code) -> Option<&'a SourceLocation> {
+        self.entry.code_origins.iter().find(|(known, _)| *known == code).map(|(_, origin)| origin)
     }
 
     /// The entry's place among all entries of the table, from 0; `None` if no entry is for the method. Where the
@@ -218,6 +224,15 @@ impl RetryThrottling {
     }
 }
 
+/// A name in the form that people know: `pkg.Service/Method`, `pkg.Service`, or `*` for every service.
+pub(crate) fn shown_name(service: &str, method: &str) -> String {
+    match (service, method) {
+        ("", "") => "*".to_owned(),
+        (service, "") => service.to_owned(),
+        (service, method) => format!("{service}/{method}"),
+    }
+}
+
 /// An entry of a table: whom it is for, and what it says.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
@@ -237,6 +252,7 @@ pub(crate) struct Entry {
     pub(crate) keys: Keys,
     pub(crate) origin: Option<SourceLocation>,
     pub(crate) origins: Vec<(PolicyField, SourceLocation)>,
+    pub(crate) code_origins: Vec<(Code, SourceLocation)>,
 }
 
 /// The names of an entry's definitions.
@@ -271,7 +287,10 @@ pub(crate) enum Definitions {
 pub(crate) struct EntryName {
     pub(crate) service: String,
     pub(crate) method: String,
+    /// The method's place or, if there is none, the service's.
     pub(crate) origin: Option<SourceLocation>,
+    /// The service's place, where it has one of its own.
+    pub(crate) service_origin: Option<SourceLocation>,
 }
 
 impl Entry {
@@ -291,6 +310,7 @@ impl Entry {
             keys: Keys::of("no_retry"),
             origin: None,
             origins: Vec::new(),
+            code_origins: Vec::new(),
         }
     }
 

@@ -3,13 +3,14 @@
 use super::definition_names::DefinitionNames;
 use super::dialect::Dialect;
 use super::name_index::{NameIndex, NamePlace};
-use super::policy::{Entry, EntryName, MethodPolicy, RetryThrottling};
+use super::policy::{Entry, EntryName, MethodPolicy, RetryThrottling, shown_name};
 use super::suppression::Suppression;
 use super::table_file::{MethodExtras, ServiceDefinitions, TableFile};
 use crate::diagnostics::Findings;
 use crate::{Finding, Severity, SourceLocation, TableError};
 use gax_retry::{BatchingSettings, RetrySettings};
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
 
 /// A retry table: per method the codes that are retried, with which limits and back-off.
@@ -184,6 +185,31 @@ impl RetryTable {
             .flat_map(move |(entry, values)| values.names.iter().map(move |name| TableName { name, entry }))
     }
 
+    /// The names of the entry with that number, from 0, in their order.
+    pub fn names_of(&self, entry: usize) -> impl Iterator<Item = TableName<'_>> {
+        let names = self.inner.entries.get(entry).into_iter().flat_map(|values| &values.names);
+        names.map(move |name| TableName { name, entry })
+    }
+
+    /// The number of the entry that a place lies in, from 0: the last one that begins before it in its file.
+    #[must_use]
+    pub fn entry_at(&self, place: &SourceLocation) -> Option<usize> {
+        let entries = &self.inner.entries;
+        let of_file = |file: usize| {
+            let start = entries.partition_point(|entry| entry.file < file);
+            let end = entries.partition_point(|entry| entry.file <= file);
+            (start, entries.get(start..end).unwrap_or_default())
+        };
+        let mut files = (0..self.inner.files.len()).map(of_file);
+        let is_in = |entry: &Entry| entry.origin.as_ref().is_some_and(|origin| origin.file() == place.file());
+        let (first, own) = files.find(|(_, own)| own.first().is_some_and(is_in))?;
+        let begins_before = |entry: &Entry| {
+            entry.origin.as_ref().is_some_and(|origin| origin.span().start <= place.span().start)
+        };
+        let after = own.partition_point(begins_before);
+        Some(first + after.checked_sub(1)?)
+    }
+
     /// How many entries the table has.
     #[must_use]
     pub fn entry_count(&self) -> usize {
@@ -235,7 +261,7 @@ impl RetryTable {
 
     /// The suppression under which a finding is left out, if there is one.
     #[must_use]
-    pub fn allowance_for(&self, finding: &Finding) -> Option<&Suppression> {
+    pub fn suppression_for(&self, finding: &Finding) -> Option<&Suppression> {
         self.suppressions().find(|suppression| suppression.covers(finding.rule(), finding.origin()))
     }
 
@@ -266,6 +292,8 @@ impl Inner {
     /// What is to be said of a name that an earlier place had too.
     fn clash(&self, name: &EntryName, index: usize, before: NamePlace, first: usize) -> Option<Finding> {
         let entry = self.entries.get(index)?;
+        let whom = shown_name(&name.service, &name.method);
+        let what = if whom == "*" { "the entry for every service" } else { &whom };
         let other = self.entries.get(before.entry)?;
         let place = match other.names.get(before.name).and_then(|name| name.origin.as_ref()) {
             Some(origin) => format!(" (at {origin})"),
@@ -273,16 +301,16 @@ impl Inner {
         };
         let finding = if before.entry >= first {
             let which = if before.entry == index { "twice in this entry" } else { "in an earlier entry too" };
-            Finding::new("duplicate-name", Severity::Warning, format!("{} is {which}{place}", shown(name)))
+            Finding::new("duplicate-name", Severity::Warning, format!("{what} is {which}{place}"))
                 .with_help("the last one counts; remove the other: gRPC itself refuses the whole file")
         } else if other.codes == entry.codes && other.settings == entry.settings {
             return None;
         } else {
-            let message = format!("{} has other values in an earlier table{place}", shown(name));
+            let message = format!("{what} has other values in an earlier table{place}");
             Finding::new("merge-conflict", Severity::Warning, message)
-                .with_help("the later table counts; remove the name from one of the two")
+                .with_help("the later table counts; remove the name from the earlier one")
         };
-        Some(finding.at(name.origin.clone()))
+        Some(finding.at(name.origin.clone()).about(whom.as_str()))
     }
 }
 
@@ -302,15 +330,6 @@ fn throttling_clashes(files: &[Arc<TableFile>]) -> Vec<Finding> {
                 .at(after.throttling_origin.clone())
         })
         .collect()
-}
-
-/// A name in the form that people know, such as `pkg.Service/Method`.
-fn shown(name: &EntryName) -> String {
-    match (name.service.as_str(), name.method.as_str()) {
-        ("", "") => "the entry for every service".to_owned(),
-        (service, "") => service.to_owned(),
-        (service, method) => format!("{service}/{method}"),
-    }
 }
 
 /// One name in a table: a method, a service, or everything.
@@ -339,9 +358,22 @@ impl<'a> TableName<'a> {
         self.entry
     }
 
-    /// Where the name stands; `None` for one that was given in code.
+    /// Where the method stands or, in a name of all methods, the service; `None` for a name that was given in code.
     #[must_use]
     pub fn origin(&self) -> Option<&'a SourceLocation> {
         self.name.origin.as_ref()
+    }
+
+    /// Where the service stands. It is the place of the name as a whole where the two are written as one.
+    #[must_use]
+    pub fn service_origin(&self) -> Option<&'a SourceLocation> {
+        self.name.service_origin.as_ref().or(self.name.origin.as_ref())
+    }
+}
+
+impl fmt::Display for TableName<'_> {
+    /// `pkg.Service/Method`, `pkg.Service`, or `*` for every service.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&shown_name(&self.name.service, &self.name.method))
     }
 }

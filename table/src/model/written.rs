@@ -68,7 +68,9 @@ pub(crate) struct OwnFields {
 /// What an entry is for: a method, a service, or (with neither) everything.
 #[derive(Debug, Clone)]
 pub(crate) struct Name {
+    /// The method or, if there is none, the service.
     pub(crate) span: Span,
+    pub(crate) service_span: Span,
     pub(crate) service: String,
     pub(crate) method: String,
 }

@@ -92,6 +92,7 @@ impl Reader<'_> {
         });
         Ok(NamedMethod {
             name: member.key.clone(),
+            name_span: member.key_span,
             span: member.key_span,
             codes_name: text(codes, "retry_codes_name")?,
             params_name: text(params, "retry_params_name")?,

@@ -97,7 +97,7 @@ fn unknown_name(name: &TableName<'_>, services: &[ServiceDescription]) -> Option
             with_suggestion(Finding::new("unknown-service", Severity::Warning, message), wanted, known)
         }
     };
-    Some(finding.at(name.origin().cloned()))
+    Some(finding.about(name.to_string()).at(name.origin().cloned()))
 }
 
 /// Whether a service has methods mixed in from the service of that name, and the method among them.

@@ -20,8 +20,8 @@ fn the_later_table_counts_and_says_so() {
     assert_eq!(policy.origin().unwrap().file(), Some("b.json"));
     assert_eq!(
         table.findings()[0].to_string(),
-        "b.json:1:29: warning[merge-conflict]: a.B/C has other values in an earlier table (at a.json:1:29); \
-         the later table counts; remove the name from one of the two"
+        "b.json:1:58: warning[merge-conflict]: a.B/C has other values in an earlier table (at a.json:1:58); \
+         the later table counts; remove the name from the earlier one"
     );
     assert_eq!(table.findings().len(), 1);
 }

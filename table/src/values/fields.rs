@@ -1,7 +1,7 @@
 //! The fields of one object, found by name.
 
 use crate::diagnostics::Findings;
-use crate::document::{Kind, Member, Node, Source};
+use crate::document::{Kind, Member, Node, Source, Span};
 use crate::{Dialect, Finding, Severity, TableError};
 use gax_retry::__private::closest;
 
@@ -163,6 +163,13 @@ fn snake_case(name: &str) -> String {
         text.push(character.to_ascii_lowercase());
     }
     text
+}
+
+/// Where the key of a member stands: a better place to point at than the bracket that its value begins with.
+pub(crate) fn key_span(object: &Node, value: &Node) -> Span {
+    let Kind::Object(members) = &object.kind else { return value.span };
+    let member = members.iter().find(|member| std::ptr::eq(&raw const member.value, value));
+    member.map_or(value.span, |member| member.key_span)
 }
 
 /// The members of an object under other names than these.

@@ -6,7 +6,7 @@ mod scalar;
 #[cfg(feature = "convert")]
 mod time;
 
-pub(crate) use fields::{FieldFinder, Fields, duplicate_key, rest};
+pub(crate) use fields::{FieldFinder, Fields, duplicate_key, key_span, rest};
 pub(crate) use scalar::Scalars;
 #[cfg(feature = "convert")]
 pub(crate) use time::{seconds_text, time_text};

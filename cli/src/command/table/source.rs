@@ -78,9 +78,13 @@ impl Reading {
 
     /// Reads a file that may turn out to be no table.
     pub(super) fn load(&self, path: &Path) -> Result<Loaded, Failure> {
-        let input = Input::table(path)?;
+        Ok(self.loaded(Input::table(path)?))
+    }
+
+    /// Reads what may turn out to be no table.
+    pub(super) fn loaded(&self, input: Input) -> Loaded {
         let table = self.read(&input, self.dialect());
-        Ok(Loaded { text: input.text(), input, table })
+        Loaded { text: input.text(), input, table }
     }
 
     /// The file's content as a table in that dialect.

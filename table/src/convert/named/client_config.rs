@@ -22,7 +22,7 @@ pub(in crate::convert) fn write_client_config(
     known: &[ServiceDescription],
 ) -> Conversion {
     let mut losses = Losses::new("a client config", table);
-    losses.lose_allowances();
+    losses.lose_suppressions();
     losses.lose_throttling("leave it to a gRPC service config");
     let nothing = Entry::nothing();
     let services = services(table, known, &nothing, &mut losses);

@@ -18,7 +18,7 @@ use std::time::Duration;
 /// The text of GAPIC YAML.
 pub(in crate::convert) fn write_gapic(table: &RetryTable, known: &[ServiceDescription]) -> Conversion {
     let mut losses = Losses::new("GAPIC YAML", table);
-    losses.lose_allowances();
+    losses.lose_suppressions();
     losses.lose_throttling("leave it to a gRPC service config");
     let nothing = Entry::nothing();
     let services = services(table, known, &nothing, &mut losses);

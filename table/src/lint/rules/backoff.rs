@@ -1,6 +1,6 @@
 //! The delays between attempts.
 
-use crate::lint::report::Report;
+use crate::lint::report::{Place, Report};
 use crate::lint::rule::{Needs, Rule};
 use crate::lint::subject::{EntryView, Subject};
 use crate::{Dialect, PolicyField, Severity};
@@ -12,36 +12,56 @@ const CAP_ABOVE_TIMEOUT: Rule = Rule::new(
     Severity::Warning,
     Needs::Table,
     "the longest delay is longer than the timeout",
+    "Write a maxBackoff below the timeout.",
 );
-const CAP_EQUALS_TIMEOUT: Rule =
-    Rule::new("cap-equals-timeout", Severity::Note, Needs::Table, "the longest delay is the timeout");
+const CAP_EQUALS_TIMEOUT: Rule = Rule::new(
+    "cap-equals-timeout",
+    Severity::Note,
+    Needs::Table,
+    "the longest delay is the timeout",
+    "Write a maxBackoff below the timeout.",
+);
 const BACKOFF_EXCEEDS_TIMEOUT: Rule = Rule::new(
     "backoff-exceeds-timeout",
     Severity::Warning,
     Needs::Table,
     "the first delay is as long as the timeout, so that nothing is retried",
+    "Write a shorter initialBackoff, or a longer timeout.",
 );
 const MAX_EQUALS_INITIAL: Rule = Rule::new(
     "max-equals-initial",
     Severity::Note,
     Needs::Table,
     "the longest delay is the first, so that the multiplier has no effect",
+    "Write a maxBackoff above initialBackoff.",
 );
-const MULTIPLIER_IS_1: Rule =
-    Rule::new("multiplier-is-1", Severity::Note, Needs::Table, "delays that do not grow");
+const MULTIPLIER_IS_1: Rule = Rule::new(
+    "multiplier-is-1",
+    Severity::Note,
+    Needs::Table,
+    "delays that do not grow",
+    "Write a multiplier above 1, such as 1.3.",
+);
 const MULTIPLIER_PRECISION: Rule = Rule::new(
     "multiplier-precision",
     Severity::Note,
     Needs::Table,
     "a multiplier that Google's Java generator rounds to one decimal",
+    "Write a multiplier with one decimal.",
 );
-const ZERO_DELAY: Rule =
-    Rule::new("zero-delay", Severity::Warning, Needs::Table, "a first delay of zero is written");
+const ZERO_DELAY: Rule = Rule::new(
+    "zero-delay",
+    Severity::Warning,
+    Needs::Table,
+    "a first delay of zero is written",
+    "Write a first delay such as 0.1s.",
+);
 const GENTLE_BACKOFF: Rule = Rule::new(
     "gentle-backoff-on-resource-exhausted",
     Severity::Warning,
     Needs::Table,
     "an overloaded service is asked again soon, and nearly as often",
+    "Start with a delay of a second or more, or double the delays.",
 );
 
 pub(super) static RULES: [Rule; 8] = [
@@ -88,7 +108,9 @@ fn delays(subject: &Subject<'_>, entry: &EntryView<'_>) -> RetryDelays {
 }
 
 fn zero(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
-    let Some(origin) = entry.policy.origin_of(PolicyField::InitialRetryDelay) else { return };
+    if entry.policy.origin_of(PolicyField::InitialRetryDelay).is_none() {
+        return;
+    }
     if initial(entry).is_some() {
         return;
     }
@@ -99,7 +121,7 @@ fn zero(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
         format!("a delay of zero counts as not set: the first one is {first:?}")
     };
     let help = "write a delay such as 0.1s: clients that do not wait keep an outage going";
-    report.add(&ZERO_DELAY, Some(origin), message, help);
+    report.add(&ZERO_DELAY, Place::value(entry, PolicyField::InitialRetryDelay), message, help);
 }
 
 fn cap(entry: &EntryView<'_>, report: &mut Report) {
@@ -107,7 +129,7 @@ fn cap(entry: &EntryView<'_>, report: &mut Report) {
     let Some(total) = settings.total_timeout() else { return };
     if let Some(initial) = initial(entry).filter(|initial| *initial >= total) {
         let message = format!("the first delay, {initial:?}, leaves no time for a retry within {total:?}");
-        let origin = entry.origin_of(PolicyField::InitialRetryDelay);
+        let origin = Place::value(entry, PolicyField::InitialRetryDelay);
         return report.add(
             &BACKOFF_EXCEEDS_TIMEOUT,
             origin,
@@ -116,7 +138,7 @@ fn cap(entry: &EntryView<'_>, report: &mut Report) {
         );
     }
     let Some(cap) = settings.max_retry_delay() else { return };
-    let origin = entry.origin_of(PolicyField::MaxRetryDelay);
+    let origin = Place::value(entry, PolicyField::MaxRetryDelay);
     if cap > total {
         let message = format!("the longest delay, {cap:?}, is longer than the timeout, {total:?}");
         let help = "no delay can get that long: write a part of the timeout, or a longer timeout";
@@ -135,19 +157,20 @@ fn cap(entry: &EntryView<'_>, report: &mut Report) {
 fn growth(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     let settings = entry.policy.settings();
     let Some(multiplier) = settings.retry_delay_multiplier() else { return };
-    let origin = entry.policy.origin_of(PolicyField::RetryDelayMultiplier);
+    let is_written = entry.policy.origin_of(PolicyField::RetryDelayMultiplier).is_some();
+    let origin = Place::value(entry, PolicyField::RetryDelayMultiplier);
     if let Some(initial) = initial(entry)
         && settings.max_retry_delay() == Some(initial)
         && multiplier > 1.0
     {
         let message =
             format!("the longest delay is the first, {initial:?}, so that the multiplier has no effect");
-        let origin = entry.origin_of(PolicyField::MaxRetryDelay);
+        let origin = Place::value(entry, PolicyField::MaxRetryDelay);
         report.add(&MAX_EQUALS_INITIAL, origin, message, "write a longer maximum, or 1 for the multiplier");
     }
-    if origin.is_some() && multiplier.to_bits() == 1.0_f64.to_bits() {
+    if is_written && multiplier.to_bits() == 1.0_f64.to_bits() {
         let help = "write a multiplier such as 1.3: in an outage clients that do not slow down keep it going";
-        report.add(&MULTIPLIER_IS_1, origin, "delays do not grow", help);
+        report.add(&MULTIPLIER_IS_1, origin.clone(), "delays do not grow", help);
     }
     let one_decimal: f64 = format!("{multiplier:.1}").parse().unwrap_or(multiplier);
     if subject.table.dialect() == Dialect::AsWritten && one_decimal.to_bits() != multiplier.to_bits() {
@@ -163,6 +186,6 @@ fn overload(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
         let message =
             format!("RESOURCE_EXHAUSTED is retried after {initial:?}, and delays grow by {multiplier} only");
         let help = "start with 1s or more, or double the delays: a service without resources needs time";
-        report.add(&GENTLE_BACKOFF, entry.origin_of(PolicyField::RetryableCodes), message, help);
+        report.add(&GENTLE_BACKOFF, Place::code(entry, Code::ResourceExhausted.into()), message, help);
     }
 }

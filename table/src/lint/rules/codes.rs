@@ -1,9 +1,9 @@
 //! The codes that are retried.
 
-use crate::lint::report::Report;
+use crate::Severity;
+use crate::lint::report::{Place, Report};
 use crate::lint::rule::{Needs, Rule};
 use crate::lint::subject::{EntryView, Subject};
-use crate::{PolicyField, Severity};
 use gax_retry::{Code, CodeSet};
 
 const PERMANENT_CODE: Rule = Rule::new(
@@ -11,18 +11,21 @@ const PERMANENT_CODE: Rule = Rule::new(
     Severity::Warning,
     Needs::Table,
     "a code that is the same however often one asks",
+    "Leave the code out.",
 );
 const INTERNAL_OR_UNKNOWN: Rule = Rule::new(
     "internal-or-unknown-retried",
     Severity::Warning,
     Needs::Table,
     "INTERNAL or UNKNOWN is retried, which may stand for anything",
+    "Retry UNAVAILABLE only.",
 );
 const RISKY_DEFAULT: Rule = Rule::new(
     "risky-code-in-service-default",
     Severity::Warning,
     Needs::Table,
     "INTERNAL, UNKNOWN or ABORTED is retried for all methods of a service",
+    "Leave the code out, or name the methods that are safe to retry.",
 );
 
 pub(super) static RULES: [Rule; 3] = [PERMANENT_CODE, INTERNAL_OR_UNKNOWN, RISKY_DEFAULT];
@@ -45,17 +48,21 @@ const RISKY: [Code; 3] = [Code::Unknown, Code::Aborted, Code::Internal];
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     for entry in subject.entries.iter().filter(|entry| entry.retries()) {
         let codes = entry.policy.codes();
-        let origin = entry.origin_of(PolicyField::RetryableCodes);
         let permanent = among(codes, &PERMANENT);
         if !permanent.is_empty() {
             let help = "leave it out: the same request gets the same reply";
-            report.add(&PERMANENT_CODE, origin, format!("{permanent} is retried"), help);
+            report.add(
+                &PERMANENT_CODE,
+                Place::code(entry, permanent),
+                format!("{permanent} is retried"),
+                help,
+            );
         }
         let vague = among(codes, &VAGUE);
         if !vague.is_empty() {
             let message = format!("{vague} is retried{}", affected(subject, entry));
             let help = "retry UNAVAILABLE only, unless the service promises that nothing was done";
-            report.add(&INTERNAL_OR_UNKNOWN, origin, message, help);
+            report.add(&INTERNAL_OR_UNKNOWN, Place::code(entry, vague), message, help);
         }
         let risky = among(codes, &RISKY);
         let default = entry.names.iter().find(|name| name.method().is_none());
@@ -63,7 +70,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
             let whom = if default.service().is_empty() { "every service" } else { default.service() };
             let message = format!("{risky} is retried for all methods of {whom}");
             let help = "name the methods that may safely be called twice";
-            report.add(&RISKY_DEFAULT, origin, message, help);
+            report.add(&RISKY_DEFAULT, Place::code(entry, risky), message, help);
         }
     }
 }
@@ -74,7 +81,7 @@ pub(super) fn among(codes: CodeSet, wanted: &[Code]) -> CodeSet {
 
 /// How many methods an entry is for, if that is known.
 fn affected(subject: &Subject<'_>, entry: &EntryView<'_>) -> String {
-    match (subject.services, subject.rpcs_of(entry).count()) {
+    match (&subject.services, subject.rpcs_of(entry).count()) {
         (None, _) => String::new(),
         (Some(_), 1) => ", for one method".to_owned(),
         (Some(_), count) => format!(", for {count} methods"),

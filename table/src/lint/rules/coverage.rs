@@ -1,10 +1,10 @@
 //! Services and methods that a table leaves out.
 
-use crate::Severity;
 use crate::lint::action::{Action, begins_with_word};
-use crate::lint::report::Report;
+use crate::lint::report::{Place, Report};
 use crate::lint::rule::{Needs, Rule};
 use crate::lint::subject::{Rpc, Subject};
+use crate::{Severity, TableName};
 use std::collections::HashMap;
 
 const SERVICE_WITHOUT_ENTRY: Rule = Rule::new(
@@ -12,55 +12,59 @@ const SERVICE_WITHOUT_ENTRY: Rule = Rule::new(
     Severity::Warning,
     Needs::Services,
     "a service that the table does not name: its calls have no deadline",
+    "Add an entry with a timeout for the service.",
 );
 const METHOD_WITHOUT_ENTRY: Rule = Rule::new(
     "method-without-entry",
     Severity::Warning,
     Needs::Services,
     "a method that the table leaves out, though it names others of its service",
+    "Add the method's name to an entry; to one without a retry policy unless the method is safe to retry.",
 );
 const READ_WITHOUT_RETRY: Rule = Rule::new(
     "read-without-retry",
     Severity::Note,
     Needs::Services,
     "a method that only reads is not retried",
+    "Retry the method on UNAVAILABLE.",
 );
 const GET_LIST_MISMATCH: Rule = Rule::new(
     "get-list-mismatch",
     Severity::Note,
     Needs::Services,
     "of two methods that read the same thing one is retried and one is not",
+    "Give both methods the same entry.",
 );
 
 pub(super) static RULES: [Rule; 4] =
     [SERVICE_WITHOUT_ENTRY, METHOD_WITHOUT_ENTRY, READ_WITHOUT_RETRY, GET_LIST_MISMATCH];
 
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
-    for service in subject.services.unwrap_or_default() {
-        let rpcs: Vec<&Rpc<'_>> = subject
-            .rpcs
-            .iter()
-            .filter(|rpc| rpc.service.name() == service.name() && !rpc.is_mixed_in())
-            .collect();
-        if rpcs.is_empty() {
-            continue;
-        }
+    // The table's first name of each service.
+    let mut firsts: HashMap<&str, TableName<'_>> = HashMap::new();
+    for name in subject.table.names() {
+        firsts.entry(name.service()).or_insert(name);
+    }
+    for all in subject.rpcs_by_service() {
+        let rpcs: Vec<&Rpc<'_>> = all.iter().filter(|rpc| !rpc.is_mixed_in()).collect();
+        let Some(service) = rpcs.first().map(|rpc| rpc.service.name()) else { continue };
         if rpcs.iter().all(|rpc| rpc.policy.is_none()) {
-            let message = format!("the table has nothing for the service {}", service.name());
+            let message = format!("the table has nothing for the service {service}");
             let help =
                 "add an entry with a timeout for it, or its calls are neither retried nor bounded in time";
-            report.add(&SERVICE_WITHOUT_ENTRY, None, message, help);
+            let place = Place::beside(None, service.to_owned());
+            report.add(&SERVICE_WITHOUT_ENTRY, place, message, help);
             continue;
         }
         for rpc in &rpcs {
-            method(subject, rpc, report);
+            method(firsts.get(service), rpc, report);
         }
         pairs(&rpcs, report);
     }
 }
 
-fn method(subject: &Subject<'_>, rpc: &Rpc<'_>, report: &mut Report) {
-    let name = format!("{}/{}", rpc.service.name(), rpc.method.name());
+fn method(first: Option<&TableName<'_>>, rpc: &Rpc<'_>, report: &mut Report) {
+    let name = rpc.full_name();
     match rpc.policy {
         None => {
             let message = format!("the table has nothing for {name}, though it names others of its service");
@@ -69,17 +73,12 @@ fn method(subject: &Subject<'_>, rpc: &Rpc<'_>, report: &mut Report) {
             } else {
                 "add its name to an entry without a retry policy, or its calls are not bounded in time"
             };
-            let first = subject.table.names().find(|name| name.service() == rpc.service.name());
-            report.add(&METHOD_WITHOUT_ENTRY, first.and_then(|name| name.origin()), message, help);
+            report.add(&METHOD_WITHOUT_ENTRY, Place::beside(first, name), message, help);
         }
         Some(policy) if policy.codes().is_empty() && rpc.reads() => {
             let message = format!("{name} only reads and is not retried");
-            report.add(
-                &READ_WITHOUT_RETRY,
-                rpc.origin(),
-                message,
-                "retry it on UNAVAILABLE: reading twice is safe",
-            );
+            let help = "retry it on UNAVAILABLE: reading twice is safe";
+            report.add(&READ_WITHOUT_RETRY, Place::method(rpc), message, help);
         }
         Some(_) => {}
     }
@@ -110,7 +109,7 @@ fn pairs(rpcs: &[&Rpc<'_>], report: &mut Report) {
                 without.method.name(),
                 with.method.name()
             );
-            report.add(&GET_LIST_MISMATCH, without.origin(), message, "give both the same entry");
+            report.add(&GET_LIST_MISMATCH, Place::method(without), message, "give both the same entry");
         }
     }
 }

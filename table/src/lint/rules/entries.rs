@@ -1,29 +1,42 @@
 //! Entries that do nothing, or the same as others.
 
 use super::names::MIXED_IN;
-use crate::lint::report::Report;
+use crate::Severity;
+use crate::lint::report::{Place, Report};
 use crate::lint::rule::{Needs, Rule};
-use crate::lint::subject::{EntryView, Rpc, Subject};
-use crate::{ServiceDescription, Severity};
+use crate::lint::services::KnownService;
+use crate::lint::subject::{EntryView, Subject};
 use gax_retry::RetrySettings;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-const DEAD_ENTRY: Rule =
-    Rule::new("dead-entry", Severity::Warning, Needs::Services, "an entry that is for no method");
+const DEAD_ENTRY: Rule = Rule::new(
+    "dead-entry",
+    Severity::Warning,
+    Needs::Services,
+    "an entry that is for no method",
+    "Correct the entry's names, or remove it.",
+);
 const DEFAULT_SHADOWED: Rule = Rule::new(
     "default-shadowed",
     Severity::Note,
     Needs::Services,
     "an entry for a service whose methods all have entries of their own",
+    "Remove the service's name from the entry.",
 );
-const SAME_SETTINGS: Rule =
-    Rule::new("same-settings-two-entries", Severity::Note, Needs::Table, "two entries that say the same");
+const SAME_SETTINGS: Rule = Rule::new(
+    "same-settings-two-entries",
+    Severity::Note,
+    Needs::Table,
+    "two entries that say the same",
+    "Move the names of both into one entry.",
+);
 const CATCH_ALL_NAME: Rule = Rule::new(
     "catch-all-name",
     Severity::Note,
     Needs::Table,
     "an entry for every service, which Google's generators do not apply",
+    "Name the services that are meant.",
 );
 
 pub(super) static RULES: [Rule; 4] = [DEAD_ENTRY, DEFAULT_SHADOWED, SAME_SETTINGS, CATCH_ALL_NAME];
@@ -40,46 +53,49 @@ struct Content {
 }
 
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
+    // The services of which a method has no entry of its own.
+    let unnamed = subject.rpcs.iter().filter(|rpc| !rpc.is_named()).map(|rpc| rpc.service.name()).collect();
     let mut seen: HashMap<Content, &EntryView<'_>> = HashMap::new();
     for entry in &subject.entries {
-        let origin = entry.policy.origin();
         for name in entry.names.iter().filter(|name| name.service().is_empty() && name.method().is_none()) {
             let help = "name the services: Google's generators do not apply an entry for everything";
-            report.add(&CATCH_ALL_NAME, name.origin(), "this entry is for every service", help);
+            report.add(&CATCH_ALL_NAME, Place::name(name), "this entry is for every service", help);
         }
-        if let Some(first) = seen.get(&content(entry)) {
+        let content = content(entry);
+        if let Some(first) = seen.get(&content) {
             let place = first.policy.origin().map_or_else(String::new, |origin| format!(" (at {origin})"));
             let message = format!("this entry says the same as an earlier one{place}");
-            report.add(&SAME_SETTINGS, origin, message, "move its names there, or give it values of its own");
+            report.add(&SAME_SETTINGS, Place::entry(entry), message, "move its names there");
         } else {
-            seen.insert(content(entry), entry);
+            seen.insert(content, entry);
         }
-        check_use(subject, entry, report);
+        check_use(subject, &unnamed, entry, report);
     }
-}
-
-fn has_method(service: &ServiceDescription, name: &str) -> bool {
-    service.methods().iter().any(|method| method.name() == name) || MIXED_IN.contains(&name)
 }
 
 /// What only the services can tell.
-fn check_use(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
-    let Some(services) = subject.services else { return };
-    let known = || services.iter().chain(subject.imported);
-    let resolves = entry.names.iter().any(|name| {
-        let mut service = known().filter(|service| service.name() == name.service());
-        name.service().is_empty() && name.method().is_none()
-            || service.any(|service| name.method().is_none_or(|method| has_method(service, method)))
+fn check_use(subject: &Subject<'_>, unnamed: &HashSet<&str>, entry: &EntryView<'_>, report: &mut Report) {
+    if subject.services.is_none() {
+        return;
+    }
+    let has_method =
+        |service: &KnownService<'_>, name| service.methods.contains(name) || MIXED_IN.contains(&name);
+    let resolves = entry.names.iter().any(|name| match name.method() {
+        None if name.service().is_empty() => true,
+        method => subject
+            .find(name.service())
+            .is_some_and(|service| method.is_none_or(|method| has_method(service, method))),
     });
     if !resolves {
         let message = "no name of this entry is one of a method or service, so it has no effect";
-        return report.add(&DEAD_ENTRY, entry.policy.origin(), message, "correct its names, or remove it");
+        return report.add(&DEAD_ENTRY, Place::entry(entry), message, "correct its names, or remove it");
     }
     for name in entry.names.iter().filter(|name| name.method().is_none()) {
-        let mut own = subject.rpcs.iter().filter(|rpc| rpc.service.name() == name.service()).peekable();
-        if own.peek().is_some() && own.all(Rpc::is_named) {
+        let service = subject.services.as_ref().and_then(|services| services.get(name.service()));
+        if service.is_some_and(|known| !known.methods.is_empty() && !unnamed.contains(known.service.name())) {
             let message = format!("every method of {} has an entry of its own", name.service());
-            report.add(&DEFAULT_SHADOWED, name.origin(), message, "remove the name: it has no effect yet");
+            let help = "remove the name: it has no effect yet";
+            report.add(&DEFAULT_SHADOWED, Place::name(name), message, help);
         }
     }
 }

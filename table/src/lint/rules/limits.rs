@@ -1,6 +1,6 @@
 //! What bounds an operation: timeouts and the number of attempts.
 
-use crate::lint::report::Report;
+use crate::lint::report::{Place, Report};
 use crate::lint::rule::{Needs, Rule};
 use crate::lint::subject::{EntryView, Subject};
 use crate::{Dialect, PolicyField, Severity};
@@ -12,23 +12,36 @@ const MAX_ATTEMPTS_ABOVE_5: Rule = Rule::new(
     Severity::Note,
     Needs::Table,
     "more attempts than gRPC itself ever makes",
+    "Write a number from 2 to 5.",
 );
 const DEADLINE_RETRY_UNREACHABLE: Rule = Rule::new(
     "deadline-retry-unreachable",
     Severity::Warning,
     Needs::Table,
     "DEADLINE_EXCEEDED is retried, though an attempt may use up all the time there is",
+    "Leave DEADLINE_EXCEEDED out, or give attempts a shorter timeout than the operation (initial_rpc_timeout in TOML).",
 );
 const NO_TIMEOUT: Rule = Rule::new(
     "no-timeout",
     Severity::Warning,
     Needs::Table,
     "an entry without a timeout: a call may hang for ever",
+    "Write a timeout above zero.",
 );
-const LONG_UNARY_TIMEOUT: Rule =
-    Rule::new("long-unary-timeout", Severity::Note, Needs::Table, "a unary call may take more than an hour");
-const SHORT_TIMEOUT: Rule =
-    Rule::new("short-timeout", Severity::Note, Needs::Table, "a timeout of less than five seconds");
+const LONG_UNARY_TIMEOUT: Rule = Rule::new(
+    "long-unary-timeout",
+    Severity::Note,
+    Needs::Table,
+    "a unary call may take more than an hour",
+    "Write an hour or less, or make the method a long-running operation.",
+);
+const SHORT_TIMEOUT: Rule = Rule::new(
+    "short-timeout",
+    Severity::Note,
+    Needs::Table,
+    "a timeout of less than five seconds",
+    "Write five seconds or more.",
+);
 
 pub(super) static RULES: [Rule; 5] =
     [MAX_ATTEMPTS_ABOVE_5, DEADLINE_RETRY_UNREACHABLE, NO_TIMEOUT, LONG_UNARY_TIMEOUT, SHORT_TIMEOUT];
@@ -50,13 +63,13 @@ fn attempts(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     let attempts = entry.policy.settings().max_attempts().filter(|count| *count > MOST_ATTEMPTS);
     if let (Some(count), Dialect::AsWritten) = (attempts, subject.table.dialect()) {
         let message = format!("gRPC itself makes {MOST_ATTEMPTS} attempts at most, not {count}");
-        let origin = entry.origin_of(PolicyField::MaxAttempts);
+        let origin = Place::value(entry, PolicyField::MaxAttempts);
         report.add(&MAX_ATTEMPTS_ABOVE_5, origin, message, "write a number from 2 to 5");
     }
 }
 
 fn timeout(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
-    let origin = entry.origin_of(PolicyField::TotalTimeout);
+    let origin = Place::value(entry, PolicyField::TotalTimeout);
     let Some(total) = entry.policy.settings().total_timeout() else {
         if entry.policy.settings().max_rpc_timeout().is_none() && !entry.names.is_empty() {
             let help = "write a timeout above zero, or a call may hang for ever";
@@ -67,7 +80,12 @@ fn timeout(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     if total < SHORT {
         let message =
             format!("a timeout of {total:?} leaves little time for a slow reply, and none for a retry");
-        report.add(&SHORT_TIMEOUT, origin, message, "check that the service's slow replies fit");
+        report.add(
+            &SHORT_TIMEOUT,
+            origin.clone(),
+            message,
+            "write 5s or more, unless slow replies are known to take less",
+        );
     }
     // Without services any method may be unary.
     let mut unary = subject.rpcs_of(entry).filter(|rpc| rpc.method.kind().is_unary());
@@ -86,6 +104,11 @@ fn unreachable(entry: &EntryView<'_>, report: &mut Report) {
         let message = format!("DEADLINE_EXCEEDED is retried, but an attempt may take the whole {total:?}");
         let help = "give attempts a shorter timeout than the operation, or leave the code out: \
                     after an attempt's timeout no time is left for a retry";
-        report.add(&DEADLINE_RETRY_UNREACHABLE, entry.origin_of(PolicyField::RetryableCodes), message, help);
+        report.add(
+            &DEADLINE_RETRY_UNREACHABLE,
+            Place::code(entry, Code::DeadlineExceeded.into()),
+            message,
+            help,
+        );
     }
 }

@@ -1,41 +1,60 @@
 //! Names in a table that name nothing.
 
-use crate::lint::report::Report;
+use crate::lint::report::{Place, Report};
 use crate::lint::rule::{Needs, Rule};
+use crate::lint::services::{KnownService, KnownServices};
 use crate::lint::subject::Subject;
-use crate::lint::version::{is_version, package, without_version};
-use crate::{MethodDescription, ServiceDescription, Severity, TableName};
-use gax_retry::__private::closest;
+use crate::lint::version::{is_version, package};
+use crate::{Severity, TableName};
 
-const MALFORMED_NAME: Rule =
-    Rule::new("malformed-name", Severity::Error, Needs::Table, "a name that no service or method can have");
+const MALFORMED_NAME: Rule = Rule::new(
+    "malformed-name",
+    Severity::Error,
+    Needs::Table,
+    "a name that no service or method can have",
+    "Write the service's full name, package.Service, and the method as in the proto.",
+);
 const WRONG_VERSION_NAME: Rule = Rule::new(
     "wrong-version-name",
     Severity::Error,
     Needs::Services,
     "a service's name with another version, or without a dot",
+    "Write the service's name as the protos have it.",
 );
 const NAME_OF_ANOTHER_API: Rule = Rule::new(
     "name-of-another-api",
     Severity::Error,
     Needs::Services,
     "a service of an API that is not here",
+    "Correct the package, or remove the name.",
 );
-const UNKNOWN_SERVICE: Rule =
-    Rule::new("unknown-service", Severity::Error, Needs::Services, "a service that no proto has");
+const UNKNOWN_SERVICE: Rule = Rule::new(
+    "unknown-service",
+    Severity::Error,
+    Needs::Services,
+    "a service that no proto has",
+    "Correct the service's name, or remove the name.",
+);
 const NEAR_MISS_METHOD: Rule = Rule::new(
     "near-miss-method",
     Severity::Error,
     Needs::Services,
     "a method that no proto has, spelled almost as one that is there",
+    "Write the method's name as the proto has it.",
 );
-const UNKNOWN_METHOD: Rule =
-    Rule::new("unknown-method", Severity::Error, Needs::Services, "a method that its service does not have");
+const UNKNOWN_METHOD: Rule = Rule::new(
+    "unknown-method",
+    Severity::Error,
+    Needs::Services,
+    "a method that its service does not have",
+    "Remove the name, or correct it.",
+);
 const MIXIN_NAME: Rule = Rule::new(
     "mixin-name",
     Severity::Warning,
     Needs::Table,
     "a service that is mixed in: generated clients look for its methods under their own service",
+    "Name the method under the service that has it mixed in.",
 );
 
 pub(super) static RULES: [Rule; 7] = [
@@ -69,16 +88,17 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     let names = || subject.table.names().filter(|name| !name.service().is_empty());
     let is_own_api = names().all(|name| MIXINS.contains(&name.service()));
     for name in names() {
-        match subject.services {
+        match &subject.services {
             Some(services) => check_known(subject, services, &name, report),
             None => drop(malformed(&name, report)),
         }
-        let is_known = subject.services.is_some_and(|services| find(services, name.service()).is_some());
+        let is_known =
+            subject.services.as_ref().is_some_and(|services| services.get(name.service()).is_some());
         if MIXINS.contains(&name.service()) && !is_own_api && !is_known {
             let message = format!("{} is mixed into other services", name.service());
             let help =
                 "name the method under the service that has it mixed in: Google's Java clients look there";
-            report.add(&MIXIN_NAME, name.origin(), message, help);
+            report.add(&MIXIN_NAME, Place::service(&name), message, help);
         }
     }
 }
@@ -90,13 +110,18 @@ fn malformed(name: &TableName<'_>, report: &mut Report) -> bool {
     if !service.split('.').all(word) {
         let message = format!("{service:?} can't be the name of a service");
         let help = "write its package, a dot and its name, such as example.v1.Library";
-        report.add(&MALFORMED_NAME, name.origin(), message, help);
+        report.add(&MALFORMED_NAME, Place::service(name), message, help);
     } else if !word(method) {
         let message = format!("{method:?} can't be the name of a method");
-        report.add(&MALFORMED_NAME, name.origin(), message, "write it as in the proto file, such as GetBook");
+        report.add(
+            &MALFORMED_NAME,
+            Place::name(name),
+            message,
+            "write it as in the proto file, such as GetBook",
+        );
     } else if service.rsplit('.').next().is_some_and(is_version) {
         let message = format!("{service:?} is a package, not a service");
-        report.add(&MALFORMED_NAME, name.origin(), message, "add a dot and the service's name");
+        report.add(&MALFORMED_NAME, Place::service(name), message, "add a dot and the service's name");
     } else {
         return false;
     }
@@ -105,63 +130,51 @@ fn malformed(name: &TableName<'_>, report: &mut Report) -> bool {
 
 fn check_known(
     subject: &Subject<'_>,
-    services: &[ServiceDescription],
+    services: &KnownServices<'_>,
     name: &TableName<'_>,
     report: &mut Report,
 ) {
     let wanted = name.service();
-    match find(services, wanted).or_else(|| find(subject.imported, wanted)) {
-        Some(service) => check_method(service, name, report),
+    match subject.find(wanted) {
+        Some(service) => check_method(services, service, name, report),
         None if MIXINS.contains(&wanted) || malformed(name, report) => {}
         None => unknown_service(services, name, report),
     }
 }
 
-fn check_method(service: &ServiceDescription, name: &TableName<'_>, report: &mut Report) {
-    let methods = || service.methods().iter().map(MethodDescription::name);
+fn check_method(
+    services: &KnownServices<'_>,
+    known: &KnownService<'_>,
+    name: &TableName<'_>,
+    report: &mut Report,
+) {
     let Some(wanted) = name.method() else { return };
-    if methods().any(|known| known == wanted) || MIXED_IN.contains(&wanted) {
+    if known.methods.contains(wanted) || MIXED_IN.contains(&wanted) {
         return;
     }
-    let message = format!("the service {} has no method {wanted:?}", service.name());
-    if let Some(close) = closest(wanted.trim(), methods()) {
-        report.add(&NEAR_MISS_METHOD, name.origin(), message, format!("did you mean {close:?}?"));
+    let message = format!("the service {} has no method {wanted:?}", known.service.name());
+    if let Some(close) = services.suggest_method(known, wanted.trim()) {
+        report.add(&NEAR_MISS_METHOD, Place::name(name), message, format!("did you mean {close:?}?"));
     } else {
-        report.add(
-            &UNKNOWN_METHOD,
-            name.origin(),
-            message,
-            "remove the name, or correct it: it has no effect",
-        );
+        let help = "remove the name, or correct it: it has no effect";
+        report.add(&UNKNOWN_METHOD, Place::name(name), message, help);
     }
 }
 
-fn unknown_service(services: &[ServiceDescription], name: &TableName<'_>, report: &mut Report) {
-    let wanted = name.service();
+fn unknown_service(services: &KnownServices<'_>, name: &TableName<'_>, report: &mut Report) {
+    let (wanted, place) = (name.service(), Place::service(name));
     let message = format!("there is no service {wanted:?}");
-    let plain = |name: &str| without_version(name).replace('.', "").to_lowercase();
-    let versionless = services.iter().find(|known| {
-        let squeezed = known.name().replace('.', "") == wanted.replace('.', "");
-        squeezed || plain(known.name()) == plain(wanted)
-    });
-    if let Some(known) = versionless {
-        let help = format!("did you mean {:?}?", known.name());
-        return report.add(&WRONG_VERSION_NAME, name.origin(), message, help);
+    if let Some(known) = services.nearly(wanted) {
+        return report.add(&WRONG_VERSION_NAME, place, message, format!("did you mean {known:?}?"));
     }
-    let mut known = services.iter().map(ServiceDescription::name);
-    if let Some(close) = closest(wanted, known.clone()) {
-        return report.add(&UNKNOWN_SERVICE, name.origin(), message, format!("did you mean {close:?}?"));
+    if let Some(close) = services.suggest(wanted) {
+        return report.add(&UNKNOWN_SERVICE, place, message, format!("did you mean {close:?}?"));
     }
-    let api = without_version(package(wanted));
-    if known.any(|known| without_version(package(known)) == api) {
+    if services.has_package_of(wanted) {
         let help = "remove the name, or correct it: it has no effect";
-        return report.add(&UNKNOWN_SERVICE, name.origin(), message, help);
+        return report.add(&UNKNOWN_SERVICE, place, message, help);
     }
     let help =
         format!("no service here is of the package {:?}: remove the name, or correct it", package(wanted));
-    report.add(&NAME_OF_ANOTHER_API, name.origin(), message, help);
-}
-
-fn find<'a>(services: &'a [ServiceDescription], name: &str) -> Option<&'a ServiceDescription> {
-    services.iter().find(|service| service.name() == name)
+    report.add(&NAME_OF_ANOTHER_API, place, message, help);
 }

@@ -10,6 +10,7 @@ const SIBLING_DRIFT: Rule = Rule::new(
     Severity::Note,
     Needs::Siblings,
     "the same method has other codes or limits in another version of its API",
+    "Give both versions the same values, or ignore the finding in gax.toml with the reason.",
 );
 
 pub(super) static RULES: [Rule; 1] = [SIBLING_DRIFT];
@@ -80,8 +81,9 @@ fn drift(versions: &[(&str, &RetryTable)], method: &str) -> Vec<Finding> {
             let name = table.names().find(named);
             let origin = name.and_then(|name| name.origin()).or(policy.origin());
             let finding = Finding::new(SIBLING_DRIFT.id(), SIBLING_DRIFT.severity(), message);
-            let help = "give both the same values, or say in a comment why they differ";
-            findings.push(finding.with_help(help).at(origin.cloned()));
+            let help = "give both the same values, or say in gax.toml why they differ";
+            let finding = finding.with_help(help).about(format!("{service}/{method}"));
+            findings.push(finding.at(origin.cloned()));
         }
     }
     findings

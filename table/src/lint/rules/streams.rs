@@ -1,7 +1,7 @@
 //! Methods whose requests are streams.
 
 use crate::Severity;
-use crate::lint::report::Report;
+use crate::lint::report::{Place, Report};
 use crate::lint::rule::{Needs, Rule};
 use crate::lint::subject::Subject;
 
@@ -10,6 +10,7 @@ const POLICY_ON_CLIENT_STREAM: Rule = Rule::new(
     Severity::Warning,
     Needs::Services,
     "a retry policy for a method whose requests are a stream: nothing retries it",
+    "Give the method an entry with a timeout only.",
 );
 
 pub(super) static RULES: [Rule; 1] = [POLICY_ON_CLIENT_STREAM];
@@ -23,7 +24,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
                 rpc.method.name()
             );
             let help = "remove the name, or give the method an entry with a timeout only";
-            report.add(&POLICY_ON_CLIENT_STREAM, rpc.origin(), message, help);
+            report.add(&POLICY_ON_CLIENT_STREAM, Place::method(rpc), message, help);
         }
     }
 }

@@ -1,25 +1,29 @@
 //! What a table allows, though there is nothing to allow.
 
 use crate::lint::rule::{Needs, Rule};
-use crate::{Finding, RetryTable, Severity};
+use crate::{Finding, Severity, Suppression};
 use gax_retry::__private::closest;
+use std::collections::HashSet;
 
-const UNUSED_ALLOW: Rule =
-    Rule::new("unused-allow", Severity::Warning, Needs::Table, "a suppression that nothing is found for");
+const UNUSED_ALLOW: Rule = Rule::new(
+    "unused-allow",
+    Severity::Warning,
+    Needs::Table,
+    "a suppression that nothing is found for",
+    "Remove the suppression, or correct the rule's name.",
+);
 
 pub(super) static RULES: [Rule; 1] = [UNUSED_ALLOW];
 
-/// The findings about suppressions that cover none of these findings. One for a rule that could not be
-/// applied is left alone.
+/// The findings about suppressions that are for nothing. One for a rule that could not be applied is left alone.
 pub(in crate::lint) fn unused_suppressions(
-    table: &RetryTable,
-    findings: &[Finding],
+    suppressions: &[&Suppression],
+    used: &HashSet<usize>,
     rules: &[&Rule],
     knows_services: bool,
 ) -> Vec<Finding> {
     let mut unused = Vec::new();
-    for suppression in table.suppressions() {
-        let covers = |finding: &Finding| suppression.covers(finding.rule(), finding.origin());
+    for (number, suppression) in suppressions.iter().enumerate() {
         let rule = rules.iter().find(|rule| rule.id() == suppression.rule());
         let (message, help) = match rule {
             None => {
@@ -27,7 +31,7 @@ pub(in crate::lint) fn unused_suppressions(
                 let help = close.map_or("remove it".to_owned(), |close| format!("did you mean {close}?"));
                 (format!("there is no rule {:?}", suppression.rule()), help)
             }
-            Some(rule) if !is_applied(rule, knows_services) || findings.iter().any(covers) => continue,
+            Some(rule) if !is_applied(rule, knows_services) || used.contains(&number) => continue,
             Some(rule) => (format!("nothing is found here by {rule}"), "remove the suppression".to_owned()),
         };
         let finding = Finding::new(UNUSED_ALLOW.id(), UNUSED_ALLOW.severity(), message);

@@ -73,7 +73,7 @@ fn entries_without_methods() {
     let own = service("a.B", &["Move", "Turn"]);
     let dead = timeout_only(&[name("a.B", "Gone")], "50s");
     let all = timeout_only(&names("a.B", &["Move", "Turn"]), "60s");
-    assert_eq!(said(&[&dead, &all], std::slice::from_ref(&own)), ["dead-entry", "unknown-method"]);
+    assert_eq!(said(&[&dead, &all], std::slice::from_ref(&own)), ["unknown-method", "dead-entry"]);
     let default = timeout_only(&[name("a.B", "")], "50s");
     assert_eq!(said(&[&default, &all], std::slice::from_ref(&own)), ["default-shadowed"]);
     let one = timeout_only(&[name("a.B", "Move")], "60s");
@@ -86,7 +86,7 @@ fn methods_without_entries() {
     let one = timeout_only(&[name("a.B", "Move")], "60s");
     let found = findings(&table(&[&one]), &services);
     assert_eq!(rules(&found), ["method-without-entry", "service-without-entry"]);
-    assert_eq!((found[0].origin().unwrap().column(), found[1].origin()), (29, None));
+    assert_eq!((found[0].origin().unwrap().column(), found[1].origin()), (41, None));
     assert_eq!(
         found[0].message(),
         "the table has nothing for a.B/Turn, though it names others of its service"

@@ -50,6 +50,7 @@ fn every_rule_has_a_name_of_its_own() {
             "{rule}"
         );
         assert!(!rule.summary().ends_with('.'), "{rule}");
+        assert!(rule.advice().ends_with('.'), "{rule}");
     }
 }
 

@@ -190,6 +190,7 @@ fn read_method(
     };
     let method = NamedMethod {
         name: needed_name(context, node, name, "a method")?,
+        name_span: name.map_or(node.span, |name| name.span),
         span: node.span,
         codes_name: text(codes, "retry_codes_name")?,
         params_name: text(params, "retry_params_name")?,

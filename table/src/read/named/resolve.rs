@@ -73,7 +73,8 @@ fn resolve(source: &Source, names: &Names<'_>, method: &NamedMethod) -> Result<E
         names: vec![EntryName {
             service: service.name.clone(),
             method: method.name.clone(),
-            origin: Some(source.origin(method.span)),
+            origin: Some(source.origin(method.name_span)),
+            service_origin: None,
         }],
         codes: codes.codes,
         settings,

@@ -34,6 +34,7 @@ pub(crate) struct NamedParams {
 #[derive(Debug)]
 pub(crate) struct NamedMethod {
     pub(crate) name: String,
+    pub(crate) name_span: Span,
     pub(crate) span: Span,
     pub(crate) codes_name: Option<Located<String>>,
     pub(crate) params_name: Option<Located<String>>,

@@ -1,11 +1,11 @@
 //! A document's nodes to a [`ServiceConfig`].
 
 use crate::diagnostics::Findings;
-use crate::document::{Node, Source};
+use crate::document::{Node, Source, Span};
 use crate::model::written::{
     HedgingPolicy, MethodConfig, Name, OwnFields, RetryPolicy, ServiceConfig, Throttling,
 };
-use crate::values::{FieldFinder, Fields, Scalars, rest};
+use crate::values::{FieldFinder, Fields, Scalars, key_span, rest};
 use crate::{Dialect, Finding, Severity, TableError};
 
 /// Reads a service config. What the dialect's reader refuses is an error.
@@ -45,7 +45,7 @@ impl Reader<'_> {
             methods: methods.iter().map(|node| self.method(node)).collect::<Result<_, _>>()?,
             beside: Vec::new(),
             suppressions: Vec::new(),
-            throttling: throttling.map(|node| self.throttling(node)).transpose()?,
+            throttling: throttling.map(|node| self.throttling(node, key_span(root, node))).transpose()?,
             #[cfg(feature = "convert")]
             rest: rest(root, &["methodConfig", "retryThrottling"]),
             unrecognized_code: self.scalars.unrecognized.get(),
@@ -65,7 +65,7 @@ impl Reader<'_> {
         let [names, timeout, retry, hedging, wait, request_bytes, response_bytes] =
             self.find(node, "a method config", names)?;
         if let (Some(_), Some(hedging)) = (retry, hedging) {
-            return Err(self.both_policies(hedging));
+            return Err(self.both_policies(key_span(node, hedging)));
         }
         let wait_for_ready = wait.map(|node| self.scalars.boolean(node, "waitForReady")).transpose()?;
         for (node, field) in [
@@ -85,8 +85,10 @@ impl Reader<'_> {
             span: node.span,
             names: names.iter().map(|node| self.name(node)).collect::<Result<_, _>>()?,
             timeout: timeout.map(|node| self.scalars.duration(node, "timeout")).transpose()?,
-            retry: retry.map(|node| self.retry_policy(node)).transpose()?,
-            hedging: hedging.map(|node| self.hedging_policy(node)).transpose()?,
+            retry: retry.map(|retry| self.retry_policy(retry, key_span(node, retry))).transpose()?,
+            hedging: hedging
+                .map(|hedging| self.hedging_policy(hedging, key_span(node, hedging)))
+                .transpose()?,
             wait_for_ready,
             own: OwnFields::default(),
             rest: rest(node, &["name", "timeout", "retryPolicy", "hedgingPolicy", "waitForReady"]),
@@ -99,16 +101,22 @@ impl Reader<'_> {
             Some(node) => self.scalars.string(node, field),
             None => Ok(String::new()),
         };
-        Ok(Name { span: node.span, service: text(service, "service")?, method: text(method, "method")? })
+        let service_span = service.map_or(node.span, |node| node.span);
+        Ok(Name {
+            span: method.map_or(service_span, |node| node.span),
+            service_span,
+            service: text(service, "service")?,
+            method: text(method, "method")?,
+        })
     }
 
-    fn retry_policy(&mut self, node: &Node) -> Result<RetryPolicy, TableError> {
+    fn retry_policy(&mut self, node: &Node, span: Span) -> Result<RetryPolicy, TableError> {
         let names =
             ["maxAttempts", "initialBackoff", "maxBackoff", "backoffMultiplier", "retryableStatusCodes"];
         let [attempts, initial, max, multiplier, codes] = self.find(node, "a retry policy", names)?;
         let scalars = &self.scalars;
         Ok(RetryPolicy {
-            span: node.span,
+            span,
             max_attempts: attempts.map(|node| scalars.count(node, "maxAttempts")).transpose()?,
             initial_backoff: initial.map(|node| scalars.duration(node, "initialBackoff")).transpose()?,
             max_backoff: max.map(|node| scalars.duration(node, "maxBackoff")).transpose()?,
@@ -119,12 +127,12 @@ impl Reader<'_> {
         })
     }
 
-    fn hedging_policy(&mut self, node: &Node) -> Result<HedgingPolicy, TableError> {
+    fn hedging_policy(&mut self, node: &Node, span: Span) -> Result<HedgingPolicy, TableError> {
         let names = ["maxAttempts", "hedgingDelay", "nonFatalStatusCodes"];
         let [attempts, delay, codes] = self.find(node, "a hedging policy", names)?;
         let scalars = &self.scalars;
         Ok(HedgingPolicy {
-            span: node.span,
+            span,
             max_attempts: attempts.map(|node| scalars.count(node, "maxAttempts")).transpose()?,
             delay: delay.map(|node| scalars.duration(node, "hedgingDelay")).transpose()?,
             percentile: None,
@@ -134,12 +142,12 @@ impl Reader<'_> {
         })
     }
 
-    fn throttling(&mut self, node: &Node) -> Result<Throttling, TableError> {
+    fn throttling(&mut self, node: &Node, span: Span) -> Result<Throttling, TableError> {
         let names = ["maxTokens", "tokenRatio"];
         let [max_tokens, token_ratio] = self.find(node, "retryThrottling", names)?;
         let scalars = &self.scalars;
         Ok(Throttling {
-            span: node.span,
+            span,
             max_tokens: max_tokens.map(|node| scalars.number(node, "maxTokens")).transpose()?,
             token_ratio: token_ratio.map(|node| scalars.number(node, "tokenRatio")).transpose()?,
         })
@@ -154,10 +162,10 @@ impl Reader<'_> {
         self.finder.find(node, what, names, self.findings)
     }
 
-    fn both_policies(&self, hedging: &Node) -> TableError {
+    fn both_policies(&self, hedging: Span) -> TableError {
         let error = TableError::new("an entry has both a retryPolicy and a hedgingPolicy")
             .with_help("remove one of the two")
-            .at(self.source.origin(hedging.span), self.source.excerpt(hedging.span));
+            .at(self.source.origin(hedging), self.source.excerpt(hedging));
         if self.scalars.dialect == Dialect::Grpc { error.with_java_taking("both") } else { error }
     }
 

@@ -24,18 +24,30 @@ pub(super) fn read_name(
                 Some(node) => scalars.string(node, field),
                 None => Ok(String::new()),
             };
-            return Ok(Name { span, service: text(service, "service")?, method: text(method, "method")? });
+            let service_span = service.map_or(span, |node| node.span);
+            return Ok(Name {
+                span: method.map_or(service_span, |node| node.span),
+                service_span,
+                service: text(service, "service")?,
+                method: text(method, "method")?,
+            });
         }
         _ => {
             let problem = format!("is {}, but a name is a string", node.a_kind());
             return Err(source.fault(span, &problem, "write \"package.Service/Method\""));
         }
     };
+    let name = |service: &str, method: &str| Name {
+        span,
+        service_span: span,
+        service: service.to_owned(),
+        method: method.to_owned(),
+    };
     match text.split_once('/') {
-        None if text == "*" => Ok(Name { span, service: String::new(), method: String::new() }),
-        None if !text.is_empty() => Ok(Name { span, service: text.to_owned(), method: String::new() }),
+        None if text == "*" => Ok(name("", "")),
+        None if !text.is_empty() => Ok(name(text, "")),
         Some((service, method)) if !service.is_empty() && !method.is_empty() && !method.contains('/') => {
-            Ok(Name { span, service: service.to_owned(), method: method.to_owned() })
+            Ok(name(service, method))
         }
         _ => {
             let help = "write \"package.Service/Method\", \"package.Service\", or \"*\" for everything";

@@ -239,11 +239,11 @@ fn what_is_lost_is_told_with_its_place() {
         table.convert(ConversionTarget::Envoy).findings().iter().map(ToString::to_string).collect();
     assert_eq!(
         findings[4],
-        "t.json:5:13: warning[not-expressible]: retry_delay_multiplier 1.3 of a.B/List can't be said in Envoy; \
+        "t.json:5:42: warning[not-expressible]: retry_delay_multiplier 1.3 of a.B/List can't be said in Envoy; \
          Envoy doubles its delays"
     );
     let findings = table.convert(TableFormat::ClientConfig).findings().to_owned();
-    assert_eq!(findings[1].origin().map(ToString::to_string).as_deref(), Some("t.json:8:13"));
+    assert_eq!(findings[1].origin().map(ToString::to_string).as_deref(), Some("t.json:8:25"));
 }
 
 #[test]

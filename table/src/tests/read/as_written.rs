@@ -93,7 +93,7 @@ fn a_method_goes_before_its_service_and_that_before_everything() {
         ]
     );
     let origin = table.names().last().unwrap().origin().unwrap();
-    assert_eq!((origin.line(), origin.column()), (5, 58));
+    assert_eq!((origin.line(), origin.column()), (5, 87));
 }
 
 #[test]
@@ -119,10 +119,10 @@ fn the_last_of_two_equal_names_counts() {
         messages,
         [
             format!(
-                "line 3, column 23: warning[duplicate-name]: a.B/C is in an earlier entry too (at line 2, column 23); {help}"
+                "line 3, column 52: warning[duplicate-name]: a.B/C is in an earlier entry too (at line 2, column 52); {help}"
             ),
             format!(
-                "line 3, column 58: warning[duplicate-name]: a.B/C is twice in this entry (at line 3, column 23); {help}"
+                "line 3, column 87: warning[duplicate-name]: a.B/C is twice in this entry (at line 3, column 52); {help}"
             ),
         ]
     );

@@ -84,7 +84,7 @@ fn what_has_no_meaning_is_an_error_with_its_place() {
         ),
         (
             r#", "retryPolicy": {}, "hedgingPolicy": {}"#,
-            "101: an entry has both a retryPolicy and a hedgingPolicy; remove one of the two",
+            "84: an entry has both a retryPolicy and a hedgingPolicy; remove one of the two",
         ),
         (
             r#", "waitForReady": "yes""#,
@@ -126,7 +126,7 @@ fn what_is_no_service_config_says_so() {
         ),
         (
             "{\"retryThrottling\": {\"maxTokens\": 1}}",
-            "retry.json:1:21: {\"maxTokens\": 1} has no tokenRatio; write a number such as 0.1",
+            "retry.json:1:2: \"retryThrottling\" has no tokenRatio; write a number such as 0.1",
         ),
     ] {
         assert_eq!(error(text), message);

@@ -305,7 +305,7 @@ fn findings_that_are_allowed_with_a_reason_are_left_out() {
 }
 
 #[test]
-fn an_allowance_needs_a_reason() {
+fn a_suppression_needs_a_reason() {
     let message = error(&ALLOWED.replace(", reason = \"a cache\"", ""));
     assert_eq!(
         message,

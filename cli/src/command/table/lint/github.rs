@@ -1,21 +1,20 @@
 //! Findings as annotations that GitHub shows beside the lines of a change.
 
-use super::place;
-use crate::command::table::source::Loaded;
+use super::report::Report;
 use gax_retry::__private::Escaped;
-use gax_table::{Finding, Severity};
+use gax_table::Severity;
 use std::fmt::Write as _;
 
-pub(super) fn render(findings: &[Finding], files: &[Loaded]) -> String {
+pub(super) fn render(report: &Report<'_>) -> String {
     let mut text = String::new();
-    for finding in findings {
+    for finding in report.printed() {
         let command = match finding.severity() {
             Severity::Error => "error",
             Severity::Warning => "warning",
             _ => "notice",
         };
         let mut properties = Vec::new();
-        if let Some(place) = place(finding, files) {
+        if let Some(place) = report.files.place(finding) {
             properties.push(format!("file={}", property(&place.file.input.name)));
             properties.push(format!("line={}", place.start.0));
             properties.push(format!("endLine={}", place.end.0));

@@ -1,19 +1,19 @@
 //! Findings for programs.
 
-use super::{counts, place};
+use super::report::Report;
 use crate::command::json;
-use crate::command::table::source::Loaded;
 use crate::failure::Failure;
 use crate::render::FindingRow;
-use gax_table::Finding;
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
-struct Report<'a> {
+struct Log<'a> {
     findings: Vec<Row<'a>>,
     errors: usize,
     warnings: usize,
     notes: usize,
+    ignored: usize,
+    known: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -22,18 +22,20 @@ struct Row<'a> {
     finding: FindingRow<'a>,
     end_line: Option<usize>,
     end_column: Option<usize>,
+    name: Option<&'a str>,
 }
 
-pub(super) fn render(findings: &[Finding], files: &[Loaded]) -> Result<String, Failure> {
-    let [errors, warnings, notes] = counts(findings);
-    let findings = findings.iter().map(|finding| {
-        let place = place(finding, files);
+pub(super) fn render(report: &Report<'_>) -> Result<String, Failure> {
+    let [errors, warnings, notes] = report.counts();
+    let findings = report.printed().map(|finding| {
+        let place = report.files.place(finding);
         Row {
             finding: finding.into(),
             end_line: place.map(|place| place.end.0),
             end_column: place.map(|place| place.end.1),
+            name: finding.name(),
         }
     });
-    let report = Report { findings: findings.collect(), errors, warnings, notes };
-    json(&report)
+    let findings = findings.collect();
+    json(&Log { findings, errors, warnings, notes, ignored: report.ignored, known: report.known })
 }

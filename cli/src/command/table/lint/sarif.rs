@@ -1,29 +1,24 @@
 //! Findings as SARIF 2.1.0, which code scanning services read.
 
-use super::place;
+use super::report::Report;
 use crate::command::pretty_json;
-use crate::command::table::source::Loaded;
 use crate::failure::Failure;
 use gax_table::lint::{Rule, rules};
 use gax_table::{Finding, Severity};
 use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+use std::path::Path;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+/// Where each rule has its section.
+const PAGE: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/src/lint.md");
 
-pub(super) fn render(findings: &[Finding], files: &[Loaded]) -> Result<String, Failure> {
-    let used: Vec<&Rule> =
-        rules().filter(|rule| findings.iter().any(|finding| finding.rule() == rule.id())).collect();
-    let described: Vec<Value> = used
-        .iter()
-        .map(|rule| {
-            json!({
-                "id": rule.id(),
-                "shortDescription": { "text": rule.summary() },
-                "defaultConfiguration": { "level": level(rule.severity()) },
-            })
-        })
-        .collect();
-    let results: Vec<Value> = findings.iter().map(|finding| result(finding, files, &used)).collect();
+pub(super) fn render(report: &Report<'_>) -> Result<String, Failure> {
+    let ids: HashSet<&str> = report.printed().map(Finding::rule).collect();
+    let used: Vec<&Rule> = rules().filter(|rule| ids.contains(rule.id())).collect();
+    let numbers = used.iter().enumerate().map(|(number, rule)| (rule.id(), number)).collect();
+    let results: Vec<Value> = report.printed().map(|finding| result(finding, report, &numbers)).collect();
     let log = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -32,7 +27,7 @@ pub(super) fn render(findings: &[Finding], files: &[Loaded]) -> Result<String, F
                 "name": "gax table lint",
                 "version": env!("CARGO_PKG_VERSION"),
                 "informationUri": env!("CARGO_PKG_REPOSITORY"),
-                "rules": described,
+                "rules": used.into_iter().map(described).collect::<Vec<_>>(),
             } },
             "columnKind": "unicodeCodePoints",
             "results": results,
@@ -41,29 +36,64 @@ pub(super) fn render(findings: &[Finding], files: &[Loaded]) -> Result<String, F
     pretty_json(&log)
 }
 
-fn result(finding: &Finding, files: &[Loaded], used: &[&Rule]) -> Value {
+fn described(rule: &Rule) -> Value {
+    let page = format!("{PAGE}#{}", rule.id());
+    json!({
+        "id": rule.id(),
+        "shortDescription": { "text": rule.summary() },
+        "help": {
+            "text": format!("{} See {page}", rule.advice()),
+            "markdown": format!("{} See [{}]({page}).", rule.advice(), rule.id()),
+        },
+        "helpUri": page,
+        "defaultConfiguration": { "level": level(rule.severity()) },
+    })
+}
+
+fn result(finding: &Finding, report: &Report<'_>, numbers: &HashMap<&str, usize>) -> Value {
     let text = match finding.help() {
         Some(help) => format!("{}; {help}", finding.message()),
         None => finding.message().to_owned(),
     };
-    let location = place(finding, files).map(|place| {
-        json!({ "physicalLocation": {
-            "artifactLocation": { "uri": place.file.input.name.replace('\\', "/") },
+    let place = report.files.place(finding).filter(|place| place.file.input.name != "<stdin>");
+    let mut location = serde_json::Map::new();
+    if let Some(place) = place {
+        let physical = json!({
+            "artifactLocation": { "uri": uri(&place.file.input.name) },
             "region": {
                 "startLine": place.start.0,
                 "startColumn": place.start.1,
                 "endLine": place.end.0,
                 "endColumn": place.end.1,
             },
-        } })
-    });
+        });
+        location.insert("physicalLocation".to_owned(), physical);
+    }
+    if let Some(name) = finding.name() {
+        location.insert("logicalLocations".to_owned(), json!([{ "fullyQualifiedName": name }]));
+    }
+    let locations = if location.is_empty() { Vec::new() } else { vec![Value::Object(location)] };
     json!({
         "ruleId": finding.rule(),
-        "ruleIndex": used.iter().position(|rule| rule.id() == finding.rule()),
+        "ruleIndex": numbers.get(finding.rule()),
         "level": level(finding.severity()),
         "message": { "text": text },
-        "locations": location.into_iter().collect::<Vec<_>>(),
+        "locations": locations,
     })
+}
+
+/// A path as a URI: what is neither a letter, a digit nor one of `-._~/` is written with a percent sign.
+fn uri(path: &str) -> String {
+    let start = if Path::new(path).is_absolute() { "file://" } else { "" };
+    let mut uri = start.to_owned();
+    for byte in path.replace('\\', "/").bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            let _infallible = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri
 }
 
 fn level(severity: Severity) -> &'static str {

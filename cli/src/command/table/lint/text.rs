@@ -1,18 +1,22 @@
 //! Findings for people, each with its line, in the manner of rustc.
 
-use super::{Place, counts, place};
-use crate::command::table::source::Loaded;
+use super::place::Place;
+use super::report::Report;
 use crate::render::{DIM, HEAD, of_severity};
 use gax_retry::__private::Escaped;
-use gax_table::Finding;
+use gax_table::{Finding, Severity};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
 /// The longest part of a line that is shown.
 const LONGEST_LINE: usize = 160;
+/// How many further places of a finding are listed.
+const MOST_PLACES: usize = 12;
 
-pub(super) fn render(findings: &[Finding], files: &[Loaded]) -> String {
+pub(super) fn render(report: &Report<'_>) -> String {
     let mut text = String::new();
-    for finding in findings {
+    for group in groups(report) {
+        let Some((finding, others)) = group.split_first() else { continue };
         let style = of_severity(finding.severity());
         let _infallible = writeln!(
             text,
@@ -22,26 +26,59 @@ pub(super) fn render(findings: &[Finding], files: &[Loaded]) -> String {
             Escaped(finding.message())
         );
         let mut gutter = 1;
-        if let Some(place) = place(finding, files) {
+        if let Some(place) = report.files.place(finding) {
             gutter = excerpt(&mut text, finding, place);
+        }
+        if !others.is_empty() {
+            let _infallible = writeln!(text, "{:gutter$} {DIM}={DIM:#} also: {}", "", lines(others));
         }
         if let Some(help) = finding.help() {
             let _infallible = writeln!(text, "{:gutter$} {DIM}={DIM:#} help: {}", "", Escaped(help));
         }
         text.push('\n');
     }
-    text.push_str(&summary(findings, files.len()));
+    if !report.is_quiet {
+        summary(&mut text, report);
+    }
     text
+}
+
+/// Findings that say the same of one file are one group, in the place of the first.
+fn groups<'a>(report: &Report<'a>) -> Vec<Vec<&'a Finding>> {
+    let mut numbers = HashMap::new();
+    let mut groups: Vec<Vec<&Finding>> = Vec::new();
+    for finding in report.printed() {
+        let file = finding.origin().map(|origin| origin.file());
+        let key = (file, finding.rule(), finding.severity(), finding.message(), finding.help());
+        let number = *numbers.entry(key).or_insert(groups.len());
+        match groups.get_mut(number) {
+            Some(group) => group.push(finding),
+            None => groups.push(vec![finding]),
+        }
+    }
+    groups
+}
+
+/// `lines 102, 119 and 9 more`
+fn lines(findings: &[&Finding]) -> String {
+    let lines =
+        findings.iter().filter_map(|finding| finding.origin()).map(|origin| origin.line().to_string());
+    let listed: Vec<String> = lines.take(MOST_PLACES).collect();
+    let more = findings.len() - listed.len();
+    let what = if findings.len() == 1 { "line" } else { "lines" };
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{what} {}{more}", listed.join(", "))
 }
 
 /// The line that is meant, with carets under what is meant in it. Returns the width of line numbers.
 fn excerpt(text: &mut String, finding: &Finding, place: Place<'_>) -> usize {
-    let (line, column) = place.start;
+    let line = place.start.0;
+    let (column, end) = place.columns();
     let gutter = line.to_string().len();
     let style = of_severity(finding.severity());
     let length = place.text.trim_end().chars().count().min(LONGEST_LINE);
     // The end of what is meant, at least a character after its start.
-    let end = if place.end.0 == line { place.end.1 } else { usize::MAX }.min(length + 1).max(column + 1);
+    let end = end.min(length + 1).max(column + 1);
     let before = shown(place.text.chars().take(column - 1));
     let meant = shown(place.text.chars().take(end - 1).skip(column - 1));
     let file = Escaped(&place.file.input.name);
@@ -57,16 +94,42 @@ fn excerpt(text: &mut String, finding: &Finding, place: Place<'_>) -> usize {
     gutter
 }
 
-fn summary(findings: &[Finding], files: usize) -> String {
+/// How often each rule has found something, the most frequent first, and how much that is in all.
+fn summary(text: &mut String, report: &Report<'_>) {
+    let mut counts: BTreeMap<(&str, Severity), usize> = BTreeMap::new();
+    for finding in report.findings {
+        *counts.entry((finding.rule(), finding.severity())).or_default() += 1;
+    }
+    if counts.len() > 1 {
+        let mut rows: Vec<_> = counts.into_iter().collect();
+        rows.sort_by_key(|((rule, severity), count)| (std::cmp::Reverse((*severity, *count)), *rule));
+        let width = rows.iter().map(|(_, count)| count.to_string().len()).max().unwrap_or_default();
+        for ((rule, severity), count) in rows {
+            let style = of_severity(severity);
+            let _infallible = writeln!(text, "{count:>width$} {style}{severity}[{rule}]{style:#}");
+        }
+        text.push('\n');
+    }
     let several = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    let [errors, warnings, notes] = counts(findings);
-    format!(
-        "{}, {}, {} in {}\n",
+    let [errors, warnings, notes] = report.counts();
+    let _infallible = write!(
+        text,
+        "{}, {}, {} in {}",
         several(errors, "error"),
         several(warnings, "warning"),
         several(notes, "note"),
-        several(files, "table")
-    )
+        several(report.files.len(), "table")
+    );
+    for (count, what) in [
+        (report.ignored, "ignored by gax.toml"),
+        (report.known, "known by the baseline"),
+        (report.gone, "of the baseline are gone: write it anew"),
+    ] {
+        if count > 0 {
+            let _infallible = write!(text, "; {count} {what}");
+        }
+    }
+    text.push('\n');
 }
 
 /// A part of a line; a tab is one space wide.

@@ -1,0 +1,102 @@
+//! The flags of `gax table lint`.
+
+use crate::command::table::source::{ProtoFlags, Reading};
+use clap::{Args, ValueEnum};
+use gax_table::lint::{Target, UnknownTargetError};
+use std::path::PathBuf;
+
+/// Lint retry tables for errors, dead settings and unsafe retries
+///
+/// Every rule has a name; docs/src/lint.md has the reason and an example of the fix for each. With --proto
+/// further rules look at the methods that a table is for: names that no proto has, methods that are not safe
+/// to retry, methods that the table leaves out. Several tables are also compared: versions of an API that
+/// drift apart.
+///
+/// A gax.toml beside a table, or in a folder above it, can deny, allow and ignore findings.
+///
+/// The exit status is 1 if a finding is an error, by itself or because it is denied, and 2 if a file can't
+/// be read; the other files are linted all the same.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct LintArgs {
+    /// The retry tables: files, folders (with all tables in them), - for standard input
+    #[arg(value_name = "TABLE")]
+    pub(super) tables: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) reading: Reading,
+
+    #[command(flatten)]
+    pub(super) protos: ProtoFlags,
+
+    /// Make findings of these rules, or of that severity and above, errors
+    #[arg(long, value_name = "RULE,..", value_parser = rule_or_severity, value_delimiter = ',', help_heading = "Rules")]
+    pub(super) deny: Vec<Target>,
+
+    /// Leave findings of these rules or severities out
+    #[arg(long, value_name = "RULE,..", value_parser = rule_or_severity, value_delimiter = ',', help_heading = "Rules")]
+    pub(super) allow: Vec<Target>,
+
+    /// Leave out the findings that this file lists
+    #[arg(long, value_name = "FILE", help_heading = "Rules")]
+    pub(super) baseline: Option<PathBuf>,
+
+    /// Write all findings to this file, for --baseline, instead of printing them
+    #[arg(long, value_name = "FILE", conflicts_with = "baseline", help_heading = "Rules")]
+    pub(super) write_baseline: Option<PathBuf>,
+
+    /// How the findings are printed
+    #[arg(long, value_enum, default_value_t = LintFormat::Text, help_heading = "Output")]
+    pub(super) format: LintFormat,
+
+    /// Print errors only
+    #[arg(long, short, help_heading = "Output")]
+    pub(super) quiet: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  gax table lint library_grpc_service_config.json
+  gax table lint --deny warning --allow cap-equals-timeout,short-timeout tables/
+  gax table lint --proto-path protos --proto google/cloud/asset/v1/asset_service.proto \\
+                 --baseline known.json -- cloudasset_grpc_service_config.json
+
+gax.toml:
+  [lint]
+  deny = [\"warning\"]
+  allow = [\"cap-equals-timeout\"]
+
+  [[lint.ignore]]
+  rule = \"short-timeout\"
+  file = \"tables/*.json\"              # as seen from gax.toml; without it: in all files
+  name = \"example.v1.Library/GetBook\" # a method, or a service; without it: all
+  reason = \"replies come from a cache\"
+
+JSON:
+  {\"findings\":[{\"rule\":..,\"severity\":\"note\"|\"warning\"|\"error\",\"message\":..,\"help\":..,\"file\":..,
+    \"line\":..,\"column\":..,\"end_line\":..,\"end_column\":..,\"name\":..},..],
+    \"errors\":..,\"warnings\":..,\"notes\":..,\"ignored\":..,\"known\":..}
+  null: help and name where there is none, and the place of a finding that has none. ignored: by gax.toml.
+  known: by the baseline.";
+
+/// The form of the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum LintFormat {
+    /// For people: each finding with its line
+    Text,
+    /// For programs
+    Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Annotations of GitHub's workflows
+    Github,
+}
+
+/// Reads what `--deny` and `--allow` take.
+pub(in crate::command::table) fn rule_or_severity(text: &str) -> Result<Target, String> {
+    text.parse().map_err(|error: UnknownTargetError| match error.suggestion() {
+        Some(rule) => format!("is neither a rule nor a severity; did you mean {rule}?"),
+        None => "is neither a rule nor a severity; write note, warning, error or a rule of docs/src/lint.md"
+            .to_owned(),
+    })
+}

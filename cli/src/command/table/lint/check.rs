@@ -1,0 +1,154 @@
+//! What is said of all files.
+
+use super::config::Config;
+use super::inputs::Inputs;
+use crate::command::table::source::{Loaded, Reading};
+use crate::failure::Failure;
+use gax_table::lint::{Linter, Needs, Rule, rules, sibling_drift};
+use gax_table::{Dialect, Finding, RetryTable, Severity, TableError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(super) struct Checked {
+    pub(super) findings: Vec<Finding>,
+    /// How many findings a `gax.toml` ignores.
+    pub(super) ignored: usize,
+}
+
+/// A `gax.toml`, or none, with the linter that does as it says.
+struct Rulings {
+    config: Option<Config>,
+    linter: Linter,
+    used: BTreeSet<usize>,
+}
+
+/// What is said of all files, file by file, in the light of the `gax.toml` of each.
+pub(super) fn check(
+    inputs: &Inputs,
+    reading: &Reading,
+    linter: &Linter,
+    knows_services: bool,
+) -> Result<Checked, Failure> {
+    let mut rulings: BTreeMap<Option<PathBuf>, Rulings> = BTreeMap::new();
+    let mut checked = Checked::default();
+    let mut drift: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
+    let tables: Vec<RetryTable> =
+        inputs.files.iter().filter_map(|file| file.table.as_ref().ok().cloned()).collect();
+    if tables.len() > 1 {
+        for finding in sibling_drift(&tables) {
+            let file = finding.origin().and_then(|origin| origin.file()).unwrap_or_default().to_owned();
+            drift.entry(file).or_default().push(finding);
+        }
+    }
+    for file in &inputs.files {
+        let path = Path::new(&file.input.name);
+        let config = Config::path_for(path);
+        let rulings = match rulings.entry(config.clone()) {
+            std::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
+            std::collections::btree_map::Entry::Vacant(place) => place.insert(Rulings::read(config, linter)?),
+        };
+        let mut found = findings_of(file, reading, &rulings.linter);
+        let table = file.table.as_ref().ok();
+        let drift = drift.remove(&file.input.name).unwrap_or_default();
+        let drift = drift
+            .into_iter()
+            .filter(|finding| table.is_none_or(|table| table.suppression_for(finding).is_none()));
+        found.extend(rulings.linter.judge(drift.collect()));
+        let all = found.len();
+        found.retain(|finding| rulings.is_left(finding, table, path));
+        checked.ignored += all - found.len();
+        let was_applied = |rule: &Rule| match rule.needs() {
+            Needs::Services => knows_services,
+            Needs::Siblings => tables.len() > 1,
+            _ => true,
+        };
+        found.extend(rulings.linter.judge(rulings.unused(path, was_applied)));
+        checked.findings.extend(found);
+    }
+    Ok(checked)
+}
+
+impl Rulings {
+    fn read(path: Option<PathBuf>, linter: &Linter) -> Result<Self, Failure> {
+        let config = path.map(|path| Config::read(&path)).transpose()?;
+        let mut linter = linter.clone();
+        if let Some(config) = &config {
+            linter = config.deny.iter().fold(linter, |linter, target| linter.deny(*target));
+            linter = config.allow.iter().fold(linter, |linter, target| linter.allow(*target));
+        }
+        Ok(Self { config, linter, used: BTreeSet::new() })
+    }
+
+    /// Whether nothing ignores a finding.
+    fn is_left(&mut self, finding: &Finding, table: Option<&RetryTable>, file: &Path) -> bool {
+        let Some(config) = &self.config else { return true };
+        let ignoring = config.ignoring(finding, table, file);
+        let is_left = ignoring.is_empty();
+        self.used.extend(ignoring);
+        is_left
+    }
+
+    /// What is to be ignored in that file and was not found there, though it was looked for.
+    fn unused(&self, file: &Path, was_applied: impl Fn(&Rule) -> bool) -> Vec<Finding> {
+        let config = self.config.iter();
+        let unused = config.flat_map(|config| config.expected(file)).filter(|(number, _, rule)| {
+            let rule = rules().find(|known| known.id() == *rule);
+            !self.used.contains(number) && rule.is_some_and(&was_applied)
+        });
+        let finding = |(_, ignore, rule): (usize, &super::config::Ignore, &str)| {
+            let message =
+                format!("{} ignores {rule} in {}, where it is not found", ignore.place, file.display());
+            Finding::new("unused-allow", Severity::Warning, message).with_help("remove it from gax.toml")
+        };
+        unused.map(finding).collect()
+    }
+}
+
+fn findings_of(file: &Loaded, reading: &Reading, linter: &Linter) -> Vec<Finding> {
+    let table = match &file.table {
+        Ok(table) => table,
+        Err(error) => return linter.judge(vec![unreadable(error)]),
+    };
+    let mut findings = linter.run(table);
+    if reading.dialect() == Dialect::AsWritten && file.text.contains("\"methodConfig\"") {
+        let read = |dialect| reading.read(&file.input, dialect);
+        findings.extend(linter.judge(other_readers(read(Dialect::GaxJava), read(Dialect::Grpc))));
+    }
+    findings
+}
+
+/// Where other readers of a service config make nothing of it.
+fn other_readers(
+    gax_java: Result<RetryTable, TableError>,
+    grpc: Result<RetryTable, TableError>,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    match gax_java {
+        Ok(table) => findings
+            .extend(table.findings().iter().filter(|finding| finding.rule() == "dropped-file").cloned()),
+        Err(error) => {
+            let message = format!("Google's Java generator stops, or its client fails: {}", error.message());
+            findings.push(for_error(Finding::new("refused-by-gax-java", Severity::Warning, message), &error));
+        }
+    }
+    if let Err(error) = grpc {
+        let message = format!("gRPC itself refuses the whole file: {}", error.message());
+        findings.push(for_error(Finding::new("refused-by-grpc", Severity::Note, message), &error));
+    }
+    findings
+}
+
+fn unreadable(error: &TableError) -> Finding {
+    for_error(Finding::new("unreadable-table", Severity::Error, error.message()), error)
+}
+
+/// A finding at the place of an error.
+fn for_error(finding: Finding, error: &TableError) -> Finding {
+    let finding = finding.at(error.origin().cloned());
+    match error.help() {
+        Some(help) => finding.with_help(help),
+        None => finding,
+    }
+}
