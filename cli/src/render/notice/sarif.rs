@@ -3,7 +3,7 @@
 use super::{Notice, NoticePlace, NoticeRule};
 use gax_table::Severity;
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -11,7 +11,8 @@ const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 /// The log of one run of that tool. Rules that no remark has are left out.
 pub(crate) fn sarif(tool: &str, rules: &[NoticeRule<'_>], notices: &[Notice<'_>]) -> Value {
-    let is_used = |rule: &&NoticeRule<'_>| notices.iter().any(|notice| notice.rule == rule.id);
+    let ids: HashSet<&str> = notices.iter().map(|notice| notice.rule).collect();
+    let is_used = |rule: &&NoticeRule<'_>| ids.contains(rule.id);
     let used: Vec<&NoticeRule<'_>> = rules.iter().filter(is_used).collect();
     let numbers: HashMap<&str, usize> =
         used.iter().enumerate().map(|(number, rule)| (rule.id, number)).collect();

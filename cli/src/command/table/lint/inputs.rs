@@ -2,8 +2,8 @@
 
 use crate::command::table::source::{Loaded, Reading};
 use crate::failure::Failure;
+use crate::folder::{files_in, is_table};
 use crate::input::Input;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The tables that could be read, and why others could not.
@@ -35,13 +35,14 @@ impl Inputs {
     }
 
     fn folder(&mut self, folder: &Path, reading: &Reading) {
-        let mut found = Vec::new();
-        if let Err(error) = collect(folder, &mut found) {
-            let sentence =
-                format!("can't read {} ({error}); give the path of a retry table", folder.display());
-            return self.problems.push(Failure::Usage(sentence));
-        }
-        found.sort();
+        let found = match files_in(folder) {
+            Ok(found) => found,
+            Err(error) => {
+                let sentence =
+                    format!("can't read {} ({error}); give the path of a retry table", folder.display());
+                return self.problems.push(Failure::Usage(sentence));
+            }
+        };
         let before = self.files.len();
         for path in found {
             match Input::table(&path) {
@@ -57,38 +58,5 @@ impl Inputs {
             );
             self.problems.push(Failure::Usage(sentence));
         }
-    }
-}
-
-/// The files in a folder, and in those in it, that may be tables by their names. Hidden folders, and what links
-/// lead to, are left out.
-fn collect(folder: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let (path, kind) = (entry.path(), entry.file_type()?);
-        let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
-        if kind.is_dir() && !is_hidden {
-            collect(&path, found)?;
-        } else if kind.is_file() && !is_hidden {
-            let ending = path.extension().and_then(|ending| ending.to_str());
-            found.extend(
-                ending
-                    .is_some_and(|ending| ["json", "yaml", "yml", "toml"].contains(&ending))
-                    .then_some(path),
-            );
-        }
-    }
-    Ok(())
-}
-
-/// Whether a file's content looks like a retry table: other files stand beside them.
-fn is_table(path: &Path, content: &[u8]) -> bool {
-    let holds = |text: &str| content.windows(text.len()).any(|part| part == text.as_bytes());
-    match path.extension().and_then(|ending| ending.to_str()) {
-        Some("json") => {
-            holds("\"methodConfig\"") || holds("\"method_config\"") || holds("\"retry_params_name\"")
-        }
-        Some("toml") => holds("[[entry]]"),
-        _ => holds("\ninterfaces:") || content.starts_with(b"interfaces:"),
     }
 }

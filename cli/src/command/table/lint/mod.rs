@@ -4,13 +4,12 @@ mod args;
 mod baseline;
 mod check;
 mod config;
-mod github;
 mod inputs;
 mod json;
+mod notices;
 mod place;
 mod report;
 mod run;
-mod sarif;
 mod text;
 
 pub(crate) use args::LintArgs;

@@ -6,7 +6,7 @@ use super::check::check;
 use super::inputs::Inputs;
 use super::place::Files;
 use super::report::Report;
-use super::{github, json, sarif, text};
+use super::{json, notices, text};
 use crate::command::print;
 use crate::failure::{BAD_USE, FINDINGS, Failure};
 use gax_table::Severity;
@@ -56,8 +56,8 @@ pub(crate) fn run(args: &LintArgs) -> Result<ExitCode, Failure> {
     print(&match args.format {
         LintFormat::Text => text::render(&report),
         LintFormat::Json => json::render(&report)?,
-        LintFormat::Sarif => sarif::render(&report)?,
-        LintFormat::Github => github::render(&report),
+        LintFormat::Sarif => notices::sarif(&report)?,
+        LintFormat::Github => notices::github(&report),
     })?;
     Ok(status(findings.iter().any(|finding| finding.severity() == Severity::Error)))
 }
