@@ -15,9 +15,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use std::error::Error;
 use std::time::Duration;
-use tonic_gax::{Backoff, HttpRetryLayer, OperationReport, ReplayBody, presets};
-use tower_layer::Layer as _;
-use tower_service::Service as _;
+use tonic_gax::{Backoff, HttpResponseExt as _, HttpRetryLayer, presets};
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
@@ -27,13 +25,13 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let preset = presets::storage();
     let quick = Backoff::exponential(Duration::from_millis(5), 2.0, Duration::from_millis(50));
     let strategy = preset.backoff_strategy().with_backoff(quick);
-    let client = Client::builder(TokioExecutor::new()).build_http::<ReplayBody>();
-    let mut client = HttpRetryLayer::preset(&preset.with_backoff_strategy(strategy)).layer(client);
+    let client = Client::builder(TokioExecutor::new()).build_http();
+    let client = HttpRetryLayer::preset(&preset.with_backoff_strategy(strategy)).layer(client);
 
-    let request = Request::get(format!("{url}/storage/v1/b?project=p")).body(ReplayBody::empty())?;
-    let response = client.call(request).await?;
+    let request = Request::get(format!("{url}/storage/v1/b?project=p")).body(())?;
+    let response = client.send(request).await?;
     println!("{}", response.status());
-    let report = response.extensions().get::<OperationReport>().ok_or("every response has a report")?;
+    let report = response.report().ok_or("a response after a retry has a report")?;
     print!("{report}");
     assert_eq!((response.status().as_u16(), report.attempt_count()), (200, 3));
     println!("{:?}", response.into_body().collect().await?.to_bytes());

@@ -6,12 +6,9 @@
 
 mod flaky_http;
 
-use http::Request;
 use std::error::Error;
 use std::time::Duration;
-use tonic_gax::{Code, HttpRetryLayer, OperationReport, ReplayBody, ReqwestService, RetrySettings};
-use tower_layer::Layer as _;
-use tower_service::Service as _;
+use tonic_gax::{Code, HttpResponseExt as _, HttpRetryLayer, ReqwestService, RetrySettings};
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
@@ -22,14 +19,14 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
         .retry_delay_multiplier(2.0)
         .total_timeout(Duration::from_secs(5))
         .build()?;
-    let client = ReqwestService::new(reqwest::Client::new());
-    let mut client = HttpRetryLayer::new(&settings, [Code::Unavailable]).layer(client);
+    let client = ReqwestService::without_redirects(reqwest::Client::builder())?;
+    let client = HttpRetryLayer::new(&settings, [Code::Unavailable]).layer(client);
 
-    let request = Request::get(format!("{url}/items")).body(ReplayBody::empty())?;
-    let response = client.call(request).await?;
+    let response = client.get(format!("{url}/items")).bearer_auth("token").send().await?;
     println!("{}", response.status());
-    let report = response.extensions().get::<OperationReport>().ok_or("every response has a report")?;
+    let report = response.report().ok_or("a response after a retry has a report")?;
     print!("{report}");
     assert_eq!((response.status().as_u16(), report.attempt_count()), (200, 3));
+    println!("{}", response.text().await?);
     Ok(())
 }

@@ -43,8 +43,6 @@ use tonic_gax::{
     Backoff, HttpRetryLayer, HttpRetryService, IdempotencyStrategy, Jitter, OperationReport, Preset,
     StopReason, TimeRule, presets,
 };
-use tower_layer::Layer as _;
-use tower_service::Service as _;
 
 const USAGE: &str = "\
 Sends Cloud Storage requests, one JSON object a line on standard input, to STORAGE_EMULATOR_HOST.
@@ -95,7 +93,8 @@ pub(crate) async fn run(
 ) -> Result<(), AnyError> {
     // A connection for each request: one that the server has closed is then never mistaken for a fault.
     let client = Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build_http();
-    let mut layer = HttpRetryLayer::preset(&options.preset).body_idle_timeout(options.body_idle_timeout);
+    let mut layer =
+        HttpRetryLayer::preset(&options.preset).reports(true).body_idle_timeout(options.body_idle_timeout);
     if let Some(timeout) = options.attempt_timeout {
         layer = layer.attempt_timeout(timeout);
     }
@@ -187,7 +186,7 @@ fn encoded(text: &str, kept: &[u8]) -> String {
 
 /// Sends a request, and tells what became of it.
 async fn send(sender: &mut Sender, id: String, request: http::Request<Full<Bytes>>) -> Value {
-    let (status, report, body, error) = match sender.call(request).await {
+    let (status, report, body, error) = match sender.send(request).await {
         Ok(mut response) => {
             let report = response.extensions_mut().remove::<OperationReport>();
             let status = response.status();

@@ -30,13 +30,13 @@ pub use gax_table::{Dialect, RetryTable, RetryTableBuilder, TableError};
 pub use grpc::{CodeExt, DeadlineFuture, DeadlineLayer, DeadlineService, ResponseBody};
 #[cfg(feature = "tables")]
 pub use grpc::{DescriptorError, ResponseFuture, RetryLayer, RetryService};
-#[cfg(feature = "reqwest")]
-pub use http::ReqwestService;
 #[cfg(feature = "http")]
 pub use http::{
-    HttpError, HttpReport, HttpResponseBody, HttpResponseFuture, HttpRetryLayer, HttpRetryService, Replay,
-    ReplayBody,
+    HttpCallOptions, HttpError, HttpReport, HttpResponseBody, HttpResponseExt, HttpResponseFuture,
+    HttpRetryLayer, HttpRetryService, IntoReplay, Replay, ReplayBody,
 };
+#[cfg(feature = "reqwest")]
+pub use http::{ReqwestRequestBuilder, ReqwestService};
 pub use operation::{ConnectProblem, Note, OperationError, OperationReport};
 pub use settings::{CallOptions, CallSettings, MethodInfo, OperationCallSettings, RequestExt};
 

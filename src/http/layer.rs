@@ -1,8 +1,8 @@
 //! The layer around an HTTP client.
 
-use super::plan::HttpPlan;
+use super::plan::{HttpLimits, HttpPlan};
 use super::service::HttpRetryService;
-use super::shared_state::{HttpLimits, SharedState};
+use super::shared_state::SharedState;
 use crate::http::failure::Connections;
 use crate::operation::{JitterSeeds, Observers, OperationObserver, Retry};
 use gax_retry::{
@@ -28,13 +28,16 @@ use tower_layer::Layer;
 ///   [strategy](Self::strategy), or if no server can have carried it out.
 /// * `Retry-After` is waited for, with back-off on top, and one beyond the budget ends the operation.
 ///
-/// The response carries an [`OperationReport`](crate::OperationReport) in its extensions, whose
-/// [`http`](crate::OperationReport::http) says why the request was retried or not. The last response, whatever
+/// The response carries an [`OperationReport`](crate::OperationReport) in its extensions
+/// ([`report`](crate::HttpResponseExt::report)), unless it is a success at the first attempt and nobody
+/// [asked](Self::reports); its [`http`](crate::OperationReport::http) says why the request was retried or not. The last response, whatever
 /// its status, is the response; only where none came the operation ends with an
 /// [`HttpError`](crate::HttpError).
 ///
-/// A single request brings [`CallOptions`](crate::CallOptions), an [`IdempotencyStrategy`] or a [`Preset`] of
-/// its own in its extensions.
+/// A single request brings [`CallOptions`](crate::CallOptions), [`HttpCallOptions`](crate::HttpCallOptions), an
+/// [`IdempotencyStrategy`] or a [`Preset`] of its own in its extensions. What is under the layer finds the
+/// [`StartedAttempt`](crate::StartedAttempt) there, from the second attempt on; the first carries none, so that a
+/// request that needs no other costs nothing for it.
 ///
 /// # Defaults
 ///
@@ -49,24 +52,21 @@ use tower_layer::Layer;
 /// | [`max_replay_bytes`](Self::max_replay_bytes) | no limit | no limit |
 /// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB | 4 MiB |
 /// | [`body_idle_timeout`](Self::body_idle_timeout) | none | none |
+/// | [`reports`](Self::reports) | after a retry, or no success | the same |
+/// | [`retries_enabled`](Self::retries_enabled) | yes | yes |
 ///
 /// # Examples
 ///
 /// ```
-/// use bytes::Bytes;
-/// use http_body_util::Full;
 /// use hyper_util::client::legacy::Client;
 /// use hyper_util::rt::TokioExecutor;
-/// use tonic_gax::{HttpRetryLayer, OperationReport, presets};
-/// use tower_layer::Layer;
-/// use tower_service::Service;
+/// use tonic_gax::{HttpResponseExt, HttpRetryLayer, presets};
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let client = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
-/// let mut client = HttpRetryLayer::preset(&presets::storage()).layer(client);
-/// let request = http::Request::get("http://localhost:9000/storage/v1/b/photos").body(Full::default())?;
-/// let response = client.call(request).await?;
-/// if let Some(report) = response.extensions().get::<OperationReport>() {
+/// let client = Client::builder(TokioExecutor::new()).build_http();
+/// let client = HttpRetryLayer::preset(&presets::storage()).reports(true).layer(client);
+/// let response = client.send(http::Request::get("http://localhost:9000/storage/v1/b/photos").body(())?).await?;
+/// if let Some(report) = response.report() {
 ///     println!("{} attempts, {:?}", report.attempt_count(), report.stop_reason());
 /// }
 /// # Ok(())
@@ -83,6 +83,8 @@ pub struct HttpRetryLayer {
     budget: Option<RetryBudget>,
     attempt_timeout: Option<Duration>,
     limits: HttpLimits,
+    reports: bool,
+    retries_enabled: bool,
     jitter: JitterSeeds,
     observers: Observers,
     /// Made when the layer is first used, shared by all services it makes.
@@ -119,11 +121,9 @@ impl HttpRetryLayer {
             strategy: None,
             statuses: None,
             attempt_timeout: None,
-            limits: HttpLimits {
-                max_replay_bytes: usize::MAX,
-                max_response_buffer: 4 * 1024 * 1024,
-                body_idle_timeout: None,
-            },
+            limits: HttpLimits::default(),
+            reports: false,
+            retries_enabled: true,
             server_delays: None,
             budget: None,
             jitter: JitterSeeds::default(),
@@ -274,6 +274,28 @@ impl HttpRetryLayer {
         self.changed()
     }
 
+    /// Whether every response carries an [`OperationReport`](crate::OperationReport). Unless asked, a success carries one
+    /// only where there is more to tell than that one attempt was enough; a response that is no success always does.
+    #[must_use]
+    pub fn reports(mut self, wanted: bool) -> Self {
+        self.reports = wanted;
+        self.changed()
+    }
+
+    /// Whether anything is retried; it is, unless switched off. Off, every operation has one attempt, whatever requests
+    /// bring along. Timeouts and reports stay, and a request that provably was not sent is still sent again.
+    #[must_use]
+    pub fn retries_enabled(mut self, enabled: bool) -> Self {
+        self.retries_enabled = enabled;
+        self.changed()
+    }
+
+    /// The client with the layer around it. All clients that one layer makes share its state.
+    #[must_use]
+    pub fn layer<S: Clone>(&self, client: S) -> HttpRetryService<S> {
+        HttpRetryService::new(client, Arc::clone(self.shared.get_or_init(|| self.shared())))
+    }
+
     fn changed(mut self) -> Self {
         self.shared = OnceLock::new();
         self
@@ -300,9 +322,14 @@ impl HttpRetryLayer {
         if let Some(heeded) = self.server_delays {
             policy.policy = policy.policy.with_server_delays(heeded);
         }
+        policy.limits = self.limits;
+        policy.reports = self.reports;
+        if !self.retries_enabled {
+            policy.policy = policy.policy.without_retries();
+        }
         Arc::new(SharedState {
             policy: Arc::new(policy),
-            limits: self.limits,
+            retries_enabled: self.retries_enabled,
             jitter: self.jitter.clone(),
             observers: self.observers.registering_none().shared(),
             connections: Connections::default(),
@@ -314,6 +341,6 @@ impl<S: Clone> Layer<S> for HttpRetryLayer {
     type Service = HttpRetryService<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        HttpRetryService::new(inner, Arc::clone(self.shared.get_or_init(|| self.shared())))
+        Self::layer(self, inner)
     }
 }

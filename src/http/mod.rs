@@ -2,6 +2,7 @@
 
 mod failure;
 mod layer;
+mod options;
 mod plan;
 mod protocol;
 mod report;
@@ -15,10 +16,11 @@ mod shared_state;
 
 pub use failure::HttpError;
 pub use layer::HttpRetryLayer;
-pub use report::HttpReport;
-pub use request::{Replay, ReplayBody};
+pub use options::HttpCallOptions;
+pub use report::{HttpReport, HttpResponseExt};
+pub use request::{IntoReplay, Replay, ReplayBody};
 #[cfg(feature = "reqwest")]
-pub use reqwest::ReqwestService;
+pub use reqwest::{ReqwestRequestBuilder, ReqwestService};
 pub use response::HttpResponseBody;
 pub use response_future::HttpResponseFuture;
 pub use service::HttpRetryService;

@@ -22,8 +22,25 @@ pub(crate) struct HttpPlan {
     transport: Option<TransportFailures>,
     table: IdempotencyTable,
     pub(crate) strategy: IdempotencyStrategy,
+    pub(crate) limits: HttpLimits,
+    /// Whether the report of a success is wanted even where one attempt was enough.
+    pub(crate) reports: bool,
     /// By gax-java's rules, what its transport throws is `UNKNOWN` and final.
     throws_are_final: bool,
+}
+
+/// What is kept of a call, and how long its response may pause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct HttpLimits {
+    pub(crate) max_replay_bytes: usize,
+    pub(crate) max_response_buffer: usize,
+    pub(crate) body_idle_timeout: Option<Duration>,
+}
+
+impl Default for HttpLimits {
+    fn default() -> Self {
+        Self { max_replay_bytes: usize::MAX, max_response_buffer: 4 * 1024 * 1024, body_idle_timeout: None }
+    }
 }
 
 impl HttpPlan {
@@ -41,6 +58,8 @@ impl HttpPlan {
             table: IdempotencyTable::http_methods(),
             // gax-java retries by code alone.
             strategy: if is_java { IdempotencyStrategy::Always } else { IdempotencyStrategy::default() },
+            limits: HttpLimits::default(),
+            reports: false,
             throws_are_final: is_java,
         }
     }
@@ -53,6 +72,8 @@ impl HttpPlan {
             transport: Some(preset.transport_failures()),
             table: preset.idempotency_table().clone(),
             strategy: preset.strategy(),
+            limits: HttpLimits::default(),
+            reports: false,
             throws_are_final: false,
         }
     }
@@ -73,6 +94,7 @@ impl HttpPlan {
             self.transport = None;
         }
         self.timeout = options.deadline();
+        self.reports = options.report.unwrap_or(self.reports);
     }
 
     /// What the table says of a request.

@@ -80,6 +80,38 @@ impl OperationReport {
     }
 }
 
+/// Finds the report of an HTTP operation in its response.
+///
+/// # Examples
+///
+/// ```
+/// use tonic_gax::HttpResponseExt;
+///
+/// fn attempts<B>(response: &http::Response<B>) -> u32 {
+///     response.report().map_or(1, |report| report.attempt_count())
+/// }
+/// # assert_eq!(attempts(&http::Response::new(())), 1);
+/// ```
+pub trait HttpResponseExt {
+    /// What the operation did that this is the response of. `None` for a success at the first attempt, unless
+    /// [`CallOptions::report`](crate::CallOptions::report) or [`HttpRetryLayer::reports`](crate::HttpRetryLayer::reports)
+    /// asked for it.
+    fn report(&self) -> Option<&OperationReport>;
+}
+
+impl<B> HttpResponseExt for http::Response<B> {
+    fn report(&self) -> Option<&OperationReport> {
+        self.extensions().get()
+    }
+}
+
+#[cfg(feature = "reqwest")]
+impl HttpResponseExt for reqwest::Response {
+    fn report(&self) -> Option<&OperationReport> {
+        self.extensions().get()
+    }
+}
+
 impl fmt::Display for HttpReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let may = if self.may_be_sent_again() { "may" } else { "must not" };

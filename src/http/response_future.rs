@@ -6,7 +6,8 @@ use crate::http::failure::{Broken, HttpError};
 use crate::http::protocol::{Ended, HttpProtocol};
 use crate::http::request::Replay;
 use crate::http::response::HttpResponseBody;
-use crate::operation::{Detail, Driver, Finished, Protocol as _};
+use crate::operation::{Detail, Driver, Finished, OperationReport, Protocol as _};
+use gax_retry::Stop;
 use http_body::Body;
 use pin_project_lite::pin_project;
 use std::fmt;
@@ -34,6 +35,8 @@ pin_project! {
     {
         #[pin]
         driver: Driver<HttpProtocol<S, B, R>>,
+        // Whether the report of a success is wanted even where one attempt was enough.
+        reports: bool,
     }
 }
 
@@ -46,7 +49,7 @@ where
     R::Error: Into<BoxError>,
 {
     pub(super) fn new(protocol: HttpProtocol<S, B, R>, plan: Arc<HttpPlan>) -> Self {
-        Self { driver: Driver::new(protocol, plan) }
+        Self { reports: plan.reports, driver: Driver::new(protocol, plan) }
     }
 }
 
@@ -61,31 +64,49 @@ where
     type Output = Result<http::Response<HttpResponseBody<R>>, HttpError>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut driver = self.project().driver;
-        let (ended, stop) = match ready!(driver.as_mut().poll(cx)) {
-            Finished::Reply(response) => {
+        let this = self.project();
+        let mut driver = this.driver;
+        match ready!(driver.as_mut().poll(cx)) {
+            Finished::Reply(mut response) => {
                 if let Some(observed) = driver.as_mut().take_observed() {
                     observed.succeeded();
                 }
-                (Some(Ended::Response(Box::new(response))), None)
+                if *this.reports || driver.has_news() {
+                    response.extensions_mut().insert(report(driver, None));
+                }
+                Poll::Ready(Ok(response))
             }
-            Finished::Failure(stop) => (driver.as_mut().protocol().ended.take(), Some(stop)),
-        };
-        let name = driver.as_mut().protocol().name();
-        let report =
-            driver.as_mut().report(stop, name).with_detail(Detail::new(driver.as_mut().protocol().details()));
-        Poll::Ready(match ended {
-            Some(Ended::Response(mut response)) => {
-                response.extensions_mut().insert(report);
-                Ok(*response)
+            Finished::Failure(stop) => {
+                let ended = driver.as_mut().protocol().ended.take();
+                let report = report(driver.as_mut(), Some(stop));
+                Poll::Ready(match ended {
+                    Some(Ended::Response(mut response)) => {
+                        response.extensions_mut().insert(report);
+                        Ok(*response)
+                    }
+                    Some(Ended::Broken(broken)) => Err(HttpError::new(report, broken)),
+                    None => {
+                        let problem = driver.plan().policy.problem().cloned();
+                        Err(HttpError::new(report, problem.map_or(Broken::NoTime, Broken::Invalid)))
+                    }
+                })
             }
-            Some(Ended::Broken(broken)) => Err(HttpError::new(report, broken)),
-            None => {
-                let problem = driver.plan().policy.problem().cloned();
-                Err(HttpError::new(report, problem.map_or(Broken::NoTime, Broken::Invalid)))
-            }
-        })
+        }
     }
+}
+
+/// The report of an operation that has ended; `stop` says why it failed.
+fn report<S, B, R>(mut driver: Pin<&mut Driver<HttpProtocol<S, B, R>>>, stop: Option<Stop>) -> OperationReport
+where
+    S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
+    S::Error: Into<BoxError>,
+    B: Replay,
+    R: Body,
+    R::Error: Into<BoxError>,
+{
+    let name = driver.as_mut().protocol().name();
+    let report = driver.as_mut().report(stop, name);
+    report.with_detail(Detail::new(driver.protocol().details()))
 }
 
 impl<S, B, R> fmt::Debug for HttpResponseFuture<S, B, R>

@@ -5,7 +5,7 @@ use super::shared_state::SharedState;
 use crate::http::BoxError;
 use crate::http::failure::HttpError;
 use crate::http::protocol::HttpProtocol;
-use crate::http::request::{Replay, ReplayableRequest};
+use crate::http::request::{IntoReplay, ReplayableRequest};
 use crate::http::response::HttpResponseBody;
 use crate::transport::SharedService;
 use http_body::Body;
@@ -33,19 +33,72 @@ impl<S: Clone> HttpRetryService<S> {
     pub(crate) fn new(inner: S, shared: Arc<SharedState>) -> Self {
         Self { spare: SharedService::of(&inner), inner, shared }
     }
+
+    #[cfg(feature = "reqwest")]
+    pub(crate) fn inner(&self) -> &S {
+        &self.inner
+    }
+
+    /// The longest body that is kept to be sent again, unless a request says otherwise.
+    #[cfg(feature = "reqwest")]
+    pub(crate) fn max_replay_bytes(&self) -> usize {
+        self.shared.policy.limits.max_replay_bytes
+    }
+
+    /// Sends a request, as often as it takes; the operation starts when the future is first polled.
+    ///
+    /// # Errors
+    ///
+    /// [`HttpError`], where no response came. A response is no error, whatever its status.
+    ///
+    /// # Cancel safety
+    ///
+    /// To drop the future stops the operation at once: no attempt, wait or timer outlives it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use hyper_util::client::legacy::Client;
+    /// use hyper_util::rt::TokioExecutor;
+    /// use tonic_gax::{Code, HttpRetryLayer, RetrySettings};
+    ///
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let settings = RetrySettings::builder().max_attempts(3).build()?;
+    /// let client = Client::builder(TokioExecutor::new()).build_http();
+    /// let client = HttpRetryLayer::new(&settings, [Code::Unavailable]).layer(client);
+    /// let request = http::Request::put("http://localhost:8080/v1/things/7").body(String::from("{}"))?;
+    /// println!("{}", client.send(request).await?.status());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn send<B, R>(&self, request: http::Request<B>) -> HttpResponseFuture<S, B::Body, R>
+    where
+        B: IntoReplay,
+        S: Service<http::Request<B::Body>, Response = http::Response<R>>,
+        S::Error: Into<BoxError>,
+        R: Body,
+        R::Error: Into<BoxError>,
+    {
+        let (mut parts, body) = request.into_parts();
+        let plan = self.shared.plan_for(&mut parts.extensions);
+        let request = ReplayableRequest::new(parts, body.into_replay(), plan.limits.max_replay_bytes);
+        let (service, spare) = (self.inner.clone(), self.spare.clone());
+        let protocol = HttpProtocol::new(service, spare, &plan, Arc::clone(&self.shared), request);
+        HttpResponseFuture::new(protocol, plan)
+    }
 }
 
 impl<S, B, R> Service<http::Request<B>> for HttpRetryService<S>
 where
-    S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
+    S: Service<http::Request<B::Body>, Response = http::Response<R>> + Clone,
     S::Error: Into<BoxError>,
-    B: Replay,
+    B: IntoReplay,
     R: Body,
     R::Error: Into<BoxError>,
 {
     type Response = http::Response<HttpResponseBody<R>>;
     type Error = HttpError;
-    type Future = HttpResponseFuture<S, B, R>;
+    type Future = HttpResponseFuture<S, B::Body, R>;
 
     /// Always ready: whether the service below is, belongs to each attempt, under its clock.
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
@@ -53,11 +106,6 @@ where
     }
 
     fn call(&mut self, request: http::Request<B>) -> Self::Future {
-        let (mut parts, body) = request.into_parts();
-        let plan = self.shared.plan_for(&mut parts.extensions);
-        let request = ReplayableRequest::new(parts, body, self.shared.limits.max_replay_bytes);
-        let (service, spare) = (self.inner.clone(), self.spare.clone());
-        let protocol = HttpProtocol::new(service, spare, &plan, Arc::clone(&self.shared), request);
-        HttpResponseFuture::new(protocol, plan)
+        self.send(request)
     }
 }

@@ -1,31 +1,24 @@
 //! What all calls through a layer share.
 
 use super::failure::Connections;
+use super::options::HttpCallOptions;
 use super::plan::HttpPlan;
 use crate::operation::{JitterSeeds, Observers};
 use crate::settings::CallOptions;
 use gax_retry::{IdempotencyStrategy, Preset};
 use http::Extensions;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// What all calls through a layer share.
 #[derive(Debug)]
 pub(crate) struct SharedState {
     pub(crate) policy: Arc<HttpPlan>,
-    pub(crate) limits: HttpLimits,
+    /// Whether anything is retried; calls don't change that.
+    pub(crate) retries_enabled: bool,
     pub(crate) jitter: JitterSeeds,
     /// Who is told of the operations; `None`: nobody.
     pub(crate) observers: Option<Arc<Observers>>,
     pub(crate) connections: Connections,
-}
-
-/// What is kept and heeded of a call, whatever its policy.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct HttpLimits {
-    pub(crate) max_replay_bytes: usize,
-    pub(crate) max_response_buffer: usize,
-    pub(crate) body_idle_timeout: Option<Duration>,
 }
 
 impl SharedState {
@@ -37,23 +30,28 @@ impl SharedState {
         let preset = extensions.remove::<Preset>();
         let options = extensions.remove::<CallOptions>();
         let strategy = extensions.remove::<IdempotencyStrategy>();
-        if preset.is_none() && options.is_none() && strategy.is_none() {
+        let limits = extensions.remove::<HttpCallOptions>();
+        if preset.is_none() && options.is_none() && strategy.is_none() && limits.is_none() {
             return Arc::clone(&self.policy);
         }
-        let mut policy = match preset {
-            None => (*self.policy).clone(),
-            Some(preset) => {
-                let mut plan = HttpPlan::of_preset(&preset);
-                plan.policy = plan.policy.with_budget(self.policy.policy.budget().cloned());
-                plan
-            }
-        };
+        let mut plan = (*self.policy).clone();
+        if let Some(preset) = preset {
+            plan = HttpPlan::of_preset(&preset);
+            plan.policy = plan.policy.with_budget(self.policy.policy.budget().cloned());
+            (plan.limits, plan.reports) = (self.policy.limits, self.policy.reports);
+        }
         if let Some(options) = options {
-            policy.apply(&options);
+            plan.apply(&options);
         }
         if let Some(strategy) = strategy {
-            policy.strategy = strategy;
+            plan.strategy = strategy;
         }
-        Arc::new(policy)
+        if let Some(options) = limits {
+            plan.limits = options.over(plan.limits);
+        }
+        if !self.retries_enabled {
+            plan.policy = plan.policy.without_retries();
+        }
+        Arc::new(plan)
     }
 }

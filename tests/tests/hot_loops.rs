@@ -16,7 +16,6 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
 use tonic_gax_tests::{
     FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, error_report, ms,
 };
-use tower_layer::Layer as _;
 use tower_service::Service as _;
 
 /// A policy-less method that a call brings codes to, for two seconds.
@@ -113,7 +112,12 @@ async fn a_long_calls_report_keeps_both_ends_too() {
     let (_server, connector) = FaultServer::in_memory(HttpScript::always(HttpAct::status(503)));
     let client = FaultServer::full_client(connector);
     let get = http::Request::get("http://server/thing").body(Full::<Bytes>::default()).unwrap();
-    let response = HttpRetryLayer::new(&settings, [Code::Unavailable]).layer(client).call(get).await.unwrap();
+    let response = HttpRetryLayer::new(&settings, [Code::Unavailable])
+        .reports(true)
+        .layer(client)
+        .call(get)
+        .await
+        .unwrap();
     let report = response.extensions().get::<OperationReport>().unwrap();
     assert_eq!((report.attempt_count(), report.attempts_left_out()), (100, 36));
     assert_eq!(report.http().unwrap().failures(), [HttpFailure::Status(503); 64]);

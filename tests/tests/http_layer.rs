@@ -32,6 +32,7 @@ fn settings() -> RetrySettings {
 
 fn layer() -> HttpRetryLayer {
     HttpRetryLayer::new(&settings(), [Code::Unavailable, Code::DeadlineExceeded, Code::ResourceExhausted])
+        .reports(true)
 }
 
 fn get() -> http::Request<Full<Bytes>> {
@@ -120,13 +121,13 @@ async fn a_reply_that_is_final_is_the_response_with_its_reason() {
 #[tokio::test(start_paused = true)]
 async fn the_last_reply_stays_when_the_limits_are_reached() {
     let twice = settings().to_builder().max_attempts(2).build().unwrap();
-    let twice = HttpRetryLayer::new(&twice, [Code::Unavailable]);
+    let twice = HttpRetryLayer::new(&twice, [Code::Unavailable]).reports(true);
     let seen = sent(&twice, vec![HttpAct::status(503); 9], get()).await;
     assert_eq!((seen.status, seen.server.times()), (503, vec![0, 100]));
     assert_eq!(seen.report.stop_reason(), Some(StopReason::MaxAttempts));
 
     let short = settings().to_builder().total_timeout(ms(1000)).build().unwrap();
-    let short = HttpRetryLayer::new(&short, [Code::Unavailable]);
+    let short = HttpRetryLayer::new(&short, [Code::Unavailable]).reports(true);
     let seen = sent(&short, vec![HttpAct::status(503); 9], get()).await;
     assert_eq!((seen.status, seen.server.times()), (503, vec![0, 100, 300, 600, 900]));
     assert_eq!(seen.report.stop_reason(), Some(StopReason::TotalTimeout));
@@ -186,7 +187,7 @@ async fn a_refused_connection_is_unavailable() {
 async fn an_error_tells_the_last_reply_that_came() {
     let twice = settings().to_builder().max_attempts(2).build().unwrap();
     let (error, _) = failed(
-        &HttpRetryLayer::new(&twice, [Code::Unavailable]),
+        &HttpRetryLayer::new(&twice, [Code::Unavailable]).reports(true),
         HttpScript::new([HttpAct::status(503), HttpAct::Stall]),
         get(),
     )
@@ -242,7 +243,7 @@ async fn statuses_decide_in_place_of_codes() {
     let seen = sent(&only, [HttpAct::status(408), HttpAct::status(500), HttpAct::status(503)], get()).await;
     assert_eq!((seen.status, seen.report.attempts().len()), (503, 3));
     assert_eq!(codes(&seen.report), [Code::FailedPrecondition, Code::Internal, Code::Unavailable]);
-    let by_code = HttpRetryLayer::new(&settings(), [Code::FailedPrecondition]);
+    let by_code = HttpRetryLayer::new(&settings(), [Code::FailedPrecondition]).reports(true);
     assert_eq!(sent(&by_code, [HttpAct::status(408)], get()).await.report.attempts().len(), 2);
 }
 
@@ -262,7 +263,9 @@ async fn redirects_and_the_like_are_no_success() {
 #[tokio::test(start_paused = true)]
 async fn by_gax_javas_rules_what_the_transport_throws_is_unknown_and_final() {
     let codes_with_unknown = [Code::Unavailable, Code::Unknown, Code::DeadlineExceeded];
-    let java = HttpRetryLayer::new(&settings(), codes_with_unknown).compatibility(Compatibility::GaxJava);
+    let java = HttpRetryLayer::new(&settings(), codes_with_unknown)
+        .reports(true)
+        .compatibility(Compatibility::GaxJava);
     let (error, server) = failed(&java, HttpScript::new([HttpAct::Reset]), get()).await;
     assert_eq!((error.code(), error.stop_reason()), (Code::Unknown, Some(StopReason::NonRetryable)));
     assert_eq!(server.times(), [0]);
@@ -270,7 +273,7 @@ async fn by_gax_javas_rules_what_the_transport_throws_is_unknown_and_final() {
     let post = http::Request::post("http://server/thing").body(Full::default()).unwrap();
     let seen = sent(&java, [HttpAct::status(503)], post).await;
     assert_eq!(seen.report.attempts().len(), 2);
-    let documented = HttpRetryLayer::new(&settings(), codes_with_unknown);
+    let documented = HttpRetryLayer::new(&settings(), codes_with_unknown).reports(true);
     let post = http::Request::post("http://server/thing").body(Full::default()).unwrap();
     let seen = sent(&documented, [HttpAct::status(503)], post).await;
     assert_eq!((seen.status, seen.report.attempts().len()), (503, 1));
@@ -296,7 +299,7 @@ async fn a_call_brings_its_own_options() {
     .await;
     assert_eq!(times(error.report()), [(0, 400), (500, 900)]);
     let seen = sent(
-        &HttpRetryLayer::preset(&presets::storage()),
+        &HttpRetryLayer::preset(&presets::storage()).reports(true),
         [HttpAct::status(404)],
         with(CallOptions::new().retryable_codes([Code::NotFound]).retry_settings(settings())),
     )
@@ -313,7 +316,7 @@ async fn a_call_brings_its_own_options() {
 
 #[tokio::test(start_paused = true)]
 async fn a_preset_takes_a_timeout_for_its_attempts() {
-    let docs = HttpRetryLayer::preset(&presets::csharp()).attempt_timeout(ms(250));
+    let docs = HttpRetryLayer::preset(&presets::csharp()).reports(true).attempt_timeout(ms(250));
     let seen = sent(
         &docs,
         [HttpAct::Stall],
@@ -446,7 +449,7 @@ async fn to_drop_a_call_stops_it() {
 #[tokio::test(start_paused = true)]
 async fn a_seed_repeats_the_waits() {
     let jittered = settings().to_builder().jittered(true).build().unwrap();
-    let layer = || HttpRetryLayer::new(&jittered, [Code::Unavailable]).jitter_seed(7);
+    let layer = || HttpRetryLayer::new(&jittered, [Code::Unavailable]).reports(true).jitter_seed(7);
     let acts = || vec![HttpAct::status(503); 4];
     let first = sent(&layer(), acts(), get()).await.server.times();
     assert_eq!(sent(&layer(), acts(), get()).await.server.times(), first);
@@ -456,7 +459,9 @@ async fn a_seed_repeats_the_waits() {
 #[tokio::test(start_paused = true)]
 async fn a_report_prints_why() {
     let request = http::Request::delete("http://s/storage/v1/b/x/o/y").body(Full::default()).unwrap();
-    let seen = sent(&HttpRetryLayer::preset(&presets::storage()), [HttpAct::status(503)], request).await;
+    let seen =
+        sent(&HttpRetryLayer::preset(&presets::storage()).reports(true), [HttpAct::status(503)], request)
+            .await;
     let text = seen.report.to_string();
     let why = "idempotency conditional: ifGenerationMatch or generation missing (storage.objects.delete); \
                strategy conditional: must not be sent again";

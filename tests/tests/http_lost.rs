@@ -12,7 +12,6 @@ use tonic_gax::{
     StopReason, TransportFailure,
 };
 use tonic_gax_tests::{FaultServer, HttpScript, MemoryConnector, RawFrame, RawServer, ms};
-use tower_layer::Layer as _;
 use tower_service::Service as _;
 
 type Http = HttpRetryService<Client<MemoryConnector, Full<Bytes>>>;
@@ -26,7 +25,7 @@ fn layer() -> HttpRetryLayer {
         .total_timeout(ms(10_000))
         .build()
         .unwrap();
-    HttpRetryLayer::new(&settings, [Code::Unavailable])
+    HttpRetryLayer::new(&settings, [Code::Unavailable]).reports(true)
 }
 
 /// Sends a request; its status, if a response came, and the report of either end.
@@ -129,7 +128,8 @@ async fn a_dead_connection_is_unavailable() {
             .total_timeout(ms(60_000))
             .build()
             .unwrap();
-        let mut client = HttpRetryLayer::new(&patient, [Code::Unavailable]).layer(server.http_client());
+        let mut client =
+            HttpRetryLayer::new(&patient, [Code::Unavailable]).reports(true).layer(server.http_client());
         let (status, report) = sent(&mut client, "GET").await;
         assert_eq!((status, codes(&report)), (Some(200), vec![Code::Unavailable, Code::Ok]), "{report}");
         assert_eq!(server.requests(), [1, 2]);

@@ -11,7 +11,6 @@ use tonic_gax::{
     OperationReport, Preset, StopReason, presets,
 };
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, ms};
-use tower_layer::Layer as _;
 use tower_service::Service as _;
 
 /// The operations of the documentation's table, as the public conformance cases send them.
@@ -89,8 +88,10 @@ async fn every_row_is_retried_as_its_class_and_the_strategy_say() {
         for with_precondition in [false, true] {
             for strategy in IdempotencyStrategy::ALL {
                 for fault in [HttpAct::status(503), HttpAct::status(429), HttpAct::Reset, HttpAct::Truncate] {
-                    let layer =
-                        HttpRetryLayer::preset(&presets::storage()).strategy(*strategy).jitter_seed(1);
+                    let layer = HttpRetryLayer::preset(&presets::storage())
+                        .reports(true)
+                        .strategy(*strategy)
+                        .jitter_seed(1);
                     let request = operation.request(with_precondition);
                     let (result, report, server) =
                         sent(&layer, HttpScript::new([fault.clone()]), request).await;
@@ -125,7 +126,8 @@ async fn every_row_is_retried_as_its_class_and_the_strategy_say() {
 
 #[tokio::test(start_paused = true)]
 async fn final_statuses_are_final_for_every_row() {
-    let layer = HttpRetryLayer::preset(&presets::storage()).strategy(IdempotencyStrategy::Always);
+    let layer =
+        HttpRetryLayer::preset(&presets::storage()).reports(true).strategy(IdempotencyStrategy::Always);
     for operation in operations() {
         for status in [400, 401, 403, 404, 409, 412, 501] {
             let script = HttpScript::new([HttpAct::status(status)]);
@@ -139,7 +141,7 @@ async fn final_statuses_are_final_for_every_row() {
 #[tokio::test(start_paused = true)]
 async fn a_row_can_be_overridden() {
     let table = IdempotencyTable::storage().with_class("storage.buckets.get", OperationClass::Never).unwrap();
-    let layer = HttpRetryLayer::preset(&presets::storage()).idempotency(table);
+    let layer = HttpRetryLayer::preset(&presets::storage()).reports(true).idempotency(table);
     let request = http::Request::get("http://server/storage/v1/b/x").body(Full::default()).unwrap();
     let (result, report, _) = sent(&layer, HttpScript::new([HttpAct::status(503)]), request).await;
     assert_eq!(result.unwrap(), 503);
@@ -177,7 +179,7 @@ async fn every_preset_waits_over_http_as_planned() {
             if preset.backoff_strategy().limits().time().is_none() {
                 request.extensions_mut().insert(CallOptions::new().timeout(BOUND));
             }
-            let layer = HttpRetryLayer::preset(&preset).jitter_seed(seed);
+            let layer = HttpRetryLayer::preset(&preset).reports(true).jitter_seed(seed);
             let (result, report, server) =
                 sent(&layer, HttpScript::always(HttpAct::status(503)), request).await;
             let case = format!("{} {seed}:\n{report}", preset.name());
@@ -209,7 +211,7 @@ async fn waits_of_whole_milliseconds_are_kept_to_the_millisecond() {
     {
         let preset = presets::named(name).unwrap();
         let plan = planned(&preset, 11);
-        let layer = HttpRetryLayer::preset(&preset).jitter_seed(11);
+        let layer = HttpRetryLayer::preset(&preset).reports(true).jitter_seed(11);
         let (_, report, server) =
             sent(&layer, HttpScript::always(HttpAct::status(503)), safe_request()).await;
         assert_eq!(report.attempts().len(), plan.attempts().len(), "{name}");
@@ -227,8 +229,12 @@ async fn the_storage_preset_without_its_random_part_waits_powers_of_two_for_ten_
     let plain = plain.with_backoff_strategy(
         strategy.with_backoff(strategy.backoff().with_jitter(tonic_gax::Jitter::None)),
     );
-    let (_, report, server) =
-        sent(&HttpRetryLayer::preset(&plain), HttpScript::always(HttpAct::status(503)), safe_request()).await;
+    let (_, report, server) = sent(
+        &HttpRetryLayer::preset(&plain).reports(true),
+        HttpScript::always(HttpAct::status(503)),
+        safe_request(),
+    )
+    .await;
     let seconds: Vec<u128> = server.times().into_iter().map(|time| time / 1000).collect();
     assert_eq!(seconds, [0, 1, 3, 7, 15, 31, 63, 127, 191, 255, 319, 383, 447, 511, 575]);
     assert_eq!(report.stop_reason(), Some(StopReason::TotalTimeout));
@@ -239,7 +245,7 @@ async fn the_storage_preset_without_its_random_part_waits_powers_of_two_for_ten_
 async fn presets_retry_their_own_statuses_over_http() {
     for preset in presets::all() {
         for status in [408, 429, 500, 501, 502, 503, 504, 404] {
-            let layer = HttpRetryLayer::preset(&preset).jitter_seed(1);
+            let layer = HttpRetryLayer::preset(&preset).reports(true).jitter_seed(1);
             let (result, _, _) =
                 sent(&layer, HttpScript::new([HttpAct::status(status)]), safe_request()).await;
             let expected = if preset.statuses().contains(status) { 200 } else { status };

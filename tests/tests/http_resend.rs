@@ -17,7 +17,6 @@ use tonic_gax::{
     ReqwestService, RetrySettings, StopReason,
 };
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawServer, ms};
-use tower_layer::Layer as _;
 use tower_service::Service;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -32,7 +31,7 @@ fn settings() -> RetrySettings {
 }
 
 fn layer() -> HttpRetryLayer {
-    HttpRetryLayer::new(&settings(), [DOWN])
+    HttpRetryLayer::new(&settings(), [DOWN]).reports(true)
 }
 
 /// Sends a request without a body; the codes of its attempts, how often it was sent besides, and the report.
@@ -85,7 +84,9 @@ async fn the_strategy_never_holds_also_then() {
 async fn gax_java_retries_no_connection_failure() {
     let (_server, connector) = FaultServer::in_memory(HttpScript::default());
     connector.refuse(1);
-    let java = HttpRetryLayer::new(&settings(), [DOWN, Code::Unknown]).compatibility(Compatibility::GaxJava);
+    let java = HttpRetryLayer::new(&settings(), [DOWN, Code::Unknown])
+        .reports(true)
+        .compatibility(Compatibility::GaxJava);
     let mut client = java.layer(FaultServer::full_client(connector));
     let (codes, _, report) = sent(&mut client, "GET", URL).await;
     assert_eq!((codes, report.stop_reason()), (vec![Code::Unknown], Some(StopReason::NonRetryable)));
@@ -170,7 +171,7 @@ where
         let count = acts.len();
         let (_server, url) = FaultServer::on_socket(HttpScript::new(acts)).await;
         let settings = settings().to_builder().initial_retry_delay(ms(1)).build().unwrap();
-        let mut client = HttpRetryLayer::new(&settings, [DOWN]).layer(client());
+        let mut client = HttpRetryLayer::new(&settings, [DOWN]).reports(true).layer(client());
         let (first, ..) = sent(&mut client, "GET", &url).await;
         assert_eq!(first, [OK]);
         settle().await;
@@ -211,8 +212,9 @@ async fn a_request_that_reqwest_was_redirected_with_counts_as_carried_out() {
 #[tokio::test]
 async fn a_post_that_reqwest_finds_no_connection_for_is_sent_again() {
     let settings = settings().to_builder().initial_retry_delay(ms(1)).build().unwrap();
-    let mut client =
-        HttpRetryLayer::new(&settings, [DOWN]).layer(ReqwestService::new(reqwest::Client::new()));
+    let mut client = HttpRetryLayer::new(&settings, [DOWN])
+        .reports(true)
+        .layer(ReqwestService::new(reqwest::Client::new()));
     let (codes, _, report) = sent::<_, ReplayBody, _>(&mut client, "POST", "http://127.0.0.1:1/").await;
     assert_eq!((codes, report.stop_reason()), (vec![DOWN; 5], Some(StopReason::MaxAttempts)), "{report}");
     let error =

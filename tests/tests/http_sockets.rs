@@ -11,7 +11,6 @@ use tonic_gax::{
     RetrySettings, StopReason, TransportFailure,
 };
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, ms};
-use tower_layer::Layer as _;
 use tower_service::Service;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -24,7 +23,7 @@ fn layer() -> HttpRetryLayer {
         .max_attempts(7)
         .build()
         .unwrap();
-    HttpRetryLayer::new(&settings, [Code::Unavailable, Code::DeadlineExceeded])
+    HttpRetryLayer::new(&settings, [Code::Unavailable, Code::DeadlineExceeded]).reports(true)
 }
 
 /// Sends a `PUT`; its status and body, and the report of either end.

@@ -9,7 +9,6 @@ use tonic_gax::{
     ReqwestService, RetrySettings, StopReason, TransportFailure, presets,
 };
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawServer, ms};
-use tower_layer::Layer as _;
 use tower_service::Service;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -18,7 +17,7 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 fn layer() -> HttpRetryLayer {
     let settings = RetrySettings::builder().jittered(false).initial_retry_delay(ms(200));
     let settings = settings.initial_rpc_timeout(ms(1000)).total_timeout(ms(10_000)).build().unwrap();
-    HttpRetryLayer::new(&settings, [Code::Unavailable, Code::Internal, Code::Unknown])
+    HttpRetryLayer::new(&settings, [Code::Unavailable, Code::Internal, Code::Unknown]).reports(true)
 }
 
 async fn failed<S, B, R>(client: &mut HttpRetryService<S>, url: &str) -> HttpError
@@ -148,7 +147,8 @@ async fn no_preset_retries_it() {
     for preset in presets::all() {
         let garbage = HttpAct::Raw(b"garbage\r\n\r\n".to_vec());
         let (server, connector) = FaultServer::in_memory(HttpScript::always(garbage));
-        let mut client = HttpRetryLayer::preset(&preset).layer(FaultServer::full_client(connector));
+        let mut client =
+            HttpRetryLayer::preset(&preset).reports(true).layer(FaultServer::full_client(connector));
         let error = failed(&mut client, URL).await;
         assert_eq!(error.code(), Code::Internal, "{}", preset.name());
         assert_eq!(server.arrivals().len(), 1, "{}", preset.name());

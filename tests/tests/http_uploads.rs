@@ -8,7 +8,6 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tonic_gax::{Code, HttpRetryLayer, HttpRetryService, ReplayBody, RetrySettings};
 use tonic_gax_tests::{FaultServer, MemoryConnector, ms};
-use tower_layer::Layer as _;
 use tower_service::Service as _;
 
 const LENGTH: usize = 32 * 1024 * 1024;
@@ -27,7 +26,7 @@ fn upload() -> (Upload, tokio::sync::mpsc::UnboundedReceiver<DuplexStream>) {
         .build()
         .unwrap();
     let (sender, accepted) = tokio::sync::mpsc::unbounded_channel();
-    let layer = HttpRetryLayer::new(&settings, [Code::DeadlineExceeded]);
+    let layer = HttpRetryLayer::new(&settings, [Code::DeadlineExceeded]).reports(true);
     (layer.layer(FaultServer::client(MemoryConnector::to(sender))), accepted)
 }
 

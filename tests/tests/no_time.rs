@@ -111,7 +111,9 @@ async fn an_http_request_without_time_is_not_sent() {
     for compatibility in COMPATIBILITIES {
         let (server, connector) = FaultServer::in_memory(HttpScript::new([]));
         let client = FaultServer::full_client(connector);
-        let layer = || HttpRetryLayer::new(&settings(), [Code::Unavailable]).compatibility(compatibility);
+        let layer = || {
+            HttpRetryLayer::new(&settings(), [Code::Unavailable]).reports(true).compatibility(compatibility)
+        };
         for (name, options) in options() {
             let whom = format!("{name}, {compatibility}");
             let mut request = get();

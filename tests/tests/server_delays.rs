@@ -12,7 +12,6 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{
     Beat, FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, ms, report_of,
 };
-use tower_layer::Layer as _;
 use tower_service::Service as _;
 
 const DOWN: tonic::Code = tonic::Code::Unavailable;

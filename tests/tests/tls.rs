@@ -14,7 +14,6 @@ use tonic_gax::{
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{Authority, Handshake, Setup, Stack, TlsServer, error_report, ms, report_of, reported};
-use tower_layer::Layer as _;
 use tower_service::Service;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -28,7 +27,7 @@ fn settings() -> RetrySettings {
 }
 
 fn layer() -> HttpRetryLayer {
-    HttpRetryLayer::new(&settings(), [DOWN])
+    HttpRetryLayer::new(&settings(), [DOWN]).reports(true)
 }
 
 fn codes(report: &OperationReport) -> Vec<Code> {

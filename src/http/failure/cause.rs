@@ -1,7 +1,8 @@
 //! What an error below HTTP means, read from its chain of sources.
 
 #[cfg(feature = "reqwest")]
-use crate::http::reqwest::NotBegun;
+use super::first_hop::FirstHop;
+use crate::http::BoxError;
 use crate::operation::ConnectProblem;
 use crate::transport::chain;
 use gax_retry::{Delivery, TransportFailure};
@@ -147,7 +148,11 @@ fn from_chain(error: &(dyn Error + 'static), part: Part) -> Cause {
         if let Some(error) = current.downcast_ref::<h2::Error>() {
             return from_h2(error, broken, reach);
         }
-        if current.is::<http::Error>() || current.is::<http::uri::InvalidUri>() || current.is::<NoBody>() {
+        if current.is::<http::Error>()
+            || current.is::<http::uri::InvalidUri>()
+            || current.is::<NoBody>()
+            || current.is::<BodyNotOpened>()
+        {
             return Cause::FAULT;
         }
         if current.is::<Closed>() || current.is::<ServiceError>() {
@@ -206,14 +211,14 @@ fn is_of_reqwests_clock(_: &(dyn Error + 'static)) -> bool {
     false
 }
 
-/// Whether the client below follows redirects, so that what is known of its last request need not hold for
-/// those before.
+/// Whether the error may speak of a later hop than the first: the client below follows redirects, so that what is known
+/// of its last request need not hold for those before.
 #[cfg(feature = "reqwest")]
 fn may_have_been_redirected(error: &(dyn Error + 'static)) -> bool {
-    let is_begun = |link: &(dyn Error + 'static)| {
-        if link.is::<NotBegun>() { Some(false) } else { link.is::<reqwest::Error>().then_some(true) }
+    let is_unknown_hop = |link: &(dyn Error + 'static)| {
+        if link.is::<FirstHop>() { Some(false) } else { link.is::<reqwest::Error>().then_some(true) }
     };
-    chain(error).find_map(is_begun).unwrap_or(false)
+    chain(error).find_map(is_unknown_hop).unwrap_or(false)
 }
 
 #[cfg(not(feature = "reqwest"))]
@@ -276,6 +281,32 @@ impl fmt::Display for NoBody {
 }
 
 impl Error for NoBody {}
+
+/// The request's body could not be opened, so that nothing was sent.
+#[derive(Debug)]
+pub(crate) struct BodyNotOpened(pub(crate) BoxError);
+
+impl BodyNotOpened {
+    /// The error as the body gave it.
+    pub(crate) fn unwrap(error: BoxError) -> BoxError {
+        match error.downcast::<Self>() {
+            Ok(error) => error.0,
+            Err(error) => error,
+        }
+    }
+}
+
+impl fmt::Display for BodyNotOpened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the request's body can't be opened")
+    }
+}
+
+impl Error for BodyNotOpened {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.0)
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -57,6 +57,13 @@ impl HttpError {
         Self { report, broken }
     }
 
+    /// The request could not be made.
+    #[cfg(feature = "reqwest")]
+    pub(crate) fn unsendable(name: String, source: BoxError) -> Self {
+        let report = OperationReport::unsendable(std::borrow::Cow::<'static, str>::Owned(name));
+        Self::new(report, Broken::Failed { failure: None, problem: None, source })
+    }
+
     /// What the operation did.
     #[must_use]
     pub fn report(&self) -> &OperationReport {
@@ -76,13 +83,18 @@ impl HttpError {
         self.broken.failure()
     }
 
-    /// The code that the last attempt ended with.
+    /// The code that the last attempt ended with. Without an attempt: `DEADLINE_EXCEEDED` if there was no time for one,
+    /// `UNKNOWN` if the request could not be made.
     #[must_use]
     pub fn code(&self) -> Code {
         if let Broken::Invalid(_) = self.broken {
             return Code::InvalidArgument;
         }
-        self.report.attempts().last().map_or(Code::DeadlineExceeded, gax_retry::Attempt::code)
+        match self.report.attempts().last() {
+            Some(attempt) => attempt.code(),
+            None if self.failure().is_some() => Code::DeadlineExceeded,
+            None => Code::Unknown,
+        }
     }
 
     /// The status of the last response that came, if attempts before the last one had responses.

@@ -3,7 +3,7 @@
 use super::failed::Suspect;
 use super::http_protocol::{Ended, HttpProtocol};
 use crate::http::BoxError;
-use crate::http::failure::{NoBody, Part};
+use crate::http::failure::{BodyNotOpened, NoBody, Part};
 use crate::http::plan::HttpPlan;
 use crate::http::request::Replay;
 use crate::http::response::{DRAIN_TIME, EndedEarly, HttpResponseBody, Read, ReadExtent, ResponseReader};
@@ -26,7 +26,7 @@ pin_project! {
     #[project = AttemptProj]
     #[project_replace = AttemptOwned]
     pub(crate) enum HttpAttempt<F, R> {
-        // The service is asked whether it takes a request.
+        // The body is opened, and the service is asked whether it takes a request.
         Ready,
         // The request is out, and the head of the response is awaited.
         Sent { #[pin] future: F },
@@ -50,7 +50,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         current: &Current<'_>,
     ) -> Option<ReadExtent> {
         if status.is_success() {
-            return Some(ReadExtent::to_end(self.limits().max_response_buffer));
+            return Some(ReadExtent::to_end(plan.limits.max_response_buffer));
         }
         let result = self.result(plan, Some(HttpFailure::Status(status.as_u16())));
         let is_drained = self.request.is_replayable() && plan.policy.permits(result);
@@ -145,6 +145,7 @@ where
         self.http.failures.extend(failure.filter(|_| started.kind() != AttemptKind::Resend));
         // The connection of the attempt before goes to this one.
         self.ended = None;
+        self.request.close();
         HttpAttempt::Ready
     }
 
@@ -157,28 +158,30 @@ where
     ) -> Poll<Fact<Self::Reply>> {
         loop {
             match attempt.as_mut().project() {
-                AttemptProj::Ready => match ready!(self.service.poll_ready(cx)) {
-                    Ok(()) => {
-                        let Some(mut request) = self.request.write() else {
-                            let error: BoxError = Box::new(NoBody);
-                            return ended(self.broken(plan, error, Part::Head, current));
-                        };
-                        current.sending(request.headers_mut());
-                        let future = self.service.call(request);
-                        attempt.set(HttpAttempt::Sent { future });
+                AttemptProj::Ready => {
+                    if let Err(error) = ready!(self.request.poll_open(cx)) {
+                        let error: BoxError = Box::new(BodyNotOpened(error));
+                        return ended(self.broken(plan, error, Part::Head, current));
                     }
-                    Err(error) => {
+                    if let Err(error) = ready!(self.service.poll_ready(cx)) {
                         // A service that has failed is neither called nor asked again.
                         self.service = self.spare.copy();
                         return ended(self.broken(plan, error.into(), Part::Head, current));
                     }
-                },
+                    let Some(mut request) = self.request.write(current.started()) else {
+                        let error: BoxError = Box::new(NoBody);
+                        return ended(self.broken(plan, error, Part::Head, current));
+                    };
+                    current.sending(request.headers_mut());
+                    let future = self.service.call(request);
+                    attempt.set(HttpAttempt::Sent { future });
+                }
                 AttemptProj::Sent { future } => match ready!(future.poll(cx)) {
                     Ok(response) => {
                         self.shared.connections.remember(response.extensions());
                         let ended_at = current.clock().elapsed();
                         let method = &self.request.parts().method;
-                        let reader = ResponseReader::new(method, response, self.limits().body_idle_timeout);
+                        let reader = ResponseReader::new(method, response, plan.limits.body_idle_timeout);
                         let status = reader.status();
                         let Some(extent) = self.extent(plan, status, ended_at, current) else {
                             let response = reader.into_response(Read::NotYet, current.deadline());
@@ -255,6 +258,7 @@ where
     }
 
     fn before_wait(&mut self) {
+        self.request.close();
         if let Some(ended) = &mut self.ended {
             ended.cut();
         }

@@ -2,7 +2,7 @@
 
 use super::http_protocol::{Ended, HttpProtocol};
 use crate::http::BoxError;
-use crate::http::failure::{Broken, Cause, Part, Reach, classify};
+use crate::http::failure::{BodyNotOpened, Broken, Cause, Part, Reach, classify};
 use crate::http::plan::HttpPlan;
 use crate::http::request::Replay;
 use crate::operation::{Current, Note};
@@ -86,8 +86,9 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         source: BoxError,
         current: &mut Current<'_>,
     ) -> AttemptResult {
+        let source = BodyNotOpened::unwrap(source);
         #[cfg(feature = "reqwest")]
-        let source = crate::http::reqwest::NotBegun::unwrap(source);
+        let source = crate::http::failure::FirstHop::unwrap(source);
         if cause == Cause::UNREADABLE {
             current.note(Note::UnreadableResponse);
         }

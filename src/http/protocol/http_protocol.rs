@@ -5,7 +5,7 @@ use crate::http::plan::HttpPlan;
 use crate::http::report::HttpReport;
 use crate::http::request::{Replay, ReplayableRequest};
 use crate::http::response::HttpResponseBody;
-use crate::http::shared_state::{HttpLimits, SharedState};
+use crate::http::shared_state::SharedState;
 use crate::operation::{Current, inbound_deadline};
 use crate::transport::SharedService;
 use gax_retry::{AttemptResult, Code, HttpFailure, RetryFact, StartedAttempt, StopReason};
@@ -70,10 +70,6 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     pub(crate) fn details(&mut self) -> HttpReport {
         self.http.failures.extend(self.failure.take());
         (*self.http).clone()
-    }
-
-    pub(super) fn limits(&self) -> &HttpLimits {
-        &self.shared.limits
     }
 
     /// The facts of an attempt that failed so; `None`: by a fault of the request's own.

@@ -1,11 +1,14 @@
 //! A request that can be sent several times.
 
 use super::replay::Replay;
+use crate::http::BoxError;
 use crate::operation::Note;
 use bytes::Bytes;
+use gax_retry::{AttemptKind, StartedAttempt};
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::{HeaderValue, Method};
+use std::task::{Context, Poll, ready};
 
 /// The parts of a request, kept so that every attempt is written whole.
 #[derive(Debug)]
@@ -13,14 +16,16 @@ pub(crate) struct ReplayableRequest<B> {
     parts: Parts,
     /// What bodies are made from; none once a body that can't be replayed is out.
     body: Option<B>,
+    /// The body of the next attempt, while it is opened.
+    next: Option<B>,
     /// The body is longer than the replay limit.
     too_large: bool,
 }
 
 impl<B: Replay> ReplayableRequest<B> {
     pub(crate) fn new(parts: Parts, body: B, max_replay_bytes: usize) -> Self {
-        let too_large = body.bytes().is_some_and(|bytes| bytes.len() > max_replay_bytes);
-        Self { parts, body: Some(body), too_large }
+        let too_large = body.kept() > max_replay_bytes;
+        Self { parts, body: Some(body), next: None, too_large }
     }
 
     pub(crate) fn parts(&self) -> &Parts {
@@ -42,16 +47,40 @@ impl<B: Replay> ReplayableRequest<B> {
         if self.too_large { Note::RequestTooLargeToReplay } else { Note::RequestIsAStream }
     }
 
-    /// The request of the next attempt; `None` if there is none.
-    pub(crate) fn write(&mut self) -> Option<http::Request<B>> {
-        let again = self.body.as_ref().filter(|_| !self.too_large).and_then(Replay::replay);
-        let body = again.or_else(|| self.body.take())?;
+    /// Makes and opens the body of the next attempt. Where there is none any more, writing the request says so.
+    pub(crate) fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        let body = match &mut self.next {
+            Some(body) => body,
+            next => match self.body.as_ref().filter(|_| !self.too_large).and_then(Replay::replay) {
+                Some(body) => next.insert(body),
+                None => return Poll::Ready(Ok(())),
+            },
+        };
+        let opened = ready!(body.poll_open(cx));
+        if opened.is_err() {
+            self.next = None;
+        }
+        Poll::Ready(opened)
+    }
+
+    /// Lets go of what was opened for an attempt that was not sent.
+    pub(crate) fn close(&mut self) {
+        self.next = None;
+    }
+
+    /// The request of that attempt; `None` if its body can't be made. Every one but the first carries the attempt in
+    /// its extensions.
+    pub(crate) fn write(&mut self, attempt: Option<StartedAttempt>) -> Option<http::Request<B>> {
+        let body = self.next.take().or_else(|| self.body.take())?;
         let mut request = http::Request::new(body);
         *request.method_mut() = self.parts.method.clone();
         *request.uri_mut() = self.parts.uri.clone();
         *request.version_mut() = self.parts.version;
         *request.headers_mut() = self.parts.headers.clone();
         *request.extensions_mut() = self.parts.extensions.clone();
+        if let Some(attempt) = attempt.filter(|attempt| attempt.kind() != AttemptKind::Original) {
+            request.extensions_mut().insert(attempt);
+        }
         set_content_length(&mut request);
         Some(request)
     }
@@ -80,8 +109,14 @@ mod tests {
         ReplayableRequest::new(parts, body, limit)
     }
 
+    fn written(replayable: &mut ReplayableRequest<ReplayBody>) -> Option<http::Request<ReplayBody>> {
+        let mut context = Context::from_waker(std::task::Waker::noop());
+        assert!(matches!(replayable.poll_open(&mut context), Poll::Ready(Ok(()))));
+        replayable.write(None)
+    }
+
     fn length(method: &str, body: &'static str) -> Option<String> {
-        let request = replayable(method, body.into(), 100).write().unwrap();
+        let request = written(&mut replayable(method, body.into(), 100)).unwrap();
         request.headers().get("content-length").map(|value| value.to_str().unwrap().to_owned())
     }
 
@@ -100,7 +135,7 @@ mod tests {
     fn every_attempt_is_written_alike() {
         let mut replayable = replayable("POST", "body".into(), 4);
         for _ in 0..3 {
-            let request = replayable.write().unwrap();
+            let request = written(&mut replayable).unwrap();
             assert_eq!((request.headers()["x-id"].as_bytes(), request.uri().path()), (&b"7"[..], "/p"));
             assert_eq!(request.extensions().get::<u8>(), Some(&3));
             assert_eq!(request.body().bytes().unwrap(), "body");
@@ -115,10 +150,10 @@ mod tests {
             (replayable("POST", "body".into(), 3), Note::RequestTooLargeToReplay),
             (replayable("POST", stream, 100), Note::RequestIsAStream),
         ] {
-            assert!(replayable.write().is_some());
+            assert!(written(&mut replayable).is_some());
             assert!(!replayable.is_replayable());
             assert_eq!(replayable.note(), note);
-            assert!(replayable.write().is_none());
+            assert!(written(&mut replayable).is_none());
         }
     }
 }

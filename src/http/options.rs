@@ -1,0 +1,82 @@
+//! What one HTTP request changes of its layer besides its settings.
+
+use super::plan::HttpLimits;
+use std::time::Duration;
+
+/// Limits of a single HTTP request, put into its extensions: how much of it and of its response is kept, and how long a
+/// response may pause.
+///
+/// What is not set is as the [layer](crate::HttpRetryLayer) has it. Timeouts, attempts and codes are in
+/// [`CallOptions`](crate::CallOptions), in the same words as for gRPC.
+///
+/// # Examples
+///
+/// A download that is handed on as it comes, while other responses are held back to be retried:
+///
+/// ```
+/// use std::time::Duration;
+/// use tonic_gax::HttpCallOptions;
+///
+/// let options = HttpCallOptions::new().max_response_buffer(0).body_idle_timeout(Duration::from_secs(30));
+/// let request = http::Request::get("http://localhost:8080/backup.tar").extension(options).body(())?;
+/// # drop(request);
+/// # Ok::<(), http::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[must_use = "options do nothing until they are in a request's extensions"]
+pub struct HttpCallOptions {
+    max_replay_bytes: Option<usize>,
+    max_response_buffer: Option<usize>,
+    body_idle_timeout: Option<Duration>,
+    lifts_idle_timeout: bool,
+}
+
+impl HttpCallOptions {
+    /// Nothing set.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The longest body in memory, in bytes, that is kept to be sent again; see
+    /// [`HttpRetryLayer::max_replay_bytes`](crate::HttpRetryLayer::max_replay_bytes).
+    pub fn max_replay_bytes(mut self, bytes: usize) -> Self {
+        self.max_replay_bytes = Some(bytes);
+        self
+    }
+
+    /// Keeps a body of any length to be sent again.
+    pub fn without_replay_limit(self) -> Self {
+        self.max_replay_bytes(usize::MAX)
+    }
+
+    /// The most bytes of a success that are held back until it has ended; see
+    /// [`HttpRetryLayer::max_response_buffer`](crate::HttpRetryLayer::max_response_buffer). Zero hands every body on
+    /// that is not empty.
+    pub fn max_response_buffer(mut self, bytes: usize) -> Self {
+        self.max_response_buffer = Some(bytes);
+        self
+    }
+
+    /// The longest time that the response's body may bring nothing while somebody waits for it; see
+    /// [`HttpRetryLayer::body_idle_timeout`](crate::HttpRetryLayer::body_idle_timeout).
+    pub fn body_idle_timeout(mut self, timeout: Duration) -> Self {
+        (self.body_idle_timeout, self.lifts_idle_timeout) = (Some(timeout), false);
+        self
+    }
+
+    /// No such bound, whatever the layer says.
+    pub fn no_body_idle_timeout(mut self) -> Self {
+        (self.body_idle_timeout, self.lifts_idle_timeout) = (None, true);
+        self
+    }
+
+    /// These limits with what is set.
+    pub(super) fn over(self, limits: HttpLimits) -> HttpLimits {
+        let own_idle_timeout = limits.body_idle_timeout.filter(|_| !self.lifts_idle_timeout);
+        HttpLimits {
+            max_replay_bytes: self.max_replay_bytes.unwrap_or(limits.max_replay_bytes),
+            max_response_buffer: self.max_response_buffer.unwrap_or(limits.max_response_buffer),
+            body_idle_timeout: self.body_idle_timeout.or(own_idle_timeout),
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! The request body for every purpose.
+
+use super::opening::{OpenBody, Opening};
+use super::replay::Replay;
+use crate::http::BoxError;
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::BodyExt as _;
+use std::collections::VecDeque;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+/// A stream of bytes, opened or about to be.
+type Stream = Pin<Box<dyn OpenBody>>;
+type Factory = Arc<dyn Fn() -> Stream + Send + Sync>;
+
+/// The longest frame of a request's body. HTTP/1 clients look whether a call was given up between frames.
+const SLICE: usize = 64 * 1024;
+
+/// A request body for every purpose: bytes, a stream that can be opened again, or a stream that can't.
+///
+/// It is sent in frames of at most 64 KiB, so that an upload that is given up, because it timed out or its call
+/// was dropped, stops soon. What an HTTP client and the sockets have taken by then may still arrive.
+///
+/// # Examples
+///
+/// ```
+/// use bytes::Bytes;
+/// use http_body_util::Full;
+/// use tonic_gax::{Replay, ReplayBody};
+///
+/// let bytes = ReplayBody::from_bytes("{}");
+/// assert_eq!(bytes.bytes().as_deref(), Some(&b"{}"[..]));
+/// let stream = ReplayBody::from_fn(|| Full::new(Bytes::from_static(b"opened anew for each attempt")));
+/// assert!(stream.replay().is_some());
+/// let once = ReplayBody::once(Full::new(Bytes::from_static(b"from a socket, say")));
+/// assert!(once.replay().is_none());
+/// ```
+pub struct ReplayBody {
+    kind: Kind,
+    /// What is left of a frame that was too long.
+    rest: Bytes,
+}
+
+enum Kind {
+    Bytes(Bytes),
+    /// Several pieces in memory.
+    Pieces(VecDeque<Bytes>),
+    Factory {
+        make: Factory,
+        current: Option<Stream>,
+    },
+    Once(Stream),
+}
+
+impl ReplayBody {
+    /// No body.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self::from_bytes(Bytes::new())
+    }
+
+    /// A body of these bytes, which all attempts share.
+    #[must_use]
+    pub fn from_bytes(bytes: impl Into<Bytes>) -> Self {
+        Self::of(Kind::Bytes(bytes.into()))
+    }
+
+    /// A body of these pieces one after the other, which all attempts share. Preconditions are not looked for in it.
+    #[must_use]
+    pub fn from_pieces(pieces: impl IntoIterator<Item = Bytes>) -> Self {
+        Self::of(Kind::Pieces(pieces.into_iter().filter(|piece| !piece.is_empty()).collect()))
+    }
+
+    /// A stream that the function opens, once for each attempt.
+    #[must_use]
+    pub fn from_fn<B>(open: impl Fn() -> B + Send + Sync + 'static) -> Self
+    where
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        let make = Arc::new(move || boxed(open()));
+        Self::of(Kind::Factory { make, current: None })
+    }
+
+    /// A stream that the function opens, once for each attempt, where that takes time or can fail: a file, say, or a
+    /// response that is passed on.
+    ///
+    /// It is opened on the attempt's time, and nothing is sent before it is open. An error ends the operation,
+    /// as a request that can't be sent; it is the source of the [`HttpError`](crate::HttpError). A body that knows its
+    /// length once it is open has it announced; of another one, set `content-length` on the request yourself if you know
+    /// it.
+    ///
+    /// # Cancel safety
+    ///
+    /// The future is dropped when its attempt's time is up or the call is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bytes::Bytes;
+    /// use http_body_util::Full;
+    /// use tonic_gax::ReplayBody;
+    ///
+    /// let body = ReplayBody::from_async_fn(|| async {
+    ///     let bytes = tokio::task::spawn_blocking(|| std::fs::read("upload.bin")).await??;
+    ///     Ok::<_, Box<dyn std::error::Error + Send + Sync>>(Full::new(Bytes::from(bytes)))
+    /// });
+    /// # drop(body);
+    /// ```
+    #[must_use]
+    pub fn from_async_fn<F, B, E>(open: impl Fn() -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<B, E>> + Send + 'static,
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+        E: Into<BoxError> + 'static,
+    {
+        let make = Arc::new(move || -> Stream { Box::pin(Opening::new(open())) });
+        Self::of(Kind::Factory { make, current: None })
+    }
+
+    /// A stream that can be read once. The request is sent once then, and the report says so.
+    #[must_use]
+    pub fn once<B>(stream: B) -> Self
+    where
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        Self::of(Kind::Once(boxed(stream)))
+    }
+
+    fn of(kind: Kind) -> Self {
+        Self { kind, rest: Bytes::new() }
+    }
+}
+
+fn boxed<B>(body: B) -> Stream
+where
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    Box::pin(body.map_err(Into::into as fn(B::Error) -> BoxError))
+}
+
+impl Default for ReplayBody {
+    fn default() -> Self {
+        Self::empty()
+    }
+}
+
+impl Replay for ReplayBody {
+    fn replay(&self) -> Option<Self> {
+        let kind = match &self.kind {
+            Kind::Bytes(bytes) => Kind::Bytes(bytes.clone()),
+            Kind::Pieces(pieces) => Kind::Pieces(pieces.clone()),
+            Kind::Factory { make, .. } => Kind::Factory { make: Arc::clone(make), current: Some(make()) },
+            Kind::Once(_) => return None,
+        };
+        Some(Self::of(kind))
+    }
+
+    fn bytes(&self) -> Option<Bytes> {
+        match &self.kind {
+            Kind::Bytes(bytes) => Some(bytes.clone()),
+            Kind::Pieces(_) | Kind::Factory { .. } | Kind::Once(_) => None,
+        }
+    }
+
+    fn kept(&self) -> usize {
+        match &self.kind {
+            Kind::Bytes(bytes) => bytes.len(),
+            Kind::Pieces(pieces) => pieces.iter().map(Bytes::len).sum(),
+            Kind::Factory { .. } | Kind::Once(_) => 0,
+        }
+    }
+
+    fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        match &mut self.kind {
+            Kind::Factory { make, current } => current.get_or_insert_with(|| make()).as_mut().poll_open(cx),
+            Kind::Bytes(_) | Kind::Pieces(_) | Kind::Once(_) => Poll::Ready(Ok(())),
+        }
+    }
+}
+
+impl Body for ReplayBody {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let this = &mut *self;
+        if this.rest.is_empty() {
+            let frame = match &mut this.kind {
+                Kind::Bytes(bytes) if bytes.is_empty() => None,
+                Kind::Bytes(bytes) => Some(Ok(Frame::data(std::mem::take(bytes)))),
+                Kind::Pieces(pieces) => pieces.pop_front().map(|piece| Ok(Frame::data(piece))),
+                Kind::Factory { make, current } => {
+                    ready!(current.get_or_insert_with(|| make()).as_mut().poll_frame(cx))
+                }
+                Kind::Once(stream) => ready!(stream.as_mut().poll_frame(cx)),
+            };
+            match frame.map(|frame| frame.map(Frame::into_data)) {
+                Some(Ok(Ok(data))) => this.rest = data,
+                Some(Ok(Err(trailers))) => return Poll::Ready(Some(Ok(trailers))),
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                None => return Poll::Ready(None),
+            }
+        }
+        let slice = this.rest.split_to(this.rest.len().min(SLICE));
+        Poll::Ready(Some(Ok(Frame::data(slice))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        let is_last = match &self.kind {
+            Kind::Bytes(bytes) => bytes.is_empty(),
+            Kind::Pieces(pieces) => pieces.is_empty(),
+            Kind::Factory { current, .. } => current.as_ref().is_some_and(Body::is_end_stream),
+            Kind::Once(stream) => stream.is_end_stream(),
+        };
+        is_last && self.rest.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let rest = self.rest.len() as u64;
+        let to_come = match &self.kind {
+            Kind::Bytes(_) | Kind::Pieces(_) => SizeHint::with_exact(self.kept() as u64),
+            Kind::Factory { current, .. } => current.as_ref().map(Body::size_hint).unwrap_or_default(),
+            Kind::Once(stream) => stream.size_hint(),
+        };
+        let mut hint = SizeHint::default();
+        hint.set_lower(to_come.lower().saturating_add(rest));
+        if let Some(upper) = to_come.upper() {
+            hint.set_upper(upper.saturating_add(rest));
+        }
+        hint
+    }
+}
+
+impl fmt::Debug for ReplayBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match &self.kind {
+            Kind::Bytes(_) | Kind::Pieces(_) => {
+                return f.debug_tuple("ReplayBody").field(&self.kept()).finish();
+            }
+            Kind::Factory { .. } => "from_fn",
+            Kind::Once(_) => "once",
+        };
+        f.debug_tuple("ReplayBody").field(&format_args!("{kind}")).finish()
+    }
+}

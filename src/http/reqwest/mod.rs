@@ -1,0 +1,10 @@
+//! A reqwest client under the layer: as a tower service, and with requests made as reqwest's own users make them.
+
+mod body;
+mod builder;
+mod client;
+mod execution;
+mod service;
+
+pub use builder::ReqwestRequestBuilder;
+pub use service::ReqwestService;
