@@ -1,4 +1,4 @@
-//! Metrics: a layer that counts attempts, and a function that counts operations.
+//! Metrics: an observer that counts a client's operations and attempts.
 //!
 //! ```text
 //! cargo run --example metrics
@@ -6,59 +6,37 @@
 
 mod library;
 
-use library::v1::{GetBookRequest, LibraryServiceClient};
+use library::v1::{GetBookRequest, LibraryServiceClient, LibraryServiceSettings};
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll};
-use tonic::{Response, Status};
-use tonic_gax::{OperationError, OperationReport};
-use tower_service::Service;
+use tonic_gax::StartedAttempt;
+use tonic_gax::observe::{OperationInfo, OperationObserver, OperationSummary};
 
-/// Where the numbers go; in a program, the counters of your metrics library.
+/// Where the numbers go; in a program, the counters of your metrics library, with the method as a label.
 #[derive(Debug, Default)]
 struct Counters {
     attempts: AtomicU64,
-    operations: AtomicU64,
+    succeeded: AtomicU64,
     retried: AtomicU64,
     failed: AtomicU64,
 }
 
-/// Counts every request that passes: inside of the retries, every attempt.
-#[derive(Clone)]
-struct Counted<S> {
-    inner: S,
-    counters: Arc<Counters>,
-}
-
-impl<B, S: Service<http::Request<B>>> Service<http::Request<B>> for Counted<S> {
-    type Response = S::Response;
-    type Error = S::Error;
-    type Future = S::Future;
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
-        self.inner.poll_ready(cx)
+impl OperationObserver for Counters {
+    fn attempt_started(&self, operation: &OperationInfo, attempt: StartedAttempt) {
+        println!("{}: attempt {} starts", operation.method(), attempt.number());
+        self.attempts.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn call(&mut self, request: http::Request<B>) -> S::Future {
-        // The path is `/package.Service/Method`: a good label.
-        println!("an attempt of {}", request.uri().path());
-        self.counters.attempts.fetch_add(1, Ordering::Relaxed);
-        self.inner.call(request)
+    fn operation_succeeded(&self, operation: &OperationInfo, summary: &OperationSummary) {
+        println!("{}: OK after {:?}", operation.method(), summary.elapsed());
+        self.succeeded.fetch_add(1, Ordering::Relaxed);
+        self.retried.fetch_add((summary.attempts() > 1).into(), Ordering::Relaxed);
     }
-}
 
-impl Counters {
-    /// Counts an operation by its report, which a response has in its extensions and an error as its source.
-    fn operation<T>(&self, result: &Result<Response<T>, Status>) {
-        let report = match result {
-            Ok(response) => response.extensions().get::<OperationReport>(),
-            Err(status) => OperationError::of(status).map(OperationError::report),
-        };
-        self.operations.fetch_add(1, Ordering::Relaxed);
-        self.failed.fetch_add(result.is_err().into(), Ordering::Relaxed);
-        let attempts = report.map_or(1, OperationReport::attempt_count);
-        self.retried.fetch_add((attempts > 1).into(), Ordering::Relaxed);
+    fn operation_failed(&self, operation: &OperationInfo, summary: &OperationSummary) {
+        println!("{}: {} after {:?}", operation.method(), summary.code(), summary.elapsed());
+        self.failed.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -67,16 +45,14 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let url = library::serve(2).await?; // a server that refuses two calls
 
     let counters = Arc::new(Counters::default());
-    let channel = tonic_gax::client::connect(url).await?;
-    let channel = Counted { inner: channel, counters: Arc::clone(&counters) };
-    let client = LibraryServiceClient::new(channel);
+    let observer: Arc<dyn OperationObserver> = Arc::clone(&counters) as _;
+    let settings = LibraryServiceSettings::default().with_observer(observer);
+    let client = LibraryServiceClient::connect_with_settings(url, settings).await?;
 
     for _ in 0..2 {
-        let result = client.get_book(GetBookRequest { name: "shelves/1/books/1".to_owned() }).await;
-        counters.operation(&result);
+        client.get_book(GetBookRequest { name: "shelves/1/books/1".to_owned() }).await?;
     }
-    println!("{counters:?}");
-    let counts = [&counters.attempts, &counters.operations, &counters.retried, &counters.failed];
+    let counts = [&counters.attempts, &counters.succeeded, &counters.retried, &counters.failed];
     assert_eq!(counts.map(|count| count.load(Ordering::Relaxed)), [4, 2, 1, 0]);
     Ok(())
 }

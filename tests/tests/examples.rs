@@ -73,7 +73,7 @@ fn every_program_is_run() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.is_dir() {
+        if path.extension().is_none_or(|end| end != "rs") {
             continue;
         }
         let name = path.file_stem().unwrap().to_str().unwrap();
