@@ -10,6 +10,8 @@ mod http;
 pub mod observe;
 mod operation;
 mod settings;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod transport;
 
 pub use closure::{ErrorCode, Retried, RetryError, Retryable, Retryer, retry, retry_blocking};

@@ -267,6 +267,13 @@ impl<R> Retryer<R> {
         self
     }
 
+    /// Every wait is the whole delay, whatever the settings say of jitter: for tests whose times are exact.
+    #[must_use]
+    pub fn without_jitter(mut self) -> Self {
+        self.seeds = JitterSeeds::Off;
+        self
+    }
+
     /// What retries of all operations draw on, together: see [`RetryBudget`]. Clones of the retryer share it. Unset: there
     /// is no budget, or a policy's own.
     ///

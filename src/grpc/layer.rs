@@ -203,6 +203,13 @@ impl RetryLayer {
         self.changed()
     }
 
+    /// Every wait is the whole delay, whatever the settings say of jitter: for tests whose times are exact.
+    #[must_use]
+    pub fn without_jitter(mut self) -> Self {
+        self.jitter = JitterSeeds::Off;
+        self.changed()
+    }
+
     fn changed(mut self) -> Self {
         self.methods = OnceLock::new();
         self

@@ -296,6 +296,13 @@ impl HttpRetryLayer {
         HttpRetryService::new(client, Arc::clone(self.shared.get_or_init(|| self.shared())))
     }
 
+    /// Every wait is the whole delay, whatever the settings say of jitter: for tests whose times are exact.
+    #[must_use]
+    pub fn without_jitter(mut self) -> Self {
+        self.jitter = JitterSeeds::Off;
+        self.changed()
+    }
+
     fn changed(mut self) -> Self {
         self.shared = OnceLock::new();
         self

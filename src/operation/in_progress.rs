@@ -76,7 +76,7 @@ impl InProgress {
     #[inline]
     pub(crate) fn begin(&mut self, policy: &Policy, bound: Option<Duration>, jitter: Jitter) {
         self.clock = Some(Clock::start());
-        if let Jitter::Seeded(_) = jitter {
+        if !matches!(jitter, Jitter::Thread) {
             self.rare.get_or_insert_default().jitter = jitter;
         }
         if bound.is_some() {

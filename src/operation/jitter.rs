@@ -1,6 +1,6 @@
 //! Which random numbers an operation draws.
 
-use gax_retry::{JitterSource, SeededJitter, ThreadJitter};
+use gax_retry::{JitterSource, NoJitter, SeededJitter, ThreadJitter};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,13 +12,20 @@ pub(crate) enum Jitter {
     Thread,
     /// A sequence that a seed repeats.
     Seeded(Box<SeededJitter>),
+    /// None: every wait is the whole delay.
+    Off,
 }
 
 impl JitterSource for Jitter {
+    fn is_random(&self) -> bool {
+        !matches!(self, Jitter::Off)
+    }
+
     fn next_u64(&mut self) -> u64 {
         match self {
             Jitter::Thread => ThreadJitter.next_u64(),
             Jitter::Seeded(sequence) => sequence.next_u64(),
+            Jitter::Off => NoJitter.next_u64(),
         }
     }
 }
@@ -26,19 +33,25 @@ impl JitterSource for Jitter {
 /// Hands every operation of a client its source: its own thread's, or, where a seed was set, the sequence of
 /// the seed plus the operation's number.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct JitterSeeds {
-    next: Option<Arc<AtomicU64>>,
+pub(crate) enum JitterSeeds {
+    #[default]
+    Threads,
+    Next(Arc<AtomicU64>),
+    Off,
 }
 
 impl JitterSeeds {
     pub(crate) fn from(seed: u64) -> Self {
-        Self { next: Some(Arc::new(AtomicU64::new(seed))) }
+        Self::Next(Arc::new(AtomicU64::new(seed)))
     }
 
     pub(crate) fn next(&self) -> Jitter {
-        match &self.next {
-            None => Jitter::Thread,
-            Some(next) => Jitter::Seeded(Box::new(SeededJitter::new(next.fetch_add(1, Ordering::Relaxed)))),
+        match self {
+            JitterSeeds::Threads => Jitter::Thread,
+            JitterSeeds::Off => Jitter::Off,
+            JitterSeeds::Next(next) => {
+                Jitter::Seeded(Box::new(SeededJitter::new(next.fetch_add(1, Ordering::Relaxed))))
+            }
         }
     }
 }

@@ -77,6 +77,13 @@ impl ClientSettings {
         self
     }
 
+    /// See [`RetryLayer::without_jitter`](crate::RetryLayer::without_jitter).
+    #[must_use]
+    pub fn without_jitter(mut self) -> Self {
+        self.jitter = JitterSeeds::Off;
+        self
+    }
+
     /// See [`RetryLayer::retry_budget`](crate::RetryLayer::retry_budget).
     #[must_use]
     pub fn with_retry_budget(mut self, budget: impl Into<Option<RetryBudget>>) -> Self {

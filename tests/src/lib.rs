@@ -6,7 +6,6 @@
 #![expect(
     clippy::unwrap_used,
     clippy::missing_panics_doc,
-    clippy::panic,
     clippy::indexing_slicing,
     reason = "what fails here fails a test"
 )]
@@ -18,13 +17,10 @@ pub mod generated;
 #[cfg(doctest)]
 mod guide;
 mod http_faults;
-mod log;
-mod pipe;
+mod named;
 mod raw;
 mod recorder;
-mod reply;
 mod rows;
-mod scripted;
 mod talk;
 mod tap;
 mod tls;
@@ -34,13 +30,12 @@ pub use asset::Assets;
 pub use caller::{Caller, Setup, Stack};
 pub use clock::{VirtualClock, ms};
 pub use http_faults::{FaultServer, HttpAct, HttpArrival, HttpScript, MemoryConnector, TEST_ID};
-pub use log::{Arrival, Log};
+pub use named::NamedScripted;
 pub use raw::{RawFrame, RawServer};
 pub use recorder::Recorder;
-pub use reply::{Beat, Reply, Script};
 pub use rows::{Row, error_report, report_of, reported, row, rows};
-pub use scripted::Scripted;
 pub use talk::Talker;
 pub use tap::{Sent, Tap};
 pub use tls::{Authority, Handshake, TlsConnector, TlsServer};
-pub use wire::{VirtualServer, pipes};
+pub use tonic_gax::testing::{Arrival, Beat, Log, Reply, Script, Scripted, pipes};
+pub use wire::VirtualServer;

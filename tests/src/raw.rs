@@ -1,7 +1,6 @@
 //! An HTTP/2 server written frame by frame, which does to a connection what no library would.
 
 use crate::MemoryConnector;
-use crate::wire::Connect;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use std::collections::VecDeque;
@@ -9,8 +8,9 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
-use tokio::sync::mpsc;
+use tokio_stream::StreamExt as _;
 use tonic::transport::Channel;
+use tonic_gax::testing::{Pipe, Pipes};
 
 /// Something that the server sends, or does, once a request is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub enum RawFrame {
 /// beyond the last list get a good reply.
 #[derive(Debug)]
 pub struct RawServer {
-    connect: Connect,
+    pipes: Pipes,
     state: Arc<State>,
 }
 
@@ -78,11 +78,12 @@ impl RawServer {
     fn with_settings(settings: Vec<u8>, plays: impl IntoIterator<Item = Vec<RawFrame>>) -> Self {
         let plays = Mutex::new(plays.into_iter().collect());
         let state = Arc::new(State { settings, plays, requests: Mutex::default() });
-        let (sender, mut accepted) = mpsc::unbounded_channel();
+        let pipes = Pipes::new();
+        let mut accepted = pipes.incoming();
         let accepting = Arc::clone(&state);
         tokio::spawn(async move {
             let mut number = 0;
-            while let Some(io) = accepted.recv().await {
+            while let Some(Ok(io)) = accepted.next().await {
                 number += 1;
                 let state = Arc::clone(&accepting);
                 tokio::spawn(async move {
@@ -91,13 +92,13 @@ impl RawServer {
                 });
             }
         });
-        Self { connect: Connect::to(sender), state }
+        Self { pipes, state }
     }
 
     /// A channel to it.
     #[must_use]
     pub fn channel(&self) -> Channel {
-        self.connect.channel()
+        self.pipes.channel()
     }
 
     /// An HTTP client of it that speaks HTTP/2 only, and asks every five seconds whether the server is there.
@@ -107,7 +108,7 @@ impl RawServer {
         B: http_body::Body + Send,
         B::Data: Send,
     {
-        let connector = MemoryConnector::to(self.connect.accept());
+        let connector = MemoryConnector::to(self.pipes.clone());
         let mut builder = Client::builder(TokioExecutor::new());
         builder.http2_only(true).timer(TokioTimer::new());
         builder.http2_keep_alive_interval(Duration::from_secs(5));
@@ -115,9 +116,9 @@ impl RawServer {
     }
 
     /// Makes connections to it, for channels of other kinds.
-    pub fn connector(&self) -> impl Fn() -> TokioIo<DuplexStream> + Send + 'static {
-        let connect = self.connect.clone();
-        move || connect.connect().unwrap()
+    pub fn connector(&self) -> impl Fn() -> TokioIo<Pipe<DuplexStream>> + Send + 'static {
+        let pipes = self.pipes.clone();
+        move || pipes.connect().unwrap()
     }
 
     /// For each request, the number of the connection that it came over, from 1.

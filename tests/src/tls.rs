@@ -2,7 +2,6 @@
 
 use crate::Assets;
 use crate::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
-use crate::pipe::Pipe;
 use http::Uri;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -22,6 +21,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig, SupportedP
 use tokio_rustls::{TlsAcceptor, client, server};
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Server};
+use tonic_gax::testing::Pipe;
 use tower_service::Service;
 
 /// The host that clients connect to.
@@ -261,7 +261,7 @@ impl Service<Uri> for TlsConnector {
             let host = ServerName::try_from(HOST)?;
             let connector = tokio_rustls::TlsConnector::from(config);
             let stream = connector.connect(host, connect(&accept)?).await.map_err(io::Error::other)?;
-            Ok(TokioIo::new(Pipe(stream)))
+            Ok(TokioIo::new(Pipe::new(stream)))
         })
     }
 }

@@ -7,7 +7,7 @@ use tonic::transport::{Channel, Server};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as Stock;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
-use tonic_gax_tests::{Assets, Log, Reply, Script, Scripted, Setup, error_report, ms, pipes, report_of};
+use tonic_gax_tests::{Assets, Log, NamedScripted, Reply, Script, Setup, error_report, ms, pipes, report_of};
 use tower_layer::Layer as _;
 
 fn settings() -> RetrySettings {
@@ -24,7 +24,7 @@ fn settings() -> RetrySettings {
 fn server() -> (Channel, Log) {
     let log = Log::default();
     let assets = AssetServiceServer::new(Assets::default()).accept_compressed(Gzip).send_compressed(Gzip);
-    let assets = Scripted::new(assets, Script::at_once([Reply::unavailable()]), log.clone());
+    let assets = NamedScripted::new(assets, Script::at_once([Reply::unavailable()]), log.clone());
     let (channel, incoming) = pipes();
     tokio::spawn(Server::builder().add_service(assets).serve_with_incoming(incoming));
     (channel, log)
@@ -124,8 +124,11 @@ async fn limits_hold_for_compressed_messages() {
 #[tokio::test(start_paused = true)]
 async fn an_encoding_that_the_server_does_not_know_is_unimplemented() {
     let log = Log::default();
-    let assets =
-        Scripted::new(AssetServiceServer::new(Assets::default()), Script::always(Reply::Serve), log.clone());
+    let assets = NamedScripted::new(
+        AssetServiceServer::new(Assets::default()),
+        Script::always(Reply::Serve),
+        log.clone(),
+    );
     let (channel, incoming) = pipes();
     tokio::spawn(Server::builder().add_service(assets).serve_with_incoming(incoming));
     let status = client(channel).send_compressed(Gzip).list_assets(request()).await.unwrap_err();

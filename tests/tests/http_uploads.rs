@@ -6,6 +6,8 @@ use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
+use tokio_stream::{Stream, StreamExt as _};
+use tonic_gax::testing::Pipes;
 use tonic_gax::{Code, HttpRetryLayer, HttpRetryService, ReplayBody, RetrySettings};
 use tonic_gax_tests::{FaultServer, MemoryConnector, ms};
 use tower_service::Service as _;
@@ -17,7 +19,7 @@ const UNDER_WAY: usize = 600_000;
 type Upload = HttpRetryService<Client<MemoryConnector, ReplayBody>>;
 
 /// Attempts of a second.
-fn upload() -> (Upload, tokio::sync::mpsc::UnboundedReceiver<DuplexStream>) {
+fn upload() -> (Upload, impl Stream<Item = std::io::Result<DuplexStream>> + Send + Unpin + 'static) {
     let settings = RetrySettings::builder()
         .initial_retry_delay(ms(100))
         .initial_rpc_timeout(ms(1000))
@@ -25,9 +27,10 @@ fn upload() -> (Upload, tokio::sync::mpsc::UnboundedReceiver<DuplexStream>) {
         .jittered(false)
         .build()
         .unwrap();
-    let (sender, accepted) = tokio::sync::mpsc::unbounded_channel();
+    let pipes = Pipes::new();
+    let accepted = pipes.incoming();
     let layer = HttpRetryLayer::new(&settings, [Code::DeadlineExceeded]).reports(true);
-    (layer.layer(FaultServer::client(MemoryConnector::to(sender))), accepted)
+    (layer.layer(FaultServer::client(MemoryConnector::to(pipes))), accepted)
 }
 
 fn put(body: ReplayBody) -> http::Request<ReplayBody> {
@@ -82,8 +85,8 @@ async fn an_upload_that_timed_out_stops_also_after_the_retry_succeeded() {
     for body in [bytes, stream] {
         let (mut client, mut accepted) = upload();
         let serve = async {
-            let first = accepted.recv().await.unwrap();
-            let second = take(accepted.recv().await.unwrap()).await;
+            let first = accepted.next().await.unwrap().unwrap();
+            let second = take(accepted.next().await.unwrap().unwrap()).await;
             (read_on(first).await, second)
         };
         let (response, (given_up, whole)) = tokio::join!(client.call(put(body)), serve);
@@ -99,7 +102,7 @@ async fn an_upload_whose_call_was_dropped_stops() {
         let dropped = tokio::time::timeout(ms(500), client.call(put(body))).await;
         assert!(dropped.is_err());
         pause(ms(10)).await;
-        let given_up = read_on(accepted.recv().await.unwrap()).await;
+        let given_up = read_on(accepted.next().await.unwrap().unwrap()).await;
         assert!(given_up < UNDER_WAY, "{given_up} bytes of an upload that was dropped");
     }
 }

@@ -141,6 +141,24 @@ fn accessors(runtime: &TokenStream, rpcs: &[Rpc<'_>], access: Access) -> TokenSt
     }
 }
 
+/// The budget that a client starts with, if the table has throttling, and what the docs say of it.
+fn budget(emitter: &Emitter) -> (Option<TokenStream>, String) {
+    let runtime = &emitter.runtime;
+    let throttling = emitter.throttling.map(|throttling| (throttling.max_tokens(), throttling.token_ratio()));
+    let budget = throttling
+        .map(|(max, ratio)| quote!(.with_retry_budget(#runtime::RetryBudget::tokens(#max, #ratio))));
+    let default = throttling.map_or_else(
+        || "none".to_owned(),
+        |(max, ratio)| {
+            format!("the retry table's throttling, {max} tokens of which a success puts back {ratio}; `None` is no budget")
+        },
+    );
+    let docs = format!(
+        " What retries of all RPCs draw on, together. Default: {default}. Clones of these settings share it, and so do the clients made of them."
+    );
+    (budget, docs)
+}
+
 /// `XSettings`.
 pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenStream {
     let runtime = &emitter.runtime;
@@ -154,18 +172,7 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
             " Which client's rules turn settings into attempts. Default: those of the documentation.",
         ),
     };
-    let throttling = emitter.throttling.map(|throttling| (throttling.max_tokens(), throttling.token_ratio()));
-    let budget = throttling
-        .map(|(max, ratio)| quote!(.with_retry_budget(#runtime::RetryBudget::tokens(#max, #ratio))));
-    let default = throttling.map_or_else(
-        || "none".to_owned(),
-        |(max, ratio)| {
-            format!("the retry table's throttling, {max} tokens of which a success puts back {ratio}; `None` is no budget")
-        },
-    );
-    let budget_docs = format!(
-        " What retries of all RPCs draw on, together. Default: {default}. Clones of these settings share it, and so do the clients made of them."
-    );
+    let (budget, budget_docs) = budget(emitter);
     let settings = format_ident!("{}", names.settings);
     let stub_settings = format_ident!("{}", names.stub_settings);
     let docs = DocLines::new("The settings of a client: those of its RPCs, and what holds for every call.");
@@ -255,6 +262,12 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
                 log: impl Fn(&#runtime::observe::Retry<'_>) + Send + Sync + 'static,
             ) -> Self {
                 Self { inner: self.inner.with_on_retry(log) }
+            }
+
+            /// Every wait is the whole delay, whatever the settings say of jitter: for tests whose times are exact.
+            #[must_use]
+            pub fn without_jitter(self) -> Self {
+                Self { inner: self.inner.without_jitter() }
             }
 
             /// Draws the jitter of the client's n-th call from the sequence of this seed plus n, so that a

@@ -1,6 +1,5 @@
 //! Connections over memory, for hyper-util's client.
 
-use crate::pipe::Pipe;
 use hyper_util::rt::TokioIo;
 use std::future::{Ready, ready};
 use std::io;
@@ -8,21 +7,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll};
 use tokio::io::DuplexStream;
-use tokio::sync::mpsc;
+use tonic_gax::testing::{Pipe, Pipes};
 use tower_service::Service;
 
-/// Connects by handing one end of a pipe to the server.
+/// Connects by pipes, and refuses to when told.
 #[derive(Debug, Clone)]
 pub struct MemoryConnector {
-    accept: mpsc::UnboundedSender<DuplexStream>,
+    pipes: Pipes,
     refusals: Arc<AtomicU32>,
 }
 
 impl MemoryConnector {
     /// Connects to whoever takes the other ends of its pipes.
     #[must_use]
-    pub fn to(accept: mpsc::UnboundedSender<DuplexStream>) -> Self {
-        Self { accept, refusals: Arc::default() }
+    pub fn to(pipes: Pipes) -> Self {
+        Self { pipes, refusals: Arc::default() }
     }
 
     /// Refuses so many connections from now on.
@@ -46,10 +45,6 @@ impl Service<http::Uri> for MemoryConnector {
             self.refusals.store(left - 1, Ordering::SeqCst);
             return ready(Err(io::ErrorKind::ConnectionRefused.into()));
         }
-        let (ours, theirs) = tokio::io::duplex(64 * 1024);
-        ready(match self.accept.send(theirs) {
-            Ok(()) => Ok(TokioIo::new(Pipe(ours))),
-            Err(_) => Err(io::ErrorKind::ConnectionRefused.into()),
-        })
+        ready(self.pipes.connect())
     }
 }

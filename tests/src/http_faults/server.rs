@@ -10,7 +10,8 @@ use hyper_util::rt::TokioExecutor;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::TcpListener;
-use tokio::sync::mpsc;
+use tokio_stream::StreamExt as _;
+use tonic_gax::testing::Pipes;
 
 /// An HTTP/1.1 server that follows a script and writes down what came.
 #[derive(Debug, Clone)]
@@ -37,10 +38,11 @@ impl FaultServer {
     #[must_use]
     pub fn in_memory(script: HttpScript) -> (Self, MemoryConnector) {
         let server = Self::new(script);
-        let (sender, mut accepted) = mpsc::unbounded_channel();
+        let pipes = Pipes::new();
+        let mut accepted = pipes.incoming();
         let this = server.clone();
         tokio::spawn(async move {
-            while let Some(mut io) = accepted.recv().await {
+            while let Some(Ok(mut io)) = accepted.next().await {
                 this.accepted.fetch_add(1, Ordering::SeqCst);
                 let this = this.clone();
                 tokio::spawn(async move {
@@ -50,22 +52,23 @@ impl FaultServer {
                 });
             }
         });
-        (server, MemoryConnector::to(sender))
+        (server, MemoryConnector::to(pipes))
     }
 
     /// What connects to a server that closes every connection at once, and how many those were.
     #[must_use]
     pub fn closing() -> (Arc<AtomicUsize>, MemoryConnector) {
-        let (sender, mut accepted) = mpsc::unbounded_channel();
+        let pipes = Pipes::new();
+        let mut accepted = pipes.incoming();
         let count = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&count);
         tokio::spawn(async move {
-            while let Some(io) = accepted.recv().await {
+            while let Some(Ok(io)) = accepted.next().await {
                 counted.fetch_add(1, Ordering::SeqCst);
                 drop::<tokio::io::DuplexStream>(io);
             }
         });
-        (count, MemoryConnector::to(sender))
+        (count, MemoryConnector::to(pipes))
     }
 
     /// A server behind a socket on the loopback device, and its URL.

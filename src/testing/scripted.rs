@@ -1,7 +1,11 @@
 //! A gRPC service that follows a script.
 
-use crate::log::Watch;
-use crate::{Beat, Log, Reply, Script};
+use super::log::Watch;
+use super::reply::Break;
+use super::script::Step;
+use super::wire::wait;
+use super::{Beat, Log, Reply, Script};
+use crate::operation::{Clock, Timer};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use http_body::{Body as HttpBody, Frame};
@@ -11,14 +15,14 @@ use std::convert::Infallible;
 use std::future::{Future, pending};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
-use tokio::time::{Sleep, sleep};
+use tokio::time::Instant;
 use tonic::Status;
 use tonic::body::Body;
 use tonic::server::NamedService;
 use tower_service::Service;
 
-/// A service of which the script decides what it replies, and the log tells what it saw.
+/// A service of which the script decides what it replies, and the log tells what it saw. Over a server of tonic's own a
+/// script's resets and breaks are empty responses: [`VirtualServer`](super::VirtualServer) carries them out.
 #[derive(Debug, Clone)]
 pub struct Scripted<S> {
     inner: S,
@@ -56,7 +60,7 @@ where
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let mut watch = self.log.arrive(request.uri().path(), request.headers());
-        let (after, reply) = self.script.next();
+        let Step { after, reply } = self.script.next(request.uri().path());
         let mut inner = self.inner.clone();
         Box::pin(async move {
             let request = match reply {
@@ -77,22 +81,27 @@ where
                 Reply::Http(status, headers) => {
                     watch.replied();
                     let mut response = http::Response::new(Body::empty());
-                    *response.status_mut() = StatusCode::from_u16(status).unwrap();
+                    *response.status_mut() =
+                        StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
                     *response.headers_mut() = headers;
                     Ok(response)
                 }
                 Reply::Play(headers, beats) => Ok(played(headers, beats, watch)),
                 Reply::Hang => pending().await,
+                Reply::Reset(reason) => Ok(broken(Break::Reset(reason), watch)),
+                Reply::GoAway { reason, taken } => Ok(broken(Break::GoAway { reason, taken }, watch)),
+                Reply::Close => Ok(broken(Break::Close, watch)),
             }
         })
     }
 }
 
-/// Even a wait of nothing would take a turn of the runtime.
-async fn wait(after: Duration) {
-    if !after.is_zero() {
-        sleep(after).await;
-    }
+/// No response: whoever serves the connection sees what becomes of it.
+fn broken(how: Break, mut watch: Watch) -> http::Response<Body> {
+    watch.replied();
+    let mut response = http::Response::new(Body::empty());
+    response.extensions_mut().insert(how);
+    response
 }
 
 async fn read(request: http::Request<Body>, watch: &Watch) -> http::Request<Body> {
@@ -107,7 +116,7 @@ async fn read(request: http::Request<Body>, watch: &Watch) -> http::Request<Body
 }
 
 fn played(headers: HeaderMap, beats: Vec<Beat>, watch: Watch) -> http::Response<Body> {
-    let body = Played { beats: beats.into(), sleep: None, watch };
+    let body = Played { beats: beats.into(), until: None, timer: Timer::default(), watch };
     let mut response = http::Response::new(Body::new(body));
     *response.headers_mut() = headers;
     response.headers_mut().insert("content-type", HeaderValue::from_static("application/grpc"));
@@ -117,7 +126,9 @@ fn played(headers: HeaderMap, beats: Vec<Beat>, watch: Watch) -> http::Response<
 /// A body that comes beat by beat.
 struct Played {
     beats: VecDeque<Beat>,
-    sleep: Option<Pin<Box<Sleep>>>,
+    /// Nothing comes before that.
+    until: Option<Instant>,
+    timer: Timer,
     watch: Watch,
 }
 
@@ -130,16 +141,16 @@ impl HttpBody for Played {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         loop {
-            if let Some(sleep) = &mut self.sleep {
-                ready!(sleep.as_mut().poll(cx));
-                self.sleep = None;
+            if let until @ Some(_) = self.until {
+                ready!(self.timer.poll_at(until, cx));
+                self.until = None;
             }
             match self.beats.pop_front() {
                 None => {
                     self.watch.replied();
                     return Poll::Ready(None);
                 }
-                Some(Beat::Wait(time)) => self.sleep = Some(Box::pin(sleep(time))),
+                Some(Beat::Wait(time)) => self.until = Clock::start().at(time),
                 Some(Beat::Data(data)) => return Poll::Ready(Some(Ok(Frame::data(data)))),
                 Some(Beat::Trailers(trailers)) => {
                     self.watch.replied();

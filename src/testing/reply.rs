@@ -1,12 +1,16 @@
 //! What a scripted server replies.
 
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::{BufMut as _, Bytes, BytesMut};
 use http::{HeaderMap, HeaderName, HeaderValue};
+use http_body::{Body as HttpBody, Frame};
 use prost::Message;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tonic::Status;
+use tonic::body::Body;
 
 /// A reply to one request.
 #[derive(Debug, Clone)]
@@ -24,6 +28,26 @@ pub enum Reply {
     Http(u16, HeaderMap),
     /// Nothing.
     Hang,
+    /// The stream is reset for that reason, a number of HTTP/2 such as 7 for `REFUSED_STREAM`.
+    Reset(u32),
+    /// The connection is told to end, for that reason. The last stream that was looked at is the request's own, or, if not
+    /// `taken`, the one before it.
+    GoAway {
+        /// The reason, a number of HTTP/2 such as 0 for `NO_ERROR`.
+        reason: u32,
+        /// Whether the request's stream was looked at.
+        taken: bool,
+    },
+    /// The connection breaks.
+    Close,
+}
+
+/// What becomes of the connection in place of a response.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Break {
+    Reset(u32),
+    GoAway { reason: u32, taken: bool },
+    Close,
 }
 
 /// A part of a response's body.
@@ -44,13 +68,14 @@ impl Beat {
     /// A whole message.
     pub fn message(message: &impl Message) -> Self {
         let mut buffer = BytesMut::new();
+        let encoded = message.encode_to_vec();
         buffer.put_u8(0);
-        buffer.put_u32(u32::try_from(message.encoded_len()).unwrap());
-        message.encode(&mut buffer).unwrap();
+        buffer.put_u32(u32::try_from(encoded.len()).unwrap_or(u32::MAX));
+        buffer.put_slice(&encoded);
         Beat::Data(buffer.freeze())
     }
 
-    /// Trailers of these pairs.
+    /// Trailers of these pairs. What is no header is left out.
     #[must_use]
     pub fn trailers(pairs: &[(&'static str, &str)]) -> Self {
         Beat::Trailers(headers(pairs))
@@ -60,16 +85,17 @@ impl Beat {
     #[must_use]
     pub fn status(status: &Status) -> Self {
         let mut headers = HeaderMap::new();
-        status.add_header(&mut headers).unwrap();
+        // A message that is no header is left out.
+        status.add_header(&mut headers).ok();
         Beat::Trailers(headers)
     }
 }
 
 fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
     let pair = |(name, value): &(&'static str, &str)| {
-        (HeaderName::from_static(name), HeaderValue::from_bytes(value.as_bytes()).unwrap())
+        Some((HeaderName::from_bytes(name.as_bytes()).ok()?, HeaderValue::from_bytes(value.as_bytes()).ok()?))
     };
-    pairs.iter().map(pair).collect()
+    pairs.iter().filter_map(pair).collect()
 }
 
 impl Reply {
@@ -91,19 +117,33 @@ impl Reply {
         Self::code(tonic::Code::Unavailable)
     }
 
+    /// `UNAVAILABLE`, alone, with a pushback of so many milliseconds; a negative number means never.
+    #[must_use]
+    pub fn pushback(milliseconds: i32) -> Self {
+        let mut status = Status::new(tonic::Code::Unavailable, "");
+        status.metadata_mut().insert("grpc-retry-pushback-ms", milliseconds.into());
+        Self::status(status)
+    }
+
+    /// Headers, and nothing after them.
+    #[must_use]
+    pub fn stall() -> Self {
+        Self::play([Beat::Hang])
+    }
+
     /// Headers and what follows.
     #[must_use]
     pub fn play(beats: impl Into<Vec<Beat>>) -> Self {
         Reply::Play(HeaderMap::new(), beats.into())
     }
 
-    /// The same with headers of its own.
+    /// The same with headers of its own. What is no header is left out.
     #[must_use]
     pub fn play_with(pairs: &[(&'static str, &str)], beats: impl Into<Vec<Beat>>) -> Self {
         Reply::Play(headers(pairs), beats.into())
     }
 
-    /// A reply that is no gRPC.
+    /// A reply that is no gRPC. What is no header is left out.
     #[must_use]
     pub fn http(status: u16, pairs: &[(&'static str, &str)]) -> Self {
         Reply::Http(status, headers(pairs))
@@ -115,41 +155,22 @@ impl Reply {
     }
 }
 
-/// Replies in the order of the requests; the last one again for all that follow.
-#[derive(Debug, Clone)]
-pub struct Script {
-    steps: Arc<Mutex<VecDeque<(Duration, Reply)>>>,
-    last: (Duration, Reply),
+/// The body of a good response.
+pub(super) fn message_and_status(message: Bytes) -> Body {
+    let frames = [Frame::data(message), Frame::trailers(headers(&[("grpc-status", "0")]))];
+    Body::new(Frames(frames.into()))
 }
 
-impl Script {
-    /// The same reply to everything.
-    #[must_use]
-    pub fn always(reply: Reply) -> Self {
-        Self { steps: Arc::default(), last: (Duration::ZERO, reply) }
-    }
+struct Frames(VecDeque<Frame<Bytes>>);
 
-    /// These replies, each after its delay; from then on the real handler replies.
-    #[must_use]
-    pub fn of(steps: impl IntoIterator<Item = (Duration, Reply)>) -> Self {
-        let steps = steps.into_iter().collect();
-        Self { steps: Arc::new(Mutex::new(steps)), last: (Duration::ZERO, Reply::Serve) }
-    }
+impl HttpBody for Frames {
+    type Data = Bytes;
+    type Error = Infallible;
 
-    /// These replies at once; from then on the real handler replies.
-    #[must_use]
-    pub fn at_once(replies: impl IntoIterator<Item = Reply>) -> Self {
-        Self::of(replies.into_iter().map(|reply| (Duration::ZERO, reply)))
-    }
-
-    /// The same, but that reply from then on.
-    #[must_use]
-    pub fn then_always(self, after: Duration, reply: Reply) -> Self {
-        Self { last: (after, reply), ..self }
-    }
-
-    pub(crate) fn next(&self) -> (Duration, Reply) {
-        let step = self.steps.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-        step.unwrap_or_else(|| self.last.clone())
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(self.0.pop_front().map(Ok))
     }
 }

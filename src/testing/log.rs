@@ -1,6 +1,7 @@
 //! What a server saw.
 
-use crate::VirtualClock;
+use crate::grpc::timeout_in;
+use crate::operation::Clock;
 use bytes::Bytes;
 use http::HeaderMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +27,7 @@ impl Arrival {
     /// A header as text.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).map(|value| value.to_str().unwrap())
+        self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
     /// The `grpc-timeout` header as it came.
@@ -35,39 +36,33 @@ impl Arrival {
         self.header("grpc-timeout")
     }
 
-    /// The `grpc-timeout` in milliseconds; microseconds and nanoseconds must add up to whole ones.
+    /// The `grpc-timeout` in milliseconds.
+    ///
+    /// # Panics
+    ///
+    /// It is no whole number of milliseconds: virtual time counts exactly.
     #[must_use]
     pub fn timeout(&self) -> Option<u64> {
-        let text = self.grpc_timeout()?;
-        let (digits, unit) = text.split_at(text.len() - 1);
-        let number: u64 = digits.parse().unwrap();
-        Some(match unit {
-            "H" => number * 3_600_000,
-            "M" => number * 60_000,
-            "S" => number * 1000,
-            "m" => number,
-            "u" => whole(number, 1000),
-            "n" => whole(number, 1_000_000),
-            _ => panic!("{text} has no unit of the protocol"),
-        })
+        timeout_in(&self.headers).map(milliseconds)
     }
 }
 
-fn whole(number: u64, unit: u64) -> u64 {
-    assert_eq!(number % unit, 0, "{number} is no whole number of milliseconds");
-    number / unit
+fn milliseconds(time: Duration) -> u64 {
+    let whole = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    assert_eq!(Duration::from_millis(whole), time, "not a whole number of milliseconds");
+    whole
 }
 
 /// What a server saw, and when, from the log's making on.
 #[derive(Debug, Clone)]
 pub struct Log {
-    clock: VirtualClock,
+    clock: Clock,
     arrivals: Arc<Mutex<Vec<Arrival>>>,
 }
 
 impl Default for Log {
     fn default() -> Self {
-        Self { clock: VirtualClock::start(), arrivals: Arc::default() }
+        Self { clock: Clock::start(), arrivals: Arc::default() }
     }
 }
 
@@ -81,7 +76,7 @@ impl Log {
     /// When each request came, and the timeout that it brought, in milliseconds.
     #[must_use]
     pub fn seen(&self) -> Vec<(u64, Option<u64>)> {
-        let at = |arrival: &Arrival| u64::try_from(arrival.at.as_millis()).unwrap();
+        let at = |arrival: &Arrival| u64::try_from(arrival.at.as_millis()).unwrap_or(u64::MAX);
         self.arrivals().iter().map(|arrival| (at(arrival), arrival.timeout())).collect()
     }
 
@@ -95,7 +90,7 @@ impl Log {
         change(&mut self.arrivals.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn arrive(&self, path: &str, headers: &HeaderMap) -> Watch {
+    pub(super) fn arrive(&self, path: &str, headers: &HeaderMap) -> Watch {
         let arrival = Arrival {
             at: self.clock.elapsed(),
             path: path.to_owned(),
@@ -113,18 +108,22 @@ impl Log {
 
 /// Watches whether a request is replied to in full or given up.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(super) struct Watch {
     log: Log,
     index: usize,
     replied: bool,
 }
 
 impl Watch {
-    pub(crate) fn read(&self, body: Bytes) {
-        self.log.change(|arrivals| arrivals[self.index].body = body);
+    pub(super) fn read(&self, body: Bytes) {
+        self.log.change(|arrivals| {
+            if let Some(arrival) = arrivals.get_mut(self.index) {
+                arrival.body = body;
+            }
+        });
     }
 
-    pub(crate) fn replied(&mut self) {
+    pub(super) fn replied(&mut self) {
         self.replied = true;
     }
 }
@@ -133,7 +132,11 @@ impl Drop for Watch {
     fn drop(&mut self) {
         if !self.replied {
             let now = self.log.clock.elapsed();
-            self.log.change(|arrivals| arrivals[self.index].gone = Some(now));
+            self.log.change(|arrivals| {
+                if let Some(arrival) = arrivals.get_mut(self.index) {
+                    arrival.gone = Some(now);
+                }
+            });
         }
     }
 }

@@ -8,7 +8,15 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// The client's end of a connection that is no socket: it has nothing to say of itself.
 #[derive(Debug)]
-pub struct Pipe<S>(pub S);
+pub struct Pipe<S>(S);
+
+impl<S> Pipe<S> {
+    /// Around one end of it.
+    #[must_use]
+    pub fn new(io: S) -> Self {
+        Self(io)
+    }
+}
 
 impl<S> Connection for Pipe<S> {
     fn connected(&self) -> Connected {

@@ -1,0 +1,136 @@
+//! Connections over memory.
+
+use super::Pipe;
+use crate::operation::{Clock, Timer};
+use http::Uri;
+use hyper_util::rt::TokioIo;
+use std::future::{Ready, poll_fn, ready};
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+use tokio::io::DuplexStream;
+use tokio_stream::Stream;
+use tonic::transport::{Channel, Endpoint};
+use tower_service::Service;
+
+/// A channel, and the connections it makes: a tonic server serves them with `serve_with_incoming`.
+///
+/// # Examples
+///
+/// ```no_run
+/// # fn routes() -> tonic::service::Routes { unimplemented!() }
+/// let (channel, incoming) = tonic_gax::testing::pipes();
+/// tokio::spawn(tonic::transport::Server::builder().add_routes(routes()).serve_with_incoming(incoming));
+/// # drop(channel);
+/// ```
+pub fn pipes() -> (Channel, impl Stream<Item = io::Result<DuplexStream>> + Send + Unpin + 'static) {
+    let pipes = Pipes::new();
+    (pipes.channel(), pipes.incoming())
+}
+
+/// Makes connections over memory: one end goes to the client, the other to whoever accepts. A tower connector.
+#[derive(Debug, Clone)]
+pub struct Pipes {
+    queue: Arc<Mutex<Queue>>,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    made: std::collections::VecDeque<DuplexStream>,
+    acceptor: Option<Waker>,
+    is_closed: bool,
+}
+
+impl Default for Pipes {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Pipes {
+    /// Without a connection so far.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { queue: Arc::default() }
+    }
+
+    /// The server's ends of the connections, as they are made. To drop it refuses all that follow.
+    pub fn incoming(&self) -> impl Stream<Item = io::Result<DuplexStream>> + Send + Unpin + use<> {
+        Incoming { queue: Arc::clone(&self.queue) }
+    }
+
+    /// The client's end of a new connection.
+    ///
+    /// # Errors
+    ///
+    /// Nobody accepts any more: the connection is refused.
+    pub fn connect(&self) -> io::Result<TokioIo<Pipe<DuplexStream>>> {
+        const PIPE: usize = 64 * 1024;
+        let (near, far) = tokio::io::duplex(PIPE);
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        if queue.is_closed {
+            return Err(io::Error::from(io::ErrorKind::ConnectionRefused));
+        }
+        queue.made.push_back(far);
+        if let Some(acceptor) = queue.acceptor.take() {
+            acceptor.wake();
+        }
+        Ok(TokioIo::new(Pipe::new(near)))
+    }
+
+    /// A channel that connects so, when it is first used and whenever it has to.
+    #[must_use]
+    pub fn channel(&self) -> Channel {
+        Endpoint::from_static("http://virtual.test").connect_with_connector_lazy(self.clone())
+    }
+}
+
+impl Service<Uri> for Pipes {
+    type Response = TokioIo<Pipe<DuplexStream>>;
+    type Error = io::Error;
+    type Future = Ready<io::Result<Self::Response>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: Uri) -> Self::Future {
+        ready(self.connect())
+    }
+}
+
+struct Incoming {
+    queue: Arc<Mutex<Queue>>,
+}
+
+impl Stream for Incoming {
+    type Item = io::Result<DuplexStream>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = queue.made.pop_front() {
+            return Poll::Ready(Some(Ok(made)));
+        }
+        queue.acceptor = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for Incoming {
+    fn drop(&mut self) {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.is_closed = true;
+        queue.made.clear();
+    }
+}
+
+/// Even a wait of nothing would take a turn of the runtime.
+pub(super) async fn wait(time: Duration) {
+    if time.is_zero() {
+        return;
+    }
+    let (until, mut timer) = (Clock::start().at(time), Timer::default());
+    poll_fn(|cx| timer.poll_at(until, cx)).await;
+}
