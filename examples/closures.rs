@@ -32,12 +32,13 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let value = retry(&settings, [Code::Unavailable], || std::future::ready(flaky.call())).await?;
     println!("retry: {value}");
 
-    // In a thread, without a runtime. The closure is told its attempt's number and timeout.
+    // In a thread, without a runtime.
     let mut flaky = Flaky(0);
-    let value = retry_blocking(&settings, [Code::Unavailable], |_| flaky.call())?;
+    let value = retry_blocking(&settings, [Code::Unavailable], || flaky.call())?;
     println!("retry_blocking: {value}");
 
-    // With other errors, a closure decides. A `Retryer` is made once and used often, and it reports.
+    // With other errors, a closure decides. A `Retryer` is made once and used often, it reports, and
+    // its closures are told their attempt.
     let mut failures = vec![io::ErrorKind::ConnectionReset, io::ErrorKind::TimedOut];
     let read = |_| match failures.pop() {
         Some(kind) => Err(io::Error::from(kind)),

@@ -141,7 +141,7 @@ impl Redis {
         let name = words.first().map_or_else(String::new, |&name| name.to_owned());
         Retryer::with_policy(self.policy.clone(), Safety::of(&name))
             .named(name)
-            .run(|| send(self.address, words.iter().map(|&word| word.to_owned()).collect()))
+            .run(|_| send(self.address, words.iter().map(|&word| word.to_owned()).collect()))
             .await
     }
 }

@@ -15,93 +15,7 @@ use std::borrow::Cow;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
-
-/// Runs an async closure until it succeeds or the settings say to stop.
-///
-/// Each attempt calls the closure anew. An attempt that runs into its RPC timeout is dropped and counts as
-/// `DEADLINE_EXCEEDED`. See [`Retryer`] for a name in the report, a seed, or the report of a success.
-///
-/// # Errors
-///
-/// The closure's last error, with the report of all attempts.
-///
-/// # Cancel safety
-///
-/// To drop the future drops the running attempt, or ends the wait; no further attempt is made.
-///
-/// # Examples
-///
-/// ```
-/// use tonic_gax::{Code, RetrySettings, retry};
-/// use std::time::Duration;
-///
-/// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?.block_on(async {
-/// let settings = RetrySettings::builder()
-///     .initial_retry_delay(Duration::from_millis(100))
-///     .retry_delay_multiplier(2.0)
-///     .total_timeout(Duration::from_secs(10))
-///     .build()?;
-/// let mut calls = 0;
-/// let reply = retry(&settings, [Code::Unavailable], || {
-///     calls += 1;
-///     let call = calls;
-///     async move { if call < 3 { Err(tonic::Status::unavailable("not yet")) } else { Ok(42) } }
-/// })
-/// .await?;
-/// assert_eq!((reply, calls), (42, 3));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// # })?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub async fn retry<T, E, R, F, Fut>(
-    settings: &RetrySettings,
-    retryable: R,
-    attempt: F,
-) -> Result<T, RetryError<E>>
-where
-    R: Retryable<E>,
-    F: FnMut() -> Fut,
-    Fut: Future<Output = Result<T, E>>,
-{
-    Retryer::new(settings, retryable).run(attempt).await.map(Retried::into_value)
-}
-
-/// Runs a blocking closure until it succeeds or the settings say to stop; waits block the thread.
-///
-/// The closure is told its attempt's number and RPC timeout, and has to keep to the timeout by itself (a
-/// socket's read timeout, for one): nothing can interrupt it.
-///
-/// # Errors
-///
-/// The closure's last error, with the report of all attempts.
-///
-/// # Examples
-///
-/// ```
-/// use tonic_gax::{RetrySettings, retry_blocking};
-/// use std::io;
-/// use std::time::Duration;
-///
-/// let at_once = RetrySettings::builder().max_attempts(3).initial_retry_delay(Duration::ZERO).build()?;
-/// let interrupted = |error: &io::Error| error.kind() == io::ErrorKind::Interrupted;
-/// let reply = retry_blocking(&at_once, interrupted, |attempt| match attempt.number() {
-///     1 => Err(io::Error::from(io::ErrorKind::Interrupted)),
-///     number => Ok(number),
-/// })?;
-/// assert_eq!(reply, 2);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn retry_blocking<T, E, R, F>(
-    settings: &RetrySettings,
-    retryable: R,
-    attempt: F,
-) -> Result<T, RetryError<E>>
-where
-    R: Retryable<E>,
-    F: FnMut(StartedAttempt) -> Result<T, E>,
-{
-    Retryer::new(settings, retryable).run_blocking(attempt).map(Retried::into_value)
-}
+use std::time::Duration;
 
 /// A success, and what it took.
 #[derive(Debug, Clone)]
@@ -140,8 +54,8 @@ impl<T> Retried<T> {
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
 /// let retryer = Retryer::new(&RetrySettings::builder().max_attempts(2).build()?, [Code::Unavailable])
 ///     .named("redis: SET");
-/// let set = retryer.run(|| async { Ok::<_, tonic::Status>("OK") }).await?;
-/// assert_eq!(set.report().method(), "redis: SET");
+/// let set = retryer.run(|attempt| async move { Ok::<_, tonic::Status>(attempt.number()) }).await?;
+/// assert_eq!((*set.value(), set.report().method()), (1, "redis: SET"));
 /// assert_eq!(set.report().attempts().len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
@@ -153,6 +67,7 @@ pub struct Retryer<R> {
     retryable: R,
     name: Cow<'static, str>,
     seeds: JitterSeeds,
+    attempt_timeout: Option<Duration>,
     budget: Option<RetryBudget>,
     observers: Observers,
     /// What operations share of it; made as observers are installed.
@@ -189,7 +104,7 @@ impl<R> Retryer<R> {
     ///     .with_jitter(Jitter::Added { unit: ms, most: 1000 });
     /// let strategy = BackoffStrategy::new(backoff, Limits::none().with_max_retries(5));
     /// let error = Retryer::with_backoff_strategy(&strategy, [Code::Unavailable])
-    ///     .run(|| async { Err::<(), _>(tonic::Status::unavailable("still")) })
+    ///     .run(|_| async { Err::<(), _>(tonic::Status::unavailable("still")) })
     ///     .await
     ///     .unwrap_err();
     /// assert_eq!(error.report().attempts().len(), 6);
@@ -213,6 +128,7 @@ impl<R> Retryer<R> {
             retryable,
             name: Cow::Borrowed("closure"),
             seeds: JitterSeeds::default(),
+            attempt_timeout: None,
             budget: None,
             observers: Observers::default(),
             shared: None,
@@ -274,6 +190,34 @@ impl<R> Retryer<R> {
         self
     }
 
+    /// Gives every attempt that time, in place of the RPC timeouts of the settings; still clamped to what is left of the
+    /// operation. Zero: no time is left, and the closure is not called. A strategy of another tool has none
+    /// of its own, so that a server which never replies hangs the operation without it.
+    ///
+    /// An async closure is dropped then; a blocking one is told the timeout, and has to keep to it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tonic_gax::{Code, Retryer, RetrySettings};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?.block_on(async {
+    /// let settings = RetrySettings::builder().max_attempts(2).build()?;
+    /// let retryer = Retryer::new(&settings, [Code::DeadlineExceeded]).attempt_timeout(Duration::from_secs(1));
+    /// let hangs = |_| std::future::pending::<Result<(), tonic::Status>>();
+    /// let error = retryer.run(hangs).await.unwrap_err();
+    /// assert_eq!(error.report().attempts()[0].end(), Duration::from_secs(1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn attempt_timeout(mut self, timeout: Duration) -> Self {
+        self.attempt_timeout = Some(timeout);
+        self
+    }
+
     /// What retries of all operations draw on, together: see [`RetryBudget`]. Clones of the retryer share it. Unset: there
     /// is no budget, or a policy's own.
     ///
@@ -316,6 +260,10 @@ impl<R> Retryer<R> {
             }
             Basis::Policy(policy) => policy.clone().with_retryable_codes(codes),
         };
+        let policy = match self.attempt_timeout {
+            Some(timeout) => policy.with_attempt_timeout(timeout),
+            None => policy,
+        };
         let policy = match &self.budget {
             Some(budget) => policy.with_budget(budget.clone()),
             None => policy,
@@ -323,7 +271,7 @@ impl<R> Retryer<R> {
         Plan { policy, observers: self.shared.clone(), seeds: self.seeds.clone() }
     }
 
-    /// Runs an async closure; see [`retry`].
+    /// Runs an async closure, which is told its attempt: the number, when it started, its RPC timeout. See [`retry`](crate::retry).
     ///
     /// # Errors
     ///
@@ -332,13 +280,13 @@ impl<R> Retryer<R> {
     /// # Cancel safety
     ///
     /// To drop the future drops the running attempt, or ends the wait; no further attempt is made.
-    pub async fn run<T, E, F, Fut>(&self, mut attempt: F) -> Result<Retried<T>, RetryError<E>>
+    pub async fn run<T, E, F, Fut>(&self, attempt: F) -> Result<Retried<T>, RetryError<E>>
     where
         R: Retryable<E>,
-        F: FnMut() -> Fut,
+        F: FnMut(StartedAttempt) -> Fut,
         Fut: Future<Output = Result<T, E>>,
     {
-        let closure = Closure::new(move |_| attempt(), &self.retryable, self.name());
+        let closure = Closure::new(attempt, &self.retryable, self.name());
         let mut driver = pin!(Driver::new(closure, Arc::new(self.plan())));
         match poll_fn(|cx| driver.as_mut().poll(cx)).await {
             Finished::Reply(value) => {
@@ -354,7 +302,8 @@ impl<R> Retryer<R> {
         }
     }
 
-    /// Runs a blocking closure; see [`retry_blocking`].
+    /// Runs a blocking closure, which is told its attempt and has to keep to its RPC timeout. See
+    /// [`retry_blocking`](crate::retry_blocking).
     ///
     /// # Errors
     ///

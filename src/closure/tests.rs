@@ -35,7 +35,7 @@ fn rows(report: &crate::OperationReport) -> Vec<(u32, u128, u128, u128, u128)> {
 async fn a_hanging_closure_runs_through_the_documented_table() {
     let settings = documented(10_000 * MS);
     let error = Retryer::new(&settings, [Code::DeadlineExceeded])
-        .run(std::future::pending::<Result<(), Status>>)
+        .run(|_| std::future::pending::<Result<(), Status>>())
         .await
         .unwrap_err();
     let expected = [(1, 1500, 0, 0, 1500), (2, 3000, 200, 1700, 4700), (3, 4900, 400, 5100, 10_000)];
@@ -48,7 +48,7 @@ async fn a_hanging_closure_runs_through_the_documented_table() {
 #[tokio::test(start_paused = true)]
 async fn the_report_has_the_attempt_that_was_refused() {
     let error = Retryer::new(&documented(5000 * MS), [Code::DeadlineExceeded])
-        .run(std::future::pending::<Result<(), Status>>)
+        .run(|_| std::future::pending::<Result<(), Status>>())
         .await
         .unwrap_err();
     let refused = error.report().not_attempted().unwrap();
@@ -86,14 +86,14 @@ async fn a_recipe_waits_as_its_tool_does_and_counts_retries() {
         Limits::none().with_max_retries(2),
     );
     let error = Retryer::with_backoff_strategy(&strategy, |error: &&str| *error == "busy")
-        .run(|| async { Err::<(), _>("busy") })
+        .run(|_| async { Err::<(), _>("busy") })
         .await
         .unwrap_err();
     let delays: Vec<_> = error.report().attempts().iter().map(gax_retry::Attempt::delay).collect();
     assert_eq!(delays, [Duration::ZERO, 2000 * MS, 3000 * MS]);
     assert_eq!(error.stop_reason(), Some(StopReason::MaxAttempts));
     let final_error = Retryer::with_backoff_strategy(&strategy, |error: &&str| *error == "busy")
-        .run(|| async { Err::<(), _>("broken") })
+        .run(|_| async { Err::<(), _>("broken") })
         .await
         .unwrap_err();
     assert_eq!(final_error.stop_reason(), Some(StopReason::NonRetryable));
@@ -144,12 +144,50 @@ fn a_blocking_closure_is_told_its_attempt() {
         .build()
         .unwrap();
     let mut seen = Vec::new();
-    let error = retry_blocking(&settings, [Code::Aborted], |attempt| {
-        seen.push(attempt.number());
-        assert!(attempt.rpc_timeout().unwrap() <= 3_600_000 * MS);
-        Err::<(), _>(Status::aborted(""))
-    })
-    .unwrap_err();
-    assert_eq!(seen, [1, 2, 3]);
+    let retryer = Retryer::new(&settings, [Code::Aborted]).attempt_timeout(70 * MS);
+    let error = retryer
+        .run_blocking(|attempt| {
+            seen.push((attempt.number(), attempt.rpc_timeout()));
+            Err::<(), _>(Status::aborted(""))
+        })
+        .unwrap_err();
+    assert_eq!(seen, [1, 2, 3].map(|number| (number, Some(70 * MS))));
     assert_eq!(error.stop_reason(), Some(StopReason::MaxAttempts));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_async_closure_is_told_its_attempt_and_bounded_by_its_timeout() {
+    let mut seen = Vec::new();
+    let error = Retryer::new(&documented(10_000 * MS), [Code::DeadlineExceeded, Code::Unavailable])
+        .attempt_timeout(4000 * MS)
+        .run(|attempt| {
+            seen.push((
+                attempt.number(),
+                attempt.start().as_millis(),
+                attempt.rpc_timeout().unwrap().as_millis(),
+            ));
+            async move {
+                match attempt.number() {
+                    1 => std::future::pending().await,
+                    _ => Err::<(), _>(Status::not_found("")),
+                }
+            }
+        })
+        .await
+        .unwrap_err();
+    assert_eq!(seen, [(1, 0, 4000), (2, 4200, 4000)]);
+    assert_eq!(error.stop_reason(), Some(StopReason::NonRetryable));
+}
+
+#[test]
+fn one_that_blocks_needs_no_attempt_if_it_asks_for_none() {
+    let settings =
+        RetrySettings::builder().max_attempts(3).initial_retry_delay(Duration::ZERO).build().unwrap();
+    let mut calls = 0;
+    let mut down = || {
+        calls += 1;
+        Err::<(), _>(Status::aborted(""))
+    };
+    assert!(retry_blocking(&settings, [Code::Aborted], &mut down).is_err());
+    assert_eq!(calls, 3);
 }

@@ -29,7 +29,7 @@ use tonic::{Response, Status};
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), tonic_gax::SettingsError> {
 /// let settings = RetrySettings::builder().max_attempts(2).initial_retry_delay(Duration::from_millis(50)).build()?;
-/// let down = || async { Err::<(), _>(tonic::Status::unavailable("down")) };
+/// let down = |_| async { Err::<(), _>(tonic::Status::unavailable("down")) };
 /// let error = Retryer::new(&settings, [Code::Unavailable]).without_jitter().run(down).await.unwrap_err();
 /// assert_attempts!(&error, [(0, 0, 0, Code::Unavailable), (50, 50, 50, Code::Unavailable)]);
 /// # Ok(())

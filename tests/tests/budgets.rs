@@ -159,7 +159,7 @@ async fn http_requests_draw_on_a_budget() {
 async fn closures_draw_on_a_budget_and_share_it_with_calls() {
     let budget = RetryBudget::tokens(6, 0.1);
     let retryer = Retryer::new(&settings(), [Code::Unavailable]).retry_budget(budget.clone());
-    let down = || async { Err::<(), _>(Status::unavailable("down")) };
+    let down = |_| async { Err::<(), _>(Status::unavailable("down")) };
     let error = retryer.clone().run(down).await.unwrap_err();
     assert_eq!((error.report().attempts().len(), error.stop_reason()), (3, THROTTLED));
     let error = retryer.run_blocking(|_| Err::<(), _>(Status::unavailable("down"))).unwrap_err();

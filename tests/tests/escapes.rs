@@ -70,7 +70,7 @@ async fn a_server_s_last_word_is_escaped_in_the_timeout_s_message() {
 #[tokio::test(start_paused = true)]
 async fn an_operation_s_name_is_printed_escaped_and_kept() {
     let retryer = Retryer::new(&settings(3000), [Code::Unavailable]).named(EVIL);
-    let error = retryer.run(|| async { Err::<(), Status>(Status::aborted("no")) }).await.unwrap_err();
+    let error = retryer.run(|_| async { Err::<(), Status>(Status::aborted("no")) }).await.unwrap_err();
     assert!(error.to_string().starts_with(&format!("{SHOWN} failed after 1 attempt in ")), "{error}");
     assert!(
         error.report().to_string().starts_with(&format!("{SHOWN} failed after 1 attempt in ")),

@@ -45,7 +45,7 @@ async fn a_total_timeout_alone_comes_with_delays() {
     assert!((13..=40).contains(&calls.get()), "{}", calls.get());
 
     let exact = settings.to_builder().jittered(false).build().unwrap();
-    let error = Retryer::new(&exact, [Code::Unavailable]).run(refused).await.unwrap_err();
+    let error = Retryer::new(&exact, [Code::Unavailable]).run(|_| refused()).await.unwrap_err();
     let starts: Vec<_> = error.report().attempts().iter().map(Attempt::start).collect();
     assert_eq!(starts[..4], [ms(0), ms(100), ms(230), ms(399)]);
     assert_eq!(starts.len(), 13);
@@ -72,7 +72,7 @@ async fn a_long_report_keeps_both_ends() {
         builder.build().unwrap()
     };
     let report = |attempts: u32| {
-        let failed = retry_blocking(&settings(attempts), [Code::Unavailable], |_| {
+        let failed = retry_blocking(&settings(attempts), [Code::Unavailable], || {
             Err::<(), _>(Status::unavailable(""))
         });
         failed.unwrap_err().report().clone()

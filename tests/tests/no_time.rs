@@ -137,7 +137,7 @@ async fn a_closure_without_time_is_not_called() {
         {
             let retryer = Retryer::new(&settings, [Code::Unavailable]).compatibility(compatibility);
             let mut calls = 0;
-            let call = || {
+            let call = |_| {
                 calls += 1;
                 std::future::pending::<Result<(), tonic::Status>>()
             };

@@ -348,7 +348,7 @@ async fn closures_are_told_of_in_the_same_order() {
     let retryer =
         Retryer::new(&settings(), [Code::Unavailable]).named("redis: SET").observer(recorder.shared());
     let mut calls = 0;
-    let run = retryer.run(|| {
+    let run = retryer.run(|_| {
         calls += 1;
         let call = calls;
         async move { if call == 1 { Err(Status::unavailable("")) } else { Ok(call) } }
@@ -363,7 +363,7 @@ async fn closures_are_told_of_in_the_same_order() {
         "operation_succeeded OK 2 attempts 200 ms",
     ];
     assert_eq!(recorder.take(), expected);
-    let refused = retryer.run(|| async { Err::<(), _>(Status::not_found("")) }).await;
+    let refused = retryer.run(|_| async { Err::<(), _>(Status::not_found("")) }).await;
     assert!(refused.is_err());
     assert_eq!(
         recorder.take()[2..],
@@ -411,7 +411,7 @@ async fn a_spent_budget_is_told_before_the_end_of_its_attempt() {
     let recorder = Recorder::default();
     let policy = Policy::new(&settings(), [Code::Unavailable]).with_budget(RetryBudget::tokens(2, 0.1));
     let retryer = Retryer::with_policy(policy, [Code::Unavailable]).observer(recorder.shared());
-    retryer.run(|| async { Err::<(), _>(Status::unavailable("")) }).await.unwrap_err();
+    retryer.run(|_| async { Err::<(), _>(Status::unavailable("")) }).await.unwrap_err();
     assert_eq!(
         recorder.take()[2..],
         [
@@ -451,7 +451,7 @@ async fn several_observers_are_told_in_their_order_and_one_may_have_another_for_
         .observer(Arc::new(Named("first", Arc::clone(&told))))
         .observer(Arc::new(Named("second", Arc::clone(&told))))
         .on_retry(move |retry| log.lock().unwrap().push(retry.to_string()));
-    retryer.run(|| async { Err::<(), _>(Status::unavailable("")) }).await.unwrap_err();
+    retryer.run(|_| async { Err::<(), _>(Status::unavailable("")) }).await.unwrap_err();
     assert_eq!(
         *told.lock().unwrap(),
         [

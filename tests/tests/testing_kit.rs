@@ -168,7 +168,7 @@ async fn a_recording_does_again_what_a_server_did() {
 async fn closures_and_http_clients_follow_scripts_too() {
     let script = Script::new().on("save", [Reply::unavailable(), Reply::pushback(1)]);
     let retryer = Retryer::new(&settings(), [Code::Unavailable]).without_jitter();
-    let saved = retryer.run(|| script.attempt("save")).await.unwrap();
+    let saved = retryer.run(|_| script.attempt("save")).await.unwrap();
     assert_attempts!(saved, [(0, 0, 0, DOWN), (200, 200, 200, DOWN), (400, 600, 600, Code::Ok)]);
 
     let server = VirtualServer::start(Script::of([Reply::http(503, &[("retry-after", "2")])]));

@@ -53,7 +53,7 @@ use std::time::Duration;
 /// let retries = Arc::new(Retries::default());
 /// let settings = RetrySettings::builder().max_attempts(3).build()?;
 /// let retryer = Retryer::new(&settings, [Code::Unavailable]).observer(retries.clone());
-/// let result = retryer.run(|| async { Err::<(), _>(tonic::Status::unavailable("not yet")) }).await;
+/// let result = retryer.run(|_| async { Err::<(), _>(tonic::Status::unavailable("not yet")) }).await;
 /// assert!(result.is_err());
 /// assert_eq!(retries.0.load(Ordering::Relaxed), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
