@@ -182,7 +182,7 @@ pub(crate) fn metadata(mut headers: http::HeaderMap, tail: Remainder) -> Metadat
             headers.insert(Status::GRPC_STATUS, OK);
         }
         Remainder::Trailers(trailers) => headers.extend(trailers),
-        Remainder::End | Remainder::Open(_) => {}
+        Remainder::End | Remainder::Open(_) | Remainder::Unread(_) => {}
     }
     MetadataMap::from_headers(headers)
 }

@@ -110,6 +110,8 @@ impl<T: Transport> Service<http::Request<Body>> for Timed<T> {
         *request.uri_mut() = uri.clone();
         let handle = OwnService(self.channel.clone());
         let is_named = self.method.is_named_over::<T>();
-        Call::start(handle, &mut self.channel, request, plan, Some(*kind), is_named)
+        let mut call = Call::unstarted();
+        call.start(handle, &mut self.channel, request, plan, Some(*kind), is_named);
+        call
     }
 }

@@ -5,10 +5,9 @@ use super::codec::Codec;
 use super::encoded::Encoded;
 use crate::body::FrameBuffer;
 use crate::grpc::{
-    CodeExt as _, GrpcProtocol, OwnService, ReadExtent, Remainder, Reply, ResponseBody, ResponseReader,
-    Transport, header,
+    CodeExt as _, GrpcProtocol, OwnService, ReadExtent, Remainder, ResponseBody, Transport, header,
 };
-use crate::operation::{Driver, Finished, Observed, OperationError, OperationReport, Protocol as _};
+use crate::operation::{Driver, Observed, OperationError, OperationReport, Protocol as _};
 use http::HeaderName;
 use pin_project_lite::pin_project;
 use prost::Message;
@@ -80,22 +79,24 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
                 Some(status) => Poll::Ready(Err(status)),
                 None => Poll::Pending,
             },
-            StateProj::Running { mut driver } => match ready!(driver.as_mut().poll(cx)) {
-                Finished::Reply(Reply { reader, remainder }) => {
-                    let request = driver.as_mut().protocol().request();
-                    let wants_report = request.wants_report();
-                    let decoded = decoded(&request.method().codec, reader, remainder);
-                    if let Some(observed) = driver.as_mut().take_observed() {
-                        close(observed, decoded.as_ref().err());
-                    }
-                    if decoded.is_ok() && !wants_report && !driver.has_news() {
-                        return Poll::Ready(decoded);
-                    }
-                    let name = driver.as_mut().protocol().name();
-                    Poll::Ready(reported(decoded, driver.report(None, name)))
+            StateProj::Running { mut driver } => {
+                let mut reply = Poll::Pending;
+                let stop = ready!(driver.as_mut().poll(cx, &mut reply));
+                let Poll::Ready(Ok(response)) = reply else {
+                    return stop.map_or(Poll::Pending, |stop| Poll::Ready(Err(driver.failed(stop))));
+                };
+                let request = driver.as_mut().protocol().request();
+                let wants_report = request.wants_report();
+                let decoded = decoded(&request.method().codec, response);
+                if let Some(observed) = driver.as_mut().take_observed() {
+                    close(observed, decoded.as_ref().err());
                 }
-                Finished::Failure(stop) => Poll::Ready(Err(driver.failed(stop))),
-            },
+                if decoded.is_ok() && !wants_report && !driver.has_news() {
+                    return Poll::Ready(decoded);
+                }
+                let name = driver.as_mut().protocol().name();
+                Poll::Ready(reported(decoded, driver.report(None, name)))
+            }
         }
     }
 }
@@ -112,9 +113,9 @@ fn close(observed: Box<Observed>, error: Option<&Status>) {
 /// The message in a response.
 fn decoded<M: Message + Default + Send + Sync + 'static>(
     codec: &Codec,
-    ResponseReader { parts, mut frames, .. }: ResponseReader,
-    remainder: Remainder,
+    response: http::Response<ResponseBody>,
 ) -> Result<Response<M>, Status> {
+    let (parts, ResponseBody { mut frames, remainder }) = response.into_parts();
     if !matches!(remainder, Remainder::Open(_)) && header(&parts.headers, &ENCODING).is_none() {
         let bytes = frames.into_bytes();
         match codec.decode(&bytes) {

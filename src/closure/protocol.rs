@@ -1,7 +1,7 @@
 //! Attempts that call a closure.
 
 use super::Retryable;
-use crate::operation::{Current, Fact, Jitter, JitterSeeds, Name, ObservedTransport, Observers, Protocol};
+use crate::operation::{Current, Jitter, JitterSeeds, Name, ObservedTransport, Observers, Protocol};
 use gax_retry::{AttemptResult, Code, Policy, StartedAttempt};
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -20,17 +20,20 @@ impl<'a, T, E, R: Retryable<E>> Results<'a, T, E, R> {
         Self { retryable, last: None, value: PhantomData }
     }
 
-    /// What an attempt amounts to that returned so. An error is kept.
-    pub(super) fn keep(&mut self, result: Result<T, E>) -> Result<T, AttemptResult> {
+    /// What an attempt amounts to that returned so. A value goes to `reply`; an error is kept.
+    pub(super) fn keep(&mut self, result: Result<T, E>, reply: &mut Option<T>) -> AttemptResult {
         match result {
-            Ok(value) => Ok(value),
+            Ok(value) => {
+                *reply = Some(value);
+                AttemptResult::done()
+            }
             Err(error) => {
                 let code = match self.retryable.code(&error) {
                     Code::Ok => Code::Unknown,
                     code => code,
                 };
                 self.last = Some(error);
-                Err(AttemptResult::failed(code))
+                AttemptResult::failed(code)
             }
         }
     }
@@ -71,7 +74,7 @@ where
 {
     type Plan = Plan;
     type Attempt = Fut;
-    type Reply = T;
+    type Reply = Option<T>;
 
     const TRANSPORT: ObservedTransport = ObservedTransport::Closure;
 
@@ -97,11 +100,9 @@ where
         attempt: Pin<&mut Fut>,
         _: &mut Current<'_>,
         cx: &mut Context<'_>,
-    ) -> Poll<Fact<T>> {
-        attempt.poll(cx).map(|result| match self.results.keep(result) {
-            Ok(value) => Fact::Replied(value),
-            Err(result) => Fact::Ended(result),
-        })
+        reply: &mut Option<T>,
+    ) -> Poll<AttemptResult> {
+        attempt.poll(cx).map(|result| self.results.keep(result, reply))
     }
 
     fn expire(&mut self, _: &Plan, _: Pin<&mut Fut>, _: &mut Current<'_>) -> AttemptResult {

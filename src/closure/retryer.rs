@@ -4,12 +4,11 @@ use super::RetryError;
 use super::Retryable;
 use super::protocol::{Closure, Plan, Results};
 use crate::operation::{
-    Driver, Finished, InProgress, JitterSeeds, Name, ObservedTransport, Observers, OperationObserver,
-    OperationReport, Retry, run_blocking,
+    Driver, InProgress, JitterSeeds, Name, ObservedTransport, Observers, OperationObserver, OperationReport,
+    Retry, run_blocking,
 };
 use gax_retry::{
-    AttemptResult, BackoffStrategy, CodeSet, Compatibility, Policy, RetryBudget, RetrySettings,
-    StartedAttempt,
+    BackoffStrategy, CodeSet, Compatibility, Policy, RetryBudget, RetrySettings, StartedAttempt,
 };
 use std::borrow::Cow;
 use std::future::poll_fn;
@@ -288,17 +287,15 @@ impl<R> Retryer<R> {
     {
         let closure = Closure::new(attempt, &self.retryable, self.name());
         let mut driver = pin!(Driver::new(closure, Arc::new(self.plan())));
-        match poll_fn(|cx| driver.as_mut().poll(cx)).await {
-            Finished::Reply(value) => {
-                if let Some(observed) = driver.as_mut().take_observed() {
-                    observed.succeeded();
-                }
-                Ok(Retried { value, report: driver.report(None, self.name()) })
-            }
-            Finished::Failure(stop) => {
-                let report = driver.as_mut().report(Some(stop), self.name());
-                Err(RetryError::new(driver.protocol().results.last.take(), report))
-            }
+        let mut value = None;
+        let stop = poll_fn(|cx| driver.as_mut().poll(cx, &mut value)).await;
+        if let (None, Some(observed)) = (stop, driver.as_mut().take_observed()) {
+            observed.succeeded();
+        }
+        let report = driver.as_mut().report(stop, self.name());
+        match value {
+            Some(value) => Ok(Retried { value, report }),
+            None => Err(RetryError::new(driver.protocol().results.last.take(), report)),
         }
     }
 
@@ -321,14 +318,9 @@ impl<R> Retryer<R> {
         };
         let mut results = Results::new(&self.retryable);
         let mut value = None;
-        let (mut progress, stop) =
-            run_blocking(&policy, seeds.next(), observe, |started| match results.keep(attempt(started)) {
-                Ok(good) => {
-                    value = Some(good);
-                    AttemptResult::done()
-                }
-                Err(result) => result,
-            });
+        let (mut progress, stop) = run_blocking(&policy, seeds.next(), observe, |started| {
+            results.keep(attempt(started), &mut value)
+        });
         let report = progress.report(&policy, stop, self.name());
         match value {
             Some(value) => Ok(Retried { value, report }),

@@ -3,19 +3,19 @@
 use super::passthrough::Passthrough;
 use crate::grpc::methods::MethodPlan;
 use crate::grpc::methods::timeout::shorter;
-use crate::grpc::protocol::{GrpcProtocol, Reply};
+use crate::grpc::protocol::GrpcProtocol;
 use crate::grpc::request::{CapturedRequest, Inspection, Read, RequestBuffer, path_of};
-use crate::grpc::response::{ObservedStream, ReadExtent, Remainder, ResponseBody};
+use crate::grpc::response::{ObservedStream, ReadExtent, Remainder, ReplySlot, ResponseBody};
 use crate::grpc::status::not_sent;
 use crate::grpc::transport::ServiceHandle;
-use crate::operation::{Driver, Finished, Note, Observed, OperationReport, Protocol as _, time_left};
+use crate::operation::{Driver, Note, Observed, Protocol as _, time_left};
 use crate::settings::CallOptions;
-use gax_retry::MethodKind;
+use gax_retry::{MethodKind, Stop};
 use pin_project_lite::pin_project;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, Waker};
 use tonic::Status;
 use tonic::body::Body;
 
@@ -23,7 +23,7 @@ pin_project! {
     /// An operation, or a call of a method that no table knows.
     #[project = CallProj]
     pub(crate) enum Call<A: ServiceHandle> {
-        // The request could not be read.
+        // It has not started, or the request could not be read.
         Failed { status: Option<Status> },
         Operating { #[pin] driver: Driver<GrpcProtocol<A, CapturedRequest>>, wants_report: bool },
         Passthrough { #[pin] call: Passthrough<A> },
@@ -31,31 +31,32 @@ pin_project! {
 }
 
 impl<A: ServiceHandle> Call<A> {
+    /// A call that has yet to start. It is large to move, so that it starts where it is going to stay (bench `speed`,
+    /// instructions).
+    #[inline]
+    pub(crate) fn unstarted() -> Self {
+        Self::Failed { status: None }
+    }
+
     /// A call of a method that no table knows.
     #[cfg_attr(not(feature = "tables"), expect(dead_code, reason = "only the layer passes calls through"))]
     #[inline]
-    pub(crate) fn untouched(handle: A, service: &mut A::Service, request: http::Request<Body>) -> Self {
-        Self::Passthrough { call: Passthrough::new(handle, service, request) }
+    pub(crate) fn pass_through(&mut self, handle: A, service: &mut A::Service, request: http::Request<Body>) {
+        *self = Self::Passthrough { call: Passthrough::new(handle, service, request) };
     }
 
     /// A call that starts now: its request goes out at once if it is there and `service` takes it. `is_named` keeps
     /// tonic's description of the method, for others to see.
-    ///
-    /// What it returns is large to move, which the bench of instructions shows: it is made where it goes, and in the form
-    /// that it has there.
-    #[expect(
-        clippy::inline_always,
-        reason = "it is called in two places, and what it makes is large to move"
-    )]
-    #[inline(always)]
-    pub(crate) fn start<F: From<Self>>(
+    #[inline]
+    pub(crate) fn start(
+        &mut self,
         handle: A,
         service: &mut A::Service,
         mut request: http::Request<Body>,
         plan: &Arc<MethodPlan>,
         kind: Option<MethodKind>,
         is_named: bool,
-    ) -> F {
+    ) {
         let Inspection { options, timeout, compact } = Inspection::at(&request, is_named);
         let own_plan = plan.of_call(options);
         let bound = shorter(timeout, time_left());
@@ -64,69 +65,46 @@ impl<A: ServiceHandle> Call<A> {
             // They are nobody else's.
             request.extensions_mut().remove::<CallOptions>();
         }
-        let plan = own_plan.unwrap_or_else(|| Arc::clone(plan));
-        if kind.is_some_and(MethodKind::streams_requests) {
-            let captured = CapturedRequest::once(&request, Note::RequestIsAStream, bound);
-            return Self::sent_once(handle, service, request, plan, captured, wants_report).into();
+        let mut plan = own_plan.unwrap_or_else(|| Arc::clone(plan));
+        let mut extent = ReadExtent::of(kind, plan.policy.commit_point());
+        let captured = if kind.is_some_and(MethodKind::streams_requests) {
+            extent = ReadExtent::Head;
+            CapturedRequest::once(&request, Note::RequestIsAStream)
+        } else {
+            let mut buffer = RequestBuffer::of(std::mem::take(request.body_mut()), kind.is_some());
+            // A stock client's one message is there at once. What is not is asked for again when the call is polled.
+            match buffer.poll(plan.limits.max_replay_bytes, &mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(Ok(Read::Whole)) => {
+                    CapturedRequest::new(&request, compact, buffer.into_message())
+                }
+                Poll::Ready(Ok(Read::Stream(note))) => {
+                    extent = ReadExtent::Head;
+                    *request.body_mut() = buffer.into_body();
+                    plan = Arc::new(plan.for_stream());
+                    CapturedRequest::once(&request, note)
+                }
+                Poll::Ready(Err(status)) => {
+                    *self = Self::Failed { status: Some(not_sent(status, path_of(request.uri()))) };
+                    return;
+                }
+                Poll::Pending => {
+                    let captured = CapturedRequest::unread(request, compact, buffer);
+                    let mut driver = Driver::new(GrpcProtocol::new(handle, captured, extent), plan);
+                    driver.prepare(bound);
+                    *self = Self::Operating { driver, wants_report };
+                    return;
+                }
+            }
+        };
+        let driver = Driver::new(GrpcProtocol::new(handle, captured, extent), plan);
+        *self = Self::Operating { driver, wants_report };
+        if let Self::Operating { driver, .. } = self
+            && let Some(started) = driver.start(bound)
+        {
+            let (protocol, plan, mut current) = driver.parts();
+            let attempt = protocol.send_now(service, plan, started, &mut current, request);
+            driver.sent(started, attempt);
         }
-        let extent = ReadExtent::of(kind, plan.policy.commit_point());
-        let mut buffer = RequestBuffer::of(std::mem::take(request.body_mut()), kind.is_some());
-        // A stock client's one message is there at once. What is not is asked for again when the call is polled.
-        match buffer.poll(plan.limits.max_replay_bytes, &mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(Ok(Read::Whole)) => {
-                let captured = CapturedRequest::new(&request, compact, buffer.into_message(), bound);
-                Self::sent(handle, service, request, plan, captured, extent, wants_report).into()
-            }
-            Poll::Ready(Ok(Read::Stream(note))) => {
-                let captured = CapturedRequest::once(&request, note, bound);
-                *request.body_mut() = buffer.into_body();
-                let plan = Arc::new(plan.for_stream());
-                Self::sent_once(handle, service, request, plan, captured, wants_report).into()
-            }
-            Poll::Ready(Err(status)) => {
-                Self::Failed { status: Some(not_sent(status, path_of(request.uri()))) }.into()
-            }
-            Poll::Pending => {
-                let captured = CapturedRequest::unread(request, compact, buffer, bound);
-                let driver = Driver::preparing(GrpcProtocol::new(handle, captured, extent), plan);
-                Self::Operating { driver, wants_report }.into()
-            }
-        }
-    }
-
-    /// A request that can't be sent again goes out at once, if the service takes it.
-    #[cold]
-    fn sent_once(
-        handle: A,
-        service: &mut A::Service,
-        request: http::Request<Body>,
-        plan: Arc<MethodPlan>,
-        captured: CapturedRequest,
-        wants_report: bool,
-    ) -> Self {
-        Self::sent(handle, service, request, plan, captured, ReadExtent::Head, wants_report)
-    }
-
-    /// The first attempt goes out at once, if the service takes it.
-    #[expect(clippy::inline_always, reason = "what it makes is large to move")]
-    #[inline(always)]
-    fn sent(
-        handle: A,
-        service: &mut A::Service,
-        request: http::Request<Body>,
-        plan: Arc<MethodPlan>,
-        captured: CapturedRequest,
-        extent: ReadExtent,
-        wants_report: bool,
-    ) -> Self {
-        let driver = Driver::start(
-            GrpcProtocol::new(handle, captured, extent),
-            plan,
-            |protocol, plan, started, current| {
-                protocol.send_now(service, plan, started, current, request, CapturedRequest::complete)
-            },
-        );
-        Self::Operating { driver, wants_report }
     }
 }
 
@@ -139,47 +117,58 @@ impl<A: ServiceHandle> Future for Call<A> {
             CallProj::Failed { status } => {
                 status.take().map_or(Poll::Pending, |status| Poll::Ready(Err(status)))
             }
-            CallProj::Operating { mut driver, wants_report } => {
-                Poll::Ready(match ready!(driver.as_mut().poll(cx)) {
-                    Finished::Reply(mut reply) => {
-                        if let Some(observed) = driver.as_mut().take_observed() {
-                            let may_stream = driver.as_mut().protocol().may_stream();
-                            observe(&mut reply, observed, may_stream);
-                        }
-                        let report = (*wants_report || driver.has_news()).then(|| {
-                            let name = driver.as_mut().protocol().name();
-                            driver.report(None, name)
-                        });
-                        Ok(response(reply, report))
-                    }
-                    Finished::Failure(stop) => Err(driver.failed(stop)),
-                })
-            }
+            CallProj::Operating { driver, wants_report } => operate(driver, *wants_report, cx),
             CallProj::Passthrough { call } => call.poll(cx),
         }
     }
 }
 
-/// Closes the operation, or leaves that to what is still to come of its response.
-#[cold]
-fn observe(reply: &mut Reply, observed: Box<Observed>, may_stream: bool) {
-    match &mut reply.remainder {
-        Remainder::Open(open_body) => open_body.observe(ObservedStream::new(observed, may_stream)),
-        Remainder::End | Remainder::Trailers(_) => {
-            ObservedStream::whole(observed, &reply.reader.frames, may_stream);
+fn operate<A: ServiceHandle>(
+    mut driver: Pin<&mut Driver<GrpcProtocol<A, CapturedRequest>>>,
+    wants_report: bool,
+    cx: &mut Context<'_>,
+) -> ReplySlot {
+    let mut reply = Poll::Pending;
+    if let Poll::Ready(stop) = driver.as_mut().poll(cx, &mut reply) {
+        let observed = driver.as_mut().take_observed();
+        if stop.is_some() || wants_report || observed.is_some() || driver.has_news() {
+            finish(driver, wants_report, observed, stop, &mut reply);
         }
+    }
+    reply
+}
+
+/// There is something to tell.
+#[cold]
+fn finish<A: ServiceHandle>(
+    mut driver: Pin<&mut Driver<GrpcProtocol<A, CapturedRequest>>>,
+    wants_report: bool,
+    observed: Option<Box<Observed>>,
+    stop: Option<Stop>,
+    reply: &mut ReplySlot,
+) {
+    match (stop, reply) {
+        (None, Poll::Ready(Ok(response))) => {
+            if let Some(observed) = observed {
+                let may_stream = driver.as_mut().protocol().may_stream();
+                observe(response.body_mut(), observed, may_stream);
+            }
+            if wants_report || driver.has_news() {
+                let name = driver.as_mut().protocol().name();
+                response.extensions_mut().insert(driver.report(None, name));
+            }
+        }
+        (None, _) => {}
+        (Some(stop), reply) => *reply = Poll::Ready(Err(driver.failed(stop))),
     }
 }
 
-#[expect(clippy::inline_always, reason = "called in one place, and what it takes and makes is large to move")]
-#[inline(always)]
-fn response(
-    Reply { reader, remainder }: Reply,
-    report: Option<OperationReport>,
-) -> http::Response<ResponseBody> {
-    let mut parts = reader.parts;
-    if let Some(report) = report {
-        parts.extensions.insert(report);
+/// Closes the operation, or leaves that to what is still to come of its response.
+fn observe(body: &mut ResponseBody, observed: Box<Observed>, may_stream: bool) {
+    match &mut body.remainder {
+        Remainder::Open(open_body) => open_body.observe(ObservedStream::new(observed, may_stream)),
+        Remainder::End | Remainder::Trailers(_) | Remainder::Unread(_) => {
+            ObservedStream::whole(observed, &body.frames, may_stream);
+        }
     }
-    http::Response::from_parts(parts, ResponseBody::new(reader.frames, remainder))
 }

@@ -26,10 +26,10 @@ pub(crate) use methods::MethodPlan;
 pub(crate) use methods::timeout::{
     GRPC_TIMEOUT, from_headers as timeout_in, set_header as set_timeout, shorter,
 };
-pub(crate) use protocol::{GrpcProtocol, Reply};
+pub(crate) use protocol::GrpcProtocol;
 pub(crate) use request::{ReplayableRequest, grpc_request, path_of, shrink, too_large};
 pub use response::ResponseBody;
-pub(crate) use response::{PREFIX, ReadExtent, Remainder, ResponseReader};
+pub(crate) use response::{PREFIX, ReadExtent, Remainder};
 #[cfg(feature = "tables")]
 pub use response_future::ResponseFuture;
 #[cfg(feature = "tables")]

@@ -15,7 +15,7 @@ pin_project! {
     #[must_use = "futures do nothing unless polled"]
     pub struct ResponseFuture<S: Transport> {
         #[pin]
-        call: Call<LazyService<S>>,
+        pub(super) call: Call<LazyService<S>>,
     }
 }
 

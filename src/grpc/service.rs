@@ -51,13 +51,15 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
             None if changes_settings(&request) => Some(self.methods.unlisted(path)),
             found => found,
         };
+        let mut future = ResponseFuture::from(Call::unstarted());
         match found {
-            None => Call::untouched(handle, &mut self.inner, request).into(),
+            None => future.call.pass_through(handle, &mut self.inner, request),
             Some(Found { plan, kind }) => {
                 let is_named = !is_bare_channel::<S>();
-                Call::start(handle, &mut self.inner, request, plan, kind, is_named)
+                future.call.start(handle, &mut self.inner, request, plan, kind, is_named);
             }
         }
+        future
     }
 }
 

@@ -6,7 +6,7 @@ use crate::http::failure::{Broken, HttpError};
 use crate::http::protocol::{Ended, HttpProtocol};
 use crate::http::request::Replay;
 use crate::http::response::HttpResponseBody;
-use crate::operation::{Detail, Driver, Finished, OperationReport, Protocol as _};
+use crate::operation::{Detail, Driver, OperationReport, Protocol as _};
 use gax_retry::Stop;
 use http_body::Body;
 use pin_project_lite::pin_project;
@@ -66,32 +66,30 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         let mut driver = this.driver;
-        match ready!(driver.as_mut().poll(cx)) {
-            Finished::Reply(mut response) => {
-                if let Some(observed) = driver.as_mut().take_observed() {
-                    observed.succeeded();
-                }
-                if *this.reports || driver.has_news() {
-                    response.extensions_mut().insert(report(driver, None));
-                }
-                Poll::Ready(Ok(response))
+        let mut reply = None;
+        let stop = ready!(driver.as_mut().poll(cx, &mut reply));
+        if let Some(mut response) = reply {
+            if let Some(observed) = driver.as_mut().take_observed() {
+                observed.succeeded();
             }
-            Finished::Failure(stop) => {
-                let ended = driver.as_mut().protocol().ended.take();
-                let report = report(driver.as_mut(), Some(stop));
-                Poll::Ready(match ended {
-                    Some(Ended::Response(mut response)) => {
-                        response.extensions_mut().insert(report);
-                        Ok(*response)
-                    }
-                    Some(Ended::Broken(broken)) => Err(HttpError::new(report, broken)),
-                    None => {
-                        let problem = driver.plan().policy.problem().cloned();
-                        Err(HttpError::new(report, problem.map_or(Broken::NoTime, Broken::Invalid)))
-                    }
-                })
+            if *this.reports || driver.has_news() {
+                response.extensions_mut().insert(report(driver, None));
             }
+            return Poll::Ready(Ok(response));
         }
+        let ended = driver.as_mut().protocol().ended.take();
+        let report = report(driver.as_mut(), stop);
+        Poll::Ready(match ended {
+            Some(Ended::Response(mut response)) => {
+                response.extensions_mut().insert(report);
+                Ok(*response)
+            }
+            Some(Ended::Broken(broken)) => Err(HttpError::new(report, broken)),
+            None => {
+                let problem = driver.plan().policy.problem().cloned();
+                Err(HttpError::new(report, problem.map_or(Broken::NoTime, Broken::Invalid)))
+            }
+        })
     }
 }
 

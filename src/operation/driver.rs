@@ -3,11 +3,11 @@
 
 use super::in_progress::InProgress;
 use super::observe::Observed;
-use super::protocol::{Current, Fact, Protocol};
+use super::protocol::{Current, Protocol};
 use super::report::{Name, OperationReport};
 use super::several::Several;
 use super::timer::Timer;
-use gax_retry::{Action, AttemptResult, End, Policy, StartedAttempt, Stop};
+use gax_retry::{Action, End, Outcome, Policy, StartedAttempt, Stop};
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -26,12 +26,6 @@ pin_project! {
         progress: InProgress,
         timer: Timer,
     }
-}
-
-/// How an operation has ended. A failure is with the protocol.
-pub(crate) enum Finished<R> {
-    Reply(R),
-    Failure(Stop),
 }
 
 pin_project! {
@@ -57,6 +51,7 @@ pin_project! {
 
 impl<A> Slot<A> {
     /// The slot with the first attempt in flight.
+    #[inline]
     fn of(policy: &Policy, started: StartedAttempt, attempt: A) -> Self {
         if policy.hedging().is_some() {
             return Self::Several { attempts: Several::of(started.number(), attempt) };
@@ -73,37 +68,46 @@ impl<P: Protocol> Driver<P> {
         Self { protocol, plan, progress, timer: Timer::default(), slot: Slot::Unbegun }
     }
 
-    /// An operation that starts now, and with it its first attempt. What that needs is there.
-    #[expect(clippy::inline_always, reason = "called in one place, and what it makes is large to move")]
-    #[inline(always)]
-    pub(crate) fn start(
-        mut protocol: P,
-        plan: Arc<P::Plan>,
-        first: impl FnOnce(&mut P, &P::Plan, StartedAttempt, &mut Current<'_>) -> P::Attempt,
-    ) -> Self {
-        let policy = (*plan).as_ref();
-        let mut progress = InProgress::new(policy);
-        begin(&mut progress, &protocol, &plan);
-        let slot = match progress.send_first(policy) {
-            Some(started) => {
-                let attempt = first(&mut protocol, &plan, started, &mut progress.current(policy));
-                Slot::InFlight { attempt }
+    /// Starts the operation now. What its first attempt needs is there: that is to be sent at once, and told by
+    /// [`sent`](Self::sent). `None`: there is none.
+    #[inline]
+    pub(crate) fn start(&mut self, bound: Option<Duration>) -> Option<StartedAttempt> {
+        begin(&mut self.progress, &self.protocol, &self.plan, bound);
+        let first = self.progress.send_first((*self.plan).as_ref());
+        if first.is_some() { first } else { self.start_otherwise() }
+    }
+
+    /// Something stands in the way of the first attempt, or it is not the only one.
+    #[cold]
+    fn start_otherwise(&mut self) -> Option<StartedAttempt> {
+        let policy = (*self.plan).as_ref();
+        self.slot = match self.progress.next(policy) {
+            Action::Send(started) => {
+                if !self.protocol.is_hedgeable(&self.plan) {
+                    self.progress.close_hedges();
+                }
+                self.progress.sends(started);
+                return Some(started);
             }
-            None => match progress.next(policy) {
-                Action::Send(started) => {
-                    if !protocol.is_hedgeable(&plan) {
-                        progress.close_hedges();
-                    }
-                    let begin = |current: &mut Current<'_>| first(&mut protocol, &plan, started, current);
-                    Slot::of(policy, started, progress.send(started, policy, begin))
-                }
-                Action::Finish(End::Failure(stop)) => Slot::Refused { stop },
-                Action::Finish(End::Reply(_)) | Action::Wait(_) | Action::Expire(_) | Action::Cancel(_) => {
-                    Slot::Empty
-                }
-            },
+            Action::Finish(End::Failure(stop)) => Slot::Refused { stop },
+            Action::Finish(End::Reply(_)) | Action::Wait(_) | Action::Expire(_) | Action::Cancel(_) => {
+                Slot::Empty
+            }
         };
-        Self { protocol, plan, progress, timer: Timer::default(), slot }
+        None
+    }
+
+    /// What it takes to send the first attempt.
+    #[inline]
+    pub(crate) fn parts(&mut self) -> (&mut P, &P::Plan, Current<'_>) {
+        let policy = (*self.plan).as_ref();
+        (&mut self.protocol, &self.plan, self.progress.current(policy))
+    }
+
+    /// The first attempt is in flight.
+    #[inline]
+    pub(crate) fn sent(&mut self, started: StartedAttempt, attempt: P::Attempt) {
+        self.slot = Slot::of((*self.plan).as_ref(), started, attempt);
     }
 
     pub(crate) fn protocol(self: Pin<&mut Self>) -> &mut P {
@@ -132,24 +136,27 @@ impl<P: Protocol> Driver<P> {
         this.progress.report((**this.plan).as_ref(), stop, name)
     }
 
-    /// The same driver for a protocol whose request has to be read first, on the operation's time, which runs from
-    /// now on.
-    pub(crate) fn preparing(protocol: P, plan: Arc<P::Plan>) -> Self {
-        let mut driver = Self::new(protocol, plan);
-        begin(&mut driver.progress, &driver.protocol, &driver.plan);
-        let policy = (*driver.plan).as_ref();
+    /// Starts the operation now, whose request has to be read first, on its time.
+    #[cold]
+    pub(crate) fn prepare(&mut self, bound: Option<Duration>) {
+        begin(&mut self.progress, &self.protocol, &self.plan, bound);
+        let policy = (*self.plan).as_ref();
         // An operation that can't be run as it is asked for does not wait for its request.
-        let stop = policy.problem().map(|_| driver.progress.next(policy));
-        driver.slot = match stop {
+        let stop = policy.problem().map(|_| self.progress.next(policy));
+        self.slot = match stop {
             Some(Action::Finish(End::Failure(stop))) => Slot::Refused { stop },
             _ => Slot::Preparing,
         };
-        driver
     }
 
-    /// Goes on until the operation has ended.
+    /// Goes on until the operation has ended: `None` if it has a reply, which is in `reply` then, or why it failed. The
+    /// failure is with the protocol.
     #[inline]
-    pub(crate) fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Finished<P::Reply>> {
+    pub(crate) fn poll(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        reply: &mut P::Reply,
+    ) -> Poll<Option<Stop>> {
         let mut this = self.project();
         let (protocol, plan, progress) = (this.protocol, &**this.plan, this.progress);
         let policy = plan.as_ref();
@@ -157,15 +164,14 @@ impl<P: Protocol> Driver<P> {
             match this.slot.as_mut().project() {
                 SlotProj::InFlight { mut attempt } => {
                     let mut current = progress.current(policy);
-                    match protocol.poll(plan, attempt.as_mut(), &mut current, cx) {
-                        // No other attempt is in flight, so that nothing is left to do. A reply is large: it goes out
-                        // without being kept, which the bench of instructions shows.
-                        Poll::Ready(Fact::Replied(reply)) => {
+                    match protocol.poll(plan, attempt.as_mut(), &mut current, cx, reply) {
+                        // No other attempt is in flight, so that nothing is left to do.
+                        Poll::Ready(result) if result.outcome() == Outcome::Done => {
                             this.slot.set(Slot::Finished);
-                            progress.ended(policy, AttemptResult::done());
-                            return Poll::Ready(Finished::Reply(reply));
+                            progress.ended(policy, result);
+                            return Poll::Ready(None);
                         }
-                        Poll::Ready(Fact::Ended(result)) => {
+                        Poll::Ready(result) => {
                             this.slot.set(Slot::Empty);
                             progress.ended(policy, result);
                         }
@@ -176,15 +182,14 @@ impl<P: Protocol> Driver<P> {
                         }
                     }
                 }
-                SlotProj::Several { attempts } => match attempts.poll(protocol, plan, progress, cx) {
-                    Poll::Ready(Some((number, Fact::Replied(reply)))) => {
-                        progress.ended_of(policy, number, AttemptResult::done());
-                        attempts.cancel_losers::<P>(plan, progress);
-                        this.slot.set(Slot::Finished);
-                        return Poll::Ready(Finished::Reply(reply));
-                    }
-                    Poll::Ready(Some((number, Fact::Ended(result)))) => {
+                SlotProj::Several { attempts } => match attempts.poll(protocol, plan, progress, cx, reply) {
+                    Poll::Ready(Some((number, result))) => {
                         progress.ended_of(policy, number, result);
+                        if result.outcome() == Outcome::Done {
+                            attempts.cancel_losers::<P>(plan, progress);
+                            this.slot.set(Slot::Finished);
+                            return Poll::Ready(None);
+                        }
                     }
                     Poll::Ready(None) => {}
                     Poll::Pending => {
@@ -204,7 +209,7 @@ impl<P: Protocol> Driver<P> {
                     continue;
                 }
                 SlotProj::Unbegun => {
-                    begin(progress, protocol, plan);
+                    begin(progress, protocol, plan, protocol.bound(plan));
                     let Poll::Ready(ready) = protocol.prepare(plan, cx) else {
                         this.slot.set(Slot::Preparing);
                         continue;
@@ -233,7 +238,7 @@ impl<P: Protocol> Driver<P> {
                 SlotProj::Refused { stop } => {
                     let stop = *stop;
                     this.slot.set(Slot::Finished);
-                    return Poll::Ready(Finished::Failure(stop));
+                    return Poll::Ready(Some(stop));
                 }
                 SlotProj::Finished => return Poll::Pending,
             }
@@ -243,7 +248,7 @@ impl<P: Protocol> Driver<P> {
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
-                Then::Finish(End::Failure(stop)) => return Poll::Ready(Finished::Failure(stop)),
+                Then::Finish(End::Failure(stop)) => return Poll::Ready(Some(stop)),
                 // It went out when it came.
                 Then::Finish(End::Reply(_)) => return Poll::Pending,
             }
@@ -253,9 +258,9 @@ impl<P: Protocol> Driver<P> {
 
 /// The operation's time runs from now on, and its observers are told.
 #[inline]
-fn begin<P: Protocol>(progress: &mut InProgress, protocol: &P, plan: &P::Plan) {
+fn begin<P: Protocol>(progress: &mut InProgress, protocol: &P, plan: &P::Plan, bound: Option<Duration>) {
     let policy = plan.as_ref();
-    progress.begin(policy, protocol.bound(plan), protocol.jitter(plan));
+    progress.begin(policy, bound, protocol.jitter(plan));
     if let Some(observers) = protocol.observers(plan) {
         progress.observe(policy, observers, protocol.name(), P::TRANSPORT);
     }

@@ -159,6 +159,15 @@ impl InProgress {
         Some(first)
     }
 
+    /// That attempt goes out.
+    #[inline]
+    pub(super) fn sends(&mut self, attempt: StartedAttempt) {
+        self.number = attempt.number();
+        if let Some(rare) = &mut self.rare {
+            rare.started(attempt);
+        }
+    }
+
     #[inline]
     pub(crate) fn send<A>(
         &mut self,
@@ -166,10 +175,7 @@ impl InProgress {
         policy: &Policy,
         begin: impl FnOnce(&mut Current<'_>) -> A,
     ) -> A {
-        self.number = attempt.number();
-        if let Some(rare) = &mut self.rare {
-            rare.started(attempt);
-        }
+        self.sends(attempt);
         begin(&mut self.current(policy))
     }
 

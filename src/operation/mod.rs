@@ -16,7 +16,7 @@ mod timer;
 
 pub(crate) use blocking::run_blocking;
 pub(crate) use clock::{Clock, time_of_day, until};
-pub(crate) use driver::{Driver, Finished};
+pub(crate) use driver::Driver;
 pub(crate) use in_progress::InProgress;
 pub(crate) use inbound::{inbound_deadline, serve_within, time_left};
 pub(crate) use jitter::{Jitter, JitterSeeds};
@@ -25,7 +25,7 @@ pub use observe::{
     OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Retry,
     Transport as ObservedTransport,
 };
-pub(crate) use protocol::{Current, Fact, Protocol, Unsendable};
+pub(crate) use protocol::{Current, Protocol, Unsendable};
 pub(crate) use report::Name;
 pub use report::{ConnectProblem, Note, OperationError, OperationReport};
 #[cfg(feature = "http")]

@@ -24,7 +24,10 @@ pub(crate) trait Protocol {
     /// An attempt in flight.
     type Attempt;
 
-    /// What a good attempt brings.
+    /// Where a good reply goes.
+    ///
+    /// A reply is large, and to move it costs more than all that is decided about it. So it is written once, to the
+    /// place where the caller wants it, and only facts move (bench `speed`, instructions).
     type Reply;
 
     /// What its operations run over, as observers are told.
@@ -60,14 +63,15 @@ pub(crate) trait Protocol {
         current: &mut Current<'_>,
     ) -> Self::Attempt;
 
-    /// Goes on with it until there is a fact to report.
+    /// Goes on with it until it has ended. If it has a reply, that is in `reply` then; otherwise nothing is.
     fn poll(
         &mut self,
         plan: &Self::Plan,
         attempt: Pin<&mut Self::Attempt>,
         current: &mut Current<'_>,
         cx: &mut Context<'_>,
-    ) -> Poll<Fact<Self::Reply>>;
+        reply: &mut Self::Reply,
+    ) -> Poll<AttemptResult>;
 
     /// The attempt has used up its RPC timeout: what that amounts to.
     fn expire(
@@ -102,14 +106,6 @@ pub(crate) trait Protocol {
 /// The request can't be made: there is no attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unsendable;
-
-/// What polling an attempt leads to.
-pub(crate) enum Fact<R> {
-    /// It has the reply, and has ended.
-    Replied(R),
-    /// It has ended without one; the protocol keeps the failure.
-    Ended(AttemptResult),
-}
 
 /// An attempt as its operation sees it.
 pub(crate) struct Current<'a> {

@@ -1,8 +1,8 @@
 //! The attempts of a hedged operation: several can be in flight at once.
 
 use super::in_progress::InProgress;
-use super::protocol::{Fact, Protocol};
-use gax_retry::Action;
+use super::protocol::Protocol;
+use gax_retry::{Action, AttemptResult};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::time::Instant;
@@ -39,15 +39,17 @@ impl<A> Several<A> {
         plan: &P::Plan,
         progress: &mut InProgress,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<(u32, Fact<P::Reply>)>> {
+        reply: &mut P::Reply,
+    ) -> Poll<Option<(u32, AttemptResult)>> {
         let policy = plan.as_ref();
         for place in 0..self.running.len() {
             let Some((number, attempt)) = self.running.get_mut(place) else { break };
             let number = *number;
-            match protocol.poll(plan, attempt.as_mut(), &mut progress.current_of(policy, number), cx) {
-                Poll::Ready(fact) => {
+            let mut current = progress.current_of(policy, number);
+            match protocol.poll(plan, attempt.as_mut(), &mut current, cx, reply) {
+                Poll::Ready(result) => {
                     self.running.remove(place);
-                    return Poll::Ready(Some((number, fact)));
+                    return Poll::Ready(Some((number, result)));
                 }
                 Poll::Pending => {
                     let point = protocol.reached(attempt);

@@ -3,13 +3,11 @@
 use super::failed::Bad;
 use super::grpc_protocol::GrpcProtocol;
 use crate::grpc::methods::{MethodPlan, timeout};
-use crate::grpc::request::ReplayableRequest;
-use crate::grpc::response::{Remainder, ResponseReader, Step};
+use crate::grpc::request::{CapturedRequest, ReplayableRequest};
+use crate::grpc::response::{ReplySlot, ResponseBody, Step, check_head, read, unread};
 use crate::grpc::status::{Failure, Suspect};
 use crate::grpc::transport::{ServiceHandle, ready_now};
-use crate::operation::{
-    Current, Fact, Jitter, Name, ObservedTransport, Observers, Protocol, Unsendable, until,
-};
+use crate::operation::{Current, Jitter, Name, ObservedTransport, Observers, Protocol, Unsendable, until};
 use gax_retry::{AttemptKind, AttemptResult, CommitPoint, Seen, StartedAttempt};
 use http::HeaderValue;
 use pin_project_lite::pin_project;
@@ -21,12 +19,6 @@ use tonic::body::Body;
 use tonic::client::GrpcService;
 use tonic::codegen::StdError;
 
-/// A response to hand to the caller: its head and what was buffered of it, and what follows.
-pub(crate) struct Reply {
-    pub(crate) reader: ResponseReader,
-    pub(crate) remainder: Remainder,
-}
-
 pin_project! {
     /// An attempt in flight.
     #[project = AttemptProj]
@@ -37,7 +29,7 @@ pin_project! {
         // The request is out, and the head of the response is awaited.
         Sent { #[pin] future: F },
         // The response comes in, in more than one go.
-        Collecting { reader: Box<ResponseReader> },
+        Collecting { response: Box<http::Response<ResponseBody>> },
         // The service takes no request any more.
         Broken { error: Option<StdError> },
         // It failed, and whether its own response was the reason is not known yet.
@@ -45,9 +37,8 @@ pin_project! {
     }
 }
 
-impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
-    /// Sends the first attempt now if `service` takes it: the caller's own request, which `complete` makes that of
-    /// an attempt with the timeout in hand.
+impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
+    /// Sends the first attempt now if `service` takes it: the caller's own request.
     #[inline]
     pub(crate) fn send_now(
         &mut self,
@@ -55,13 +46,12 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         plan: &MethodPlan,
         started: StartedAttempt,
         current: &mut Current<'_>,
-        request: http::Request<Body>,
-        complete: impl FnOnce(&mut Q, http::Request<Body>, Option<HeaderValue>) -> http::Request<Body>,
+        mut request: http::Request<Body>,
     ) -> GrpcAttempt<<A::Service as GrpcService<Body>>::Future> {
         self.begun(plan, started, current);
         let rpc_timeout = started.rpc_timeout();
         let timeout = header(plan, rpc_timeout, false, current);
-        let mut request = complete(&mut self.request, request, timeout);
+        self.request.complete(&mut request, timeout);
         match ready_now(service) {
             Poll::Ready(Ok(())) => {
                 current.sending(request.headers_mut());
@@ -75,7 +65,9 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
             }
         }
     }
+}
 
+impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     #[inline]
     fn begun(&mut self, plan: &MethodPlan, started: StartedAttempt, current: &mut Current<'_>) {
         if let Some(note) = self.request.note(plan).filter(|_| started.number() == 1) {
@@ -88,13 +80,13 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     fn read(
         &mut self,
         plan: &MethodPlan,
-        reader: &mut ResponseReader,
+        response: &mut http::Response<ResponseBody>,
         current: &mut Current<'_>,
         cx: &mut Context<'_>,
-    ) -> Poll<Result<Remainder, Bad>> {
+    ) -> Poll<Result<(), Bad>> {
         let extent = self.extent;
-        Poll::Ready(match ready!(reader.poll(extent, plan.limits.max_response_buffer, current, cx)) {
-            Step::Good(remainder) => Ok(remainder),
+        Poll::Ready(match ready!(read(response, extent, plan.limits.max_response_buffer, current, cx)) {
+            Step::Good => Ok(()),
             Step::Failed(failure) => Err(Bad::Ended(self.failed(plan, failure, Seen::Headers, current))),
             Step::Broke(error) => Err(self.broken(plan, error, Seen::Headers, current)),
             Step::Unreadable(failure) => Err(Bad::Ended(self.unreadable(plan, failure, current))),
@@ -105,7 +97,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
 impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
     type Plan = MethodPlan;
     type Attempt = GrpcAttempt<<A::Service as GrpcService<Body>>::Future>;
-    type Reply = Reply;
+    type Reply = ReplySlot;
 
     const TRANSPORT: ObservedTransport = ObservedTransport::Grpc;
 
@@ -167,7 +159,8 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         mut attempt: Pin<&mut Self::Attempt>,
         current: &mut Current<'_>,
         cx: &mut Context<'_>,
-    ) -> Poll<Fact<Reply>> {
+        reply: &mut ReplySlot,
+    ) -> Poll<AttemptResult> {
         loop {
             let bad = match attempt.as_mut().project() {
                 AttemptProj::Ready { rpc_timeout, is_late } => match self.handle.service().poll_ready(cx) {
@@ -190,28 +183,37 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                     }
                 },
                 AttemptProj::Sent { future } => match ready!(future.poll(cx)) {
-                    Ok(response) => match ResponseReader::of(response, current) {
-                        Ok(mut reader) => match self.read(plan, &mut reader, current, cx) {
-                            Poll::Ready(Ok(remainder)) => {
-                                return Poll::Ready(Fact::Replied(Reply { reader, remainder }));
+                    Ok(mut response) => match check_head(&mut response, current) {
+                        Ok(()) => {
+                            *reply = Poll::Ready(Ok(unread(response)));
+                            let Poll::Ready(Ok(response)) = reply else { return Poll::Pending };
+                            match self.read(plan, response, current, cx) {
+                                Poll::Ready(Ok(())) => return Poll::Ready(AttemptResult::done()),
+                                Poll::Ready(Err(bad)) => {
+                                    *reply = Poll::Pending;
+                                    bad
+                                }
+                                Poll::Pending => {
+                                    if let Some(response) = taken(reply) {
+                                        attempt.set(GrpcAttempt::Collecting { response });
+                                    }
+                                    return Poll::Pending;
+                                }
                             }
-                            Poll::Ready(Err(bad)) => bad,
-                            Poll::Pending => {
-                                attempt.set(GrpcAttempt::Collecting { reader: Box::new(reader) });
-                                return Poll::Pending;
-                            }
-                        },
+                        }
                         Err(failure) => Bad::Ended(self.failed(plan, failure, Seen::Nothing, current)),
                     },
                     Err(error) => self.broken(plan, error.into(), Seen::Nothing, current),
                 },
-                AttemptProj::Collecting { reader } => match ready!(self.read(plan, reader, current, cx)) {
-                    Ok(remainder) => {
-                        let reader = std::mem::take(&mut **reader);
-                        return Poll::Ready(Fact::Replied(Reply { reader, remainder }));
+                AttemptProj::Collecting { response } => {
+                    match ready!(self.read(plan, response, current, cx)) {
+                        Ok(()) => {
+                            *reply = Poll::Ready(Ok(std::mem::take(&mut **response)));
+                            return Poll::Ready(AttemptResult::done());
+                        }
+                        Err(bad) => bad,
                     }
-                    Err(bad) => bad,
-                },
+                }
                 AttemptProj::Broken { error } => match error.take() {
                     Some(error) => self.broken(plan, error, Seen::Nothing, current),
                     None => return Poll::Pending,
@@ -228,7 +230,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                 }
             };
             match bad {
-                Bad::Ended(result) => return Poll::Ready(Fact::Ended(result)),
+                Bad::Ended(result) => return Poll::Ready(result),
                 Bad::Suspected(suspect) => {
                     let until = suspect.until();
                     attempt.set(GrpcAttempt::Suspected { suspect: Some(suspect), until });
@@ -279,6 +281,15 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
             failure.pack();
         }
         self.request.shrink();
+    }
+}
+
+/// A response that takes its time is kept with its attempt.
+#[cold]
+fn taken(reply: &mut ReplySlot) -> Option<Box<http::Response<ResponseBody>>> {
+    match std::mem::replace(reply, Poll::Pending) {
+        Poll::Ready(Ok(response)) => Some(Box::new(response)),
+        Poll::Ready(Err(_)) | Poll::Pending => None,
     }
 }
 

@@ -4,5 +4,4 @@ mod attempt;
 mod failed;
 mod grpc_protocol;
 
-pub(crate) use attempt::Reply;
 pub(crate) use grpc_protocol::GrpcProtocol;

@@ -10,7 +10,6 @@ use http::request::Parts;
 use http::uri::PathAndQuery;
 use http::{HeaderValue, Uri};
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 use tonic::Status;
 use tonic::body::Body;
 
@@ -19,7 +18,6 @@ use tonic::body::Body;
 pub(crate) struct CapturedRequest {
     message: Bytes,
     source: Source,
-    bound: Option<Duration>,
 }
 
 /// What attempts are written from.
@@ -85,17 +83,12 @@ impl Target {
 impl CapturedRequest {
     /// Keeps of a request, whose body has been read, what it takes to send it again, if it can be.
     #[inline]
-    pub(crate) fn new(
-        request: &http::Request<Body>,
-        compact: Option<CompactParts>,
-        message: Bytes,
-        bound: Option<Duration>,
-    ) -> Self {
+    pub(crate) fn new(request: &http::Request<Body>, compact: Option<CompactParts>, message: Bytes) -> Self {
         let source = match compact {
             Some(parts) => Source::Compact { target: Target::of(request.uri()), parts },
             None => Source::whole(request),
         };
-        Self { message, source, bound }
+        Self { message, source }
     }
 
     /// A request that is read when the operation is polled.
@@ -104,40 +97,34 @@ impl CapturedRequest {
         request: http::Request<Body>,
         compact: Option<CompactParts>,
         buffer: RequestBuffer,
-        bound: Option<Duration>,
     ) -> Self {
         let unread = Unread { request, compact, buffer };
-        Self { message: Bytes::new(), source: Source::Unread(Box::new(unread)), bound }
+        Self { message: Bytes::new(), source: Source::Unread(Box::new(unread)) }
     }
 
     /// A request that can't be sent again.
     #[cold]
-    pub(crate) fn once(request: &http::Request<Body>, note: Note, bound: Option<Duration>) -> Self {
+    pub(crate) fn once(request: &http::Request<Body>, note: Note) -> Self {
         let once = Once { path: path_of(request.uri()), note, request: None };
-        Self { message: Bytes::new(), source: Source::Once(Box::new(once)), bound }
+        Self { message: Bytes::new(), source: Source::Once(Box::new(once)) }
     }
 
     /// Makes the caller's own request that of the first attempt.
     #[inline]
-    pub(crate) fn complete(
-        &mut self,
-        mut request: http::Request<Body>,
-        timeout: Option<HeaderValue>,
-    ) -> http::Request<Body> {
+    pub(crate) fn complete(&mut self, request: &mut http::Request<Body>, timeout: Option<HeaderValue>) {
         if !matches!(self.source, Source::Once(_)) {
             *request.body_mut() = body(&self.message);
         }
         timeout::set_header(request.headers_mut(), timeout);
-        request
     }
 
     /// The body has been read, or shows itself to be a stream.
     fn read(&mut self, unread: Unread, read: &Read) {
         let Unread { mut request, compact, buffer } = unread;
         *self = match read {
-            Read::Whole => Self::new(&request, compact, buffer.into_message(), self.bound),
+            Read::Whole => Self::new(&request, compact, buffer.into_message()),
             Read::Stream(note) => {
-                let once = Self::once(&request, *note, self.bound);
+                let once = Self::once(&request, *note);
                 *request.body_mut() = buffer.into_body();
                 once.holding(request)
             }
@@ -158,11 +145,6 @@ impl ReplayableRequest for CapturedRequest {
             Source::Unread(unread) => path_of(unread.request.uri()),
             Source::Once(once) => once.path.clone(),
         }
-    }
-
-    #[inline]
-    fn bound(&self) -> Option<Duration> {
-        self.bound
     }
 
     fn prepare(&mut self, plan: &MethodPlan, cx: &mut Context<'_>) -> Poll<Result<(), Status>> {
@@ -251,12 +233,7 @@ mod tests {
     }
 
     fn captured(request: &http::Request<Body>) -> CapturedRequest {
-        CapturedRequest::new(
-            request,
-            Inspection::at(request, true).compact,
-            Bytes::from_static(b"body"),
-            None,
-        )
+        CapturedRequest::new(request, Inspection::at(request, true).compact, Bytes::from_static(b"body"))
     }
 
     fn sorted(headers: &HeaderMap) -> Vec<(String, String)> {
@@ -280,7 +257,8 @@ mod tests {
     fn written_alike(first: http::Request<Body>) {
         let mut captured = captured(&first);
         assert!(matches!(captured.source, Source::Compact { .. }));
-        let first = captured.complete(first, Some(HeaderValue::from_static("5S")));
+        let mut first = first;
+        captured.complete(&mut first, Some(HeaderValue::from_static("5S")));
         let second = captured.write(Some(HeaderValue::from_static("3S")));
         let third = captured.write(None);
         assert_eq!(first.headers()["grpc-timeout"], "5S");
@@ -323,8 +301,9 @@ mod tests {
 
     #[test]
     fn a_stream_that_waits_goes_out_once() {
-        let mut captured = CapturedRequest::once(&request(), Note::RequestIsAStream, None);
-        let first = captured.complete(request(), Some(HeaderValue::from_static("1S")));
+        let mut captured = CapturedRequest::once(&request(), Note::RequestIsAStream);
+        let mut first = request();
+        captured.complete(&mut first, Some(HeaderValue::from_static("1S")));
         captured.put_off(first);
         let written = captured.write(Some(HeaderValue::from_static("1S")));
         assert_eq!(sorted(written.headers()), sorted(request().headers()));

@@ -22,8 +22,11 @@ pub(crate) trait ReplayableRequest {
     /// The method's path, as reports name it.
     fn path(&self) -> PathAndQuery;
 
-    /// The time that the caller gives the operation, from its start.
-    fn bound(&self) -> Option<Duration>;
+    /// The time that the caller gives the operation, from its start, where that is not said as it starts.
+    #[inline]
+    fn bound(&self) -> Option<Duration> {
+        None
+    }
 
     /// Reads the request, where that was not done before the operation started.
     #[inline]

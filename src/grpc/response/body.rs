@@ -7,14 +7,15 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tonic::Status;
+use tonic::body::Body;
 
 /// The body of a response that has come through [`RetryService`](crate::RetryService): buffered and
 /// classified, or handed to the caller while it still comes in, under the attempt's deadline. The default is empty: tonic's
 /// interceptors put it in place of a response.
 #[derive(Debug, Default)]
 pub struct ResponseBody {
-    frames: FrameBuffer,
-    remainder: Remainder,
+    pub(crate) frames: FrameBuffer,
+    pub(crate) remainder: Remainder,
 }
 
 impl ResponseBody {
@@ -22,6 +23,12 @@ impl ResponseBody {
     #[inline]
     pub(crate) fn new(frames: FrameBuffer, remainder: Remainder) -> Self {
         Self { frames, remainder }
+    }
+
+    /// A body of which nothing has been read.
+    #[inline]
+    pub(super) fn unread(body: Body) -> Self {
+        Self::new(FrameBuffer::default(), Remainder::Unread(body))
     }
 
     /// A body of which nothing was buffered.
@@ -45,12 +52,14 @@ impl HttpBody for ResponseBody {
             }
             return Poll::Ready(Some(Ok(Frame::data(data))));
         }
-        if let Remainder::Open(open_body) = &mut this.remainder {
-            return open_body.poll_frame(cx);
+        match &mut this.remainder {
+            Remainder::Open(open_body) => return open_body.poll_frame(cx),
+            Remainder::Unread(body) => return Pin::new(body).poll_frame(cx),
+            Remainder::Trailers(_) | Remainder::End => {}
         }
         Poll::Ready(match std::mem::take(&mut this.remainder) {
             Remainder::Trailers(trailers) => Some(Ok(Frame::trailers(trailers))),
-            Remainder::End | Remainder::Open(_) => None,
+            Remainder::End | Remainder::Open(_) | Remainder::Unread(_) => None,
         })
     }
 
@@ -60,12 +69,13 @@ impl HttpBody for ResponseBody {
                 Remainder::End => true,
                 Remainder::Trailers(_) => false,
                 Remainder::Open(open_body) => open_body.is_end_stream(),
+                Remainder::Unread(body) => body.is_end_stream(),
             }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.remainder {
-            Remainder::Open(_) => SizeHint::default(),
+            Remainder::Open(_) | Remainder::Unread(_) => SizeHint::default(),
             Remainder::End | Remainder::Trailers(_) => {
                 SizeHint::with_exact(u64::try_from(self.frames.len()).unwrap_or(u64::MAX))
             }

@@ -20,6 +20,8 @@ pub(crate) enum Remainder {
     #[default]
     End,
     Trailers(HeaderMap),
+    /// It is still being read.
+    Unread(Body),
     /// The response was handed to the caller before its end.
     Open(Box<OpenBody>),
 }

@@ -1,16 +1,16 @@
 //! A response that comes in.
 
+use super::body::ResponseBody;
 use super::open_body::{OpenBody, Remainder};
-use crate::body::FrameBuffer;
 use crate::grpc::status::{Failure, received};
 use crate::operation::{Current, Note};
 use bytes::Bytes;
 use gax_retry::{Code, CommitPoint, MethodKind};
-use http::response::Parts;
 use http::{HeaderMap, StatusCode};
 use http_body::Body as HttpBody;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::StdError;
 
@@ -37,26 +37,13 @@ impl ReadExtent {
     }
 }
 
-/// A response whose head is there, and is no error.
-#[derive(Debug)]
-pub(crate) struct ResponseReader {
-    pub(crate) parts: Parts,
-    body: Body,
-    pub(crate) frames: FrameBuffer,
-}
-
-/// What is left of a response that was handed to the caller.
-impl Default for ResponseReader {
-    fn default() -> Self {
-        let (parts, body) = http::Response::new(Body::default()).into_parts();
-        Self { parts, body, frames: FrameBuffer::default() }
-    }
-}
+/// Where a reply goes: to the place of what the future of a call returns, where it stays.
+pub(crate) type ReplySlot = Poll<Result<http::Response<ResponseBody>, Status>>;
 
 /// What reading a response leads to.
 pub(crate) enum Step {
     /// It is good to pass on.
-    Good(Remainder),
+    Good,
     /// It has a status that is none of success, or none at all.
     Failed(Box<Failure>),
     /// It broke off.
@@ -65,107 +52,130 @@ pub(crate) enum Step {
     Unreadable(Box<Failure>),
 }
 
-impl ResponseReader {
-    /// Looks at the head, which may be all there is.
-    #[inline]
-    pub(crate) fn of<B>(response: http::Response<B>, current: &mut Current<'_>) -> Result<Self, Box<Failure>>
-    where
-        B: HttpBody<Data = Bytes, Error: Into<StdError>> + Send + 'static,
-    {
-        let (mut parts, body) = response.into_parts();
-        match received::code(&parts.headers) {
-            None if parts.status == StatusCode::OK => {}
-            None => return Err(Box::new(Failure::without_status(parts.status, parts.headers))),
-            Some(Code::Ok) => sanitize(&mut parts.headers, current),
-            Some(code) => {
-                sanitize(&mut parts.headers, current);
-                return Err(Box::new(Failure::by_server(code, None, parts.headers)));
+/// Looks at the head of a response, which may be all there is.
+#[inline]
+pub(crate) fn check_head<B>(
+    response: &mut http::Response<B>,
+    current: &mut Current<'_>,
+) -> Result<(), Box<Failure>> {
+    let status = response.status();
+    match received::code(response.headers()) {
+        None if status == StatusCode::OK => Ok(()),
+        None => Err(Box::new(Failure::without_status(status, std::mem::take(response.headers_mut())))),
+        Some(Code::Ok) => {
+            sanitize(response.headers_mut(), current);
+            Ok(())
+        }
+        Some(code) => {
+            sanitize(response.headers_mut(), current);
+            Err(Box::new(Failure::by_server(code, None, std::mem::take(response.headers_mut()))))
+        }
+    }
+}
+
+/// A response of which nothing but the head has been read.
+#[inline]
+pub(crate) fn unread<B>(response: http::Response<B>) -> http::Response<ResponseBody>
+where
+    B: HttpBody<Data = Bytes, Error: Into<StdError>> + Send + 'static,
+{
+    response.map(|body| ResponseBody::unread(Body::new(body)))
+}
+
+/// Reads on until it is known what follows from the response.
+#[inline]
+pub(crate) fn read(
+    response: &mut http::Response<ResponseBody>,
+    extent: ReadExtent,
+    max_buffer: usize,
+    current: &mut Current<'_>,
+    cx: &mut Context<'_>,
+) -> Poll<Step> {
+    if extent == ReadExtent::Head {
+        return Poll::Ready(pass_on(response, Note::Committed, current));
+    }
+    loop {
+        let ResponseBody { frames, remainder } = response.body_mut();
+        let Remainder::Unread(body) = remainder else {
+            return Poll::Ready(Step::Good);
+        };
+        let frame = match Pin::new(body).poll_frame(cx) {
+            Poll::Ready(Some(Ok(frame))) => frame,
+            Poll::Ready(Some(Err(status))) => return Poll::Ready(Step::Broke(status.into())),
+            Poll::Ready(None) => return Poll::Ready(ended(response)),
+            Poll::Pending if extent == ReadExtent::FirstMessage && frames.has_message() => {
+                return Poll::Ready(pass_on(response, Note::Committed, current));
+            }
+            Poll::Pending => return Poll::Pending,
+        };
+        match frame.into_data() {
+            // The end of a body without trailers may come as a frame of nothing.
+            Ok(data) if data.is_empty() => {}
+            Ok(data) => {
+                let another = extent == ReadExtent::FirstMessage && frames.has_message();
+                frames.push(data);
+                if another {
+                    return Poll::Ready(pass_on(response, Note::Committed, current));
+                }
+                if extent == ReadExtent::Whole && frames.has_more_than_a_message() {
+                    return Poll::Ready(Step::Unreadable(Box::new(Failure::two_messages())));
+                }
+                if frames.len() > max_buffer {
+                    return Poll::Ready(pass_on(response, Note::ResponseTooLargeToBuffer, current));
+                }
+            }
+            Err(frame) => {
+                if let Ok(trailers) = frame.into_trailers() {
+                    return Poll::Ready(closed(response, trailers, current));
+                }
             }
         }
-        Ok(Self { parts, body: Body::new(body), frames: FrameBuffer::default() })
     }
+}
 
-    /// Reads on until it is known what follows from the response.
-    #[inline]
-    pub(crate) fn poll(
-        &mut self,
-        extent: ReadExtent,
-        max_buffer: usize,
-        current: &mut Current<'_>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Step> {
-        if extent == ReadExtent::Head {
-            return Poll::Ready(self.pass_on(Note::Committed, current));
-        }
-        loop {
-            let frame = match Pin::new(&mut self.body).poll_frame(cx) {
-                Poll::Ready(Some(Ok(frame))) => frame,
-                Poll::Ready(Some(Err(status))) => return Poll::Ready(Step::Broke(status.into())),
-                Poll::Ready(None) => return Poll::Ready(self.ended()),
-                Poll::Pending if extent == ReadExtent::FirstMessage && self.frames.has_message() => {
-                    return Poll::Ready(self.pass_on(Note::Committed, current));
-                }
-                Poll::Pending => return Poll::Pending,
-            };
-            match frame.into_data() {
-                // The end of a body without trailers may come as a frame of nothing.
-                Ok(data) if data.is_empty() => {}
-                Ok(data) => {
-                    let another = extent == ReadExtent::FirstMessage && self.frames.has_message();
-                    self.frames.push(data);
-                    if another {
-                        return Poll::Ready(self.pass_on(Note::Committed, current));
-                    }
-                    if extent == ReadExtent::Whole && self.frames.has_more_than_a_message() {
-                        return Poll::Ready(Step::Unreadable(Box::new(Failure::two_messages())));
-                    }
-                    if self.frames.len() > max_buffer {
-                        return Poll::Ready(self.pass_on(Note::ResponseTooLargeToBuffer, current));
-                    }
-                }
-                Err(frame) => {
-                    if let Ok(trailers) = frame.into_trailers() {
-                        return Poll::Ready(self.closed(trailers, current));
-                    }
-                }
-            }
-        }
+/// The body ended without trailers: fine only if the head had the status.
+fn ended(response: &mut http::Response<ResponseBody>) -> Step {
+    if received::code(response.headers()).is_some() {
+        response.body_mut().remainder = Remainder::End;
+        return Step::Good;
     }
+    let headers = std::mem::take(response.headers_mut());
+    Step::Failed(Box::new(Failure::without_status(response.status(), headers)))
+}
 
-    /// The body ended without trailers: fine only if the head had the status.
-    fn ended(&mut self) -> Step {
-        if received::code(&self.parts.headers).is_some() {
-            return Step::Good(Remainder::End);
-        }
-        let headers = std::mem::take(&mut self.parts.headers);
-        Step::Failed(Box::new(Failure::without_status(self.parts.status, headers)))
+#[inline]
+fn closed(
+    response: &mut http::Response<ResponseBody>,
+    mut trailers: HeaderMap,
+    current: &mut Current<'_>,
+) -> Step {
+    let code = received::code(&trailers);
+    if code.is_some() {
+        sanitize(&mut trailers, current);
     }
+    if code == Some(Code::Ok) {
+        response.body_mut().remainder = Remainder::Trailers(trailers);
+        return Step::Good;
+    }
+    let mut headers = std::mem::take(response.headers_mut());
+    Step::Failed(Box::new(if let Some(code) = code {
+        Failure::by_server(code, Some(headers), trailers)
+    } else {
+        headers.extend(trailers);
+        Failure::without_status(StatusCode::OK, headers)
+    }))
+}
 
-    #[inline]
-    fn closed(&mut self, mut trailers: HeaderMap, current: &mut Current<'_>) -> Step {
-        let code = received::code(&trailers);
-        if code.is_some() {
-            sanitize(&mut trailers, current);
-        }
-        if code == Some(Code::Ok) {
-            return Step::Good(Remainder::Trailers(trailers));
-        }
-        let mut headers = std::mem::take(&mut self.parts.headers);
-        Step::Failed(Box::new(if let Some(code) = code {
-            Failure::by_server(code, Some(headers), trailers)
-        } else {
-            headers.extend(trailers);
-            Failure::without_status(StatusCode::OK, headers)
-        }))
+/// The response goes out with its end still to come.
+fn pass_on(response: &mut http::Response<ResponseBody>, note: Note, current: &mut Current<'_>) -> Step {
+    current.note(note);
+    current.committed();
+    let remainder = &mut response.body_mut().remainder;
+    if let Remainder::Unread(body) = remainder {
+        let open = OpenBody::new(std::mem::take(body), current.deadline(), true);
+        *remainder = Remainder::Open(Box::new(open));
     }
-
-    /// The response goes out with its end still to come.
-    fn pass_on(&mut self, note: Note, current: &mut Current<'_>) -> Step {
-        current.note(note);
-        current.committed();
-        let body = std::mem::take(&mut self.body);
-        Step::Good(Remainder::Open(Box::new(OpenBody::new(body, current.deadline(), true))))
-    }
+    Step::Good
 }
 
 #[inline]

@@ -7,9 +7,7 @@ use crate::http::failure::{BodyNotOpened, NoBody, Part};
 use crate::http::plan::HttpPlan;
 use crate::http::request::Replay;
 use crate::http::response::{DRAIN_TIME, EndedEarly, HttpResponseBody, Read, ReadExtent, ResponseReader};
-use crate::operation::{
-    Current, Fact, Jitter, Name, Note, ObservedTransport, Observers, Protocol, Timer, until,
-};
+use crate::operation::{Current, Jitter, Name, Note, ObservedTransport, Observers, Protocol, Timer, until};
 use crate::transport::retry_after_in;
 use gax_retry::{AttemptKind, AttemptResult, HttpFailure, ServerDelay, StartedAttempt, retry_info_in_json};
 use http::StatusCode;
@@ -87,12 +85,13 @@ where
         read: Read,
         ended_at: Option<Duration>,
         current: &mut Current<'_>,
-    ) -> Fact<http::Response<HttpResponseBody<R>>> {
+        reply: &mut Option<http::Response<HttpResponseBody<R>>>,
+    ) -> AttemptResult {
         if let Some(ended_at) = ended_at {
             let response = reader.into_response(read, current.deadline());
-            return Fact::Ended(self.response(plan, response, ended_at, current));
+            return self.response(plan, response, ended_at, current);
         }
-        Fact::Ended(match read {
+        match read {
             Read::Early(EndedEarly::TimedOut) => self.timed_out(plan, current),
             Read::Early(why @ EndedEarly::Idle(_)) => self.stalled(plan, why.into_error(), current),
             Read::Early(why) => self.broken(plan, why.into_error(), Part::Body, current),
@@ -102,9 +101,10 @@ where
                     current.note(Note::ResponseTooLargeToBuffer);
                     current.committed();
                 }
-                return Fact::Replied(reader.into_response(read, None));
+                *reply = Some(reader.into_response(read, None));
+                AttemptResult::done()
             }
-        })
+        }
     }
 }
 
@@ -118,7 +118,7 @@ where
 {
     type Plan = HttpPlan;
     type Attempt = HttpAttempt<S::Future, R>;
-    type Reply = http::Response<HttpResponseBody<R>>;
+    type Reply = Option<http::Response<HttpResponseBody<R>>>;
 
     const TRANSPORT: ObservedTransport = ObservedTransport::Http;
 
@@ -155,22 +155,23 @@ where
         mut attempt: Pin<&mut Self::Attempt>,
         current: &mut Current<'_>,
         cx: &mut Context<'_>,
-    ) -> Poll<Fact<Self::Reply>> {
+        reply: &mut Self::Reply,
+    ) -> Poll<AttemptResult> {
         loop {
             match attempt.as_mut().project() {
                 AttemptProj::Ready => {
                     if let Err(error) = ready!(self.request.poll_open(cx)) {
                         let error: BoxError = Box::new(BodyNotOpened(error));
-                        return ended(self.broken(plan, error, Part::Head, current));
+                        return Poll::Ready(self.broken(plan, error, Part::Head, current));
                     }
                     if let Err(error) = ready!(self.service.poll_ready(cx)) {
                         // A service that has failed is neither called nor asked again.
                         self.service = self.spare.copy();
-                        return ended(self.broken(plan, error.into(), Part::Head, current));
+                        return Poll::Ready(self.broken(plan, error.into(), Part::Head, current));
                     }
                     let Some(mut request) = self.request.write(current.started()) else {
                         let error: BoxError = Box::new(NoBody);
-                        return ended(self.broken(plan, error, Part::Head, current));
+                        return Poll::Ready(self.broken(plan, error, Part::Head, current));
                     };
                     current.sending(request.headers_mut());
                     let future = self.service.call(request);
@@ -185,7 +186,7 @@ where
                         let status = reader.status();
                         let Some(extent) = self.extent(plan, status, ended_at, current) else {
                             let response = reader.into_response(Read::NotYet, current.deadline());
-                            return ended(self.response(plan, response, ended_at, current));
+                            return Poll::Ready(self.response(plan, response, ended_at, current));
                         };
                         let ended_at = (!status.is_success()).then_some(ended_at);
                         let timer = Timer::default();
@@ -193,7 +194,7 @@ where
                     }
                     Err(error) => match Suspect::of(error.into(), Part::Head, current) {
                         Ok(suspect) => attempt.set(waiting(suspect)),
-                        Err(error) => return ended(self.broken(plan, error, Part::Head, current)),
+                        Err(error) => return Poll::Ready(self.broken(plan, error, Part::Head, current)),
                     },
                 },
                 AttemptProj::Collecting { reader, extent, timer, .. } => {
@@ -214,7 +215,7 @@ where
                         }
                         read => read,
                     };
-                    return Poll::Ready(self.read(plan, reader, read, ended_at, current));
+                    return Poll::Ready(self.read(plan, reader, read, ended_at, current, reply));
                 }
                 AttemptProj::Suspected { suspect, timer } => {
                     ready!(timer.poll_at(Some(suspect.until()), cx));
@@ -222,7 +223,7 @@ where
                     else {
                         return Poll::Pending;
                     };
-                    return ended(self.cleared(plan, suspect, current));
+                    return Poll::Ready(self.cleared(plan, suspect, current));
                 }
                 AttemptProj::Done => return Poll::Pending,
             }
@@ -269,10 +270,6 @@ where
 fn asked_for<R>(response: &http::Response<HttpResponseBody<R>>) -> Option<Duration> {
     let in_body = response.body().with_bytes(retry_info_in_json);
     retry_after_in(response.headers()).max(in_body)
-}
-
-fn ended<R>(result: AttemptResult) -> Poll<Fact<R>> {
-    Poll::Ready(Fact::Ended(result))
 }
 
 fn waiting<F, R>(suspect: Suspect) -> HttpAttempt<F, R> {

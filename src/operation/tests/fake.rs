@@ -1,8 +1,6 @@
 //! A protocol without a transport.
 
-use crate::operation::{
-    Clock, Current, Fact, Jitter, Name, ObservedTransport, Observers, Protocol, Unsendable,
-};
+use crate::operation::{Clock, Current, Jitter, Name, ObservedTransport, Observers, Protocol, Unsendable};
 use gax_retry::{
     AttemptResult, Code, CodeSet, CommitPoint, Compatibility, Hedging, Policy, RetrySettings, StartedAttempt,
 };
@@ -156,24 +154,25 @@ impl Protocol for Fake {
         mut attempt: Pin<&mut Attempt>,
         _: &mut Current<'_>,
         cx: &mut Context<'_>,
-    ) -> Poll<Fact<()>> {
+        (): &mut (),
+    ) -> Poll<AttemptResult> {
         match attempt.act {
             Act::Ends(_, result) => match &mut attempt.sleep {
-                Some(sleep) => sleep.as_mut().poll(cx).map(|()| fact(result)),
-                None => Poll::Ready(fact(result)),
+                Some(sleep) => sleep.as_mut().poll(cx).map(|()| result),
+                None => Poll::Ready(result),
             },
             Act::Asks(after) if attempt.clock.elapsed() >= after => {
-                Poll::Ready(Fact::Ended(AttemptResult::failed(Code::Unavailable)))
+                Poll::Ready(AttemptResult::failed(Code::Unavailable))
             }
             Act::Heads(head, end, result) => {
-                let Some(sleep) = &mut attempt.sleep else { return Poll::Ready(fact(result)) };
+                let Some(sleep) = &mut attempt.sleep else { return Poll::Ready(result) };
                 ready!(sleep.as_mut().poll(cx));
                 let at = sleep.deadline() + end.saturating_sub(head);
                 sleep.as_mut().reset(at);
                 let is_over = sleep.as_mut().poll(cx).is_ready();
                 attempt.act = Act::Ends(end, result);
                 attempt.has_headers = true;
-                if is_over { Poll::Ready(fact(result)) } else { Poll::Pending }
+                if is_over { Poll::Ready(result) } else { Poll::Pending }
             }
             Act::Asks(_) | Act::Hangs => Poll::Pending,
         }
@@ -197,8 +196,4 @@ impl Protocol for Fake {
     fn before_wait(&mut self) {
         self.waits += 1;
     }
-}
-
-fn fact(result: AttemptResult) -> Fact<()> {
-    if result.code() == Code::Ok { Fact::Replied(()) } else { Fact::Ended(result) }
 }

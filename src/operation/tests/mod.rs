@@ -5,11 +5,9 @@ mod hedging;
 mod observed;
 
 use crate::operation::report::{Name, OperationReport};
-use crate::operation::{Clock, Current, Driver, Finished};
+use crate::operation::{Clock, Driver};
 use fake::{Act, Fake, Script};
-use gax_retry::{
-    AttemptResult, Code, Compatibility, Resend, RetrySettings, StartedAttempt, Stop, StopReason,
-};
+use gax_retry::{AttemptResult, Code, Compatibility, Resend, RetrySettings, Stop, StopReason};
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -81,16 +79,12 @@ async fn run(settings: &RetrySettings, script: Script) -> Outcome {
     let began = Clock::start();
     let mut driver = pin!(Driver::new(Fake::new(script), Arc::new(plan)));
     let mut polls = 0;
-    let end = poll_fn(|cx| {
+    let stop = poll_fn(|cx| {
         polls += 1;
-        driver.as_mut().poll(cx)
+        driver.as_mut().poll(cx, &mut ())
     })
     .await;
     let has_news = driver.has_news();
-    let stop = match end {
-        Finished::Reply(()) => None,
-        Finished::Failure(stop) => Some(stop),
-    };
     let report = driver.as_mut().report(stop, Name::from(Cow::Borrowed("fake")));
     let fake = driver.as_mut().protocol();
     let (waits, alive) = (fake.waits, Arc::strong_count(&fake.alive) - 1);
@@ -213,10 +207,13 @@ async fn by_grpcs_rules_the_deadline_is_waited_for_and_the_cap_is_told() {
 #[tokio::test(start_paused = true)]
 async fn after_the_end_it_is_pending_for_ever() {
     let plan = fake::plan(&five_seconds(), [Code::Unavailable], Compatibility::Documented, None);
-    let first =
-        |fake: &mut Fake, _: &fake::Plan, _: StartedAttempt, current: &mut Current<'_>| fake.attempt(current);
-    let mut driver = pin!(Driver::start(Fake::new(Script::of([done()])), Arc::new(plan), first));
-    assert!(matches!(poll_fn(|cx| driver.as_mut().poll(cx)).await, Finished::Reply(())));
-    let again = poll_fn(|cx| std::task::Poll::Ready(driver.as_mut().poll(cx))).await;
+    let mut driver = Driver::new(Fake::new(Script::of([done()])), Arc::new(plan));
+    let first = driver.start(None).unwrap();
+    let (fake, _, current) = driver.parts();
+    let attempt = fake.attempt(&current);
+    driver.sent(first, attempt);
+    let mut driver = pin!(driver);
+    assert_eq!(poll_fn(|cx| driver.as_mut().poll(cx, &mut ())).await, None);
+    let again = poll_fn(|cx| std::task::Poll::Ready(driver.as_mut().poll(cx, &mut ()))).await;
     assert!(again.is_pending());
 }
