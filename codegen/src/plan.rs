@@ -4,7 +4,8 @@ use crate::describe::{MethodOptions, describe};
 use crate::descriptors::{Descriptors, ProtoService};
 use crate::join::{JoinedService, join};
 use crate::names::{ServiceNames, service_names};
-use gax_table::{Finding, RetryTable, ServiceDescription, ServiceYaml, TableError};
+use gax_table::{Finding, RetryTable, ServiceDescription, ServiceYaml, Severity, TableError};
+use heck::ToSnakeCase as _;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What is generated, by service.
@@ -17,6 +18,8 @@ pub(crate) struct Plan {
     pub(crate) unknown: Vec<Finding>,
     /// Entries that don't say what their methods get.
     pub(crate) unusable: Vec<TableError>,
+    /// RPCs whose functions have one name.
+    pub(crate) clashes: Vec<Finding>,
 }
 
 /// What is generated for a service.
@@ -102,10 +105,14 @@ impl Plan {
             files: HashSet::new(),
             unknown: Vec::new(),
             unusable: Vec::new(),
+            clashes: Vec::new(),
         };
         for service in &descriptors.services {
             let tonic = wishes.tonic && !wishes.is_extern(service);
             let gax = gax.remove(service.full_name.as_str());
+            if tonic {
+                plan.clashes.extend(clashes(service));
+            }
             if tonic || gax.is_some() || mixed_in.contains(service.full_name.as_str()) {
                 plan.files.insert(service.file.clone());
             }
@@ -128,6 +135,26 @@ impl Plan {
     pub(crate) fn has_services(&self, file: &str) -> bool {
         self.files.contains(file)
     }
+}
+
+/// RPCs of a service for which tonic writes two functions of one name.
+fn clashes(service: &ProtoService) -> Vec<Finding> {
+    let mut functions: HashMap<String, &str> = HashMap::new();
+    let mut clashes = Vec::new();
+    for method in &service.methods {
+        let function = method.name.to_snake_case();
+        if let Some(first) = functions.get(&function) {
+            let message = format!(
+                "{} and {} of {} are both {function} in Rust, so that tonic's own client and server don't compile",
+                first, method.name, service.full_name
+            );
+            let help = "rename one of the two, or generate neither tonic's client nor its server";
+            clashes.push(Finding::new("clashing-methods", Severity::Warning, message).with_help(help));
+        } else {
+            functions.insert(function, &method.name);
+        }
+    }
+    clashes
 }
 
 /// The names of services, in their order.

@@ -1,6 +1,7 @@
 //! What GAPIC YAML and service YAML add to settings and clients: mixed-in RPCs, batching, long-running operations.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use prost::Message as _;
 use std::path::{Path, PathBuf};
 use tonic_gax_build::{Builder, Dialect, Generated, GeneratedFile, configure};
 
@@ -125,8 +126,8 @@ fn a_mixed_in_rpc_has_the_policy_of_its_host() {
     assert_eq!(place("CancelOperation"), place("Reindex"));
     assert_eq!(place("GetLocation"), place("GetBook"));
     for docs in [
-        "/// Polled after 60 s, times 1.25, 360 s at most, for 7200 s in all.",
-        "/// Polled after 5 s, times 1.5, 45 s at most, for 300 s in all.",
+        "/// Polled after 60 s, times 1.25, 6 min at most, for 2 h in all.",
+        "/// Polled after 5 s, times 1.5, 45 s at most, for 5 min in all.",
         "/// Gathered up to 100 elements, 1048576 bytes or 10 ms; 1000 elements may be under way (more are refused).",
     ] {
         assert!(code.contains(docs), "{docs}");
@@ -228,4 +229,15 @@ fn the_redis_apis_rows_are_those_of_its_java_client() {
     let all: Vec<&str> =
         all.map(|line| line.split_once("\"fullMethod\": \"").unwrap().1.split('"').next().unwrap()).collect();
     assert_eq!(found.iter().map(|(path, _)| path.trim_start_matches('/')).collect::<Vec<_>>(), all);
+}
+
+/// What prost's own types of descriptors drop is still in the bytes.
+#[test]
+fn encoded_descriptors_tell_which_rpcs_start_operations() {
+    let from_protos = generate(library());
+    let from_bytes = library().generate_encoded_fds(from_protos.descriptor_set()).unwrap();
+    assert!(content(&from_bytes, "mixed.v1.rs").contains("fn reindex_operation(&self)"));
+    let set = prost_types::FileDescriptorSet::decode(from_protos.descriptor_set()).unwrap();
+    let from_types = library().generate_fds(set).unwrap();
+    assert!(!content(&from_types, "mixed.v1.rs").contains("fn reindex_operation(&self)"));
 }

@@ -169,3 +169,33 @@ fn errors_print_names_and_texts_escaped() {
         assert!(error.to_string().contains("\\u{1b}") || error.to_string().contains("\\u001b"), "{error}");
     }
 }
+
+/// tonic's code for such a service does not compile; ours does.
+#[test]
+fn rpcs_of_one_function_are_told() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("clashing");
+    std::fs::create_dir_all(&folder).unwrap();
+    let proto = "syntax = 'proto3'; package a.v1; message M {} service S { \
+                 rpc GetFoo(M) returns (M); rpc get_foo(M) returns (M); rpc Other(M) returns (M); }";
+    std::fs::write(folder.join("clashing.proto"), proto).unwrap();
+    let told = |builder: Builder| {
+        let generated = builder.generate(&["clashing.proto"], &[&folder]).unwrap();
+        generated.findings().iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        told(configure()),
+        [
+            "warning[clashing-methods]: GetFoo and get_foo of a.v1.S are both get_foo in Rust, so that tonic's own client \
+          and server don't compile; rename one of the two, or generate neither tonic's client nor its server"
+        ]
+    );
+    let without = configure().build_client(false).build_server(false);
+    assert_eq!(told(without), [""; 0]);
+}
+
+#[test]
+fn bytes_that_are_no_descriptors_are_refused() {
+    let error = configure().generate_encoded_fds(b"\x0a\xff".to_vec()).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("generate_encoded_fds: has bytes that are no FileDescriptorSet"), "{text}");
+}

@@ -54,7 +54,8 @@ impl Builder {
 
     /// Writes the code for compiled protos, which must include their imports, for a build script. As
     /// [`compile_protos`](Self::compile_protos) with every file named. Such descriptors don't tell which RPCs start
-    /// long-running operations: there are no settings for these.
+    /// long-running operations, so that there are no settings for these:
+    /// [`compile_encoded_fds`](Self::compile_encoded_fds) sees them.
     ///
     /// # Errors
     ///
@@ -62,6 +63,19 @@ impl Builder {
     pub fn compile_fds(self, set: FileDescriptorSet) -> Result<(), Error> {
         let loaded = self.sources.load(self.dialect)?;
         self.compile(&loaded, precompiled(set))
+    }
+
+    /// Writes the code for an encoded `FileDescriptorSet`, as `protoc --include_imports --include_source_info
+    /// --descriptor_set_out` and `buf build` write it, for a build script. As [`compile_fds`](Self::compile_fds), but the
+    /// bytes still have the options of Google's APIs: which RPCs start long-running operations, and which are safe to
+    /// retry.
+    ///
+    /// # Errors
+    ///
+    /// See [`compile_protos`](Self::compile_protos); or the bytes are no `FileDescriptorSet`.
+    pub fn compile_encoded_fds(self, encoded: impl Into<Vec<u8>>) -> Result<(), Error> {
+        let loaded = self.sources.load(self.dialect)?;
+        self.compile(&loaded, encoded_set("compile_encoded_fds", encoded.into())?)
     }
 
     /// Compiles protos and returns the code, without writing or printing anything.
@@ -94,6 +108,16 @@ impl Builder {
     pub fn generate_fds(self, set: FileDescriptorSet) -> Result<Generated, Error> {
         let loaded = self.sources.load(self.dialect)?;
         self.generate_compiled(&loaded, precompiled(set), Include::Beside)
+    }
+
+    /// Returns the code for an encoded `FileDescriptorSet`; see [`compile_encoded_fds`](Self::compile_encoded_fds).
+    ///
+    /// # Errors
+    ///
+    /// See [`generate`](Self::generate); or the bytes are no `FileDescriptorSet`.
+    pub fn generate_encoded_fds(self, encoded: impl Into<Vec<u8>>) -> Result<Generated, Error> {
+        let loaded = self.sources.load(self.dialect)?;
+        self.generate_compiled(&loaded, encoded_set("generate_encoded_fds", encoded.into())?, Include::Beside)
     }
 
     fn compile(self, loaded: &Loaded, compiled: Compiled) -> Result<(), Error> {
@@ -149,7 +173,7 @@ impl Builder {
         if self.deny_unknown_methods && !plan.unknown.is_empty() {
             return Err(Error::unknown_names(plan.unknown.clone()));
         }
-        let findings = table.findings().iter().chain(&plan.unknown).cloned().collect();
+        let findings = table.findings().iter().chain(&plan.unknown).chain(&plan.clashes).cloned().collect();
         let inputs = self.sources.paths().chain(compiled.paths).collect();
         let include = self.include_file.clone().map(|name| (name, include));
         let files = self.files(runtime, &plan, table.throttling(), compiled.set, include)?;
@@ -233,6 +257,14 @@ fn compile(protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result
 
 fn precompiled(set: FileDescriptorSet) -> Compiled {
     Compiled { encoded: set.encode_to_vec(), set, requested: None, paths: Vec::new() }
+}
+
+fn encoded_set(option: &str, encoded: Vec<u8>) -> Result<Compiled, Error> {
+    let set = FileDescriptorSet::decode(encoded.as_slice()).map_err(|error| {
+        let help = "give what protoc --descriptor_set_out or buf build writes";
+        Error::option(option, format!("has bytes that are no FileDescriptorSet ({error})"), help)
+    })?;
+    Ok(Compiled { set, encoded, requested: None, paths: Vec::new() })
 }
 
 /// An option's value as a Rust path.

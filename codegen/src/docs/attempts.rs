@@ -1,7 +1,7 @@
 //! What settings lead to, in words and as a table of attempts.
 
 use super::DocLines;
-use super::duration::human;
+use gax_retry::__private::Human;
 use gax_retry::{
     AttemptPlan, Code, CodeSet, Compatibility, MethodKind, NoJitter, Policy, Response, RetryDelays,
     RetrySettings,
@@ -55,7 +55,7 @@ fn summary(codes: CodeSet, settings: &RetrySettings, compatibility: Compatibilit
         [code] => format!("Retried on {code}"),
         [first @ .., last] => format!("Retried on {} and {last}", first.join(", ")),
     };
-    let total = settings.total_timeout().map(|total| format!("within {}", human(total)));
+    let total = settings.total_timeout().map(|total| format!("within {:#}", Human(total)));
     let attempts = settings
         .max_attempts()
         .map(|attempts| format!("{attempts} attempt{} at most", if attempts == 1 { "" } else { "s" }));
@@ -66,10 +66,10 @@ fn summary(codes: CodeSet, settings: &RetrySettings, compatibility: Compatibilit
 }
 
 fn delays(delays: RetryDelays) -> String {
-    let cap = delays.max().map(|cap| format!(", {} at most", human(cap)));
+    let cap = delays.max().map(|cap| format!(", {:#} at most", Human(cap)));
     format!(
-        "; delays from {}, times {}{}",
-        human(delays.initial()),
+        "; delays from {:#}, times {}{}",
+        Human(delays.initial()),
         delays.multiplier(),
         cap.unwrap_or_default()
     )
@@ -96,22 +96,23 @@ fn table(plan: &AttemptPlan) -> Vec<String> {
     ];
     let attempts = plan.attempts();
     for attempt in attempts.iter().take(MOST_ROWS) {
-        let timeout = attempt.rpc_timeout().map_or_else(|| "none".to_owned(), human);
+        let timeout =
+            attempt.rpc_timeout().map_or_else(|| "none".to_owned(), |timeout| Human(timeout).to_string());
         lines.push(row(
             &attempt.number().to_string(),
             attempt.delay(),
             &timeout,
-            &human(attempt.start()),
-            &human(attempt.end()),
+            &Human(attempt.start()).to_string(),
+            &Human(attempt.end()).to_string(),
         ));
     }
     if let Some(more) = attempts.len().checked_sub(MOST_ROWS).filter(|more| *more > 0) {
         let and = if plan.is_truncated() { "at least" } else { "and" };
-        lines.push(format!("| {and} {more} more | | | | {} |", human(plan.end())));
+        lines.push(format!("| {and} {more} more | | | | {} |", Human(plan.end())));
     }
     if let Some(endless) = plan.endless() {
         let number = endless.number().to_string();
-        lines.push(row(&number, endless.delay(), "none", &human(endless.start()), "no end"));
+        lines.push(row(&number, endless.delay(), "none", &Human(endless.start()).to_string(), "no end"));
     }
     if let Some(refused) = plan.not_attempted() {
         let number = format!("{}, not attempted", refused.attempt());
@@ -121,7 +122,7 @@ fn table(plan: &AttemptPlan) -> Vec<String> {
 }
 
 fn row(attempt: &str, delay: Duration, timeout: &str, from: &str, to: &str) -> String {
-    let delay = if delay.is_zero() { "none".to_owned() } else { human(delay) };
+    let delay = if delay.is_zero() { "none".to_owned() } else { Human(delay).to_string() };
     format!("| {attempt} | {delay} | {timeout} | {from} | {to} |")
 }
 
@@ -136,7 +137,7 @@ fn refused(schedule: &Policy, codes: CodeSet) -> Option<String> {
         if plan.is_truncated() { "more than ten thousand".to_owned() } else { last.number().to_string() };
     Some(format!(
         "Where each attempt fails at once with `{code}`, {count} are made, the last one after {} (less with jitter).",
-        human(last.start())
+        Human(last.start())
     ))
 }
 

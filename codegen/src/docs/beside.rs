@@ -1,20 +1,20 @@
 //! What a table says beside retries: how operations are polled, and requests gathered.
 
 use super::DocLines;
-use super::duration::human;
+use gax_retry::__private::Human;
 use gax_retry::{BatchingSettings, LimitExceeded, RetrySettings};
 
 /// The docs of the settings of the operations that a method starts.
 pub(crate) fn polling_docs(method: &str, polling: &RetrySettings) -> DocLines {
     let first = polling
         .initial_retry_delay()
-        .map_or_else(|| "at once".to_owned(), |delay| format!("after {}", human(delay)));
+        .map_or_else(|| "at once".to_owned(), |delay| format!("after {:#}", Human(delay)));
     let growth = polling.retry_delay_multiplier().filter(|multiplier| *multiplier > 1.0);
     let growth = growth.map_or_else(String::new, |multiplier| format!(", times {multiplier}"));
-    let cap = polling.max_retry_delay().map_or_else(String::new, |cap| format!(", {} at most", human(cap)));
+    let cap = polling.max_retry_delay().map_or_else(String::new, |cap| format!(", {:#} at most", Human(cap)));
     let total = polling
         .total_timeout()
-        .map_or_else(|| "without a limit".to_owned(), |total| format!("for {} in all", human(total)));
+        .map_or_else(|| "without a limit".to_owned(), |total| format!("for {:#} in all", Human(total)));
     DocLines::new(format!("The settings of the long-running operations that `{method}` starts."))
         .block([format!("Polled {first}{growth}{cap}, {total}.")])
 }
@@ -37,9 +37,9 @@ pub(crate) fn batching_words(batching: &BatchingSettings) -> String {
         format!("; {} may be under way{beyond}", limits.join(" and "))
     };
     format!(
-        "Gathered up to {} elements, {} bytes or {}{outstanding}.",
+        "Gathered up to {} elements, {} bytes or {:#}{outstanding}.",
         batching.element_count_threshold(),
         batching.request_byte_threshold(),
-        human(batching.delay_threshold())
+        Human(batching.delay_threshold())
     )
 }

@@ -6,15 +6,32 @@
 
 use super::words::{code, escape, plain_text};
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd, TextMergeStream};
+use std::borrow::Cow;
+
+/// How deep quotes and lists of a comment are nested at most.
+const DEEPEST: usize = 16;
 
 /// The lines of a proto's comment for a doc comment, without empty lines around them.
 pub(crate) fn rustdoc(comment: &[String]) -> Vec<String> {
-    let text = comment.join("\n");
+    let lines: Vec<Cow<'_, str>> = comment.iter().map(|line| shallow(line)).collect();
+    let text = lines.join("\n");
     let mut writer = Writer::default();
     for event in TextMergeStream::new(Parser::new_ext(&text, Options::empty())) {
         writer.event(event);
     }
     writer.finish()
+}
+
+/// The line with quotes and lists nested no deeper than a reader follows: the parser's work grows with the square of
+/// the depth.
+fn shallow(line: &str) -> Cow<'_, str> {
+    let markers = line.find(|c: char| !matches!(c, '>' | '-' | '*' | '+' | ' ' | '\t')).unwrap_or(line.len());
+    let (start, rest) = line.split_at(markers);
+    let is_marker = |c: char| !matches!(c, ' ' | '\t');
+    match start.char_indices().filter(|(_, c)| is_marker(*c)).nth(DEEPEST) {
+        None => Cow::Borrowed(line),
+        Some((deep, _)) => Cow::Owned(format!("{}{rest}", line.get(..deep).unwrap_or_default())),
+    }
 }
 
 /// The first sentence of a comment, on one line.
@@ -286,6 +303,17 @@ mod tests {
 
     fn lines(text: &str) -> Vec<String> {
         rustdoc(&text.lines().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn what_is_nested_without_end_is_cut() {
+        for marker in [">", "> ", "- ", "* "] {
+            let line = format!("{}text", marker.repeat(100_000));
+            let lines = rustdoc(&[line]);
+            assert!(lines.iter().any(|line| line.contains("text")), "{marker}");
+            assert!(lines.iter().all(|line| line.len() < 200), "{marker}");
+        }
+        assert_eq!(rustdoc(&["> > quoted".to_owned()]), ["quoted"]);
     }
 
     #[test]

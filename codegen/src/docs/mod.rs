@@ -2,7 +2,6 @@
 
 mod attempts;
 mod beside;
-mod duration;
 mod lines;
 mod markdown;
 mod words;

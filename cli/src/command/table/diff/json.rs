@@ -19,7 +19,8 @@ pub(super) struct Document<'a> {
 struct Method<'a> {
     #[serde(rename = "method")]
     name: &'a str,
-    old_method: Option<&'a str>,
+    #[serde(rename = "old_method")]
+    was: Option<&'a str>,
     kinds: Vec<OneKind<'a>>,
     changes: Vec<Row<'a>>,
 }
@@ -59,7 +60,7 @@ fn method<'a>(changed: &'a Changed, difference: &Difference) -> Method<'a> {
     });
     Method {
         name: &changed.name,
-        old_method: changed.old_name.as_deref(),
+        was: changed.old_name.as_deref(),
         kinds: kinds.collect(),
         changes: changed.changes.iter().map(Row::from).collect(),
     }
