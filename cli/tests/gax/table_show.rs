@@ -25,6 +25,7 @@ fn programs_see_all_that_a_table_says() {
     let config = folder.join("config.json");
     let text = r#"{
         "retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1},
+        "loadBalancingConfig": [{"round_robin": {}}], "healthCheckConfig": {"serviceName": "a"},
         "methodConfig": [{
             "name": [{"service": "a.B", "method": "C"}], "timeout": "5s", "waitForReady": true,
             "maxRequestMessageBytes": 1024, "maxResponseMessageBytes": "2048",
@@ -37,6 +38,10 @@ fn programs_see_all_that_a_table_says() {
     };
     let shown = json(&config.display().to_string());
     assert_eq!(shown["retry_throttling"].to_string(), r#"{"max_tokens":10.0,"token_ratio":0.1}"#);
+    assert_eq!(
+        shown["other_fields"].to_string(),
+        r#"{"healthCheckConfig":{"serviceName":"a"},"loadBalancingConfig":[{"round_robin":{}}]}"#
+    );
     let method = &shown["methods"][0];
     assert_eq!(method["wait_for_ready"], true);
     assert_eq!(
@@ -45,7 +50,7 @@ fn programs_see_all_that_a_table_says() {
     );
     assert_eq!(
         method["hedging"].to_string(),
-        r#"{"delay_ms":500,"max_attempts":3,"non_fatal_codes":["UNAVAILABLE"]}"#
+        r#"{"delay_ms":500,"delay_percentile":null,"max_attempts":3,"non_fatal_codes":["UNAVAILABLE"]}"#
     );
     assert!(method["polling"].is_null() && method["batching"].is_null());
     let toml = folder.join("table.toml");

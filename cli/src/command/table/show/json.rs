@@ -16,6 +16,8 @@ pub(super) struct Document<'a> {
     allow: Vec<Allowed<'a>>,
     /// Which HTTP requests are safe to send twice.
     http: Option<Rules<'a>>,
+    /// What a service config says beside retries, as it stands there.
+    other_fields: serde_json::Value,
     methods: Vec<Row<'a>>,
 }
 
@@ -64,6 +66,8 @@ struct Row<'a> {
 #[derive(Debug, Serialize)]
 struct Hedging {
     delay_ms: Ms,
+    /// In place of the delay, or at least that: of the method's latencies.
+    delay_percentile: Option<f64>,
     max_attempts: Option<u32>,
     non_fatal_codes: Vec<&'static str>,
 }
@@ -78,6 +82,7 @@ pub(super) fn document<'a>(rows: &'a [MethodRow<'a>], table: &'a RetryTable) -> 
         }),
         allow: allowed.map(|allowed| Allowed { rule: allowed.rule(), reason: allowed.reason() }).collect(),
         http: table.idempotency().map(Rules::from),
+        other_fields: serde_json::from_str(&table.other_fields()).unwrap_or_default(),
         methods: rows.iter().map(|row| line(row, table)).collect(),
     }
 }
@@ -119,6 +124,7 @@ impl From<&HedgingPolicy> for Hedging {
     fn from(hedging: &HedgingPolicy) -> Self {
         Self {
             delay_ms: Ms(hedging.delay()),
+            delay_percentile: hedging.percentile(),
             max_attempts: hedging.max_attempts(),
             non_fatal_codes: hedging.non_fatal_codes().iter().map(gax_retry::Code::name).collect(),
         }

@@ -72,12 +72,13 @@ Examples:
 
 JSON:
   {\"dialect\":..,\"retry_throttling\":{\"max_tokens\":..,\"token_ratio\":..},\"allow\":[{\"rule\":..,\"reason\":..},..],
-    \"http\":{\"prefixes\":[..],\"rules\":[RULE,..]},
+    \"http\":{\"prefixes\":[..],\"rules\":[RULE,..]},\"other_fields\":{..},
     \"methods\":[{\"service\":..,\"method\":..,\"entry\":..,\"codes_key\":..,\"params_key\":..,
     \"codes\":[..],\"total_timeout_ms\":..,\"initial_retry_delay_ms\":..,\"retry_delay_multiplier\":..,
     \"max_retry_delay_ms\":..,\"max_attempts\":..,\"jittered\":..,\"initial_rpc_timeout_ms\":..,
     \"rpc_timeout_multiplier\":..,\"max_rpc_timeout_ms\":..,
-    \"hedging\":{\"delay_ms\":..,\"max_attempts\":..,\"non_fatal_codes\":[..]},\"wait_for_ready\":..,
+    \"hedging\":{\"delay_ms\":..,\"delay_percentile\":..,\"max_attempts\":..,\"non_fatal_codes\":[..]},
+    \"wait_for_ready\":..,
     \"max_request_message_bytes\":..,\"max_response_message_bytes\":..,
     \"polling\":{\"initial_delay_ms\":..,\"delay_multiplier\":..,\"max_delay_ms\":..,\"total_timeout_ms\":..},
     \"batching\":{\"element_count_threshold\":..,\"request_byte_threshold\":..,\"delay_threshold_ms\":..,
@@ -85,7 +86,8 @@ JSON:
     \"origins\":{VALUE:\"file:line:column\"},
     \"worst_case_ms\":..,\"refused_at_ms\":[..],\"load\":..},..]}
   method is null for all methods of a service, and so is service for all services. null: what is not
-  set; all but the names where the table has nothing for a method. With --preset:
+  set; all but the names where the table has nothing for a method. other_fields is what a service
+  config says beside retries, such as loadBalancingConfig. With --preset:
   {\"preset\":..,\"source\":..,\"waits\":..,\"limits\":..,\"statuses\":[..],\"transport_failures\":[..],
     \"strategy\":..,\"heeds_retry_after\":..,\"prefixes\":[..],\"rules\":[RULE,..]}
   RULE is {\"name\":..,\"method\":..,\"path\":..,\"class\":..,\"preconditions\":[..]}.";
