@@ -1,7 +1,9 @@
 //! Who is told of the operations of a client or layer.
 
+#[cfg(feature = "tables")]
 use super::info::full_method;
 use super::{OnRetry, OperationObserver, Retry};
+#[cfg(feature = "tables")]
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -21,6 +23,7 @@ enum Registered {
     #[cfg(feature = "http")]
     None,
     /// These, as `package.Service/Method`.
+    #[cfg(feature = "tables")]
     Named(HashSet<Box<str>>),
 }
 
@@ -39,6 +42,7 @@ impl Observers {
     }
 
     /// The same, where only these methods are known.
+    #[cfg(feature = "tables")]
     pub(crate) fn registering<'a>(&self, methods: impl IntoIterator<Item = &'a Box<str>>) -> Self {
         let named = methods.into_iter().map(|path| Box::from(full_method(path))).collect();
         Self { list: self.list.clone(), registered: Registered::Named(named) }
@@ -50,11 +54,13 @@ impl Observers {
         Self { list: self.list.clone(), registered: Registered::None }
     }
 
+    #[cfg_attr(not(feature = "tables"), expect(unused_variables, reason = "a table alone names methods"))]
     pub(super) fn knows(&self, method: &str) -> bool {
         match &self.registered {
             Registered::All => true,
             #[cfg(feature = "http")]
             Registered::None => false,
+            #[cfg(feature = "tables")]
             Registered::Named(named) => named.contains(full_method(method)),
         }
     }
