@@ -1,10 +1,33 @@
 //! Observers: what a program is told of its operations while they run.
 //!
 //! An [`OperationObserver`] is installed on a [`RetryLayer`](crate::RetryLayer), on a generated client's settings, on an
-//! `HttpRetryLayer` or on a [`Retryer`](crate::Retryer), and hears of gRPC, HTTP and closures alike.
+//! `HttpRetryLayer` or on a [`Retryer`](crate::Retryer), and hears of gRPC, HTTP and closures alike. `TracingObserver`
+//! (feature `tracing`) makes spans and events of that, `OtelMetrics` (feature `otel`) and `FacadeMetrics` (feature
+//! `metrics`) make metrics of it.
+
+#[cfg(feature = "metrics")]
+mod facade;
+#[cfg(any(feature = "otel", feature = "metrics"))]
+mod measure;
+#[cfg(any(feature = "otel", feature = "metrics"))]
+mod metric;
+#[cfg(feature = "otel")]
+mod otel;
+#[cfg(feature = "tracing")]
+mod spans;
 
 pub use crate::operation::{
     ObservedTransport as Transport, OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders,
     Retry,
 };
+#[cfg(feature = "metrics")]
+pub use facade::FacadeMetrics;
 pub use gax_retry::{AttemptKind, ServerDelay};
+#[cfg(any(feature = "otel", feature = "metrics"))]
+pub use measure::MetricNames;
+#[cfg(any(feature = "otel", feature = "metrics"))]
+pub use metric::{COUNT_BUCKETS, LATENCY_BUCKETS};
+#[cfg(feature = "otel")]
+pub use otel::OtelMetrics;
+#[cfg(feature = "tracing")]
+pub use spans::TracingObserver;

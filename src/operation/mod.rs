@@ -20,7 +20,7 @@ pub(crate) use driver::Driver;
 pub(crate) use in_progress::InProgress;
 pub(crate) use inbound::{inbound_deadline, serve_within, time_left};
 pub(crate) use jitter::{Jitter, JitterSeeds};
-pub(crate) use observe::{Observed, Observers};
+pub(crate) use observe::{Observed, Observers, add_headers};
 pub use observe::{
     OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Retry,
     Transport as ObservedTransport,

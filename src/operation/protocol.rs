@@ -139,12 +139,10 @@ impl Current<'_> {
         self.clock
     }
 
-    /// Its request, with these headers, is about to go out.
+    /// Its request is about to go out: the headers that observers add to it.
     #[inline]
-    pub(crate) fn sending(&mut self, headers: &mut HeaderMap) {
-        if let Some(rare) = self.rare {
-            rare.sending(self.number, headers);
-        }
+    pub(crate) fn sending(&mut self) -> Option<Box<HeaderMap>> {
+        self.rare.as_mut()?.sending(self.number)
     }
 
     /// The caller gets the response before its end is known.

@@ -8,8 +8,11 @@ use crate::generated::google::cloud::asset::v1::{
 };
 use gax_retry::{Code, CodeSet, Compatibility, Hedging, RetryBudget, RetrySettings};
 use gax_table::RetryTable;
+use std::fmt;
+use std::sync::Arc;
 use tonic::{Request, Response, Status};
 use tonic_gax::client::Transport;
+use tonic_gax::observe::OperationObserver;
 use tonic_gax::{RetryLayer, RetryService};
 use tower_layer::Layer as _;
 
@@ -41,6 +44,16 @@ impl Stack {
     }
 }
 
+/// Who is told of operations.
+#[derive(Clone)]
+pub struct Observer(Arc<dyn OperationObserver>);
+
+impl fmt::Debug for Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Observer").finish_non_exhaustive()
+    }
+}
+
 /// The settings of `ListAssets`, for a client or a layer.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -64,7 +77,7 @@ pub struct Setup {
     /// What retries draw on.
     pub budget: Option<RetryBudget>,
     /// Who is told of the operations.
-    pub recorder: Option<Recorder>,
+    pub observer: Option<Observer>,
 }
 
 impl Setup {
@@ -81,7 +94,7 @@ impl Setup {
             reports: false,
             hedging: None,
             budget: None,
-            recorder: None,
+            observer: None,
         }
     }
 
@@ -136,7 +149,13 @@ impl Setup {
     /// The same, where that recorder is told of the operations.
     #[must_use]
     pub fn recorded(self, recorder: &Recorder) -> Self {
-        Self { recorder: Some(recorder.clone()), ..self }
+        self.observed(recorder.shared())
+    }
+
+    /// The same, where that observer is told of the operations.
+    #[must_use]
+    pub fn observed(self, observer: Arc<dyn OperationObserver>) -> Self {
+        Self { observer: Some(Observer(observer)), ..self }
     }
 
     /// The generated client's settings.
@@ -156,8 +175,8 @@ impl Setup {
         if let Some(seed) = self.seed {
             settings = settings.with_jitter_seed(seed);
         }
-        if let Some(recorder) = &self.recorder {
-            settings = settings.with_observer(recorder.shared());
+        if let Some(Observer(observer)) = &self.observer {
+            settings = settings.with_observer(Arc::clone(observer));
         }
         settings
     }
@@ -185,8 +204,8 @@ impl Setup {
         if let Some(seed) = self.seed {
             layer = layer.jitter_seed(seed);
         }
-        if let Some(recorder) = &self.recorder {
-            layer = layer.observer(recorder.shared());
+        if let Some(Observer(observer)) = &self.observer {
+            layer = layer.observer(Arc::clone(observer));
         }
         layer
     }

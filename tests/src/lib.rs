@@ -27,7 +27,7 @@ mod tls;
 mod wire;
 
 pub use asset::Assets;
-pub use caller::{Caller, Setup, Stack};
+pub use caller::{Caller, Observer, Setup, Stack};
 pub use clock::{VirtualClock, ms};
 pub use http_faults::{FaultServer, HttpAct, HttpArrival, HttpScript, MemoryConnector, TEST_ID};
 pub use named::NamedScripted;

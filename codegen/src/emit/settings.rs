@@ -159,6 +159,31 @@ fn budget(emitter: &Emitter) -> (Option<TokenStream>, String) {
     (budget, docs)
 }
 
+/// How those are installed who are told of operations.
+fn observing(emitter: &Emitter) -> TokenStream {
+    let runtime = &emitter.runtime;
+    quote! {
+        /// Tells this observer of every operation; several are told in the order in which they were installed.
+        /// Default: none, which costs nothing.
+        #[must_use]
+        pub fn with_observer(
+            self,
+            observer: ::std::sync::Arc<dyn #runtime::observe::OperationObserver>,
+        ) -> Self {
+            Self { inner: self.inner.with_observer(observer) }
+        }
+
+        /// Calls the closure whenever an attempt failed and another one follows: for a line in the log.
+        #[must_use]
+        pub fn with_on_retry(
+            self,
+            log: impl Fn(&#runtime::observe::Retry<'_>) + Send + Sync + 'static,
+        ) -> Self {
+            Self { inner: self.inner.with_on_retry(log) }
+        }
+    }
+}
+
 /// `XSettings`.
 pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenStream {
     let runtime = &emitter.runtime;
@@ -176,6 +201,7 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
     let settings = format_ident!("{}", names.settings);
     let stub_settings = format_ident!("{}", names.stub_settings);
     let docs = DocLines::new("The settings of a client: those of its RPCs, and what holds for every call.");
+    let observing = observing(emitter);
     quote! {
         #docs
         #[derive(Debug, Clone)]
@@ -245,24 +271,7 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
                 Self { inner: self.inner.with_reports(reports) }
             }
 
-            /// Tells this observer of every operation; several are told in the order in which they were installed.
-            /// Default: none, which costs nothing.
-            #[must_use]
-            pub fn with_observer(
-                self,
-                observer: ::std::sync::Arc<dyn #runtime::observe::OperationObserver>,
-            ) -> Self {
-                Self { inner: self.inner.with_observer(observer) }
-            }
-
-            /// Calls the closure whenever an attempt failed and another one follows: for a line in the log.
-            #[must_use]
-            pub fn with_on_retry(
-                self,
-                log: impl Fn(&#runtime::observe::Retry<'_>) + Send + Sync + 'static,
-            ) -> Self {
-                Self { inner: self.inner.with_on_retry(log) }
-            }
+            #observing
 
             /// Every wait is the whole delay, whatever the settings say of jitter: for tests whose times are exact.
             #[must_use]

@@ -7,7 +7,9 @@ use crate::grpc::request::{CapturedRequest, ReplayableRequest};
 use crate::grpc::response::{ReplySlot, ResponseBody, Step, check_head, read, unread};
 use crate::grpc::status::{Failure, Suspect};
 use crate::grpc::transport::{ServiceHandle, ready_now};
-use crate::operation::{Current, Jitter, Name, ObservedTransport, Observers, Protocol, Unsendable, until};
+use crate::operation::{
+    Current, Jitter, Name, ObservedTransport, Observers, Protocol, Unsendable, add_headers, until,
+};
 use gax_retry::{AttemptKind, AttemptResult, CommitPoint, Seen, StartedAttempt};
 use http::HeaderValue;
 use pin_project_lite::pin_project;
@@ -54,7 +56,9 @@ impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
         self.request.complete(&mut request, timeout);
         match ready_now(service) {
             Poll::Ready(Ok(())) => {
-                current.sending(request.headers_mut());
+                if let Some(added) = current.sending() {
+                    add_headers(request.headers_mut(), *added);
+                }
                 GrpcAttempt::Sent { future: service.call(request) }
             }
             Poll::Ready(Err(error)) => GrpcAttempt::Broken { error: Some(error.into()) },
@@ -167,7 +171,9 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                     Poll::Ready(Ok(())) => {
                         let timeout = header(plan, *rpc_timeout, *is_late, current);
                         let mut request = self.request.write(timeout);
-                        current.sending(request.headers_mut());
+                        if let Some(added) = current.sending() {
+                            add_headers(request.headers_mut(), *added);
+                        }
                         let future = self.handle.service().call(request);
                         attempt.set(GrpcAttempt::Sent { future });
                         continue;

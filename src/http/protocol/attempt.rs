@@ -7,7 +7,9 @@ use crate::http::failure::{BodyNotOpened, NoBody, Part};
 use crate::http::plan::HttpPlan;
 use crate::http::request::Replay;
 use crate::http::response::{DRAIN_TIME, EndedEarly, HttpResponseBody, Read, ReadExtent, ResponseReader};
-use crate::operation::{Current, Jitter, Name, Note, ObservedTransport, Observers, Protocol, Timer, until};
+use crate::operation::{
+    Current, Jitter, Name, Note, ObservedTransport, Observers, Protocol, Timer, add_headers, until,
+};
 use crate::transport::retry_after_in;
 use gax_retry::{AttemptKind, AttemptResult, HttpFailure, ServerDelay, StartedAttempt, retry_info_in_json};
 use http::StatusCode;
@@ -173,7 +175,9 @@ where
                         let error: BoxError = Box::new(NoBody);
                         return Poll::Ready(self.broken(plan, error, Part::Head, current));
                     };
-                    current.sending(request.headers_mut());
+                    if let Some(added) = current.sending() {
+                        add_headers(request.headers_mut(), *added);
+                    }
                     let future = self.service.call(request);
                     attempt.set(HttpAttempt::Sent { future });
                 }

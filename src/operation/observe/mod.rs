@@ -10,6 +10,7 @@ mod rare;
 mod summary;
 
 pub use headers::OutgoingHeaders;
+pub(crate) use headers::add_headers;
 pub use info::{OperationInfo, Transport};
 pub(crate) use observed::Observed;
 pub use observer::OperationObserver;

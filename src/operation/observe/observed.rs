@@ -129,14 +129,16 @@ impl Observed {
         }
     }
 
-    /// The request of an attempt goes out.
-    pub(crate) fn sending(&mut self, number: u32, headers: &mut HeaderMap) {
-        let Some(attempt) = self.started(number) else { return };
+    /// The request of an attempt goes out: the headers that are added to it.
+    pub(crate) fn sending(&mut self, number: u32) -> Option<Box<HeaderMap>> {
+        let attempt = self.started(number)?;
         let waited = self.clock.elapsed().saturating_sub(attempt.start());
+        let mut headers = HeaderMap::new();
         for observer in &self.observers {
-            observer.attempt_headers(&self.info, attempt, &mut OutgoingHeaders::new(headers));
+            observer.attempt_headers(&self.info, attempt, &mut OutgoingHeaders::new(&mut headers));
             observer.attempt_sent(&self.info, attempt, waited);
         }
+        (!headers.is_empty()).then(|| Box::new(headers))
     }
 
     /// The response of an attempt is the operation's. That is told once.

@@ -1,9 +1,7 @@
 //! Who is told of the operations of a client or layer.
 
-#[cfg(feature = "tables")]
 use super::info::full_method;
 use super::{OnRetry, OperationObserver, Retry};
-#[cfg(feature = "tables")]
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -12,19 +10,8 @@ use std::sync::Arc;
 #[derive(Clone, Default)]
 pub(crate) struct Observers {
     list: Vec<Arc<dyn OperationObserver>>,
-    registered: Registered,
-}
-
-/// Which methods were known before they were called.
-#[derive(Debug, Clone, Default)]
-enum Registered {
-    #[default]
-    All,
-    #[cfg(feature = "http")]
-    None,
-    /// These, as `package.Service/Method`.
-    #[cfg(feature = "tables")]
-    Named(HashSet<Box<str>>),
+    /// The methods that were known before they were called, as `package.Service/Method`; `None`: all.
+    registered: Option<HashSet<Box<str>>>,
 }
 
 impl Observers {
@@ -45,24 +32,17 @@ impl Observers {
     #[cfg(feature = "tables")]
     pub(crate) fn registering<'a>(&self, methods: impl IntoIterator<Item = &'a Box<str>>) -> Self {
         let named = methods.into_iter().map(|path| Box::from(full_method(path))).collect();
-        Self { list: self.list.clone(), registered: Registered::Named(named) }
+        Self { list: self.list.clone(), registered: Some(named) }
     }
 
     /// The same, where no method is known.
     #[cfg(feature = "http")]
     pub(crate) fn registering_none(&self) -> Self {
-        Self { list: self.list.clone(), registered: Registered::None }
+        Self { list: self.list.clone(), registered: Some(HashSet::new()) }
     }
 
-    #[cfg_attr(not(feature = "tables"), expect(unused_variables, reason = "a table alone names methods"))]
     pub(super) fn knows(&self, method: &str) -> bool {
-        match &self.registered {
-            Registered::All => true,
-            #[cfg(feature = "http")]
-            Registered::None => false,
-            #[cfg(feature = "tables")]
-            Registered::Named(named) => named.contains(full_method(method)),
-        }
+        self.registered.as_ref().is_none_or(|registered| registered.contains(full_method(method)))
     }
 
     pub(super) fn list(&self) -> &[Arc<dyn OperationObserver>] {

@@ -54,10 +54,8 @@ impl Rare {
     }
 
     #[cold]
-    pub(crate) fn sending(&mut self, number: u32, headers: &mut HeaderMap) {
-        if let Some(observed) = &mut self.observed {
-            observed.sending(number, headers);
-        }
+    pub(crate) fn sending(&mut self, number: u32) -> Option<Box<HeaderMap>> {
+        self.observed.as_mut()?.sending(number)
     }
 
     #[cold]

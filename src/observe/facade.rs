@@ -1,0 +1,87 @@
+//! Metrics by the facade `metrics`.
+
+use super::measure::{Attribute, Instruments, Measure, MetricNames, observe_by_measure};
+use super::metric::{GRPC, Metric, OTHERS};
+use super::{OperationInfo, OperationSummary};
+use gax_retry::{Attempt, StartedAttempt, StopReason};
+use metrics::{Key, Label, Level, Metadata, Unit, with_recorder};
+use std::fmt;
+use std::time::Duration;
+
+/// Measures operations and attempts by the facade [`metrics`], whose recorder the program installs.
+///
+/// [`LATENCY_BUCKETS`](super::LATENCY_BUCKETS) and [`COUNT_BUCKETS`](super::COUNT_BUCKETS) are the buckets that gRPC's
+/// metrics have; they are the recorder's to set.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+/// use tonic_gax::observe::{FacadeMetrics, MetricNames};
+/// use tonic_gax::{Code, RetrySettings, Retryer};
+///
+/// let metrics = FacadeMetrics::new(MetricNames::new().target("dns:///asset.example.com"));
+/// let settings = RetrySettings::builder().max_attempts(3).build()?;
+/// let retryer = Retryer::new(&settings, [Code::Unavailable]).observer(Arc::new(metrics));
+/// # drop(retryer);
+/// # Ok::<(), tonic_gax::SettingsError>(())
+/// ```
+pub struct FacadeMetrics {
+    measure: Measure<Facade>,
+}
+
+impl FacadeMetrics {
+    /// Metrics by these names. The recorder that is installed by now is told what they mean.
+    #[must_use]
+    pub fn new(names: MetricNames) -> Self {
+        with_recorder(|recorder| {
+            for metrics in [&GRPC, &OTHERS] {
+                for metric in metrics.counters() {
+                    recorder.describe_counter(
+                        metric.name.into(),
+                        Some(Unit::Count),
+                        metric.description.into(),
+                    );
+                }
+                for metric in metrics.histograms() {
+                    let unit = Some(unit(metric));
+                    recorder.describe_histogram(metric.name.into(), unit, metric.description.into());
+                }
+            }
+        });
+        Self { measure: Measure { names, instruments: Facade } }
+    }
+}
+
+impl fmt::Debug for FacadeMetrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FacadeMetrics").field("names", &self.measure.names).finish()
+    }
+}
+
+struct Facade;
+
+static METADATA: Metadata<'static> = Metadata::new("tonic_gax", Level::INFO, Some("tonic_gax"));
+
+fn unit(metric: &Metric) -> Unit {
+    if metric.unit == "s" { Unit::Seconds } else { Unit::Count }
+}
+
+fn key(metric: &Metric, attributes: &[Attribute]) -> Key {
+    let labels = attributes.iter().map(|(name, value)| Label::new(*name, value.clone().into_owned()));
+    Key::from_parts(metric.name, labels.collect::<Vec<_>>())
+}
+
+impl Instruments for Facade {
+    fn count(&self, metric: &'static Metric, attributes: &[Attribute]) {
+        let key = key(metric, attributes);
+        with_recorder(|recorder| recorder.register_counter(&key, &METADATA).increment(1));
+    }
+
+    fn record(&self, metric: &'static Metric, value: f64, attributes: &[Attribute]) {
+        let key = key(metric, attributes);
+        with_recorder(|recorder| recorder.register_histogram(&key, &METADATA).record(value));
+    }
+}
+
+observe_by_measure!(FacadeMetrics);

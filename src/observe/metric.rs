@@ -1,0 +1,120 @@
+//! Which metrics there are.
+
+/// The bounds of the buckets of latencies, in seconds (gRFC A66).
+pub const LATENCY_BUCKETS: [f64; 41] = [
+    0.0, 0.000_01, 0.000_05, 0.0001, 0.0003, 0.0006, 0.0008, 0.001, 0.002, 0.003, 0.004, 0.005, 0.006, 0.008,
+    0.01, 0.013, 0.016, 0.02, 0.025, 0.03, 0.04, 0.05, 0.065, 0.08, 0.1, 0.13, 0.16, 0.2, 0.25, 0.3, 0.4,
+    0.5, 0.65, 0.8, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0,
+];
+
+/// The bounds of the buckets of counts (gRFC A66).
+pub const COUNT_BUCKETS: [f64; 18] = [
+    0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0, 8192.0, 16384.0,
+    32768.0, 65536.0,
+];
+
+/// What a metric is called, and in what it is measured.
+#[derive(Debug)]
+pub(super) struct Metric {
+    pub(super) name: &'static str,
+    pub(super) unit: &'static str,
+    pub(super) description: &'static str,
+}
+
+/// The metrics of operations over gRPC, or over anything else.
+#[derive(Debug)]
+pub(super) struct Metrics {
+    pub(super) attempts: Metric,
+    pub(super) stops: Metric,
+    pub(super) attempt_duration: Metric,
+    pub(super) attempt_delay: Metric,
+    pub(super) call_duration: Metric,
+    pub(super) retries: Metric,
+    pub(super) transparent_retries: Metric,
+    pub(super) hedges: Metric,
+    pub(super) retry_delay: Metric,
+    pub(super) method: &'static str,
+    pub(super) target: &'static str,
+    pub(super) status: &'static str,
+    pub(super) attempt_type: &'static str,
+}
+
+impl Metrics {
+    pub(super) fn counters(&self) -> [&Metric; 2] {
+        [&self.attempts, &self.stops]
+    }
+
+    pub(super) fn histograms(&self) -> [&Metric; 7] {
+        let Self { attempt_duration, attempt_delay, call_duration, .. } = self;
+        let Self { retries, transparent_retries, hedges, retry_delay, .. } = self;
+        [attempt_duration, attempt_delay, call_duration, retries, transparent_retries, hedges, retry_delay]
+    }
+}
+
+const SECONDS: &str = "s";
+
+macro_rules! metrics {
+    ($prefix:literal) => {
+        Metrics {
+            attempts: Metric {
+                name: concat!($prefix, ".client.attempt.started"),
+                unit: "{attempt}",
+                description: "Attempts started, whether they have ended or not.",
+            },
+            stops: Metric {
+                name: concat!($prefix, ".client.call.stops"),
+                unit: "{call}",
+                description: "Calls that failed, by the reason why no further attempt was made.",
+            },
+            attempt_duration: Metric {
+                name: concat!($prefix, ".client.attempt.duration"),
+                unit: SECONDS,
+                description: "The time of an attempt, from its start to its end.",
+            },
+            attempt_delay: Metric {
+                name: concat!($prefix, ".client.attempt.delay.duration"),
+                unit: SECONDS,
+                description: "The time that an attempt waited until the transport took its request.",
+            },
+            call_duration: Metric {
+                name: concat!($prefix, ".client.call.duration"),
+                unit: SECONDS,
+                description: "The time of a call as its caller sees it: all attempts and delays.",
+            },
+            retries: Metric {
+                name: concat!($prefix, ".client.call.retries"),
+                unit: "{retry}",
+                description: "Retries of a call that had any.",
+            },
+            transparent_retries: Metric {
+                name: concat!($prefix, ".client.call.transparent_retries"),
+                unit: "{transparent_retry}",
+                description: "Transparent retries of a call that had any.",
+            },
+            hedges: Metric {
+                name: concat!($prefix, ".client.call.hedges"),
+                unit: "{hedge}",
+                description: "Hedges of a call that had any.",
+            },
+            retry_delay: Metric {
+                name: concat!($prefix, ".client.call.retry_delay"),
+                unit: SECONDS,
+                description: "The time of a call in which no attempt was active.",
+            },
+            method: concat!($prefix, ".method"),
+            target: concat!($prefix, ".target"),
+            status: concat!($prefix, ".status"),
+            attempt_type: concat!($prefix, ".attempt_type"),
+        }
+    };
+}
+
+/// Of gRPC, by the names of gRFC A66, A96 and A121, but for the reasons of failures, which no proposal has.
+pub(super) static GRPC: Metrics = {
+    let mut metrics = metrics!("grpc");
+    metrics.stops.name = OTHERS.stops.name;
+    metrics
+};
+
+/// Of anything else.
+pub(super) static OTHERS: Metrics = metrics!("gax");

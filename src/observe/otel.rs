@@ -1,0 +1,96 @@
+//! Metrics by the API of OpenTelemetry.
+
+use super::measure::{Attribute, Instruments, Measure, MetricNames, observe_by_measure};
+use super::metric::{COUNT_BUCKETS, GRPC, LATENCY_BUCKETS, Metric, Metrics, OTHERS};
+use super::{OperationInfo, OperationSummary};
+use gax_retry::{Attempt, StartedAttempt, StopReason};
+use opentelemetry::KeyValue;
+use opentelemetry::metrics::{Counter, Histogram, Meter};
+use std::collections::HashMap;
+use std::fmt;
+use std::time::Duration;
+
+/// Measures operations and attempts by OpenTelemetry's API. The meter is the program's: the global one is never taken.
+///
+/// Histograms advise the buckets of gRFC A66, [`LATENCY_BUCKETS`] and [`COUNT_BUCKETS`].
+///
+/// # Examples
+///
+/// ```
+/// use opentelemetry::metrics::MeterProvider;
+/// use std::sync::Arc;
+/// use tonic_gax::observe::{MetricNames, OtelMetrics};
+/// use tonic_gax::{Code, RetrySettings, Retryer};
+///
+/// # fn example(provider: &impl MeterProvider) -> Result<(), tonic_gax::SettingsError> {
+/// let metrics = OtelMetrics::new(&provider.meter("tonic-gax"), MetricNames::new());
+/// let settings = RetrySettings::builder().max_attempts(3).build()?;
+/// let retryer = Retryer::new(&settings, [Code::Unavailable]).observer(Arc::new(metrics));
+/// # drop(retryer);
+/// # Ok(())
+/// # }
+/// ```
+pub struct OtelMetrics {
+    measure: Measure<Meters>,
+}
+
+impl OtelMetrics {
+    /// Metrics of that meter, by these names.
+    #[must_use]
+    pub fn new(meter: &Meter, names: MetricNames) -> Self {
+        let mut meters = Meters { counters: HashMap::new(), histograms: HashMap::new() };
+        meters.add(meter, &GRPC);
+        meters.add(meter, &OTHERS);
+        Self { measure: Measure { names, instruments: meters } }
+    }
+}
+
+impl fmt::Debug for OtelMetrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OtelMetrics").field("names", &self.measure.names).finish()
+    }
+}
+
+/// An instrument for each name.
+struct Meters {
+    counters: HashMap<&'static str, Counter<u64>>,
+    histograms: HashMap<&'static str, Histogram<f64>>,
+}
+
+impl Meters {
+    fn add(&mut self, meter: &Meter, metrics: &'static Metrics) {
+        for metric in metrics.counters() {
+            let counter = || {
+                let builder = meter.u64_counter(metric.name);
+                builder.with_unit(metric.unit).with_description(metric.description).build()
+            };
+            self.counters.entry(metric.name).or_insert_with(counter);
+        }
+        for metric in metrics.histograms() {
+            let buckets = if metric.unit == "s" { LATENCY_BUCKETS.to_vec() } else { COUNT_BUCKETS.to_vec() };
+            let builder = meter.f64_histogram(metric.name).with_boundaries(buckets);
+            let histogram = builder.with_unit(metric.unit).with_description(metric.description).build();
+            self.histograms.insert(metric.name, histogram);
+        }
+    }
+}
+
+fn pairs(attributes: &[Attribute]) -> Vec<KeyValue> {
+    attributes.iter().map(|(name, value)| KeyValue::new(*name, value.clone())).collect()
+}
+
+impl Instruments for Meters {
+    fn count(&self, metric: &'static Metric, attributes: &[Attribute]) {
+        if let Some(counter) = self.counters.get(metric.name) {
+            counter.add(1, &pairs(attributes));
+        }
+    }
+
+    fn record(&self, metric: &'static Metric, value: f64, attributes: &[Attribute]) {
+        if let Some(histogram) = self.histograms.get(metric.name) {
+            histogram.record(value, &pairs(attributes));
+        }
+    }
+}
+
+observe_by_measure!(OtelMetrics);

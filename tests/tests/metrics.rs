@@ -1,0 +1,218 @@
+//! The metrics of operations, by OpenTelemetry's API and by the facade.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use bytes::Bytes;
+use gax_retry::{Code, RetrySettings};
+use http_body_util::Full;
+use metrics_util::debugging::{DebugValue, DebuggingRecorder};
+use opentelemetry::metrics::MeterProvider as _;
+use opentelemetry_sdk::metrics::data::{AggregatedMetrics, MetricData, ScopeMetrics};
+use opentelemetry_sdk::metrics::{InMemoryMetricExporter, PeriodicReader, SdkMeterProvider};
+use std::sync::Arc;
+use tonic::Status;
+use tonic_gax::observe::{
+    COUNT_BUCKETS, FacadeMetrics, LATENCY_BUCKETS, MetricNames, OperationObserver, OtelMetrics,
+};
+use tonic_gax::{HttpRetryLayer, Retryer};
+use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
+use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, ms};
+use tower_service::Service as _;
+
+fn settings() -> RetrySettings {
+    RetrySettings::builder().jittered(false).initial_retry_delay(ms(200)).max_attempts(3).build().unwrap()
+}
+
+/// A metric with its attributes, how many values it has and their sum.
+type Line = (String, u64, f64);
+
+fn line(name: &str, mut attributes: Vec<(String, String)>, count: u64, sum: f64) -> Line {
+    attributes.sort();
+    let attributes: Vec<_> = attributes.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    // Sums of a few decimal fractions, without what floats make of them.
+    (format!("{name}{{{}}}", attributes.join(",")), count, (sum * 1e6).round() / 1e6)
+}
+
+fn sorted(mut lines: Vec<Line>) -> Vec<Line> {
+    lines.sort_by(|left, right| left.0.cmp(&right.0));
+    lines
+}
+
+/// Collects what OpenTelemetry's SDK gets.
+struct Otel {
+    exporter: InMemoryMetricExporter,
+    provider: SdkMeterProvider,
+}
+
+impl Otel {
+    fn new() -> Self {
+        let exporter = InMemoryMetricExporter::default();
+        let reader = PeriodicReader::builder(exporter.clone()).build();
+        Self { exporter, provider: SdkMeterProvider::builder().with_reader(reader).build() }
+    }
+
+    fn observer(&self, names: MetricNames) -> Arc<dyn OperationObserver> {
+        Arc::new(OtelMetrics::new(&self.provider.meter("test"), names))
+    }
+
+    fn lines(&self) -> Vec<Line> {
+        self.provider.force_flush().unwrap();
+        let mut lines = Vec::new();
+        for metrics in self.exporter.get_finished_metrics().unwrap() {
+            for metric in metrics.scope_metrics().flat_map(ScopeMetrics::metrics) {
+                let pairs = |pairs: &mut dyn Iterator<Item = &opentelemetry::KeyValue>| -> Vec<_> {
+                    pairs.map(|pair| (pair.key.to_string(), pair.value.to_string())).collect()
+                };
+                match metric.data() {
+                    AggregatedMetrics::U64(MetricData::Sum(sum)) => {
+                        for point in sum.data_points() {
+                            let attributes = pairs(&mut point.attributes());
+                            lines.push(line(metric.name(), attributes, point.value(), 0.0));
+                        }
+                    }
+                    AggregatedMetrics::F64(MetricData::Histogram(histogram)) => {
+                        for point in histogram.data_points() {
+                            let expected =
+                                if metric.unit() == "s" { &LATENCY_BUCKETS[..] } else { &COUNT_BUCKETS };
+                            assert!(point.bounds().eq(expected.iter().copied()), "{}", metric.name());
+                            let attributes = pairs(&mut point.attributes());
+                            lines.push(line(metric.name(), attributes, point.count(), point.sum()));
+                        }
+                    }
+                    other => unreachable!("{other:?}"),
+                }
+            }
+        }
+        sorted(lines)
+    }
+}
+
+/// What a recorder of the facade has got.
+fn facade_lines(recorder: &DebuggingRecorder) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for (key, _, _, value) in recorder.snapshotter().snapshot().into_vec() {
+        let labels =
+            key.key().labels().map(|label| (label.key().to_owned(), label.value().to_owned())).collect();
+        let (count, sum) = match value {
+            DebugValue::Counter(count) => (count, 0.0),
+            DebugValue::Histogram(values) => {
+                let sum = values.iter().map(|value| value.into_inner()).sum();
+                (u64::try_from(values.len()).unwrap(), sum)
+            }
+            DebugValue::Gauge(_) => unreachable!("there are no gauges"),
+        };
+        lines.push(line(key.key().name(), labels, count, sum));
+    }
+    sorted(lines)
+}
+
+fn of(name: &str, count: u64, sum: f64) -> Line {
+    (name.to_owned(), count, sum)
+}
+
+/// A call that succeeds with its second attempt, and one that fails with its third: the first waits 200 ms, the other
+/// 400.
+async fn two_calls(stack: Stack, observer: Arc<dyn OperationObserver>) -> usize {
+    let script = Script::of([(ms(10), Reply::unavailable()), (ms(0), Reply::Serve)]);
+    let server = VirtualServer::start(script.then_always(ms(0), Reply::unavailable()));
+    let setup = Setup::new(settings()).observed(observer);
+    let mut caller = stack.caller(server.channel(), &setup);
+    caller.list(ListAssetsRequest::default()).await.unwrap();
+    caller.list(ListAssetsRequest::default()).await.unwrap_err();
+    server.log().arrivals().len()
+}
+
+fn expected() -> Vec<Line> {
+    let method = "grpc.method=google.cloud.asset.v1.AssetService/ListAssets";
+    let with = |name: &str, more: &str, count, sum| {
+        of(&format!("grpc.client.{name}{{{method}{more},grpc.target=dns:///assets}}"), count, sum)
+    };
+    let status = |name: &str, code: &str, count, sum| {
+        let more = format!("{{{method},grpc.status={code},grpc.target=dns:///assets}}");
+        of(&format!("grpc.client.{name}{more}"), count, sum)
+    };
+    let stops = format!(
+        "gax.client.call.stops{{gax.stop_reason=MAX_ATTEMPTS,{method},grpc.status=UNAVAILABLE,grpc.target=dns:///assets}}"
+    );
+    sorted(vec![
+        of(&stops, 1, 0.0),
+        with("attempt.started", "", 5, 0.0),
+        status("attempt.duration", "OK", 1, 0.0),
+        status("attempt.duration", "UNAVAILABLE", 4, 0.01),
+        status("call.duration", "OK", 1, 0.21),
+        status("call.duration", "UNAVAILABLE", 1, 0.4),
+        with("call.retries", "", 2, 3.0),
+        with("call.retry_delay", "", 2, 0.6),
+    ])
+}
+
+fn names() -> MetricNames {
+    MetricNames::new().target("dns:///assets")
+}
+
+#[tokio::test(start_paused = true)]
+async fn attempts_counted_are_attempts_arrived() {
+    for stack in Stack::ALL {
+        let otel = Otel::new();
+        let arrived = two_calls(stack, otel.observer(names())).await;
+        assert_eq!(arrived, 5, "{stack:?}");
+        assert_eq!(otel.lines(), expected(), "{stack:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_facade_gets_the_same() {
+    for stack in Stack::ALL {
+        let recorder = DebuggingRecorder::new();
+        let _guard = metrics::set_default_local_recorder(&recorder);
+        let observer = Arc::new(FacadeMetrics::new(names()));
+        assert_eq!(two_calls(stack, observer).await, 5, "{stack:?}");
+        assert_eq!(facade_lines(&recorder), expected(), "{stack:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn closures_and_http_have_names_of_their_own() {
+    let otel = Otel::new();
+    let retryer = Retryer::new(&settings(), [Code::Unavailable]).named("redis: SET");
+    let retryer = retryer.observer(otel.observer(MetricNames::new().attempt_types(true)));
+    retryer.run(|_| async { Err::<(), _>(Status::not_found("")) }).await.unwrap_err();
+    assert_eq!(
+        otel.lines(),
+        [
+            of("gax.client.attempt.duration{gax.method=redis: SET,gax.status=NOT_FOUND}", 1, 0.0),
+            of("gax.client.attempt.started{gax.attempt_type=original,gax.method=redis: SET}", 1, 0.0),
+            of("gax.client.call.duration{gax.method=redis: SET,gax.status=NOT_FOUND}", 1, 0.0),
+            of(
+                "gax.client.call.stops{gax.method=redis: SET,gax.status=NOT_FOUND,gax.stop_reason=NON_RETRYABLE}",
+                1,
+                0.0
+            ),
+        ]
+    );
+    // The paths of requests have no bound, so that they are no names unless the program says so.
+    for (names, method) in [
+        (MetricNames::new(), "other"),
+        (MetricNames::new().method_filter(|_| Some("GET /thing".into())), "GET /thing"),
+    ] {
+        let otel = Otel::new();
+        let (_server, connector) = FaultServer::in_memory(HttpScript::new([HttpAct::status(200)]));
+        let layer = HttpRetryLayer::new(&settings(), [Code::Unavailable]).observer(otel.observer(names));
+        let request = http::Request::get("http://server/thing").body(Full::<Bytes>::default()).unwrap();
+        layer.layer(FaultServer::full_client(connector)).call(request).await.unwrap();
+        let duration = format!("gax.client.call.duration{{gax.method={method},gax.status=OK}}");
+        assert!(otel.lines().contains(&of(&duration, 1, 0.0)), "{:?}", otel.lines());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_attempt_waits_for_its_transport_is_measured_on_request() {
+    let otel = Otel::new();
+    let observer = otel.observer(MetricNames::new().attempt_delays(true).attempt_types(true));
+    two_calls(Stack::Generated, observer).await;
+    let method = "grpc.method=google.cloud.asset.v1.AssetService/ListAssets";
+    let delays = format!("grpc.client.attempt.delay.duration{{grpc.delay_type=connecting,{method}}}");
+    let retries = format!("grpc.client.attempt.started{{grpc.attempt_type=retry,{method}}}");
+    let lines = otel.lines();
+    assert!(lines.contains(&of(&delays, 5, 0.0)), "{lines:?}");
+    assert!(lines.contains(&of(&retries, 3, 0.0)), "{lines:?}");
+}

@@ -1,0 +1,173 @@
+//! The spans and events of operations.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use gax_retry::{Code, RetrySettings};
+use std::fmt::{Debug, Write as _};
+use std::sync::{Arc, Mutex};
+use tonic::Status;
+use tonic_gax::Retryer;
+use tonic_gax::observe::TracingObserver;
+use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
+use tonic_gax_tests::{Recorder, Reply, Script, Setup, Stack, VirtualServer, ms};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Subscriber};
+use tracing_subscriber::layer::{Context, SubscriberExt as _};
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::{Layer, Registry};
+
+/// Writes down what comes from this library, a line a thing.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<String>>>);
+
+#[derive(Default)]
+struct Fields(String);
+
+impl Visit for Fields {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        write!(self.0, " {}={value:?}", field.name()).unwrap();
+    }
+}
+
+impl Lines {
+    fn push(&self, line: String) {
+        self.0.lock().unwrap().push(line);
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+}
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Lines {
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        let span = context.span(id).unwrap();
+        if span.metadata().target().starts_with("tonic_gax::") {
+            let parent = span.parent().map_or("nothing", |parent| parent.metadata().name());
+            let mut fields = Fields::default();
+            attributes.record(&mut fields);
+            self.push(format!("{} in {parent}:{}", span.name(), fields.0));
+        }
+    }
+
+    fn on_record(&self, id: &Id, record: &Record<'_>, context: Context<'_, S>) {
+        let mut fields = Fields::default();
+        record.record(&mut fields);
+        self.push(format!("{}:{}", context.span(id).unwrap().name(), fields.0));
+    }
+
+    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
+        if event.metadata().target().starts_with("tonic_gax::") {
+            let mut fields = Fields::default();
+            event.record(&mut fields);
+            let span = context.event_span(event).map_or("nothing", |span| span.metadata().name());
+            self.push(format!("{} in {span}:{}", event.metadata().level(), fields.0));
+        }
+    }
+
+    fn on_close(&self, id: Id, context: Context<'_, S>) {
+        let span = context.span(&id).unwrap();
+        if span.metadata().target().starts_with("tonic_gax::") {
+            self.push(format!("{} closes", span.name()));
+        }
+    }
+}
+
+fn settings() -> RetrySettings {
+    RetrySettings::builder()
+        .jittered(false)
+        .initial_retry_delay(ms(200))
+        .retry_delay_multiplier(2.0)
+        .total_timeout(ms(500))
+        .build()
+        .unwrap()
+}
+
+fn observer() -> TracingObserver {
+    TracingObserver::new()
+        .server_address("assets.test")
+        .propagator(|span, headers| headers.set("x-span", span.metadata().unwrap().name()))
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_operation_has_a_span_and_each_attempt_one_below_it() {
+    for stack in Stack::ALL {
+        let lines = Lines::default();
+        let _guard = tracing::subscriber::set_default(Registry::default().with(lines.clone()));
+        let server = VirtualServer::start(Script::of([(ms(10), Reply::unavailable())]));
+        let setup = Setup::new(settings()).observed(Arc::new(observer()));
+        stack.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await.unwrap();
+        let mut told = lines.take();
+        // Without descriptors a response may be a stream of one.
+        told.retain(|line| !line.contains("message received"));
+        let method = "google.cloud.asset.v1.AssetService/ListAssets";
+        let rpc = format!("otel.kind=\"client\" rpc.system.name=\"grpc\" rpc.method=\"{method}\"");
+        let attempt = |previous: u32| {
+            format!(
+                "attempt in operation: otel.name=Attempt.{method} {rpc} previous-rpc-attempts={previous} \
+                 transparent-retry=false hedge=false"
+            )
+        };
+        assert_eq!(
+            told,
+            [
+                format!("operation in nothing: otel.name=\"{method}\" {rpc} server.address=\"assets.test\""),
+                attempt(0),
+                "DEBUG in operation: message=failed; another attempt follows attempt=1 code=\"UNAVAILABLE\" \
+                 delay=Some(200ms)"
+                    .to_owned(),
+                "attempt: rpc.response.status_code=\"UNAVAILABLE\"".to_owned(),
+                "attempt: error.type=\"UNAVAILABLE\"".to_owned(),
+                "attempt closes".to_owned(),
+                attempt(1),
+                "attempt: rpc.response.status_code=\"OK\"".to_owned(),
+                "attempt closes".to_owned(),
+                "operation: rpc.response.status_code=\"OK\"".to_owned(),
+                "operation: attempts=2".to_owned(),
+                "operation closes".to_owned(),
+            ],
+            "{stack:?}"
+        );
+        let arrivals = server.log().arrivals();
+        assert!(arrivals.iter().all(|arrival| arrival.header("x-span") == Some("attempt")), "{stack:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_operation_that_failed_is_one_warning() {
+    let lines = Lines::default();
+    let _guard = tracing::subscriber::set_default(Registry::default().with(lines.clone()));
+    let retryer = Retryer::new(&settings(), [Code::Unavailable])
+        .named("redis: SET")
+        .observer(Arc::new(TracingObserver::new()))
+        .observer(Recorder::default().shared());
+    retryer.run(|_| async { Err::<(), _>(Status::unavailable("")) }).await.unwrap_err();
+    retryer.run(|_| async { Err::<(), _>(Status::not_found("")) }).await.unwrap_err();
+    let warnings: Vec<_> = lines.take().into_iter().filter(|line| line.starts_with("WARN")).collect();
+    assert_eq!(warnings.len(), 2);
+    assert_eq!(
+        warnings[0],
+        "WARN in operation: message=redis: SET failed with UNAVAILABLE after 2 attempts in 200ms: the total timeout \
+         leaves no time for another attempt; attempt 3 would have followed after 400ms method=\"redis: SET\" \
+         code=\"UNAVAILABLE\" attempts=2 stop_reason=\"TOTAL_TIMEOUT\""
+    );
+    assert!(
+        warnings[1]
+            .contains("redis: SET failed with NOT_FOUND after 1 attempt in 0ns: this error is not retried")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_operation_is_no_warning() {
+    let lines = Lines::default();
+    let _guard = tracing::subscriber::set_default(Registry::default().with(lines.clone()));
+    let retryer = Retryer::new(&settings(), [Code::Unavailable]).observer(Arc::new(TracingObserver::new()));
+    let run = retryer.run(|_| std::future::pending::<Result<(), Status>>());
+    assert!(tokio::time::timeout(ms(100), run).await.is_err());
+    let told = lines.take();
+    assert!(told.contains(
+        &"DEBUG in operation: message=cancelled after 100ms method=\"closure\" attempts=1".to_owned()
+    ));
+    assert!(!told.iter().any(|line| line.starts_with("WARN")), "{told:?}");
+    assert_eq!(told.last().unwrap(), "operation closes");
+}
