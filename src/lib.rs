@@ -17,9 +17,9 @@ mod transport;
 pub use closure::{ErrorCode, Retried, RetryError, Retryable, Retryer, retry, retry_blocking};
 pub use gax_retry::{
     Attempt, AttemptPlan, Backoff, BackoffStrategy, BatchingSettings, Cap, Code, CodeSet, Compatibility,
-    Hedging, HedgingError, IntoCodes, Jitter, LimitExceeded, Limits, MethodKind, NotAttempted, Override,
-    ParseCodeError, Policy, RetryBudget, RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError,
-    SettingsOverrides, SettingsProblem, StartedAttempt, StopReason, TimeRule,
+    Delivery, Hedging, HedgingError, IntoCodes, Jitter, LimitExceeded, Limits, MethodKind, NotAttempted,
+    Override, ParseCodeError, Policy, RetryBudget, RetryDelays, RetrySettings, RetrySettingsBuilder,
+    SettingsError, SettingsOverrides, SettingsProblem, StartedAttempt, StopReason, TimeRule,
 };
 #[cfg(feature = "http")]
 pub use gax_retry::{

@@ -6,8 +6,8 @@ use super::observe::{Observed, Observers, Rare, Transport};
 use super::protocol::{Current, Unsendable};
 use super::report::{Ledger, Name, Note, OperationReport};
 use gax_retry::{
-    Action, Attempt, AttemptKind, AttemptResult, Code, CommitPoint, End, JitterSource, Operation, Outcome,
-    Policy, StartedAttempt, Stop, ThreadJitter, World,
+    Action, Attempt, AttemptKind, AttemptResult, Code, CommitPoint, Delivery, End, JitterSource, Operation,
+    Outcome, Policy, StartedAttempt, Stop, ThreadJitter, World,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -211,7 +211,7 @@ impl InProgress {
         if self.operation.is_resending() {
             ledger.transparent_retries += 1;
         } else {
-            ledger.push(row);
+            ledger.push(row, result.delivery());
         }
     }
 
@@ -219,7 +219,7 @@ impl InProgress {
     #[cold]
     pub(super) fn cancelled(&mut self, policy: &Policy, number: u32) {
         if let Some(row) = self.row(policy, number, AttemptResult::failed(Code::Cancelled)) {
-            Ledger::of(&mut self.ledger).push(row);
+            Ledger::of(&mut self.ledger).push(row, Delivery::Unknown);
         }
         if let Some(rare) = &mut self.rare {
             rare.cancelled(number);
@@ -307,7 +307,7 @@ impl InProgress {
         let ledger = Arc::make_mut(&mut shared);
         ledger.method = name;
         if let Some(only) = only {
-            ledger.push(only);
+            ledger.push(only, Delivery::Unknown);
         }
         if let Some(cap) = cap {
             ledger.note(cap);
@@ -321,6 +321,7 @@ impl InProgress {
         if let Some(stop) = stop {
             ledger.stop_reason = Some(stop.reason());
             ledger.not_attempted = stop.not_attempted();
+            ledger.failed();
         }
         OperationReport::new(shared)
     }

@@ -1,6 +1,6 @@
 //! An HTTP/2 server written frame by frame, which does to a connection what no library would.
 
-use crate::MemoryConnector;
+use crate::{MemoryConnector, VirtualClock};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use std::collections::VecDeque;
@@ -22,6 +22,12 @@ pub enum RawFrame {
     Announce(u8),
     /// A good reply in full: headers, an empty message, `grpc-status: 0`.
     Good,
+    /// A status alone, with this pushback if there is one.
+    Status(u8, Option<&'static str>),
+    /// A status in trailers.
+    Trailers(u8),
+    /// A whole message of nothing.
+    Message,
     /// A part of a message.
     Data,
     /// The stream is reset for that reason.
@@ -59,8 +65,9 @@ struct State {
     /// What the server's first SETTINGS say.
     settings: Vec<u8>,
     plays: Mutex<VecDeque<Vec<RawFrame>>>,
-    /// The number of the connection of each request.
-    requests: Mutex<Vec<u32>>,
+    /// The number of the connection of each request, and when it came.
+    requests: Mutex<Vec<(u32, Duration)>>,
+    clock: VirtualClock,
 }
 
 impl RawServer {
@@ -77,7 +84,8 @@ impl RawServer {
 
     fn with_settings(settings: Vec<u8>, plays: impl IntoIterator<Item = Vec<RawFrame>>) -> Self {
         let plays = Mutex::new(plays.into_iter().collect());
-        let state = Arc::new(State { settings, plays, requests: Mutex::default() });
+        let state =
+            Arc::new(State { settings, plays, requests: Mutex::default(), clock: VirtualClock::start() });
         let pipes = Pipes::new();
         let mut accepted = pipes.incoming();
         let accepting = Arc::clone(&state);
@@ -124,6 +132,16 @@ impl RawServer {
     /// For each request, the number of the connection that it came over, from 1.
     #[must_use]
     pub fn requests(&self) -> Vec<u32> {
+        self.arrivals().into_iter().map(|(connection, _)| connection).collect()
+    }
+
+    /// When each request came.
+    #[must_use]
+    pub fn times(&self) -> Vec<Duration> {
+        self.arrivals().into_iter().map(|(_, time)| time).collect()
+    }
+
+    fn arrivals(&self) -> Vec<(u32, Duration)> {
         self.state.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -157,6 +175,12 @@ const CONTENT_LENGTH: &[u8] = b"\x00\x0econtent-length\x01";
 /// `grpc-status: 0`, written out.
 const TRAILERS: &[u8] = b"\x00\x0bgrpc-status\x010";
 
+/// A header written out, neither indexed nor compressed.
+fn header(name: &str, value: &str) -> Vec<u8> {
+    let length = |text: &str| u8::try_from(text.len()).unwrap();
+    [&[0, length(name)], name.as_bytes(), &[length(value)], value.as_bytes()].concat()
+}
+
 impl Connection {
     async fn run(mut self) -> io::Result<()> {
         let mut preface = [0; 24];
@@ -174,7 +198,11 @@ impl Connection {
                 SETTINGS if flags & ACK == 0 => self.frame(SETTINGS, ACK, 0, &[]).await?,
                 PING if flags & ACK == 0 => self.frame(PING, ACK, 0, &payload).await?,
                 HEADERS => {
-                    self.state.requests.lock().unwrap_or_else(PoisonError::into_inner).push(self.number);
+                    self.state
+                        .requests
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .push((self.number, self.state.clock.elapsed()));
                     if !self.play(u32::from_be_bytes(stream)).await? {
                         return Ok(());
                     }
@@ -199,6 +227,17 @@ impl Connection {
                     self.frame(DATA, 0, stream, &[0; 5]).await?;
                     self.frame(HEADERS, END_HEADERS | END_STREAM, stream, TRAILERS).await?;
                 }
+                RawFrame::Status(code, pushback) => {
+                    let pushback = pushback.map(|value| header("grpc-retry-pushback-ms", value));
+                    let status = header("grpc-status", &code.to_string());
+                    let headers = [RESPONSE, &status, &pushback.unwrap_or_default()].concat();
+                    self.frame(HEADERS, END_HEADERS | END_STREAM, stream, &headers).await?;
+                }
+                RawFrame::Trailers(code) => {
+                    let trailers = header("grpc-status", &code.to_string());
+                    self.frame(HEADERS, END_HEADERS | END_STREAM, stream, &trailers).await?;
+                }
+                RawFrame::Message => self.frame(DATA, 0, stream, &[0; 5]).await?,
                 RawFrame::Data => self.frame(DATA, 0, stream, &[0, 0, 0, 0, 9, 1]).await?,
                 RawFrame::Reset(reason) => {
                     self.frame(RST_STREAM, 0, stream, &reason.to_be_bytes()).await?;

@@ -41,8 +41,8 @@ pub enum Outcome {
     Failed(Code),
 }
 
-/// How far the request got.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+/// How far the request got. What is farther is greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[non_exhaustive]
 pub enum Delivery {
     /// It never left the client.

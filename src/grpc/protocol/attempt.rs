@@ -10,7 +10,7 @@ use crate::grpc::transport::{ServiceHandle, ready_now};
 use crate::operation::{
     Current, Jitter, Name, ObservedTransport, Observers, Protocol, Unsendable, add_headers, until,
 };
-use gax_retry::{AttemptKind, AttemptResult, CommitPoint, Seen, StartedAttempt};
+use gax_retry::{AttemptKind, AttemptResult, CommitPoint, Delivery, Seen, StartedAttempt};
 use http::HeaderValue;
 use pin_project_lite::pin_project;
 use std::pin::Pin;
@@ -255,7 +255,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
             AttemptProj::Ready { .. } => {
                 // A place in the service's queue must not be held through a delay.
                 self.handle.renew();
-                Seen::Nothing
+                return self.timed_out(plan, Seen::Nothing, current).with_delivery(Delivery::NotSent);
             }
             AttemptProj::Collecting { .. } => Seen::Headers,
             AttemptProj::Suspected { suspect, .. } => match suspect.take() {

@@ -79,7 +79,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         if let Some(problem) = problem {
             current.note(Note::CannotConnect(problem));
             if !problem.may_recover() {
-                return Bad::Ended(self.hopeless(plan, failure));
+                return Bad::Ended(self.hopeless(plan, failure).with_delivery(Delivery::NotSent));
             }
         }
         if classification.code == Code::DeadlineExceeded && time_is_up(current) {
@@ -101,6 +101,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         Bad::Ended(match classification.reach {
             Reach::NeverSent => result.with_delivery(Delivery::NotSent).with_resend(Resend::Lost),
             Reach::Refused => result.with_delivery(Delivery::NotProcessed).with_resend(Resend::Refused),
+            Reach::Unconnected => result.with_delivery(Delivery::NotSent),
             Reach::MaybeSent => result,
             Reach::ChannelClosed => result.with_retry(RetryFact::No(StopReason::ChannelClosed)),
         })

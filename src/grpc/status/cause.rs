@@ -16,6 +16,8 @@ pub(crate) enum Reach {
     NeverSent,
     /// The server said that it has not looked at it: `REFUSED_STREAM`, or a GOAWAY below its stream.
     Refused,
+    /// There was no connection to send it over.
+    Unconnected,
     /// It may have been carried out.
     MaybeSent,
     /// The channel under the client is gone for good, and takes no request any more.
@@ -70,7 +72,7 @@ fn from_chain(error: &(dyn Error + 'static)) -> Classification {
         }
         if current.is::<tonic::ConnectError>() {
             // No transparent retry: a server that is down is met with back-off.
-            return Classification::new(Code::Unavailable, Reach::MaybeSent);
+            return Classification::new(Code::Unavailable, Reach::Unconnected);
         }
         if current.is::<tower::buffer::error::Closed>() || current.is::<tower::buffer::error::ServiceError>()
         {

@@ -1,7 +1,7 @@
 //! The error of an operation.
 
 use super::operation_report::OperationReport;
-use gax_retry::StopReason;
+use gax_retry::{Delivery, StopReason};
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -35,6 +35,30 @@ impl OperationError {
     #[must_use]
     pub fn report(&self) -> &OperationReport {
         &self.report
+    }
+
+    /// How far the request got, over all attempts.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::{Delivery, OperationError};
+    ///
+    /// fn is_safe_to_repeat(status: &tonic::Status) -> bool {
+    ///     OperationError::of(status).is_some_and(|error| error.delivery() < Delivery::Unknown)
+    /// }
+    /// # assert!(!is_safe_to_repeat(&tonic::Status::unavailable("")));
+    /// ```
+    #[must_use]
+    pub fn delivery(&self) -> Delivery {
+        self.report.delivery()
+    }
+
+    /// Whether the server may have carried the request out, although the operation failed: an attempt was sent, and no
+    /// server said that it had not looked at it.
+    #[must_use]
+    pub fn may_have_been_applied(&self) -> bool {
+        self.delivery() == Delivery::Unknown
     }
 
     /// Why no further attempt was made.

@@ -2,7 +2,7 @@
 
 use super::rows::Rows;
 use super::{Detail, Name, Note};
-use gax_retry::{Attempt, NotAttempted, StopReason};
+use gax_retry::{Attempt, Code, Delivery, NotAttempted, StopReason};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -14,6 +14,10 @@ pub(crate) struct Ledger {
     pub(crate) stop_reason: Option<StopReason>,
     pub(crate) not_attempted: Option<NotAttempted>,
     pub(crate) transparent_retries: u32,
+    /// How far the request got, over all attempts.
+    pub(super) delivery: Delivery,
+    /// The same without the attempt that ended last.
+    earlier_delivery: Delivery,
     pub(super) detail: Option<Detail>,
     pub(super) notes: Vec<Note>,
 }
@@ -37,13 +41,28 @@ impl Ledger {
             stop_reason: None,
             not_attempted: None,
             transparent_retries: 0,
+            delivery: Delivery::NotSent,
+            earlier_delivery: Delivery::NotSent,
             detail: None,
             notes: Vec::new(),
         }
     }
 
-    pub(crate) fn push(&mut self, attempt: Attempt) {
+    pub(crate) fn push(&mut self, attempt: Attempt, delivery: Delivery) {
         self.attempts.push(attempt);
+        self.earlier_delivery = self.delivery;
+        self.delivery = self.delivery.max(delivery);
+    }
+
+    /// The operation has failed. A condition that does not hold may have held for an attempt before, whose response was
+    /// lost.
+    pub(crate) fn failed(&mut self) {
+        let is_refused = self.attempts().last().is_some_and(|last| {
+            matches!(last.code(), Code::FailedPrecondition | Code::Aborted | Code::AlreadyExists)
+        });
+        if is_refused && self.earlier_delivery == Delivery::Unknown {
+            self.note(Note::EarlierAttemptMayHaveSucceeded);
+        }
     }
 
     /// Puts attempts that overlapped into the order in which they were sent.

@@ -26,6 +26,9 @@ pub enum Note {
     /// tonic reported CANCELLED or the server reset the stream, but the attempt's time was up: it
     /// counts as `DEADLINE_EXCEEDED`.
     CountedAsDeadlineExceeded,
+    /// The server found a condition of the request not to hold (`FAILED_PRECONDITION`, `ABORTED`, `ALREADY_EXISTS`), and an
+    /// attempt before, whose response was lost, may have been carried out: that can be why.
+    EarlierAttemptMayHaveSucceeded,
     /// The response breaks the rules of HTTP or gRPC, so that it can't be read: the operation ended there,
     /// whatever codes are retryable.
     UnreadableResponse,
@@ -44,6 +47,7 @@ impl fmt::Display for Note {
             Note::HedgeWithheld => "a hedge was withheld: the retry budget was used up",
             Note::AttemptsCapped => "no more than five attempts are made, as gRPC's rules have it",
             Note::CountedAsDeadlineExceeded => "the attempt's time was up: counted as DEADLINE_EXCEEDED",
+            Note::EarlierAttemptMayHaveSucceeded => "an earlier attempt may have succeeded",
             Note::UnreadableResponse => "the response can't be read: not retried, whatever its code",
             Note::CannotConnect(problem) => return problem.fmt(f),
         })

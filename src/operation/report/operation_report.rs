@@ -3,7 +3,7 @@
 use super::rows::parts;
 use super::{Detail, Ledger, Name, Note};
 use gax_retry::__private::{AttemptTable, Human};
-use gax_retry::{Attempt, Code, NotAttempted, StopReason};
+use gax_retry::{Attempt, Code, Delivery, NotAttempted, StopReason};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -93,7 +93,7 @@ impl OperationReport {
             Held::Shared(ledger) => Arc::unwrap_or_clone(ledger),
             Held::Plain { method, attempt } => {
                 let mut ledger = Ledger::new(method);
-                ledger.push(attempt);
+                ledger.push(attempt, Delivery::Unknown);
                 ledger
             }
         }
@@ -166,6 +166,12 @@ impl OperationReport {
         self.attempts().last().map_or(Duration::ZERO, Attempt::end)
     }
 
+    /// How far the request got, over all attempts: whether the server can have carried it out.
+    #[must_use]
+    pub fn delivery(&self) -> Delivery {
+        self.ledger().map_or(Delivery::Unknown, |ledger| ledger.delivery)
+    }
+
     /// How often a request that never reached a server was sent again at once. That is no attempt, and costs no
     /// delay (gRFC A6, "transparent retries"). There are at most three between two attempts, and one more in an
     /// operation for a request that a server refused to look at. Over HTTP there is also one between two
@@ -182,10 +188,13 @@ impl OperationReport {
         let noun = if count == 1 { "attempt" } else { "attempts" };
         let outcome = if self.stop_reason().is_some() { "failed" } else { "succeeded" };
         write!(f, "{} {outcome} after {count} {noun} in {}", self.name(), Human(self.elapsed()))?;
-        match self.stop_reason() {
-            Some(reason) => write!(f, " ({reason})"),
-            None => Ok(()),
+        if let Some(reason) = self.stop_reason() {
+            write!(f, " ({reason})")?;
         }
+        if self.notes().contains(&Note::EarlierAttemptMayHaveSucceeded) {
+            write!(f, "; {}", Note::EarlierAttemptMayHaveSucceeded)?;
+        }
+        Ok(())
     }
 
     /// The attempts as people read them, and what else there is to tell.

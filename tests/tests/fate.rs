@@ -1,0 +1,83 @@
+//! Whether an operation that failed may have been carried out.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use gax_retry::{Code, Delivery, RetrySettings};
+use tonic::Status;
+use tonic_gax::testing::{Reply, Script, pipes};
+use tonic_gax::{Note, OperationError, RequestExt as _};
+use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
+use tonic_gax_tests::{Setup, Stack, VirtualServer, ms};
+
+fn setup() -> Setup {
+    let settings =
+        RetrySettings::builder().max_attempts(3).initial_retry_delay(ms(10)).initial_rpc_timeout(ms(100));
+    Setup::new(settings.jittered(false).build().unwrap())
+}
+
+fn error(status: &Status) -> &OperationError {
+    OperationError::of(status).unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_was_sent_may_have_been_carried_out() {
+    const REFUSED_STREAM: u32 = 7;
+    let refused = Reply::Reset(REFUSED_STREAM);
+    for (replies, expected) in [
+        (vec![Reply::unavailable()], Delivery::Unknown),
+        (vec![Reply::Hang], Delivery::Unknown),
+        (vec![Reply::Close], Delivery::Unknown),
+        (vec![refused.clone(); 9], Delivery::NotProcessed),
+        (vec![refused.clone(), refused, Reply::unavailable()], Delivery::Unknown),
+    ] {
+        for stack in Stack::ALL {
+            let script = Script::at_once(replies.clone()).then_always(ms(0), replies.last().unwrap().clone());
+            let server = VirtualServer::start(script);
+            let status = stack
+                .caller(server.channel(), &setup())
+                .list(ListAssetsRequest::default())
+                .await
+                .unwrap_err();
+            assert_eq!(error(&status).delivery(), expected, "{stack:?} {replies:?}");
+            assert_eq!(error(&status).may_have_been_applied(), expected == Delivery::Unknown);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_without_a_connection_or_time_was_not_sent() {
+    for stack in Stack::ALL {
+        let (channel, incoming) = pipes();
+        drop(incoming);
+        let status = stack.caller(channel, &setup()).list(ListAssetsRequest::default()).await.unwrap_err();
+        assert_eq!(error(&status).report().attempts().len(), 3, "{stack:?}");
+        assert_eq!(error(&status).delivery(), Delivery::NotSent, "{stack:?}");
+        let server = VirtualServer::start(Script::new());
+        let late = tonic::Request::new(ListAssetsRequest::default())
+            .with_call_options(tonic_gax::CallOptions::new().timeout(ms(0)));
+        let status = stack.caller(server.channel(), &setup()).list(late).await.unwrap_err();
+        assert_eq!(error(&status).delivery(), Delivery::NotSent, "{stack:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_condition_that_fails_a_second_time_may_be_the_firsts_doing() {
+    let conflict = Reply::code(tonic::Code::FailedPrecondition);
+    let note = [Note::EarlierAttemptMayHaveSucceeded];
+    for (replies, expected) in [
+        (vec![Reply::Hang, conflict.clone()], note.as_slice()),
+        (vec![Reply::unavailable(), Reply::code(tonic::Code::Aborted)], &note),
+        (vec![Reply::Hang, Reply::code(tonic::Code::NotFound)], &[]),
+        (vec![conflict], &[]),
+    ] {
+        for stack in Stack::ALL {
+            let server = VirtualServer::start(Script::at_once(replies.clone()));
+            let setup = setup().retrying([Code::Unavailable, Code::DeadlineExceeded]);
+            let status =
+                stack.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await.unwrap_err();
+            let error = error(&status);
+            assert_eq!(error.report().notes(), expected, "{stack:?} {replies:?}");
+            let says = error.to_string().ends_with("; an earlier attempt may have succeeded");
+            assert_eq!(says, !expected.is_empty(), "{error}");
+        }
+    }
+}
