@@ -1,5 +1,6 @@
 //! What a protocol tells of an attempt that has ended.
 
+use crate::nanos::{FOREVER, bounded, limited};
 use crate::{Code, ServerDelay, StopReason};
 use std::time::Duration;
 
@@ -25,8 +26,12 @@ pub struct AttemptResult {
     pub(super) retry: RetryFact,
     pub(super) idempotent: bool,
     pub(super) replayable: bool,
-    pub(super) server_delay: ServerDelay,
-    pub(super) ended_at: Option<Duration>,
+    asks: Asks,
+    /// The delay that the server asks for: in two parts, beside the small fields above, it takes less than a `Duration`.
+    delay_seconds: u64,
+    delay_nanos: u32,
+    /// In nanoseconds since the operation's start; [`FOREVER`] is just now.
+    end: u64,
 }
 
 /// How an attempt ended.
@@ -97,6 +102,15 @@ pub enum RetryFact {
     No(StopReason),
 }
 
+/// What a server asks for, but for how long: apart from the time it takes a byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asks {
+    Nothing,
+    AtLeast,
+    Exactly,
+    Never,
+}
+
 impl AttemptResult {
     fn new(outcome: Outcome) -> Self {
         Self {
@@ -107,8 +121,10 @@ impl AttemptResult {
             retry: RetryFact::ByCode,
             idempotent: true,
             replayable: true,
-            server_delay: ServerDelay::None,
-            ended_at: None,
+            asks: Asks::Nothing,
+            delay_seconds: 0,
+            delay_nanos: 0,
+            end: FOREVER,
         }
     }
 
@@ -131,7 +147,7 @@ impl AttemptResult {
     /// When it ended, counted from the operation's start; now unless said. The wait before the next attempt counts
     /// from then, so that what the protocol did meanwhile is part of it.
     pub fn with_end(self, ended_at: Duration) -> Self {
-        Self { ended_at: Some(ended_at), ..self }
+        Self { end: limited(ended_at), ..self }
     }
 
     /// The same, but that it ended with that code.
@@ -172,7 +188,13 @@ impl AttemptResult {
 
     /// What the server asks for; nothing unless said.
     pub fn with_server_delay(self, server_delay: ServerDelay) -> Self {
-        Self { server_delay, ..self }
+        let (asks, delay) = match server_delay {
+            ServerDelay::None => (Asks::Nothing, Duration::ZERO),
+            ServerDelay::AtLeast(delay) => (Asks::AtLeast, delay),
+            ServerDelay::Exactly(delay) => (Asks::Exactly, delay),
+            ServerDelay::Never => (Asks::Never, Duration::ZERO),
+        };
+        Self { asks, delay_seconds: delay.as_secs(), delay_nanos: delay.subsec_nanos(), ..self }
     }
 
     /// Whether the request may be sent again, as far as what it does is concerned.
@@ -180,10 +202,21 @@ impl AttemptResult {
         self.idempotent || self.delivery != Delivery::Unknown
     }
 
+    /// What the server asks for.
+    pub(super) fn server_delay(self) -> ServerDelay {
+        let delay = Duration::new(self.delay_seconds, self.delay_nanos);
+        match self.asks {
+            Asks::Nothing => ServerDelay::None,
+            Asks::AtLeast => ServerDelay::AtLeast(delay),
+            Asks::Exactly => ServerDelay::Exactly(delay),
+            Asks::Never => ServerDelay::Never,
+        }
+    }
+
     /// When it ended, if that was not just now.
     #[must_use]
     pub fn ended_at(self) -> Option<Duration> {
-        self.ended_at
+        bounded(self.end)
     }
 
     /// How it ended.

@@ -66,7 +66,7 @@ impl Event {
         if follow_up == FollowUp::Resend {
             return;
         }
-        let asked = policy.heeded(result.server_delay);
+        let asked = policy.heeded(result.server_delay());
         if asked != ServerDelay::None && matches!(result.outcome, Outcome::Failed(_)) {
             tell(Event::PushbackReceived(attempt.clone(), asked));
         }

@@ -20,7 +20,7 @@ pub(super) fn pass(
         return Err(StopReason::Committed);
     }
     let retryable = policy.retryable(code, result.retry);
-    let never = policy.heeded(result.server_delay) == ServerDelay::Never;
+    let never = policy.heeded(result.server_delay()) == ServerDelay::Never;
     if let Some(budget) = &policy.budget
         && (retryable.is_ok() || never)
     {

@@ -61,13 +61,27 @@ use std::time::Duration;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Operation {
-    /// The caller's own deadline in nanoseconds, or [`FOREVER`].
-    bound: u64,
+    known: Known,
+}
+
+/// What is known of it.
+#[derive(Debug, Clone, PartialEq)]
+enum Known {
+    /// Nothing has gone wrong.
+    Early {
+        /// The caller's own deadline in nanoseconds, or [`FOREVER`].
+        bound: u64,
+        stage: Stage,
+    },
     /// All that an operation whose first attempt succeeds has no use for; it is made when something goes wrong,
     /// since an operation is moved about with the future of every call.
-    past: Option<Box<State>>,
-    /// How far it has come, as long as there is no past.
-    stage: Stage,
+    Late(Box<Past>),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Past {
+    bound: u64,
+    state: State,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +104,8 @@ impl Operation {
     #[inline]
     #[must_use]
     pub fn begin(policy: &Policy, bound: Option<Duration>) -> Self {
-        let mut operation = Self { bound: nanos_or_forever(bound), past: None, stage: Stage::Begun };
+        let known = Known::Early { bound: nanos_or_forever(bound), stage: Stage::Begun };
+        let mut operation = Self { known };
         if policy.hedging.is_some() {
             operation.past(policy);
         }
@@ -100,18 +115,19 @@ impl Operation {
     /// The fact, before the first action, that the first attempt can go out only now: its request had to be read
     /// first.
     pub fn late(&mut self, policy: &Policy, now: Duration) {
-        self.past = Some(Box::new(State::before_first(policy, now)));
+        let bound = self.bound();
+        self.known = Known::Late(Box::new(Past { bound, state: State::before_first(policy, now) }));
     }
 
     /// The fact, before the first action, that the request can't be made.
     pub fn unsendable(&mut self, policy: &Policy) {
-        self.past(policy).unsendable();
+        self.past(policy).state.unsendable();
     }
 
     /// The time at which the operation is over, whatever happens; `None`: no limit of time is set.
     #[must_use]
     pub fn time_limit(&self, policy: &Policy) -> Option<Duration> {
-        let limit = policy.rules.time_limit().min(self.bound);
+        let limit = policy.rules.time_limit().min(self.bound());
         (limit != FOREVER).then(|| Duration::from_nanos(limit))
     }
 
@@ -119,22 +135,22 @@ impl Operation {
     #[inline]
     #[must_use]
     pub fn attempt(&self, policy: &Policy, number: u32) -> Option<StartedAttempt> {
-        match &self.past {
-            Some(past) => past.in_flight(number),
-            None => self.first(policy).filter(|first| first.number() == number),
+        match &self.known {
+            Known::Late(past) => past.state.in_flight(number),
+            Known::Early { .. } => self.first(policy).filter(|first| first.number() == number),
         }
     }
 
     /// Whether the attempt that ended last is made once more as if it had never been.
     #[must_use]
     pub fn is_resending(&self) -> bool {
-        self.past.as_ref().is_some_and(|past| past.is_resending())
+        self.state().is_some_and(State::is_resending)
     }
 
     /// What comes after the attempt that ended last, before anything else is done.
     pub(super) fn follow_up(&self) -> FollowUp {
-        match &self.past {
-            Some(past) => past.follow_up(),
+        match self.state() {
+            Some(state) => state.follow_up(),
             None => FollowUp::End(End::Reply(1)),
         }
     }
@@ -143,21 +159,20 @@ impl Operation {
     /// the detour. `None`: `next` knows more.
     #[inline]
     pub fn send_first(&mut self, policy: &Policy) -> Option<StartedAttempt> {
-        if self.past.is_some() || self.stage != Stage::Begun {
-            return None;
-        }
-        let first = self.first(policy)?;
-        self.stage = Stage::First;
+        let Known::Early { bound, stage: stage @ Stage::Begun } = &mut self.known else { return None };
+        let first = first(policy, *bound)?;
+        *stage = Stage::First;
         Some(first)
     }
 
     /// The next thing to do.
     #[inline]
     pub fn next(&mut self, policy: &Policy, world: &mut impl World) -> Action {
-        if let Some(past) = &mut self.past {
-            return past.next(policy, self.bound, world);
-        }
-        match self.stage {
+        let stage = match &mut self.known {
+            Known::Late(past) => return past.state.next(policy, past.bound, world),
+            Known::Early { stage, .. } => stage,
+        };
+        match *stage {
             Stage::Begun => {
                 if let Some(first) = self.send_first(policy) {
                     return Action::Send(first);
@@ -168,13 +183,13 @@ impl Operation {
                 deadline => return Action::Wait(deadline),
             },
             Stage::Replied => {
-                self.stage = Stage::Finished;
+                *stage = Stage::Finished;
                 return Action::Finish(End::Reply(1));
             }
             Stage::Finished => return Action::Wait(None),
         }
-        let bound = self.bound;
-        self.past(policy).next(policy, bound, world)
+        let past = self.past(policy);
+        past.state.next(policy, past.bound, world)
     }
 
     /// When [`next`](Self::next) has something new to say although nothing happens meanwhile: the earliest
@@ -182,76 +197,89 @@ impl Operation {
     #[inline]
     #[must_use]
     pub fn wake_at(&self, policy: &Policy) -> Option<Duration> {
-        match (&self.past, self.stage) {
-            (Some(past), _) => past.wake_at(),
-            (None, Stage::First | Stage::Committed) => self.first(policy)?.expires_at(),
-            (None, Stage::Begun | Stage::Replied | Stage::Finished) => None,
+        match &self.known {
+            Known::Late(past) => past.state.wake_at(),
+            Known::Early { bound, stage: Stage::First | Stage::Committed } => {
+                first(policy, *bound)?.expires_at()
+            }
+            Known::Early { stage: Stage::Begun | Stage::Replied | Stage::Finished, .. } => None,
         }
     }
 
     /// The fact that an attempt has ended. One that was cancelled, or never made, changes nothing.
     #[inline]
     pub fn ended(&mut self, policy: &Policy, attempt: u32, result: AttemptResult, world: &mut impl World) {
-        let first =
-            matches!((&self.past, self.stage), (None, Stage::First | Stage::Committed)) && attempt == 1;
-        if first && result.outcome == Outcome::Done {
+        if let Known::Early { stage: stage @ (Stage::First | Stage::Committed), .. } = &mut self.known
+            && attempt == 1
+            && result.outcome == Outcome::Done
+        {
             policy.succeeded(world);
-            self.stage = Stage::Replied;
+            *stage = Stage::Replied;
             return;
         }
-        let bound = self.bound;
-        self.past(policy).ended(policy, bound, attempt, result, world);
+        let past = self.past(policy);
+        past.state.ended(policy, past.bound, attempt, result, world);
     }
 
     /// The fact that so much of an attempt's response has come in. If the policy commits there, the other
     /// attempts in flight are cancelled and no further one is made. Returns whether this committed the operation.
     pub fn committed(&mut self, policy: &Policy, attempt: u32, point: CommitPoint) -> bool {
-        match (&mut self.past, self.stage) {
+        match &mut self.known {
             _ if point < policy.commits_at => false,
-            (Some(past), _) => past.committed(attempt),
-            (None, Stage::First) if attempt == 1 => {
-                self.stage = Stage::Committed;
+            Known::Late(past) => past.state.committed(attempt),
+            Known::Early { stage: stage @ Stage::First, .. } if attempt == 1 => {
+                *stage = Stage::Committed;
                 true
             }
-            (None, _) => false,
+            Known::Early { .. } => false,
         }
     }
 
     /// The fact that the request can't be sent while an attempt is in flight: no hedge follows.
     pub fn close_hedges(&mut self) {
-        if let Some(past) = &mut self.past {
-            past.close_hedges();
+        if let Known::Late(past) = &mut self.known {
+            past.state.close_hedges();
         }
     }
 
     /// Whether a hedge was due and the retry budget did not allow it.
     #[must_use]
     pub fn has_withheld_hedges(&self) -> bool {
-        self.past.as_ref().is_some_and(|past| past.has_withheld_hedges())
+        self.state().is_some_and(State::has_withheld_hedges)
     }
 
     /// The fact that the caller wants no result any more.
     pub fn cancelled(&mut self, policy: &Policy) {
-        self.past(policy).cancelled();
+        self.past(policy).state.cancelled();
+    }
+
+    /// The caller's own deadline in nanoseconds.
+    fn bound(&self) -> u64 {
+        match &self.known {
+            Known::Early { bound, .. } => *bound,
+            Known::Late(past) => past.bound,
+        }
+    }
+
+    /// What has happened so far, if anything has gone wrong.
+    fn state(&self) -> Option<&State> {
+        match &self.known {
+            Known::Early { .. } => None,
+            Known::Late(past) => Some(&past.state),
+        }
     }
 
     /// The first attempt as it goes out, or went out, without delay; `None`: there is no time for it.
     #[inline]
     fn first(&self, policy: &Policy) -> Option<StartedAttempt> {
-        let first = policy.first.ok()?;
-        match self.bound {
-            0 => None,
-            FOREVER => Some(first),
-            bound => Some(first.within(bound)),
-        }
+        first(policy, self.bound())
     }
 
     /// What has happened so far, spelled out.
     #[cold]
-    fn past(&mut self, policy: &Policy) -> &mut State {
-        let (bound, stage, first) = (self.bound, self.stage, self.first(policy));
-        self.past.get_or_insert_with(|| {
-            Box::new(match (stage, first) {
+    fn past(&mut self, policy: &Policy) -> &mut Past {
+        if let Known::Early { bound, stage } = self.known {
+            let state = match (stage, first(policy, bound)) {
                 (Stage::First, Some(first)) => State::after_first(policy, bound, first, None),
                 (Stage::Committed, Some(first)) => State::after_first(policy, bound, first, Some(1)),
                 (Stage::Replied, _) => State::ended_with(policy, End::Reply(1), false),
@@ -259,8 +287,24 @@ impl Operation {
                 (Stage::Begun | Stage::First | Stage::Committed, _) => {
                     State::before_first(policy, Duration::ZERO)
                 }
-            })
-        })
+            };
+            self.known = Known::Late(Box::new(Past { bound, state }));
+        }
+        match &mut self.known {
+            Known::Late(past) => past,
+            Known::Early { .. } => unreachable!("it was made late just now"),
+        }
+    }
+}
+
+/// The first attempt as it goes out, or went out, without delay; `None`: there is no time for it.
+#[inline]
+fn first(policy: &Policy, bound: u64) -> Option<StartedAttempt> {
+    let first = policy.first.ok()?;
+    match bound {
+        0 => None,
+        FOREVER => Some(first),
+        bound => Some(first.within(bound)),
     }
 }
 
@@ -297,6 +341,6 @@ mod tests {
         operation.ended(&policy, 1, AttemptResult::done(), &mut clock);
         assert_eq!(operation.next(&policy, &mut clock), Action::Finish(End::Reply(1)));
         assert_eq!(operation.next(&policy, &mut clock), Action::Wait(None));
-        assert_eq!(operation.past, None);
+        assert_eq!(operation.state(), None);
     }
 }

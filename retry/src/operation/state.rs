@@ -254,7 +254,14 @@ impl State {
             }
             Outcome::NotDone => {
                 policy.succeeded(world);
-                self.follow(policy, bound, AttemptKind::Poll, result.server_delay, result.ended_at, world);
+                self.follow(
+                    policy,
+                    bound,
+                    AttemptKind::Poll,
+                    result.server_delay(),
+                    result.ended_at(),
+                    world,
+                );
             }
             Outcome::Failed(code) => self.failed(policy, bound, code, result, world),
         }
@@ -277,7 +284,7 @@ impl State {
         result: AttemptResult,
         world: &mut impl World,
     ) {
-        let server_delay = policy.heeded(result.server_delay);
+        let server_delay = policy.heeded(result.server_delay());
         let seen = match self.committed {
             Some(_) if !matches!(result.seen, Seen::Messages { .. }) => Seen::Messages { resumable: false },
             _ => result.seen,
@@ -289,9 +296,9 @@ impl State {
                 self.committed = None;
                 self.forgotten = self.started.saturating_sub(1);
                 policy.rules.reset_backoff(&mut self.progress, bound);
-                self.follow(policy, bound, AttemptKind::Resume, server_delay, result.ended_at, world);
+                self.follow(policy, bound, AttemptKind::Resume, server_delay, result.ended_at(), world);
             }
-            Ok(()) => self.follow(policy, bound, AttemptKind::Retry, server_delay, result.ended_at, world),
+            Ok(()) => self.follow(policy, bound, AttemptKind::Retry, server_delay, result.ended_at(), world),
         }
     }
 

@@ -369,8 +369,8 @@ fn a_call_brings_its_own_settings_codes_and_timeout() {
 #[test]
 fn an_operation_and_its_facts_are_small() {
     if cfg!(target_pointer_width = "64") {
-        assert_eq!(size_of::<Operation>(), 24);
-        assert_eq!(size_of::<AttemptResult>(), 48);
+        assert_eq!(size_of::<Operation>(), 16);
+        assert_eq!(size_of::<AttemptResult>(), 32);
     }
 }
 
