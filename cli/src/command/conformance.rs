@@ -11,12 +11,12 @@ use std::fmt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Run recorded cases of another implementation through the engine
+/// Check this implementation against recorded cases of gax-java
 ///
 /// A case is a line of JSON: retry settings, what the server does, and the attempts that gax-java made
-/// of it. Each is run by the rules of --compat gax-java and compared number for number. A case of an
-/// unknown kind, or with an unknown field, counts as failed. The exit status is 1 where a case failed,
-/// 2 where a file is no file of cases.
+/// of it. Each case is run by the rules of --compat gax-java, and every number is compared. A case of an
+/// unknown kind, or with an unknown field, counts as failed. The exit status is 1 if a case failed, 2 if a
+/// file has no cases.
 #[derive(Debug, Args)]
 #[command(after_long_help = JSON)]
 pub(crate) struct ConformanceArgs {
@@ -24,7 +24,7 @@ pub(crate) struct ConformanceArgs {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// How the counts are printed
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }

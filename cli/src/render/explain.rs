@@ -70,9 +70,9 @@ fn why(
             "neither a total timeout nor a number of attempts bounds the operation, so nothing is retried"
                 .to_owned()
         }
-        StopReason::NotReplayable => "the request can't be sent a second time".to_owned(),
-        StopReason::Committed => "part of the reply had reached the caller".to_owned(),
-        StopReason::Throttled => "the retry throttle had no tokens left".to_owned(),
+        StopReason::NotReplayable => "the request can't be replayed".to_owned(),
+        StopReason::Committed => "part of the response had been passed to the caller".to_owned(),
+        StopReason::Throttled => "the retry budget had no tokens left".to_owned(),
         StopReason::Pushback => "the server said not to retry".to_owned(),
         StopReason::ServerDelayExceedsBudget => {
             "the server asked for a wait that the operation had no time for".to_owned()

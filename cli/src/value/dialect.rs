@@ -3,10 +3,10 @@
 use clap::ValueEnum;
 use gax_table::Dialect;
 
-/// Whose reading of a retry table.
+/// Which client's interpretation of a retry table to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DialectName {
-    /// What the table says; the default
+    /// What the table says: the default
     AsWritten,
     /// What Google's Java generator makes of it
     GaxJava,

@@ -145,7 +145,7 @@ impl Builder {
         self
     }
 
-    /// Whose reading of the tables counts.
+    /// Which client's interpretation of the tables counts.
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;
         self

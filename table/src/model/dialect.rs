@@ -4,7 +4,7 @@ use gax_retry::Compatibility;
 use std::fmt;
 use std::str::FromStr;
 
-/// Whose reading of a retry table counts.
+/// Which client's interpretation of a retry table counts.
 ///
 /// The same `*_grpc_service_config.json` means different things to different readers: Google's Java
 /// generator ignores `maxAttempts` and makes every attempt's timeout the total; gRPC itself caps
@@ -47,7 +47,7 @@ impl Dialect {
         }
     }
 
-    /// Whose rules turn the settings into attempts where the dialect's own reader makes the calls.
+    /// Which rules turn the settings into attempts if the dialect's own client makes the calls.
     ///
     /// Calls of this library follow [`Compatibility::GaxJava`] only if they are told to.
     #[must_use]

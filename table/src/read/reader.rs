@@ -40,7 +40,7 @@ pub struct TableReader {
 }
 
 impl TableReader {
-    /// Whose reading of the file counts.
+    /// Which client's interpretation of the file counts.
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;
         self

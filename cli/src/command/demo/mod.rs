@@ -23,15 +23,15 @@ use tonic_gax::CallSettings;
 /// Starts an asset service on a free port of this machine and calls it with the generated client:
 /// first with the settings of the retry table while the service is unavailable, then with settings of
 /// the program's own while it hangs, and last while it hangs for good. Shows each attempt when it
-/// arrives at the server, and then the client's report. It takes some six seconds.
+/// arrives at the server, and then the client's report. Takes about six seconds.
 #[derive(Debug, Args)]
 #[command(after_long_help = JSON)]
 pub(crate) struct DemoArgs {
-    /// Draw the same waits every time
+    /// Seed of the random waits: the same seed draws the same waits
     #[arg(long, value_name = "NUMBER", value_parser = value::seed, allow_hyphen_values = true)]
     seed: Option<u64>,
 
-    /// How it is printed; json comes at the end, in one piece
+    /// Output format; JSON is printed once, when the demo is over
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }

@@ -33,15 +33,15 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     pub(super) service_yaml: Option<PathBuf>,
 
-    /// Whose reading of the tables
+    /// Which client's interpretation of the tables to use
     #[arg(long, value_enum, default_value_t = DialectName::AsWritten, help_heading = "Input")]
     pub(super) dialect: DialectName,
 
-    /// Where protos and their imports are looked for; may be repeated
+    /// Directory to search for protos and their imports; may be repeated
     #[arg(long, value_name = "DIR", num_args = 1.., default_value = ".", help_heading = "Input")]
     pub(super) proto_path: Vec<PathBuf>,
 
-    /// A proto to generate code for, as a path below --proto-path; may be repeated
+    /// A proto to generate code for, relative to --proto-path; may be repeated
     #[arg(long, value_name = "FILE", num_args = 1.., required = true, help_heading = "Input")]
     pub(super) proto: Vec<PathBuf>,
 
@@ -49,26 +49,26 @@ pub(crate) struct GenerateArgs {
     #[arg(long, help_heading = "Input")]
     pub(super) deny_unknown_methods: bool,
 
-    /// Use Rust types that exist elsewhere for a proto package or type; may be repeated
+    /// Use existing Rust types for a proto package or type; may be repeated
     #[arg(
         long, value_name = ".PACKAGE=::RUST::PATH", value_parser = extern_path,
         allow_hyphen_values = true, help_heading = "Code"
     )]
     pub(super) extern_path: Vec<(String, String)>,
 
-    /// Leave tonic's own client out
+    /// Leave out tonic's own client
     #[arg(long, help_heading = "Code")]
     pub(super) no_client: bool,
 
-    /// Leave tonic's server out
+    /// Leave out tonic's own server
     #[arg(long, help_heading = "Code")]
     pub(super) no_server: bool,
 
-    /// Leave connect out, which needs tonic's feature "channel"
+    /// Leave out connect, which needs tonic's feature "channel"
     #[arg(long, help_heading = "Code")]
     pub(super) no_transport: bool,
 
-    /// The directory for the code; made where there is none
+    /// Directory for the code; created if it doesn't exist
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(super) out: PathBuf,
 
@@ -80,7 +80,7 @@ pub(crate) struct GenerateArgs {
     #[arg(long, help_heading = "Output")]
     pub(super) check: bool,
 
-    /// How the result is printed
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
     pub(super) format: Format,
 }

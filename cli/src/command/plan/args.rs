@@ -13,7 +13,7 @@ use std::time::Duration;
 /// attempt that a limit keeps from being made, and why the operation ended. Nothing is sent anywhere.
 ///
 /// The settings come from flags, or from a retry table and a method, or from both: a flag then
-/// replaces what the table says. What is set nowhere is unset: no limit, no growth of timeouts, and delays
+/// replaces what the table says. What nobody sets is unset: no limit, no growing timeouts, and delays
 /// of 100ms x 1.3 up to 60s (with --compat gax-java: no delay).
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
@@ -21,9 +21,9 @@ pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(super) settings: SettingsFlags,
 
-    /// The codes that are retried: names in any case or numbers, with commas in between
+    /// The retryable codes: names in any case, or numbers, separated by commas
     ///
-    /// Without a table the default is `DEADLINE_EXCEEDED,UNAVAILABLE`. An empty text is no code.
+    /// Without a table the default is `DEADLINE_EXCEEDED,UNAVAILABLE`. An empty value means none.
     #[arg(long, value_name = "CODES", value_parser = value::codes, allow_hyphen_values = true, help_heading = "Settings")]
     pub(super) retryable_codes: Option<Codes>,
 
@@ -38,45 +38,45 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "METHOD", help_heading = "Table")]
     pub(super) method: Option<String>,
 
-    /// Whose reading of the table
+    /// Which client's interpretation of the table to use
     #[arg(long, value_enum, help_heading = "Table")]
     pub(super) dialect: Option<DialectName>,
 
-    /// What the server does with an attempt; repeat it for the attempts that follow
+    /// What the server does with an attempt; repeat the flag for further attempts
     ///
-    /// 300ms:UNAVAILABLE is a reply after that long, UNAVAILABLE one at once, hang is none. A reply
-    /// that would come at the RPC timeout or later does not come. Attempts after the last outcome
-    /// run into their timeouts.
+    /// 300ms:UNAVAILABLE is a reply after 300 ms, UNAVAILABLE a reply at once, hang no reply. A reply that
+    /// would come at the RPC timeout or later is lost. Attempts after the last outcome run into their
+    /// timeouts.
     #[arg(long, value_name = "OUTCOME", value_parser = value::outcome, allow_hyphen_values = true)]
     pub(super) outcome: Vec<Response>,
 
-    /// Whose rules turn settings into attempts [default: grpc for a table in that dialect, else documented]
+    /// Which rules turn settings into attempts [default: grpc for a table in that dialect, else documented]
     #[arg(long, value_enum)]
     compat: Option<Compat>,
 
-    /// Draw the waits at random, as clients do; without it every wait is the whole delay
+    /// Draw random waits, as clients do; without it every wait is the full delay
     #[arg(long, help_heading = "Jitter")]
     pub(super) jitter: bool,
 
-    /// Draw the same waits every time
+    /// Seed of the random waits: the same seed draws the same waits
     #[arg(
         long, value_name = "NUMBER", value_parser = value::seed, allow_hyphen_values = true,
         help_heading = "Jitter"
     )]
     pub(super) seed: Option<u64>,
 
-    /// Draw that many operations and print the range of each number
+    /// Simulate this many operations and print the range of each value
     #[arg(
         long, value_name = "NUMBER", conflicts_with = "svg",
         value_parser = value::samples, allow_hyphen_values = true, help_heading = "Jitter"
     )]
     pub(super) samples: Option<u32>,
 
-    /// How the attempts are printed
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
     pub(super) format: Format,
 
-    /// Draw the operation as a timeline, too; with - it goes to standard output, alone
+    /// Also draw the timeline as SVG; - prints only the SVG
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(super) svg: Option<PathBuf>,
 }
@@ -133,7 +133,7 @@ pub(super) struct HedgingFlags {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Settings")]
 pub(super) struct SettingsFlags {
-    /// The time that all attempts and waits may take together
+    /// Limit of the whole operation: all attempts and waits
     #[arg(long, value_name = "DURATION", value_parser = value::duration, allow_hyphen_values = true)]
     pub(super) total_timeout: Option<Duration>,
 
@@ -141,11 +141,11 @@ pub(super) struct SettingsFlags {
     #[arg(long, value_name = "DURATION", value_parser = value::duration, allow_hyphen_values = true)]
     pub(super) initial_retry_delay: Option<Duration>,
 
-    /// What a delay is multiplied by to give the next [default: 1.3, beside an initial delay 1]
+    /// Factor from one delay to the next [default: 1.3, beside an initial delay 1]
     #[arg(long, value_name = "NUMBER", value_parser = value::multiplier, allow_hyphen_values = true)]
     pub(super) retry_delay_multiplier: Option<f64>,
 
-    /// The longest delay [default: 60s, beside an initial delay none]
+    /// Upper limit of the delay [default: 60s, beside an initial delay none]
     #[arg(long, value_name = "DURATION", value_parser = value::duration, allow_hyphen_values = true)]
     pub(super) max_retry_delay: Option<Duration>,
 
@@ -157,11 +157,11 @@ pub(super) struct SettingsFlags {
     #[arg(long, value_name = "DURATION", value_parser = value::duration, allow_hyphen_values = true)]
     pub(super) initial_rpc_timeout: Option<Duration>,
 
-    /// What an attempt's timeout is multiplied by to give the next one's
+    /// Factor from one attempt's timeout to the next one's
     #[arg(long, value_name = "NUMBER", value_parser = value::multiplier, allow_hyphen_values = true)]
     pub(super) rpc_timeout_multiplier: Option<f64>,
 
-    /// The longest timeout of an attempt
+    /// Upper limit of an attempt's timeout
     #[arg(long, value_name = "DURATION", value_parser = value::duration, allow_hyphen_values = true)]
     pub(super) max_rpc_timeout: Option<Duration>,
 

@@ -23,9 +23,9 @@ const SHOWN: usize = 12;
 
 /// Explain what a retry table means for one method
 ///
-/// Says in words how many attempts are made at most and when, what ends them, how long a call may
-/// take, by how much an outage multiplies the load of the service, and which line each value comes
-/// from; then what other readers of the same table make of it.
+/// Explains how many attempts a call makes and when, what ends it, how long it can take, and how much load
+/// an outage adds to the service; which line each value comes from; and how other clients interpret the
+/// same table.
 #[derive(Debug, Args)]
 #[command(after_long_help = JSON)]
 pub(crate) struct ExplainArgs {
@@ -46,7 +46,7 @@ pub(crate) struct ExplainArgs {
     #[command(flatten)]
     protos: ProtoFlags,
 
-    /// How it is printed
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
     format: Format,
 }
@@ -59,8 +59,8 @@ JSON:
     \"worst_case_ms\":..,\"load\":..,\"problem\":..},..]}
   PLAN is in the form of gax plan: refused where every attempt is refused at once, hanging where
   no attempt gets a reply, both without jitter. polling and batching are in the form of gax table show.
-  null: attempts_at_most where no number bounds them, worst_case_ms where a call may take for
-  ever, throttled_load where the table has no retry throttling, problem where the dialect takes
+  null: attempts_at_most where no number bounds them, worst_case_ms where a call may take
+  forever, throttled_load where the table has no retry throttling, problem where the dialect takes
   the table. throttled_load is the load of 100 operations, one after the other, with the throttling.";
 
 #[derive(Debug, Serialize)]

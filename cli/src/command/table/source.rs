@@ -13,11 +13,11 @@ use tonic_gax_build::{Protos, describe_protos};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Tables")]
 pub(super) struct Reading {
-    /// Whose reading of the table
+    /// Which client's interpretation of the table to use
     #[arg(long, value_enum, default_value_t = DialectName::AsWritten)]
     dialect: DialectName,
 
-    /// In which format the tables are; by default their content tells
+    /// Format of the tables; by default it is recognised from their content
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FormatName>,
 }
@@ -26,11 +26,11 @@ pub(super) struct Reading {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Protos")]
 pub(super) struct ProtoFlags {
-    /// Where protos and their imports are looked for; may be repeated
+    /// Directory to search for protos and their imports; may be repeated
     #[arg(long, value_name = "DIR")]
     proto_path: Vec<PathBuf>,
 
-    /// A proto that the table is for, as a path below --proto-path; may be repeated
+    /// A proto of the table's API, relative to --proto-path; may be repeated
     #[arg(long, value_name = "FILE", num_args = 1..)]
     proto: Vec<PathBuf>,
 

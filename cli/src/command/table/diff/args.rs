@@ -49,7 +49,7 @@ pub(crate) struct DiffArgs {
     #[arg(long, value_name = "OLD=NEW", value_parser = rename, help_heading = "Comparison")]
     pub(super) rename: Vec<Rename>,
 
-    /// How the changes are printed
+    /// Output format
     #[arg(long, value_enum, default_value_t = DiffFormat::Text, help_heading = "Output")]
     pub(super) format: DiffFormat,
 }

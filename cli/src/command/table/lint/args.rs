@@ -45,7 +45,7 @@ pub(crate) struct LintArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "baseline", help_heading = "Rules")]
     pub(super) write_baseline: Option<PathBuf>,
 
-    /// How the findings are printed
+    /// Output format
     #[arg(long, value_enum, default_value_t = LintFormat::Text, help_heading = "Output")]
     pub(super) format: LintFormat,
 

@@ -46,7 +46,7 @@ pub(crate) struct ShowArgs {
     #[command(flatten)]
     gapic: GapicFlag,
 
-    /// How the methods are printed
+    /// Output format
     #[arg(long, value_enum, default_value_t = ShowFormat::Text, help_heading = "Output")]
     format: ShowFormat,
 }
