@@ -11,7 +11,7 @@ use std::time::Duration;
 /// the first good reply wins, and the others are cancelled.
 ///
 /// Hedging buys a shorter tail of latencies for more load: only where an attempt may be made twice, and better with a
-/// [`RetryBudget`](super::RetryBudget). In stub settings a method has to be idempotent for it, unless
+/// [`RetryBudget`](crate::RetryBudget). In stub settings a method has to be idempotent for it, unless
 /// [`allow_non_idempotent`](Self::allow_non_idempotent) says otherwise. The rules are gRFC A6's.
 ///
 /// # Defaults
