@@ -6,6 +6,7 @@
 
 pub mod canned;
 pub mod contender;
+pub mod large_table;
 pub mod loopback;
 pub mod measure;
 pub mod message;

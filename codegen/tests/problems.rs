@@ -36,9 +36,9 @@ fn unknown_names_are_warnings_with_place_and_suggestion() {
     assert_eq!(
         warnings,
         [
-            "retry.json:3:5: warning[unknown-method]: the service edge.v1.Edges has no method \"ListItem\"; \
+            "retry.json:3:44: warning[unknown-method]: the service edge.v1.Edges has no method \"ListItem\"; \
              did you mean \"ListItems\"?",
-            "retry.json:4:5: warning[unknown-service]: there is no service \"edge.v1.Edge\" (2 names); \
+            "retry.json:4:17: warning[unknown-service]: there is no service \"edge.v1.Edge\" (2 names); \
              did you mean \"edge.v1.Edges\"?",
         ]
     );
@@ -51,8 +51,8 @@ fn unknown_names_are_an_error_where_they_are_denied() {
     assert_eq!(error.unknown_methods().len(), 2);
     assert_eq!(
         error.to_string(),
-        "the retry table has names that no proto has: retry.json:3:5: the service edge.v1.Edges has no method \
-         \"ListItem\" (did you mean \"ListItems\"?); retry.json:4:5: there is no service \"edge.v1.Edge\" (2 names) \
+        "the retry table has names that no proto has: retry.json:3:44: the service edge.v1.Edges has no method \
+         \"ListItem\" (did you mean \"ListItems\"?); retry.json:4:17: there is no service \"edge.v1.Edge\" (2 names) \
          (did you mean \"edge.v1.Edges\"?)"
     );
     assert_eq!(error.code().unwrap().to_string(), "retry::unknown-method");
@@ -146,6 +146,42 @@ fn options_must_be_rust() {
 fn faulty_extern_paths_are_errors() {
     let error = error(configure().extern_path("edge.v1", "crate::a"));
     assert!(error.to_string().contains("edge.v1"), "{error}");
+}
+
+/// Whatever definitions are called, the code compiles, and its docs show their names and nothing else.
+#[test]
+fn any_name_of_a_definition_can_be_generated() {
+    for (written, shown) in [
+        (r"a\rb", r"a\rb"),
+        (r"a\nb", r"a\nb"),
+        (r"a\u202eb\u2066", r"a\u{202e}b\u{2066}"),
+        (r"\u001b]0;PWNED\u0007", r"\u{1b}]0;PWNED\u{7}"),
+        (r"a\u0000b\u2028", r"a\u{0}b\u{2028}"),
+        ("a`b``c`", "a`b``c`"),
+        ("`", "`"),
+        ("[a](b) *c* <d> */ {e}", "[a](b) *c* <d> */ {e}"),
+        ("", "\"\""),
+    ] {
+        let config = format!(
+            r#"{{"interfaces": {{"edge.v1.Edges": {{
+                "retry_codes": {{"{written}": ["UNAVAILABLE"]}},
+                "retry_params": {{"{written}": {{"initial_retry_delay_millis": 100}}}},
+                "methods": {{"Ping": {{"timeout_millis": 60000, "retry_codes_name": "{written}", "retry_params_name": "{written}"}}}}
+            }}}}}}"#
+        );
+        let generated = table(&config).generate(&["edge.proto"], &[DATA]).unwrap();
+        let code: String = generated.files().iter().map(GeneratedFile::content).collect();
+        syn::parse_file(&code).unwrap_or_else(|error| panic!("{written}: {error}"));
+        let is_raw = |c: char| c.is_control() && c != '\n' || ('\u{2028}'..='\u{2069}').contains(&c);
+        assert!(!code.contains(is_raw), "{written}");
+        let line = code.lines().find(|line| line.contains("From the retry table: ")).unwrap();
+        let docs = line.trim().strip_prefix("/// ").unwrap();
+        let spans = pulldown_cmark::Parser::new(docs).filter_map(|event| match event {
+            pulldown_cmark::Event::Code(text) => Some(text.into_string()),
+            _ => None,
+        });
+        assert_eq!(spans.collect::<Vec<_>>(), [shown, shown, "retry.json:4"], "{docs}");
+    }
 }
 
 #[test]

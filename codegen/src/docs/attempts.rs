@@ -1,6 +1,7 @@
 //! What settings lead to, in words and as a table of attempts.
 
 use super::DocLines;
+use super::words::code;
 use gax_retry::__private::Human;
 use gax_retry::{
     AttemptPlan, Code, CodeSet, Compatibility, MethodKind, NoJitter, Policy, Response, RetryDelays,
@@ -77,13 +78,13 @@ fn delays(delays: RetryDelays) -> String {
 
 /// The definitions, and where the table has them.
 fn place(source: Source<'_>) -> String {
-    let names = format!("`{}`, `{}`", source.codes, source.params);
+    let names = format!("{}, {}", code(source.codes), code(source.params));
     match source.origin {
         Some(origin) => {
             // A whole path would make the output depend on the machine.
             let file = origin.file().and_then(|file| Path::new(file).file_name());
             let file = file.map_or_else(String::new, |file| format!("{}:", file.to_string_lossy()));
-            format!("From the retry table: {names} (`{file}{}`).", origin.line())
+            format!("From the retry table: {names} ({}).", code(&format!("{file}{}", origin.line())))
         }
         None => format!("The retry table has no entry for it: {names}."),
     }

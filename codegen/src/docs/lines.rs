@@ -1,5 +1,6 @@
 //! A doc comment, line by line.
 
+use gax_retry::__private::Escaped;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
@@ -32,7 +33,9 @@ impl DocLines {
 impl ToTokens for DocLines {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         for line in &self.0 {
-            let line = if line.is_empty() { String::new() } else { format!(" {line}") };
+            // Whatever a table or a proto holds: Rust refuses bare returns and text that runs the other way.
+            let line = Escaped(line.replace('\t', "    "));
+            let line = if line.0.is_empty() { String::new() } else { format!(" {line}") };
             tokens.extend(quote!(#[doc = #line]));
         }
     }

@@ -78,9 +78,15 @@ fn is_code(word: &str) -> bool {
     word.contains('_') || word.contains("::") || (has_capitals_inside() && !KNOWN.contains(&word))
 }
 
-/// A text as code.
+/// A text as code, whatever it holds: the fence is longer than any row of backticks in it.
 pub(super) fn code(text: &str) -> String {
-    if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
+    if text.trim().is_empty() {
+        return format!("`{text:?}`");
+    }
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let blank = if text.starts_with(['`', ' ']) || text.ends_with(['`', ' ']) { " " } else { "" };
+    format!("{fence}{blank}{text}{blank}{fence}")
 }
 
 /// Appends a text with a backslash before each character that Markdown might read.
@@ -107,6 +113,20 @@ mod tests {
             ("a  b ", "a b "),
         ] {
             assert_eq!(plain_text(text), expected);
+        }
+    }
+
+    #[test]
+    fn code_may_have_backticks() {
+        for (text, expected) in [
+            ("a", "`a`"),
+            ("a`b", "``a`b``"),
+            ("a``b`", "``` a``b` ```"),
+            ("`", "`` ` ``"),
+            ("", "`\"\"`"),
+            (" ", "`\" \"`"),
+        ] {
+            assert_eq!(code(text), expected);
         }
     }
 

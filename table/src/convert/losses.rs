@@ -4,6 +4,7 @@ use super::gather::gather;
 use crate::model::shown_name;
 use crate::model::written::{MethodConfig, Name};
 use crate::{Dialect, Finding, RetryTable, Severity, SourceLocation};
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 /// Collects what is lost on the way to a format.
@@ -11,6 +12,8 @@ use std::fmt::Write as _;
 pub(super) struct Losses<'a> {
     format: &'static str,
     table: &'a RetryTable,
+    /// The last place of each name.
+    places: HashMap<(&'a str, &'a str), Option<&'a SourceLocation>>,
     findings: Vec<Finding>,
 }
 
@@ -22,28 +25,6 @@ pub(super) struct Whom {
 }
 
 impl Whom {
-    /// A method, all methods of a service, or everything: the place is that of the last entry which names
-    /// it, else of the entry that counts for it.
-    pub(super) fn named(table: &RetryTable, service: &str, method: &str) -> Self {
-        let mut names =
-            table.names().filter(|name| name.service() == service && name.method().unwrap_or("") == method);
-        let own = names.by_ref().last().and_then(|name| name.origin());
-        let origin = own.or_else(|| table.lookup(service, method)?.origin());
-        Self { shown: shown(service, method), origin: origin.cloned() }
-    }
-
-    /// All that an entry names.
-    fn entry(table: &RetryTable, method: &MethodConfig) -> Self {
-        let Some(Name { service, method: name, .. }) = method.names.first() else {
-            return Self { shown: "an entry without names".to_owned(), origin: None };
-        };
-        let mut whom = Self::named(table, service, name);
-        if method.names.len() > 1 {
-            let _infallible = write!(whom.shown, " and {} more", method.names.len() - 1);
-        }
-        whom
-    }
-
     /// Nobody in particular.
     pub(super) fn every_call() -> Self {
         Self { shown: "every call".to_owned(), origin: None }
@@ -57,7 +38,30 @@ impl Whom {
 
 impl<'a> Losses<'a> {
     pub(super) fn new(format: &'static str, table: &'a RetryTable) -> Self {
-        Self { format, table, findings: Vec::new() }
+        let names = table.names();
+        let places =
+            names.map(|name| ((name.service(), name.method().unwrap_or("")), name.origin())).collect();
+        Self { format, table, places, findings: Vec::new() }
+    }
+
+    /// A method, all methods of a service, or everything: the place is that of the last entry which names
+    /// it, else of the entry that counts for it.
+    pub(super) fn whom(&self, service: &str, method: &str) -> Whom {
+        let own = self.places.get(&(service, method)).copied().flatten();
+        let origin = own.or_else(|| self.table.lookup(service, method)?.origin());
+        Whom { shown: shown(service, method), origin: origin.cloned() }
+    }
+
+    /// All that an entry names.
+    fn entry(&self, method: &MethodConfig) -> Whom {
+        let Some(Name { service, method: name, .. }) = method.names.first() else {
+            return Whom { shown: "an entry without names".to_owned(), origin: None };
+        };
+        let mut whom = self.whom(service, name);
+        if method.names.len() > 1 {
+            let _infallible = write!(whom.shown, " and {} more", method.names.len() - 1);
+        }
+        whom
     }
 
     pub(super) fn dialect(&self) -> Dialect {
@@ -66,12 +70,12 @@ impl<'a> Losses<'a> {
 
     /// Notes that a part of an entry is lost.
     pub(super) fn lose(&mut self, method: &MethodConfig, part: &str, help: &str) {
-        self.lose_of(&Whom::entry(self.table, method), part, help);
+        self.lose_of(&self.entry(method), part, help);
     }
 
     /// Notes that an entry comes close, but is not the same.
     pub(super) fn approximate_entry(&mut self, method: &MethodConfig, message: &str, help: &str) {
-        self.approximate(&Whom::entry(self.table, method), message, help);
+        self.approximate(&self.entry(method), message, help);
     }
 
     /// Notes that a part of what is said about somebody is lost.

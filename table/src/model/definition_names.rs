@@ -4,7 +4,7 @@ use super::name_index::NameIndex;
 use super::policy::{Definitions, Entry, Keys};
 use super::table_file::{ServiceDefinitions, TableFile};
 use crate::{Finding, Severity, SourceLocation};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// How many names a finding lists.
@@ -92,6 +92,8 @@ struct Claims<'a> {
     first: HashMap<(Kind, &'a str), usize>,
     /// Per later file the names that it has too, and the place of one.
     met: BTreeMap<usize, (Vec<&'a str>, Option<&'a SourceLocation>)>,
+    /// The names that are listed there.
+    listed: HashSet<(usize, &'a str)>,
 }
 
 impl<'a> Claims<'a> {
@@ -99,8 +101,9 @@ impl<'a> Claims<'a> {
         if *self.first.entry((kind, name)).or_insert(file) == file {
             return name.to_owned();
         }
+        let is_new = self.listed.insert((file, name));
         let (names, place) = self.met.entry(file).or_default();
-        if !names.contains(&name) {
+        if is_new {
             names.push(name);
         }
         *place = place.or(origin);

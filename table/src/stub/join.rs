@@ -7,6 +7,7 @@ use crate::model::Entry;
 use crate::{MethodPolicy, RetryTable};
 use gax_retry::__private::unchecked;
 use gax_retry::{CodeSet, MethodKind, RetrySettings};
+use std::collections::HashSet;
 use std::time::Duration;
 
 impl RetryTable {
@@ -40,15 +41,18 @@ impl RetryTable {
         let named = || self.definitions(service.name()).iter();
         let mut code_definitions: Vec<_> = named().flat_map(|named| &named.codes).cloned().collect();
         let mut param_definitions: Vec<_> = named().flat_map(|named| &named.params).cloned().collect();
+        let mut code_names: HashSet<String> = code_definitions.iter().map(|(name, _)| name.clone()).collect();
+        let mut param_names: HashSet<String> =
+            param_definitions.iter().map(|(name, _)| name.clone()).collect();
         let (mut rows, mut operations, mut streams) = (Vec::new(), Vec::new(), Vec::new());
         for method in service.methods() {
             let policy = self
                 .lookup(service.name(), method.name())
                 .unwrap_or(MethodPolicy { entry: &nothing, keys: &nothing.keys });
-            if !code_definitions.iter().any(|(name, _)| name == policy.codes_key()) {
+            if code_names.insert(policy.codes_key().to_owned()) {
                 code_definitions.push((policy.codes_key().to_owned(), policy.codes()));
             }
-            if !param_definitions.iter().any(|(name, _)| name == policy.params_key()) {
+            if param_names.insert(policy.params_key().to_owned()) {
                 param_definitions.push((policy.params_key().to_owned(), policy.settings().clone()));
             }
             let batching = self.batching(service.name(), method.name());

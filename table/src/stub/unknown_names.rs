@@ -4,6 +4,7 @@ use super::service::{MethodDescription, ServiceDescription};
 use crate::model::UnusableEntry;
 use crate::{Finding, RetryTable, Severity, TableError, TableName};
 use gax_retry::__private::closest;
+use std::collections::HashSet;
 
 impl RetryTable {
     /// Names that none of these services has: `unknown-service` and `unknown-method`, each with its place
@@ -22,7 +23,7 @@ impl RetryTable {
     /// let findings = RetryTable::parse(text)?.unknown_names(&[ServiceDescription::new("a.B").with_method(list)]);
     /// assert_eq!(
     ///     findings[0].to_string(),
-    ///     r#"line 1, column 29: warning[unknown-method]: the service a.B has no method "ListThing"; did you mean "ListThings"?"#
+    ///     r#"line 1, column 58: warning[unknown-method]: the service a.B has no method "ListThing"; did you mean "ListThings"?"#
     /// );
     /// # Ok::<(), gax_table::TableError>(())
     /// ```
@@ -62,11 +63,12 @@ impl RetryTable {
     /// ```
     #[must_use]
     pub fn unusable_entries(&self, services: &[ServiceDescription]) -> Vec<TableError> {
-        let is_there = |entry: &UnusableEntry| {
-            let service = services.iter().find(|service| service.name() == entry.service);
-            service
-                .is_some_and(|service| service.methods().iter().any(|method| method.name() == entry.method))
-        };
+        let methods = services
+            .iter()
+            .flat_map(|service| service.methods().iter().map(move |method| (service.name(), method.name())));
+        let methods: HashSet<(&str, &str)> = methods.collect();
+        let is_there =
+            |entry: &UnusableEntry| methods.contains(&(entry.service.as_str(), entry.method.as_str()));
         let has_entry = |entry: &UnusableEntry| {
             self.lookup(&entry.service, &entry.method).is_some_and(|policy| policy.entry().is_some())
         };
@@ -81,6 +83,7 @@ fn unknown_name(name: &TableName<'_>, services: &[ServiceDescription]) -> Option
     if wanted.is_empty() || services.iter().any(|service| mixes_in(service, name)) {
         return None;
     }
+    let mut place = name.origin();
     let finding = match (services.iter().find(|service| service.name() == wanted), name.method()) {
         (Some(_), None) => return None,
         (Some(service), Some(method)) => {
@@ -92,12 +95,13 @@ fn unknown_name(name: &TableName<'_>, services: &[ServiceDescription]) -> Option
             with_suggestion(Finding::new("unknown-method", Severity::Warning, message), method, known())
         }
         (None, _) => {
+            place = name.service_origin();
             let known = services.iter().map(ServiceDescription::name);
             let message = format!("there is no service {wanted:?}");
             with_suggestion(Finding::new("unknown-service", Severity::Warning, message), wanted, known)
         }
     };
-    Some(finding.about(name.to_string()).at(name.origin().cloned()))
+    Some(finding.about(name.to_string()).at(place.cloned()))
 }
 
 /// Whether a service has methods mixed in from the service of that name, and the method among them.

@@ -68,7 +68,7 @@ fn of_several_throttlings_the_last_counts_and_says_so() {
     assert_eq!(
         table.findings().iter().map(ToString::to_string).collect::<Vec<_>>(),
         [
-            "c.json:2:20: warning[merge-conflict]: retry throttling has other values in an earlier table (at a.json:2:20); \
+            "c.json:2:1: warning[merge-conflict]: retry throttling has other values in an earlier table (at a.json:2:1); \
           the later table counts, for all methods; remove one of the two"
         ]
     );

@@ -28,12 +28,12 @@ pub(in crate::convert) fn write_client_config(
     let services = services(table, known, &nothing, &mut losses);
     losses.lose_extras(|_| false);
     let interfaces =
-        services.iter().map(|service| member(service.name, client(table, service, &mut losses))).collect();
+        services.iter().map(|service| member(service.name, client(service, &mut losses))).collect();
     let text = json_text(&object(vec![member("interfaces", object(interfaces))]));
     Conversion { text, findings: losses.into_findings() }
 }
 
-fn client(table: &RetryTable, service: &Service<'_>, losses: &mut Losses<'_>) -> Node {
+fn client(service: &Service<'_>, losses: &mut Losses<'_>) -> Node {
     let mut codes = Definitions::<CodeSet>::new();
     codes.add(CodeSet::EMPTY, "non_idempotent");
     codes.add(CodeSet::from([Code::DeadlineExceeded, Code::Unavailable]), "idempotent");
@@ -42,7 +42,7 @@ fn client(table: &RetryTable, service: &Service<'_>, losses: &mut Losses<'_>) ->
     params.add(default, "default");
     let mut methods = Vec::new();
     for (name, policy) in &service.methods {
-        let whom = Whom::named(table, service.name, name);
+        let whom = losses.whom(service.name, name);
         lose(&whom, *policy, losses);
         let mut fields = Vec::new();
         match call_timeout(*policy) {

@@ -48,7 +48,7 @@ fn interface(table: &RetryTable, service: &Service<'_>, losses: &mut Losses<'_>)
     }
     let mut methods = Vec::new();
     for (name, policy) in &service.methods {
-        let whom = Whom::named(table, service.name, name);
+        let whom = losses.whom(service.name, name);
         let settings = writable(&whom, *policy, losses);
         let mut fields = vec![
             member("name", string(*name)),

@@ -4,6 +4,7 @@ use crate::ServiceDescription;
 use crate::convert::losses::{Losses, Whom};
 use crate::model::Entry;
 use crate::{MethodPolicy, RetryTable};
+use std::collections::{HashMap, HashSet};
 
 /// A service with its methods, in the order in which they are written.
 pub(super) struct Service<'a> {
@@ -33,17 +34,26 @@ pub(super) fn services<'a>(
                 .collect(),
         })
         .collect();
-    for name in table.names() {
-        let (service, method) = (name.service(), name.method());
-        if known.iter().any(|known| known.name() == service) {
-            continue;
-        }
-        match method {
+    let known_names: HashSet<&str> = known.iter().map(ServiceDescription::name).collect();
+    // Per service its place among all, and the methods that it has already.
+    let mut places: HashMap<&str, (usize, HashSet<&str>)> = HashMap::new();
+    for name in table.names().filter(|name| !known_names.contains(name.service())) {
+        let service = name.service();
+        match name.method() {
             Some(_) if service.is_empty() => {}
-            Some(method) => add(table, &mut services, service, method),
+            Some(method) => {
+                let Some(policy) = table.lookup(service, method) else { continue };
+                let (place, methods) = places.entry(service).or_insert_with(|| {
+                    services.push(Service { name: service, methods: Vec::new() });
+                    (services.len() - 1, HashSet::new())
+                });
+                if let Some(service) = services.get_mut(*place).filter(|_| methods.insert(method)) {
+                    service.methods.push((method, policy));
+                }
+            }
             None if service.is_empty() && !known.is_empty() => {}
             None => {
-                let whom = Whom::named(table, service, "");
+                let whom = losses.whom(service, "");
                 let help = "name the protos, or write an entry for each method";
                 losses.lose_of(&whom, "a default for methods", help);
             }
@@ -51,24 +61,10 @@ pub(super) fn services<'a>(
     }
     for service in &services {
         for (method, policy) in &service.methods {
-            lose_common(&Whom::named(table, service.name, method), *policy, losses);
+            lose_common(&losses.whom(service.name, method), *policy, losses);
         }
     }
     services
-}
-
-fn add<'a>(table: &'a RetryTable, services: &mut Vec<Service<'a>>, service: &'a str, method: &'a str) {
-    let Some(policy) = table.lookup(service, method) else { return };
-    let place = services.iter().position(|known| known.name == service);
-    let place = place.unwrap_or_else(|| {
-        services.push(Service { name: service, methods: Vec::new() });
-        services.len() - 1
-    });
-    if let Some(service) = services.get_mut(place)
-        && !service.methods.iter().any(|(known, _)| *known == method)
-    {
-        service.methods.push((method, policy));
-    }
 }
 
 /// Notes what neither form can say of a method.

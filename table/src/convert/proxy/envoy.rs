@@ -17,11 +17,24 @@ use std::time::Duration;
 /// Envoy's shortest wait.
 const SHORTEST: Duration = Duration::from_millis(1);
 
+/// What the cluster needs, as a comment: it is no part of the routes. As many retries as there may be requests.
+const CLUSTER: &str = "\
+# The cluster of these routes. By default its circuit breaker lets 3 retries through at once, and calls beyond that are not
+# retried; so many are as many as the requests that it lets through.
+# - name: backend
+#   circuit_breakers:
+#     thresholds:
+#     - max_requests: 1024
+#       max_retries: 1024
+";
+
 /// The YAML text of routes to a cluster called `backend`.
 pub(in crate::convert) fn write_envoy(table: &RetryTable) -> Conversion {
     let mut losses = Losses::new("Envoy", table);
-    let routes = routes(table);
+    let routes = routes(table, &losses);
     approximate_common(&routes, &mut losses);
+    let retries_any =
+        routes.iter().any(|route| !route.policy.codes().is_empty() || route.policy.hedging().is_some());
     let mut routes: Vec<_> = routes.iter().map(|route| one_route(route, &mut losses)).collect();
     routes.push(pass_through());
     let host = object(vec![
@@ -33,7 +46,15 @@ pub(in crate::convert) fn write_envoy(table: &RetryTable) -> Conversion {
         member("name", string("retry_table")),
         member("virtual_hosts", value(Kind::Array(vec![host]))),
     ]);
-    Conversion { text: yaml_text(&config), findings: losses.into_findings() }
+    let mut text = yaml_text(&config);
+    if retries_any {
+        let help =
+            "the cluster's circuit breaker ends the others: give it the max_retries at the end of the file";
+        let message = "by default no more than 3 retries are in flight at once";
+        losses.approximate(&Whom::every_call(), message, help);
+        text.push_str(CLUSTER);
+    }
+    Conversion { text, findings: losses.into_findings() }
 }
 
 /// The last route: without it Envoy would reply 404 to methods that the table has nothing for, and to

@@ -17,7 +17,7 @@ use std::time::Duration;
 /// The YAML text of routes to a host called `backend`.
 pub(in crate::convert) fn write_istio(table: &RetryTable) -> Conversion {
     let mut losses = Losses::new("Istio", table);
-    let routes = routes(table);
+    let routes = routes(table, &losses);
     approximate_common(&routes, &mut losses);
     let leaves_some = leave_some(&routes);
     let mut routes: Vec<_> = routes.iter().map(|route| one_route(route, &mut losses)).collect();

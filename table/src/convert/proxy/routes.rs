@@ -32,7 +32,7 @@ pub(super) struct Route<'a> {
 }
 
 /// A table's names, each once: methods, then services, then everything, as the first match counts.
-pub(super) fn routes(table: &RetryTable) -> Vec<Route<'_>> {
+pub(super) fn routes<'a>(table: &'a RetryTable, losses: &Losses<'_>) -> Vec<Route<'a>> {
     let names: BTreeSet<_> =
         table.names().map(|name| (name.service(), name.method().unwrap_or(""))).collect();
     let rank = |(service, method): &(&str, &str)| (service.is_empty(), method.is_empty());
@@ -46,7 +46,7 @@ pub(super) fn routes(table: &RetryTable) -> Vec<Route<'_>> {
         };
         let policy = table.lookup(service, method)?;
         let is_exact = !method.is_empty();
-        Some(Route { whom: Whom::named(table, service, method), path, is_exact, policy })
+        Some(Route { whom: losses.whom(service, method), path, is_exact, policy })
     };
     names.into_iter().filter_map(route).collect()
 }

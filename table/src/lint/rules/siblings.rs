@@ -2,8 +2,8 @@
 
 use crate::lint::rule::{Needs, Rule};
 use crate::lint::version::{is_version, without_version};
-use crate::{Finding, MethodPolicy, RetryTable, Severity, TableName};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::{Finding, MethodPolicy, RetryTable, Severity, SourceLocation};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 const SIBLING_DRIFT: Rule = Rule::new(
     "sibling-drift",
@@ -35,37 +35,62 @@ pub(super) static RULES: [Rule; 1] = [SIBLING_DRIFT];
 #[must_use]
 pub fn sibling_drift(tables: &[RetryTable]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (service, versions) in services(tables) {
-        let methods: BTreeSet<&str> = versions
-            .iter()
-            .flat_map(|(_, table)| table.names().filter(|name| without_version(name.service()) == service))
-            .filter_map(|name| name.method())
-            .collect();
-        for method in methods {
-            findings.extend(drift(&versions, method));
+    for (_, api) in apis(tables).into_iter().filter(|(_, api)| api.versions.len() > 1) {
+        for method in &api.methods {
+            findings.extend(drift(&api, method));
         }
     }
     findings
 }
 
-/// Per name without versions, the services with their tables.
-fn services(tables: &[RetryTable]) -> BTreeMap<String, Vec<(&str, &RetryTable)>> {
-    let mut services: BTreeMap<String, Vec<(&str, &RetryTable)>> = BTreeMap::new();
+/// The versions of a service, and what their tables name.
+#[derive(Default)]
+struct Api<'a> {
+    versions: Vec<(&'a str, &'a RetryTable)>,
+    methods: BTreeSet<&'a str>,
+    /// The first place of each method of each version.
+    places: HashMap<(&'a str, &'a str), Option<&'a SourceLocation>>,
+}
+
+/// Per name without versions what the tables say.
+fn apis(tables: &[RetryTable]) -> BTreeMap<String, Api<'_>> {
+    let mut apis: BTreeMap<String, Api<'_>> = BTreeMap::new();
     for table in tables {
-        let names: BTreeSet<&str> = table.names().map(|name| name.service()).collect();
-        for name in names.into_iter().filter(|name| name.split('.').any(is_version)) {
-            services.entry(without_version(name)).or_default().push((name, table));
+        let mut seen = BTreeSet::new();
+        for name in table.names() {
+            let service = name.service();
+            let is_new = seen.insert(service);
+            if !service.split('.').any(is_version) {
+                // It may be the same API, but is no version of it: only its methods count.
+                if let (Some(api), Some(method)) = (apis.get_mut(service), name.method()) {
+                    api.methods.insert(method);
+                }
+                continue;
+            }
+            let api = apis.entry(without_version(service)).or_default();
+            if is_new {
+                api.versions.push((service, table));
+            }
+            if let Some(method) = name.method() {
+                api.methods.insert(method);
+                api.places.entry((service, method)).or_insert(name.origin());
+            }
         }
     }
-    services.retain(|_, versions| versions.len() > 1);
-    services
+    // As the tables came, and in each by name.
+    for api in apis.values_mut() {
+        api.versions.sort_by_key(|(service, table)| {
+            (tables.iter().position(|other| std::ptr::eq(other, *table)), *service)
+        });
+    }
+    apis
 }
 
 /// How one method differs from the first version that has an entry for it.
-fn drift(versions: &[(&str, &RetryTable)], method: &str) -> Vec<Finding> {
+fn drift(api: &Api<'_>, method: &str) -> Vec<Finding> {
     let mut first: Option<(&str, MethodPolicy<'_>)> = None;
     let mut findings = Vec::new();
-    for (service, table) in versions {
+    for (service, table) in &api.versions {
         let Some(policy) = table.lookup(service, method) else { continue };
         let Some((other, known)) = first else {
             first = Some((service, policy));
@@ -77,9 +102,8 @@ fn drift(versions: &[(&str, &RetryTable)], method: &str) -> Vec<Finding> {
                 "{service}/{method} has other settings than {other}/{method}: {}",
                 differences.join(", ")
             );
-            let named = |name: &TableName<'_>| name.service() == *service && name.method() == Some(method);
-            let name = table.names().find(named);
-            let origin = name.and_then(|name| name.origin()).or(policy.origin());
+            let own = api.places.get(&(*service, method)).copied().flatten();
+            let origin = own.or(policy.origin());
             let finding = Finding::new(SIBLING_DRIFT.id(), SIBLING_DRIFT.severity(), message);
             let help = "give both the same values, or say in gax.toml why they differ";
             let finding = finding.with_help(help).about(format!("{service}/{method}"));

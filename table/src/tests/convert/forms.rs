@@ -70,6 +70,13 @@ virtual_hosts:
     route:
       cluster: backend
       timeout: "0s"
+# The cluster of these routes. By default its circuit breaker lets 3 retries through at once, and calls beyond that are not
+# retried; so many are as many as the requests that it lets through.
+# - name: backend
+#   circuit_breakers:
+#     thresholds:
+#     - max_requests: 1024
+#       max_retries: 1024
 "#;
 
 #[test]
@@ -85,6 +92,7 @@ fn envoy_gets_routes() {
             "a number of retries must be given (3) for a.B/List in Envoy",
             "retry_delay_multiplier 1.3 of a.B/List can't be said in Envoy",
             "wait_for_ready of everything can't be said in Envoy",
+            "by default no more than 3 retries are in flight at once for every call in Envoy",
         ]
     );
 }
@@ -186,7 +194,7 @@ hedging = { max_attempts = 3, delay = "500ms", non_fatal_codes = ["UNAVAILABLE"]
     }
     let rules: Vec<_> = conversion.findings().iter().map(crate::Finding::rule).collect();
     let (lost, near) = ("not-expressible", "approximated");
-    assert_eq!(rules, [near, near, lost, near, lost, near]);
+    assert_eq!(rules, [near, near, lost, near, lost, near, near]);
     assert!(table.convert(ConversionTarget::Istio).text().contains("perTryTimeout: \"2s\"\n"));
 }
 
@@ -230,6 +238,20 @@ fn istio_passes_on_what_the_table_has_nothing_for() {
     let last = "  - match:\n    - uri:\n        prefix: /\n    route:\n    - destination:\n        host: backend\n    \
                 retries:\n      attempts: 0\n";
     assert!(conversion.text().ends_with(last), "{}", conversion.text());
+}
+
+/// Envoy's default lets three retries through at once: with it 77 of 80 parallel calls were not retried.
+#[test]
+fn a_cluster_that_lets_retries_through_is_printed_where_there_are_any() {
+    let told = |text: &str| {
+        let conversion = read(Dialect::AsWritten, text).convert(ConversionTarget::Envoy);
+        let is_told =
+            conversion.findings().iter().any(|finding| finding.message().contains("no more than 3 retries"));
+        assert_eq!(conversion.text().ends_with("#       max_retries: 1024\n"), is_told);
+        is_told
+    };
+    assert!(told(TABLE));
+    assert!(!told(r#"{"methodConfig": [{"name": [{"service": "a.B"}], "timeout": "60s"}]}"#));
 }
 
 #[test]

@@ -76,17 +76,18 @@ fn excerpt(text: &mut String, finding: &Finding, place: Place<'_>) -> usize {
     let (column, end) = place.columns();
     let gutter = line.to_string().len();
     let style = of_severity(finding.severity());
-    let length = place.text.trim_end().chars().count().min(LONGEST_LINE);
+    // A line may be a whole file: no more of it is looked at than is shown.
+    let length = place.text.chars().take(LONGEST_LINE + 1).collect::<String>().trim_end().chars().count();
+    let length = length.min(LONGEST_LINE);
     // The end of what is meant, at least a character after its start.
     let end = end.min(length + 1).max(column + 1);
-    let before = shown(place.text.chars().take(column - 1));
-    let meant = shown(place.text.chars().take(end - 1).skip(column - 1));
     let file = Escaped(&place.file.input.name);
     let _infallible = writeln!(text, "{:gutter$}{DIM}-->{DIM:#} {file}:{line}:{column}", "");
     let _infallible = writeln!(text, "{:gutter$} {DIM}|{DIM:#}", "");
     let _infallible = writeln!(text, "{DIM}{line} |{DIM:#} {}", shown(place.text.chars().take(length)));
     if column <= LONGEST_LINE {
-        let (before, meant) = (before.chars().count(), meant.chars().count().max(1));
+        let before = shown(place.text.chars().take(column - 1)).chars().count();
+        let meant = shown(place.text.chars().take(end - 1).skip(column - 1)).chars().count().max(1);
         let carets = "^".repeat(meant);
         let _infallible =
             writeln!(text, "{:gutter$} {DIM}|{DIM:#} {:before$}{style}{carets}{style:#}", "", "");

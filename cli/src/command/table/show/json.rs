@@ -4,10 +4,10 @@ use super::rules::Rules;
 use crate::command::table::beside::Beside;
 use crate::command::table::methods::MethodRow;
 use crate::render::Ms;
-use gax_retry::RetrySettings;
+use gax_retry::{Impact, RetrySettings};
 use gax_table::{HedgingPolicy, MethodPolicy, PolicyField, RetryTable};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 #[derive(Debug, Serialize)]
 pub(super) struct Document<'a> {
@@ -74,6 +74,13 @@ struct Hedging {
 
 pub(super) fn document<'a>(rows: &'a [MethodRow<'a>], table: &'a RetryTable) -> Document<'a> {
     let allowed = table.suppressions();
+    // What an entry leads to is the same for each of its methods.
+    let mut impacts: HashMap<Option<usize>, Option<Impact>> = HashMap::new();
+    let mut line = |row: &'a MethodRow<'a>| {
+        let entry = row.policy.and_then(|policy| policy.entry());
+        let impact = impacts.entry(entry).or_insert_with(|| row.impact(table.dialect()));
+        line(row, table, impact.as_ref())
+    };
     Document {
         dialect: table.dialect().as_str(),
         retry_throttling: table.throttling().map(|throttling| Throttling {
@@ -83,15 +90,13 @@ pub(super) fn document<'a>(rows: &'a [MethodRow<'a>], table: &'a RetryTable) -> 
         allow: allowed.map(|allowed| Allowed { rule: allowed.rule(), reason: allowed.reason() }).collect(),
         http: table.idempotency().map(Rules::from),
         other_fields: serde_json::from_str(&table.other_fields()).unwrap_or_default(),
-        methods: rows.iter().map(|row| line(row, table)).collect(),
+        methods: rows.iter().map(&mut line).collect(),
     }
 }
 
-fn line<'a>(row: &'a MethodRow<'a>, table: &RetryTable) -> Row<'a> {
+fn line<'a>(row: &'a MethodRow<'a>, table: &RetryTable, impact: Option<&Impact>) -> Row<'a> {
     let policy = row.policy;
     let settings = policy.map(|policy| policy.settings());
-    let impact = row.impact(table.dialect());
-    let impact = impact.as_ref();
     Row {
         service: Some(row.service.as_str()).filter(|service| !service.is_empty()),
         method: Some(row.method.as_str()).filter(|method| !method.is_empty()),
@@ -116,7 +121,7 @@ fn line<'a>(row: &'a MethodRow<'a>, table: &RetryTable) -> Row<'a> {
         origins: policy.map(origins),
         worst_case_ms: impact.and_then(|impact| impact.worst_case().map(Ms)),
         refused_at_ms: impact.map(|impact| impact.refused().iter().copied().map(Ms).collect()),
-        load: impact.map(gax_retry::Impact::load),
+        load: impact.map(Impact::load),
     }
 }
 

@@ -1,10 +1,12 @@
 //! Methods for people.
 
+use crate::command::table::beside::Beside;
 use crate::command::table::methods::{MethodRow, codes_text, line_of, short_place};
 use crate::render::{Align, Cell, DIM, Grid, HEAD, Human, Role, bytes, grown, table};
 use gax_retry::__private::Escaped;
 use gax_retry::{Impact, RetrySettings};
 use gax_table::{Dialect, MethodPolicy, PolicyField, RetryTable};
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -43,14 +45,19 @@ pub(super) fn render(rows: &[MethodRow<'_>], table: &RetryTable) -> String {
 
 /// Methods of which the table says the same, together.
 fn groups<'r, 't>(rows: &'r [MethodRow<'t>], table: &RetryTable) -> Vec<Vec<&'r MethodRow<'t>>> {
-    let entry = |row: &MethodRow<'_>| (row.policy.as_ref().and_then(MethodPolicy::entry), row.beside(table));
     let mut groups: Vec<Vec<&MethodRow<'_>>> = Vec::new();
+    // Per entry its groups: what stands beside it, and the group's number.
+    let mut of_entries: HashMap<Option<usize>, Vec<(Beside, usize)>> = HashMap::new();
     for row in rows {
-        let same =
-            |group: &&mut Vec<&MethodRow<'_>>| group.first().is_some_and(|first| entry(first) == entry(row));
-        match groups.iter_mut().find(same) {
+        let beside = row.beside(table);
+        let of_entry = of_entries.entry(row.policy.as_ref().and_then(MethodPolicy::entry)).or_default();
+        let known = of_entry.iter().find(|(other, _)| *other == beside).map(|(_, number)| *number);
+        match known.and_then(|number| groups.get_mut(number)) {
             Some(group) => group.push(row),
-            None => groups.push(vec![row]),
+            None => {
+                of_entry.push((beside, groups.len()));
+                groups.push(vec![row]);
+            }
         }
     }
     groups
