@@ -31,7 +31,7 @@ pub use gax_retry::{
 pub use gax_table::{Dialect, RetryTable, RetryTableBuilder, TableError};
 pub use grpc::{CodeExt, DeadlineFuture, DeadlineLayer, DeadlineService, ResponseBody};
 #[cfg(feature = "tables")]
-pub use grpc::{DescriptorError, ResponseFuture, RetryLayer, RetryService};
+pub use grpc::{DescriptorError, ResponseFuture, RetryLayer, RetryService, UnknownMethodsError};
 #[cfg(feature = "http")]
 pub use http::{
     HttpCallOptions, HttpError, HttpReport, HttpResponseBody, HttpResponseExt, HttpResponseFuture,
@@ -42,12 +42,21 @@ pub use http::{ReqwestRequestBuilder, ReqwestService};
 pub use operation::{ConnectProblem, Note, OperationError, OperationReport};
 pub use settings::{CallOptions, CallSettings, MethodInfo, OperationCallSettings, RequestExt};
 
+/// What else retry tables are made of: the types that [`RetryTable`] hands out.
+#[cfg(feature = "tables")]
+pub mod table {
+    pub use gax_table::{
+        Finding, HedgingPolicy, MethodPolicy, ParseDialectError, ParseTableFormatError, RetryThrottling,
+        Severity, SourceLocation, TableFormat, TableReader,
+    };
+}
+
 /// What generated code uses and nobody else should: it changes with the generator, without notice.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::client::{Client, connect_for as connect};
     pub use crate::settings::{ClientSettings, MethodInfo, StubSettings};
-    pub use gax_retry::__private::{batching_settings, retry_settings};
+    pub use gax_retry::__private::{batching_settings, settings};
 
     /// A report's table, for programs that print it in colours.
     pub fn attempt_table(report: &crate::OperationReport) -> gax_retry::__private::AttemptTable {

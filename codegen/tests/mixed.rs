@@ -83,11 +83,11 @@ fn settings_have_mixed_in_rpcs_batching_and_operations() {
         r#""Publish","/mixed.v1.Library/Publish",::tonic_gax::MethodKind::Batching,"#,
         r#""ListLocations","/google.cloud.location.Locations/ListLocations",::tonic_gax::MethodKind::Paged,"#,
         // What the YAML says, and for Move what Google's generators take.
-        "staticPOLLING_SETTINGS:[::tonic_gax::RetrySettings;2]=[::tonic_gax::__private::retry_settings(\
-         Some(::core::time::Duration::new(7200,0)),Some(::core::time::Duration::new(60,0)),Some(1.25),\
-         Some(::core::time::Duration::new(360,0)),None,true,None,1.0,None,),",
-        "Some(::core::time::Duration::new(300,0)),Some(::core::time::Duration::new(5,0)),Some(1.5),\
-         Some(::core::time::Duration::new(45,0)),None,true,None,1.0,None,),];",
+        "staticPOLLING_SETTINGS:[::tonic_gax::RetrySettings;2]=[::tonic_gax::__private::settings()\
+         .initial_retry_delay(::core::time::Duration::new(60,0)).retry_delay_multiplier(1.25)\
+         .max_retry_delay(::core::time::Duration::new(360,0)).total_timeout(::core::time::Duration::new(7200,0)).build(),",
+        "settings().initial_retry_delay(::core::time::Duration::new(5,0)).retry_delay_multiplier(1.5)\
+         .max_retry_delay(::core::time::Duration::new(45,0)).total_timeout(::core::time::Duration::new(300,0)).build(),];",
         "::tonic_gax::__private::batching_settings(100,1048576,::core::time::Duration::from_millis(10),Some(1000),\
          None,::tonic_gax::LimitExceeded::ThrowException,)",
         // Accessors; the RPC MoveOperation keeps its name.

@@ -65,7 +65,7 @@ pub use strategy::{Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};
 pub mod __private {
     pub use crate::attempt_table::{AttemptRow, AttemptTable};
     pub use crate::private::{
-        batching_settings, code_problem, no_problems, retry_settings, rpc_problem, unchecked,
+        ConstSettings, batching_settings, code_problem, no_problems, rpc_problem, settings, unchecked,
     };
     pub use crate::text::{
         Align, Cell, DurationError, Escaped, Grid, Human, Role, closest, is_unprintable, parse_duration,

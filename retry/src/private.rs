@@ -7,31 +7,81 @@ use crate::{
 };
 use std::time::Duration;
 
-/// Settings from all their fields, unchecked: the generator has checked them.
-#[must_use]
-#[expect(clippy::too_many_arguments, reason = "written by the generator, one argument a field")]
-pub const fn retry_settings(
-    total_timeout: Option<Duration>,
-    initial_retry_delay: Option<Duration>,
-    retry_delay_multiplier: Option<f64>,
-    max_retry_delay: Option<Duration>,
-    max_attempts: Option<u32>,
-    jittered: bool,
-    initial_rpc_timeout: Option<Duration>,
-    rpc_timeout_multiplier: f64,
-    max_rpc_timeout: Option<Duration>,
-) -> RetrySettings {
-    RetrySettings {
-        total_timeout,
-        initial_retry_delay,
-        retry_delay_multiplier,
-        max_retry_delay,
-        max_server_delay: None,
-        max_attempts,
-        jittered,
-        initial_rpc_timeout,
-        rpc_timeout_multiplier,
-        max_rpc_timeout,
+/// Settings of generated code: nothing is set yet.
+pub const fn settings() -> ConstSettings {
+    ConstSettings(RetrySettings::UNSET)
+}
+
+/// Makes [`RetrySettings`] in a `static`, field by field and unchecked: the generator has checked them.
+#[derive(Debug)]
+#[must_use = "settings come from build()"]
+pub struct ConstSettings(RetrySettings);
+
+impl ConstSettings {
+    /// The total timeout.
+    pub const fn total_timeout(mut self, timeout: Duration) -> Self {
+        self.0.total_timeout = Some(timeout);
+        self
+    }
+
+    /// The delay before the second attempt.
+    pub const fn initial_retry_delay(mut self, delay: Duration) -> Self {
+        self.0.initial_retry_delay = Some(delay);
+        self
+    }
+
+    /// The factor between delays.
+    pub const fn retry_delay_multiplier(mut self, multiplier: f64) -> Self {
+        self.0.retry_delay_multiplier = Some(multiplier);
+        self
+    }
+
+    /// The longest delay.
+    pub const fn max_retry_delay(mut self, delay: Duration) -> Self {
+        self.0.max_retry_delay = Some(delay);
+        self
+    }
+
+    /// The longest delay that a server may ask for.
+    pub const fn max_server_delay(mut self, delay: Duration) -> Self {
+        self.0.max_server_delay = Some(delay);
+        self
+    }
+
+    /// The number of attempts.
+    pub const fn max_attempts(mut self, attempts: u32) -> Self {
+        self.0.max_attempts = Some(attempts);
+        self
+    }
+
+    /// Whether waits are drawn at random.
+    pub const fn jittered(mut self, jittered: bool) -> Self {
+        self.0.jittered = jittered;
+        self
+    }
+
+    /// The first attempt's timeout.
+    pub const fn initial_rpc_timeout(mut self, timeout: Duration) -> Self {
+        self.0.initial_rpc_timeout = Some(timeout);
+        self
+    }
+
+    /// The factor between RPC timeouts.
+    pub const fn rpc_timeout_multiplier(mut self, multiplier: f64) -> Self {
+        self.0.rpc_timeout_multiplier = multiplier;
+        self
+    }
+
+    /// The longest RPC timeout.
+    pub const fn max_rpc_timeout(mut self, timeout: Duration) -> Self {
+        self.0.max_rpc_timeout = Some(timeout);
+        self
+    }
+
+    /// The settings.
+    #[must_use]
+    pub const fn build(self) -> RetrySettings {
+        self.0
     }
 }
 
@@ -92,24 +142,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_argument_lands_in_its_field() {
+    fn each_field_lands_in_its_place() {
         const MS: Duration = Duration::from_millis(1);
-        static SETTINGS: RetrySettings = retry_settings(
-            Some(Duration::from_secs(60)),
-            Some(Duration::from_millis(100)),
-            Some(1.3),
-            Some(Duration::from_secs(10)),
-            Some(5),
-            false,
-            Some(Duration::from_secs(20)),
-            1.5,
-            Some(Duration::from_secs(30)),
-        );
+        static SETTINGS: RetrySettings = settings()
+            .total_timeout(Duration::from_secs(60))
+            .initial_retry_delay(Duration::from_millis(100))
+            .retry_delay_multiplier(1.3)
+            .max_retry_delay(Duration::from_secs(10))
+            .max_server_delay(Duration::from_secs(70))
+            .max_attempts(5)
+            .jittered(false)
+            .initial_rpc_timeout(Duration::from_secs(20))
+            .rpc_timeout_multiplier(1.5)
+            .max_rpc_timeout(Duration::from_secs(30))
+            .build();
         let built = RetrySettings::builder()
             .total_timeout(60_000 * MS)
             .initial_retry_delay(100 * MS)
             .retry_delay_multiplier(1.3)
             .max_retry_delay(10_000 * MS)
+            .max_server_delay(70_000 * MS)
             .max_attempts(5)
             .jittered(false)
             .initial_rpc_timeout(20_000 * MS)

@@ -2,8 +2,8 @@
 
 use super::method::Method;
 use crate::grpc::{
-    GRPC_TIMEOUT, MethodPlan, ReplayableRequest, grpc_request, path_of, set_timeout, shorter, shrink,
-    timeout_in, too_large,
+    GRPC_TIMEOUT, MethodPlan, PREVIOUS_ATTEMPTS, ReplayableRequest, grpc_request, path_of, set_timeout,
+    shorter, shrink, timeout_in, too_large,
 };
 use crate::operation::{Note, until};
 use bytes::Bytes;
@@ -53,7 +53,8 @@ impl Encoded {
         let is_plain = headers.is_empty() && extensions.is_empty() && deadline.is_none();
         let added = (!is_plain).then(|| {
             let timeout = timeout_in(&headers);
-            Box::new(Added { headers: metadata(headers), extensions, timeout, deadline })
+            let headers = metadata(headers, method.plan.counts_attempts);
+            Box::new(Added { headers, extensions, timeout, deadline })
         });
         Self { method, message, added, is_named, wants_report }
     }
@@ -84,6 +85,10 @@ impl ReplayableRequest for Encoded {
         too_large(&self.message, plan)
     }
 
+    fn is_watched(&self) -> bool {
+        self.is_named
+    }
+
     fn shrink(&mut self) {
         shrink(&mut self.message);
     }
@@ -105,7 +110,7 @@ impl ReplayableRequest for Encoded {
 }
 
 /// What a caller's metadata adds to the headers of a gRPC request, but for what gRPC keeps for itself.
-fn metadata(metadata: HeaderMap) -> Vec<(HeaderName, HeaderValue)> {
+fn metadata(metadata: HeaderMap, counts_attempts: bool) -> Vec<(HeaderName, HeaderValue)> {
     const RESERVED: [HeaderName; 6] = [
         TE,
         CONTENT_TYPE,
@@ -123,7 +128,7 @@ fn metadata(metadata: HeaderMap) -> Vec<(HeaderName, HeaderValue)> {
         // Of several values of a name only the first comes with the name.
         let name = match name {
             Some(name) => {
-                is_reserved = RESERVED.contains(&name);
+                is_reserved = RESERVED.contains(&name) || (counts_attempts && name == PREVIOUS_ATTEMPTS);
                 name
             }
             None => match others.last() {

@@ -14,6 +14,7 @@ pub use crate::grpc::Transport;
 pub use connect::connect_for;
 pub use connect::{connect, connect_lazy};
 pub use connector::{Connection, Connector};
+#[doc(hidden)]
 pub use core::Client;
 pub use streaming::{MessageCall, StreamingCall};
 pub use unary::UnaryCall;

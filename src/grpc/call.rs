@@ -4,7 +4,7 @@ use super::passthrough::Passthrough;
 use crate::grpc::methods::MethodPlan;
 use crate::grpc::methods::timeout::shorter;
 use crate::grpc::protocol::GrpcProtocol;
-use crate::grpc::request::{CapturedRequest, Inspection, Read, RequestBuffer, path_of};
+use crate::grpc::request::{CapturedRequest, Inspection, PREVIOUS_ATTEMPTS, Read, RequestBuffer, path_of};
 use crate::grpc::response::{ObservedStream, ReadExtent, Remainder, ReplySlot, ResponseBody};
 use crate::grpc::status::not_sent;
 use crate::grpc::transport::ServiceHandle;
@@ -57,13 +57,17 @@ impl<A: ServiceHandle> Call<A> {
         kind: Option<MethodKind>,
         is_named: bool,
     ) {
-        let Inspection { options, timeout, compact } = Inspection::at(&request, is_named);
+        let Inspection { options, timeout, compact, has_count } =
+            Inspection::at(&request, is_named, plan.counts_attempts);
         let own_plan = plan.of_call(options);
         let bound = shorter(timeout, time_left());
         let wants_report = options.and_then(|options| options.report).unwrap_or(plan.limits.reports);
         if options.is_some() {
             // They are nobody else's.
             request.extensions_mut().remove::<CallOptions>();
+        }
+        if has_count {
+            request.headers_mut().remove(PREVIOUS_ATTEMPTS);
         }
         let mut plan = own_plan.unwrap_or_else(|| Arc::clone(plan));
         let mut extent = ReadExtent::of(kind, plan.policy.commit_point());

@@ -1,11 +1,12 @@
 //! The layer that a stock tonic client runs over.
 
 use super::service::RetryService;
-use crate::grpc::methods::{DescriptorError, Kinds, Methods, descriptors};
+use crate::grpc::methods::unknown::unknown_names;
+use crate::grpc::methods::{DescriptorError, Kinds, Methods, UnknownMethodsError, descriptors};
 use crate::operation::{JitterSeeds, Observers, OperationObserver, Retry};
 use crate::settings::BufferLimits;
 use gax_retry::{Compatibility, RetryBudget};
-use gax_table::{Dialect, RetryTable};
+use gax_table::{Dialect, Finding, RetryTable};
 use std::sync::{Arc, OnceLock};
 use tower_layer::Layer;
 
@@ -30,6 +31,9 @@ use tower_layer::Layer;
 /// An interceptor *inside* the layer (between it and the channel) runs once per attempt, so that it can put a
 /// fresh token into each; one *outside* (between the client and the layer) runs once per operation.
 ///
+/// From the second attempt on, one inside finds the [`StartedAttempt`](crate::StartedAttempt), with its number, in the
+/// request's extensions. The first has none there: it would take an allocation of every call that succeeds at once.
+///
 /// # Defaults
 ///
 /// | setting | default |
@@ -40,6 +44,9 @@ use tower_layer::Layer;
 /// | [`server_timeouts_are_ours`](Self::server_timeouts_are_ours) | true |
 /// | [`retry_budget`](Self::retry_budget) | the table's `retryThrottling`, if it has any |
 /// | [`reports`](Self::reports) | false |
+/// | [`retries_enabled`](Self::retries_enabled) | true |
+/// | [`server_delays`](Self::server_delays) | as the compatibility has it; see there |
+/// | [`previous_attempts_header`](Self::previous_attempts_header) | true, but not with [`Compatibility::GaxJava`] |
 ///
 /// # Examples
 ///
@@ -97,6 +104,24 @@ impl RetryLayer {
     pub fn with_descriptors(mut self, encoded: &[u8]) -> Result<Self, DescriptorError> {
         self.kinds.extend(descriptors::kinds(encoded)?);
         Ok(self.changed())
+    }
+
+    /// The services and methods that the table names and the descriptors don't have, each with its place in the table
+    /// and, where one is close, a suggestion: typos, as a rule. Without descriptors nobody knows, and there are none.
+    #[must_use]
+    pub fn unknown_methods(&self) -> Vec<Finding> {
+        unknown_names(&self.table, &self.kinds)
+    }
+
+    /// Makes [`unknown_methods`](Self::unknown_methods) an error, if there are any. Call it after
+    /// [`with_descriptors`](Self::with_descriptors): what counts is the descriptors that the layer has by then.
+    ///
+    /// # Errors
+    ///
+    /// The table names a service or a method that the descriptors don't have.
+    pub fn deny_unknown_methods(self, deny: bool) -> Result<Self, UnknownMethodsError> {
+        let unknown = if deny { self.unknown_methods() } else { Vec::new() };
+        if unknown.is_empty() { Ok(self) } else { Err(UnknownMethodsError::new(unknown)) }
     }
 
     /// Which client's rules turn settings into attempts. Unless this says otherwise, a table that was read in the
@@ -166,6 +191,46 @@ impl RetryLayer {
     #[must_use]
     pub fn retry_budget(mut self, budget: impl Into<Option<RetryBudget>>) -> Self {
         self.budget = budget.into();
+        self.changed()
+    }
+
+    /// Whether anything is retried. With `false` every call is one attempt, whatever its settings and
+    /// [`CallOptions`](crate::CallOptions) say, and nothing is hedged; deadlines and reports stay, and so do RPC timeouts
+    /// and the transparent retry of a request that provably was not sent. A switch for operations: to turn retries off
+    /// without another type of service, as `tower::util::option_layer` would make.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::{RetryLayer, RetryTable};
+    ///
+    /// fn layer(table: RetryTable) -> RetryLayer {
+    ///     RetryLayer::new(table).retries_enabled(std::env::var_os("NO_RETRIES").is_none())
+    /// }
+    /// # let _ = layer;
+    /// ```
+    #[must_use]
+    pub fn retries_enabled(mut self, enabled: bool) -> Self {
+        self.limits.retries_enabled = enabled;
+        self.changed()
+    }
+
+    /// Whether what servers ask for is heeded: `grpc-retry-pushback-ms`, `google.rpc.RetryInfo` and `Retry-After`. Unless
+    /// this says otherwise, [`Compatibility::Documented`] heeds all of them, [`Compatibility::Grpc`] the pushback, and
+    /// [`Compatibility::GaxJava`] none.
+    #[must_use]
+    pub fn server_delays(mut self, heeded: bool) -> Self {
+        self.limits.server_delays = Some(heeded);
+        self.changed()
+    }
+
+    /// Whether attempts after the first carry the header `grpc-previous-rpc-attempts`, as gRFC A6 has it: how many came
+    /// before, "1", "2" and so on. Transparent retries don't count, hedges do. What a caller sets under that name is
+    /// taken away. Unless this says otherwise, it is sent but with [`Compatibility::GaxJava`], since gax-java sends no
+    /// such header.
+    #[must_use]
+    pub fn previous_attempts_header(mut self, is_sent: bool) -> Self {
+        self.limits.previous_attempts_header = Some(is_sent);
         self.changed()
     }
 

@@ -20,14 +20,14 @@ pub(crate) use call::Call;
 pub use deadline_layer::{DeadlineFuture, DeadlineLayer, DeadlineService};
 #[cfg(feature = "tables")]
 pub use layer::RetryLayer;
-#[cfg(feature = "tables")]
-pub use methods::DescriptorError;
 pub(crate) use methods::MethodPlan;
 pub(crate) use methods::timeout::{
     GRPC_TIMEOUT, from_headers as timeout_in, set_header as set_timeout, shorter,
 };
+#[cfg(feature = "tables")]
+pub use methods::{DescriptorError, UnknownMethodsError};
 pub(crate) use protocol::GrpcProtocol;
-pub(crate) use request::{ReplayableRequest, grpc_request, path_of, shrink, too_large};
+pub(crate) use request::{PREVIOUS_ATTEMPTS, ReplayableRequest, grpc_request, path_of, shrink, too_large};
 pub use response::ResponseBody;
 pub(crate) use response::{PREFIX, ReadExtent, Remainder};
 #[cfg(feature = "tables")]

@@ -124,6 +124,12 @@ impl Current<'_> {
         self.operation.attempt(self.policy, self.number)
     }
 
+    /// Its number in the operation; the first is 1.
+    #[inline]
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+
     /// The moment at which its time is up.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.clock.at(self.started()?.expires_at()?)

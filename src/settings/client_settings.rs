@@ -94,7 +94,8 @@ impl ClientSettings {
     /// Whether tonic's [`GrpcMethod`](tonic::GrpcMethod) goes with every request, in its extensions, for
     /// interceptors and layers between the client and the connection. True by default; directly over a
     /// [`Channel`](tonic::transport::Channel), where nobody could look for it, it is left out in any case. It
-    /// takes three allocations a request.
+    /// takes three allocations a request. Without it, the [`StartedAttempt`](gax_retry::StartedAttempt) of later attempts
+    /// is left out as well.
     #[must_use]
     pub fn with_method_extension(mut self, is_sent: bool) -> Self {
         self.method_extension = is_sent;
@@ -130,9 +131,30 @@ impl ClientSettings {
         self.connect_timeout.unwrap_or_else(usual)
     }
 
+    /// See [`RetryLayer::retries_enabled`](crate::RetryLayer::retries_enabled).
+    #[must_use]
+    pub fn with_retries_enabled(mut self, enabled: bool) -> Self {
+        self.limits.retries_enabled = enabled;
+        self
+    }
+
+    /// See [`RetryLayer::server_delays`](crate::RetryLayer::server_delays).
+    #[must_use]
+    pub fn with_server_delays(mut self, heeded: bool) -> Self {
+        self.limits.server_delays = Some(heeded);
+        self
+    }
+
+    /// See [`RetryLayer::previous_attempts_header`](crate::RetryLayer::previous_attempts_header).
+    #[must_use]
+    pub fn with_previous_attempts_header(mut self, is_sent: bool) -> Self {
+        self.limits.previous_attempts_header = Some(is_sent);
+        self
+    }
+
     /// See [`RetryLayer::server_timeouts_are_ours`](crate::RetryLayer::server_timeouts_are_ours).
     #[must_use]
-    pub fn with_server_timeouts_as_ours(mut self, ours: bool) -> Self {
+    pub fn with_server_timeouts_are_ours(mut self, ours: bool) -> Self {
         self.limits.server_timeouts_are_ours = ours;
         self
     }
@@ -149,6 +171,12 @@ pub(crate) struct BufferLimits {
     pub(crate) server_timeouts_are_ours: bool,
     /// Whether every response carries its report.
     pub(crate) reports: bool,
+    /// Whether any attempt may follow the first.
+    pub(crate) retries_enabled: bool,
+    /// Whether the delays that servers ask for are heeded; `None`: as the compatibility has it.
+    pub(crate) server_delays: Option<bool>,
+    /// Whether `grpc-previous-rpc-attempts` is sent; `None`: as the compatibility has it.
+    pub(crate) previous_attempts_header: Option<bool>,
 }
 
 impl Default for BufferLimits {
@@ -160,6 +188,9 @@ impl Default for BufferLimits {
             max_response_buffer: MESSAGE,
             server_timeouts_are_ours: true,
             reports: false,
+            retries_enabled: true,
+            server_delays: None,
+            previous_attempts_header: None,
         }
     }
 }

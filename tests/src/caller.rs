@@ -166,7 +166,7 @@ impl Setup {
         stub.list_assets().set_hedging(self.hedging);
         let mut settings = AssetServiceSettings::create(stub.build().unwrap())
             .with_compatibility(self.compatibility)
-            .with_server_timeouts_as_ours(self.server_timeouts_are_ours)
+            .with_server_timeouts_are_ours(self.server_timeouts_are_ours)
             .with_reports(self.reports)
             .with_retry_budget(self.budget.clone());
         if let Some(bytes) = self.max_replay_bytes {

@@ -67,7 +67,8 @@ fn one_retry_allocates_less_than_two_calls() {
     let service = Canned::new().failing(1);
     let (layer, _) = over(cost(Layered::new(service.clone(), Pace::AT_ONCE)), two_calls);
     let (generated, _) = over(cost(Generated::new(service, Pace::AT_ONCE)), two_calls);
-    assert!(layer <= -4, "{layer}");
+    // One more than over a bare channel, where nobody could look for the attempt's number.
+    assert!(layer <= -3, "{layer}");
     assert!(generated <= -20, "{generated}");
 }
 
@@ -158,8 +159,7 @@ impl Message for Counted {
 #[tokio::test]
 async fn a_message_is_encoded_once_for_all_attempts() {
     static CODES: (&str, gax_retry::CodeSet) = ("codes", gax_retry::CodeSet::EMPTY);
-    static PARAMS: (&str, gax_retry::RetrySettings) =
-        ("params", gax::retry_settings(None, None, None, None, None, true, None, 1.0, None));
+    static PARAMS: (&str, gax_retry::RetrySettings) = ("params", gax::settings().build());
     static METHODS: [gax::MethodInfo; 1] = [gax::MethodInfo::new(
         "google.cloud.asset.v1.AssetService",
         "ListAssets",

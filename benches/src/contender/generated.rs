@@ -9,10 +9,8 @@ use tonic_gax::__private as gax;
 use tonic_gax::{CodeSet, MethodKind, RetrySettings};
 
 static CODES: (&str, CodeSet) = ("no_retry_codes", CodeSet::EMPTY);
-static PARAMS: (&str, RetrySettings) = (
-    "no_retry_params",
-    gax::retry_settings(None, Some(Duration::ZERO), None, None, None, true, None, 1.0, None),
-);
+static PARAMS: (&str, RetrySettings) =
+    ("no_retry_params", gax::settings().initial_retry_delay(Duration::ZERO).build());
 static METHODS: [gax::MethodInfo; 1] = [gax::MethodInfo::new(
     "google.cloud.asset.v1.AssetService",
     "ListAssets",

@@ -159,6 +159,54 @@ fn budget(emitter: &Emitter) -> (Option<TokenStream>, String) {
     (budget, docs)
 }
 
+/// The setters of what is on or off for every call.
+fn switches() -> TokenStream {
+    quote! {
+        /// Whether anything is retried. With `false` every call is one attempt, whatever its settings and options
+        /// say; deadlines and reports stay. Default: yes.
+        #[must_use]
+        pub fn with_retries_enabled(self, enabled: bool) -> Self {
+            Self { inner: self.inner.with_retries_enabled(enabled) }
+        }
+
+        /// Whether the delays that servers ask for are heeded (`grpc-retry-pushback-ms`, `google.rpc.RetryInfo`,
+        /// `Retry-After`). Default: as the compatibility has it, which is yes by the documentation's rules.
+        #[must_use]
+        pub fn with_server_delays(self, heeded: bool) -> Self {
+            Self { inner: self.inner.with_server_delays(heeded) }
+        }
+
+        /// Whether attempts after the first tell the server how many came before them, in the header
+        /// `grpc-previous-rpc-attempts`. Default: yes, but not by gax-java's rules.
+        #[must_use]
+        pub fn with_previous_attempts_header(self, is_sent: bool) -> Self {
+            Self { inner: self.inner.with_previous_attempts_header(is_sent) }
+        }
+
+        /// Whether a server's own timeout counts as `DEADLINE_EXCEEDED` once the attempt's time is up.
+        /// Default: yes.
+        #[must_use]
+        pub fn with_server_timeouts_are_ours(self, ours: bool) -> Self {
+            Self { inner: self.inner.with_server_timeouts_are_ours(ours) }
+        }
+
+        /// Whether tonic's `GrpcMethod` goes with every request, in its extensions, for interceptors and
+        /// layers below the client to see. Default: yes, but not directly over a `Channel`, where nobody
+        /// could look for it. It takes three allocations a request.
+        #[must_use]
+        pub fn with_method_extension(self, is_sent: bool) -> Self {
+            Self { inner: self.inner.with_method_extension(is_sent) }
+        }
+
+        /// Whether the response of every call carries its report. Default: where there is more to tell than
+        /// that the first attempt succeeded, and where the call asks for it. It takes three allocations a call.
+        #[must_use]
+        pub fn with_reports(self, reports: bool) -> Self {
+            Self { inner: self.inner.with_reports(reports) }
+        }
+    }
+}
+
 /// How those are installed who are told of operations.
 fn observing(emitter: &Emitter) -> TokenStream {
     let runtime = &emitter.runtime;
@@ -202,6 +250,7 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
     let stub_settings = format_ident!("{}", names.stub_settings);
     let docs = DocLines::new("The settings of a client: those of its RPCs, and what holds for every call.");
     let observing = observing(emitter);
+    let switches = switches();
     quote! {
         #docs
         #[derive(Debug, Clone)]
@@ -249,27 +298,7 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
                 Self { inner: self.inner.without_replay_limit() }
             }
 
-            /// Whether a server's own timeout counts as `DEADLINE_EXCEEDED` once the attempt's time is up.
-            /// Default: yes.
-            #[must_use]
-            pub fn with_server_timeouts_as_ours(self, ours: bool) -> Self {
-                Self { inner: self.inner.with_server_timeouts_as_ours(ours) }
-            }
-
-            /// Whether tonic's `GrpcMethod` goes with every request, in its extensions, for interceptors and
-            /// layers below the client to see. Default: yes, but not directly over a `Channel`, where nobody
-            /// could look for it. It takes three allocations a request.
-            #[must_use]
-            pub fn with_method_extension(self, is_sent: bool) -> Self {
-                Self { inner: self.inner.with_method_extension(is_sent) }
-            }
-
-            /// Whether the response of every call carries its report. Default: where there is more to tell than
-            /// that the first attempt succeeded, and where the call asks for it. It takes three allocations a call.
-            #[must_use]
-            pub fn with_reports(self, reports: bool) -> Self {
-                Self { inner: self.inner.with_reports(reports) }
-            }
+            #switches
 
             #observing
 

@@ -98,28 +98,32 @@ fn kind(runtime: &TokenStream, kind: MethodKind) -> TokenStream {
     quote!(#runtime::MethodKind::#kind)
 }
 
+/// The fields that are set, each by its name.
 fn retry_settings(runtime: &TokenStream, settings: &RetrySettings) -> TokenStream {
-    let total_timeout = option(settings.total_timeout().map(duration));
-    let initial_retry_delay = option(settings.initial_retry_delay().map(duration));
-    let retry_delay_multiplier = option(settings.retry_delay_multiplier().map(|multiplier| {
-        let multiplier = Literal::f64_unsuffixed(multiplier);
-        quote!(#multiplier)
-    }));
-    let max_retry_delay = option(settings.max_retry_delay().map(duration));
-    let max_attempts = option(settings.max_attempts().map(|attempts| {
-        let attempts = Literal::u32_unsuffixed(attempts);
-        quote!(#attempts)
-    }));
-    let jittered = settings.jittered();
-    let initial_rpc_timeout = option(settings.initial_rpc_timeout().map(duration));
-    let rpc_timeout_multiplier = Literal::f64_unsuffixed(settings.rpc_timeout_multiplier());
-    let max_rpc_timeout = option(settings.max_rpc_timeout().map(duration));
-    quote! {
-        #runtime::__private::retry_settings(
-            #total_timeout, #initial_retry_delay, #retry_delay_multiplier, #max_retry_delay, #max_attempts,
-            #jittered, #initial_rpc_timeout, #rpc_timeout_multiplier, #max_rpc_timeout,
-        )
-    }
+    let set = |name: &str, value: Option<TokenStream>| {
+        let name = format_ident!("{name}");
+        value.map(|value| quote!(.#name(#value)))
+    };
+    let time = |name: &str, value: Option<Duration>| set(name, value.map(duration));
+    let factor = |name: &str, value: Option<f64>| {
+        set(name, value.map(|factor| Literal::f64_unsuffixed(factor).into_token_stream()))
+    };
+    let attempts = settings.max_attempts().map(|most| Literal::u32_unsuffixed(most).into_token_stream());
+    let growth =
+        Some(settings.rpc_timeout_multiplier()).filter(|factor| factor.to_bits() != 1.0_f64.to_bits());
+    let fields = [
+        time("initial_retry_delay", settings.initial_retry_delay()),
+        factor("retry_delay_multiplier", settings.retry_delay_multiplier()),
+        time("max_retry_delay", settings.max_retry_delay()),
+        time("max_server_delay", settings.max_server_delay()),
+        set("jittered", (!settings.jittered()).then(|| quote!(false))),
+        time("initial_rpc_timeout", settings.initial_rpc_timeout()),
+        factor("rpc_timeout_multiplier", growth),
+        time("max_rpc_timeout", settings.max_rpc_timeout()),
+        time("total_timeout", settings.total_timeout()),
+        set("max_attempts", attempts),
+    ];
+    quote!(#runtime::__private::settings() #(#fields)* .build())
 }
 
 fn option(value: Option<TokenStream>) -> TokenStream {

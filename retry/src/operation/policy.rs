@@ -209,7 +209,7 @@ impl Policy {
         }
     }
 
-    fn with_codes(self, codes: Result<CodeSet, ParseCodeError>) -> Self {
+    pub(super) fn with_codes(self, codes: Result<CodeSet, ParseCodeError>) -> Self {
         match codes {
             Ok(codes) => Self { codes, ..self },
             Err(error) => self.unusable(vec![SettingsProblem::of_code(&error)]),
@@ -284,47 +284,6 @@ impl Policy {
     #[must_use]
     pub fn retryable_codes(&self) -> CodeSet {
         self.codes
-    }
-
-    /// This policy with the settings that one call brings along, in place of its own.
-    ///
-    /// By gax-java's rules a call's settings are used as they are: its RPC timeouts count even where
-    /// the settings allow one attempt only, and jitter stays as the client has it.
-    #[must_use]
-    pub fn with_retry_settings(self, settings: &RetrySettings) -> Self {
-        let rules = match self.rules {
-            Rules::Documented(_) | Rules::Strategy(_) | Rules::Polls(_) => {
-                Rules::Documented(Documented::new(settings))
-            }
-            Rules::GaxJava(_) => {
-                return self.with_raw_settings(&RawSettings::from(settings)).made_of(settings);
-            }
-            Rules::Grpc(_) => Rules::Grpc(Grpc::new(settings)),
-        };
-        self.with_rules(rules).made_of(settings)
-    }
-
-    /// This policy with the settings that one call brings along, by gax-java's rules.
-    #[must_use]
-    pub fn with_raw_settings(self, settings: &RawSettings) -> Self {
-        let mut rules = match &self.rules {
-            Rules::GaxJava(rules) => rules.clone(),
-            Rules::Documented(_) | Rules::Grpc(_) | Rules::Strategy(_) | Rules::Polls(_) => {
-                GaxJava::new(settings, self.codes)
-            }
-        };
-        rules.replace_settings(settings);
-        let settings = Some(Arc::new(settings.as_set()));
-        Self { is_spent: false, settings, ..self }.with_rules(Rules::GaxJava(rules))
-    }
-
-    /// This policy with the retryable codes that one call brings along, in place of its own.
-    ///
-    /// By gax-java's rules they can't turn retries on where the method has none: that takes settings
-    /// as well.
-    #[must_use]
-    pub fn with_retryable_codes<K>(self, codes: impl IntoCodes<K>) -> Self {
-        self.with_codes(codes.into_codes())
     }
 
     /// This policy with hedging in place of retries: attempts are sent while others are in flight, and the

@@ -72,6 +72,20 @@ pub struct RetrySettings {
 }
 
 impl RetrySettings {
+    /// The defaults.
+    pub(crate) const UNSET: Self = Self {
+        total_timeout: None,
+        initial_retry_delay: None,
+        retry_delay_multiplier: None,
+        max_retry_delay: None,
+        max_server_delay: None,
+        max_attempts: None,
+        jittered: true,
+        initial_rpc_timeout: None,
+        rpc_timeout_multiplier: 1.0,
+        max_rpc_timeout: None,
+    };
+
     /// Starts from the defaults.
     pub fn builder() -> RetrySettingsBuilder {
         RetrySettingsBuilder::default()
@@ -204,17 +218,6 @@ impl RetrySettings {
 impl Default for RetrySettings {
     /// The defaults of the table above: no limit, and therefore no retry.
     fn default() -> Self {
-        Self {
-            total_timeout: None,
-            initial_retry_delay: None,
-            retry_delay_multiplier: None,
-            max_retry_delay: None,
-            max_server_delay: None,
-            max_attempts: None,
-            jittered: true,
-            initial_rpc_timeout: None,
-            rpc_timeout_multiplier: 1.0,
-            max_rpc_timeout: None,
-        }
+        Self::UNSET
     }
 }

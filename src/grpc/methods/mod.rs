@@ -8,7 +8,12 @@ mod table;
 pub(super) mod timeout;
 
 #[cfg(feature = "tables")]
+pub(super) mod unknown;
+
+#[cfg(feature = "tables")]
 pub use descriptors::DescriptorError;
 pub(crate) use plan::MethodPlan;
 #[cfg(feature = "tables")]
 pub(crate) use table::{Found, Kinds, Methods};
+#[cfg(feature = "tables")]
+pub use unknown::UnknownMethodsError;

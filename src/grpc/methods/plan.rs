@@ -14,14 +14,16 @@ pub(crate) struct MethodPlan {
     pub(crate) policy: Policy,
     /// The `grpc-timeout` of a first attempt that nothing but the policy bounds, prepared: most calls make no other.
     pub(crate) first_timeout: Option<HeaderValue>,
-    /// The RPC timeout that it stands for.
-    pub(crate) first_rpc_timeout: Option<Duration>,
+    /// The time of an attempt that it stands for.
+    pub(crate) first_time: Option<Duration>,
     /// The time that a call brings along for all its attempts.
     pub(crate) timeout: Option<Duration>,
     pub(crate) limits: BufferLimits,
     pub(crate) jitter: JitterSeeds,
     /// Who is told of the calls; `None`: nobody.
     pub(crate) observers: Option<Arc<Observers>>,
+    /// Whether attempts after the first tell the server how many came before them.
+    pub(crate) counts_attempts: bool,
     /// Whether RPC timeouts don't apply, since a stream is on either side.
     is_stream: bool,
 }
@@ -48,14 +50,21 @@ impl MethodPlan {
             Some(hedging) => policy.with_hedging(*hedging),
             None => policy,
         };
+        let policy = match limits.server_delays {
+            Some(heeded) => policy.with_server_delays(heeded),
+            None => policy,
+        };
         let plan = Self {
             policy: policy.clone(),
             first_timeout: None,
-            first_rpc_timeout: None,
+            first_time: None,
             timeout: None,
             limits,
             jitter: jitter.clone(),
             observers: None,
+            counts_attempts: limits
+                .previous_attempts_header
+                .unwrap_or(compatibility != Compatibility::GaxJava),
             is_stream: false,
         };
         plan.with_policy(policy, false)
@@ -73,9 +82,10 @@ impl MethodPlan {
 
     fn with_policy(self, policy: Policy, is_stream: bool) -> Self {
         let policy = if is_stream { policy.without_rpc_timeouts() } else { policy };
-        let first_rpc_timeout = policy.first_attempt().and_then(StartedAttempt::rpc_timeout);
-        let first_timeout = first_rpc_timeout.map(timeout::header_value);
-        Self { policy, first_timeout, first_rpc_timeout, is_stream, ..self }
+        let policy = if self.limits.retries_enabled { policy } else { policy.without_retries() };
+        let first_time = policy.first_attempt().and_then(StartedAttempt::deadline);
+        let first_timeout = first_time.map(timeout::header_value);
+        Self { policy, first_timeout, first_time, is_stream, ..self }
     }
 
     /// The plan of a call with options of its own; `None`: this one.

@@ -3,10 +3,10 @@
 use super::failed::Bad;
 use super::grpc_protocol::GrpcProtocol;
 use crate::grpc::methods::{MethodPlan, timeout};
-use crate::grpc::request::{CapturedRequest, ReplayableRequest};
+use crate::grpc::request::{CapturedRequest, PREVIOUS_ATTEMPTS, ReplayableRequest};
 use crate::grpc::response::{ReplySlot, ResponseBody, Step, check_head, read, unread};
 use crate::grpc::status::{Failure, Suspect};
-use crate::grpc::transport::{ServiceHandle, ready_now};
+use crate::grpc::transport::{ServiceHandle, is_bare_channel, ready_now};
 use crate::operation::{
     Current, Jitter, Name, ObservedTransport, Observers, Protocol, Unsendable, add_headers, until,
 };
@@ -26,8 +26,8 @@ pin_project! {
     #[project = AttemptProj]
     pub(crate) enum GrpcAttempt<F> {
         // The service is asked whether it takes a request. Late is one for which time has passed since the attempt
-        // began, so that less than its RPC timeout is left.
-        Ready { rpc_timeout: Option<Duration>, is_late: bool },
+        // began, so that less than its time is left.
+        Ready { time: Option<Duration>, is_late: bool },
         // The request is out, and the head of the response is awaited.
         Sent { #[pin] future: F },
         // The response comes in, in more than one go.
@@ -51,9 +51,12 @@ impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
         mut request: http::Request<Body>,
     ) -> GrpcAttempt<<A::Service as GrpcService<Body>>::Future> {
         self.begun(plan, started, current);
-        let rpc_timeout = started.rpc_timeout();
-        let timeout = header(plan, rpc_timeout, false, current);
+        let time = started.deadline();
+        let timeout = header(plan, time, false, current);
         self.request.complete(&mut request, timeout);
+        if has_none(time) {
+            return GrpcAttempt::Ready { time, is_late: false };
+        }
         match ready_now(service) {
             Poll::Ready(Ok(())) => {
                 if let Some(added) = current.sending() {
@@ -65,7 +68,7 @@ impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
             // Whether it is ready is asked again when the call is polled, and nobody knows when that will be.
             Poll::Pending => {
                 self.request.put_off(request);
-                GrpcAttempt::Ready { rpc_timeout, is_late: true }
+                GrpcAttempt::Ready { time, is_late: true }
             }
         }
     }
@@ -150,10 +153,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         current: &mut Current<'_>,
     ) -> Self::Attempt {
         self.begun(plan, started, current);
-        GrpcAttempt::Ready {
-            rpc_timeout: started.rpc_timeout(),
-            is_late: started.kind() == AttemptKind::Resend,
-        }
+        GrpcAttempt::Ready { time: started.deadline(), is_late: started.kind() == AttemptKind::Resend }
     }
 
     #[inline]
@@ -167,10 +167,16 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
     ) -> Poll<AttemptResult> {
         loop {
             let bad = match attempt.as_mut().project() {
-                AttemptProj::Ready { rpc_timeout, is_late } => match self.handle.service().poll_ready(cx) {
+                // It is over before it is sent.
+                AttemptProj::Ready { time, .. } if has_none(*time) => return Poll::Pending,
+                AttemptProj::Ready { time, is_late } => match self.handle.service().poll_ready(cx) {
                     Poll::Ready(Ok(())) => {
-                        let timeout = header(plan, *rpc_timeout, *is_late, current);
+                        let timeout = header(plan, *time, *is_late, current);
                         let mut request = self.request.write(timeout);
+                        if current.number() > 1 {
+                            let is_watched = self.request.is_watched() && !is_bare_channel::<A::Service>();
+                            mark(plan, &mut request, current, is_watched);
+                        }
                         if let Some(added) = current.sending() {
                             add_headers(request.headers_mut(), *added);
                         }
@@ -299,20 +305,45 @@ fn taken(reply: &mut ReplySlot) -> Option<Box<http::Response<ResponseBody>>> {
     }
 }
 
+/// Tells the server, and interceptors and layers on the way to it, which attempt this is. The first is not marked, so
+/// that a call which succeeds at once pays nothing for it.
+#[cold]
+fn mark(plan: &MethodPlan, request: &mut http::Request<Body>, current: &Current<'_>, is_watched: bool) {
+    if plan.counts_attempts {
+        request.headers_mut().insert(PREVIOUS_ATTEMPTS, count(current.number().saturating_sub(1)));
+    }
+    if let Some(started) = current.started().filter(|_| is_watched) {
+        request.extensions_mut().insert(started);
+    }
+}
+
+/// The number as a header's value; few attempts are made, as a rule, and their numbers take no allocation.
+fn count(number: u32) -> HeaderValue {
+    const SMALL: [&str; 8] = ["0", "1", "2", "3", "4", "5", "6", "7"];
+    let small = usize::try_from(number).ok().and_then(|number| SMALL.get(number));
+    small.map_or_else(|| HeaderValue::from(number), |digit| HeaderValue::from_static(digit))
+}
+
+/// Whether an attempt is over as it begins: gax-java's rules cut its timeout to whole milliseconds.
+#[inline]
+fn has_none(time: Option<Duration>) -> bool {
+    time == Some(Duration::ZERO)
+}
+
 /// The `grpc-timeout` of an attempt.
 #[inline]
 fn header(
     plan: &MethodPlan,
-    rpc_timeout: Option<Duration>,
+    time: Option<Duration>,
     is_late: bool,
     current: &Current<'_>,
 ) -> Option<HeaderValue> {
     if is_late {
-        rpc_timeout?;
+        time?;
         return current.deadline().map(until).map(timeout::header_value);
     }
-    if rpc_timeout == plan.first_rpc_timeout {
+    if time == plan.first_time {
         return plan.first_timeout.clone();
     }
-    rpc_timeout.map(timeout::header_value)
+    time.map(timeout::header_value)
 }

@@ -233,7 +233,8 @@ mod tests {
     }
 
     fn captured(request: &http::Request<Body>) -> CapturedRequest {
-        CapturedRequest::new(request, Inspection::at(request, true).compact, Bytes::from_static(b"body"))
+        let inspection = Inspection::at(request, true, true);
+        CapturedRequest::new(request, inspection.compact, Bytes::from_static(b"body"))
     }
 
     fn sorted(headers: &HeaderMap) -> Vec<(String, String)> {

@@ -1,6 +1,6 @@
 //! What one look at a request shows.
 
-use super::replayable::{GRPC, TRAILERS};
+use super::replayable::{GRPC, PREVIOUS_ATTEMPTS, TRAILERS};
 use crate::grpc::methods::timeout::{self, GRPC_TIMEOUT};
 use crate::settings::CallOptions;
 use http::header::{CONTENT_TYPE, TE};
@@ -14,6 +14,8 @@ pub(crate) struct Inspection<'a> {
     pub(crate) options: Option<&'a CallOptions>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) compact: Option<CompactParts>,
+    /// Whether the caller has set a header that is the operation's own.
+    pub(crate) has_count: bool,
 }
 
 /// What differs between the requests of stock tonic clients to a method.
@@ -25,9 +27,10 @@ pub(crate) struct CompactParts {
 }
 
 impl<'a> Inspection<'a> {
-    /// `is_named` keeps tonic's description of the method, for others to see.
+    /// `is_named` keeps tonic's description of the method, for others to see. `counts` is whether attempts tell their
+    /// number in a header, which is not the caller's to set then.
     #[inline]
-    pub(crate) fn at<B>(request: &'a http::Request<B>, is_named: bool) -> Self {
+    pub(crate) fn at<B>(request: &'a http::Request<B>, is_named: bool, counts: bool) -> Self {
         let extensions = request.extensions();
         let method = extensions.get::<GrpcMethod<'static>>();
         let mut known = usize::from(method.is_some());
@@ -37,7 +40,7 @@ impl<'a> Inspection<'a> {
             known += usize::from(options.is_some());
         }
         let (mut timeout, mut headers) = (None, Vec::new());
-        let (mut te, mut content_type) = (false, false);
+        let (mut te, mut content_type, mut has_count) = (false, false, false);
         for (name, value) in request.headers() {
             if *name == TE && *value == TRAILERS {
                 te = true;
@@ -45,6 +48,8 @@ impl<'a> Inspection<'a> {
                 content_type = true;
             } else if *name == GRPC_TIMEOUT {
                 timeout = timeout.or_else(|| timeout::parse(value.as_bytes()));
+            } else if counts && *name == PREVIOUS_ATTEMPTS {
+                has_count = true;
             } else {
                 headers.push((name.clone(), value.clone()));
             }
@@ -56,6 +61,6 @@ impl<'a> Inspection<'a> {
             && request.version() == Version::HTTP_2;
         let compact =
             is_compact.then(|| CompactParts { method: method.filter(|_| is_named).cloned(), headers });
-        Self { options, timeout, compact }
+        Self { options, timeout, compact, has_count }
     }
 }

@@ -8,4 +8,4 @@ mod replayable;
 pub(crate) use buffer::{Read, RequestBuffer};
 pub(crate) use captured::CapturedRequest;
 pub(crate) use inspection::Inspection;
-pub(crate) use replayable::{ReplayableRequest, grpc_request, path_of, shrink, too_large};
+pub(crate) use replayable::{PREVIOUS_ATTEMPTS, ReplayableRequest, grpc_request, path_of, shrink, too_large};

@@ -17,6 +17,9 @@ use tonic::body::Body;
 pub(crate) const TRAILERS: HeaderValue = HeaderValue::from_static("trailers");
 pub(crate) const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
 
+/// gRFC A6: how many attempts came before.
+pub(crate) const PREVIOUS_ATTEMPTS: HeaderName = HeaderName::from_static("grpc-previous-rpc-attempts");
+
 /// The request of one operation. Each attempt is written whole, from what was buffered of it.
 pub(crate) trait ReplayableRequest {
     /// The method's path, as reports name it.
@@ -47,6 +50,11 @@ pub(crate) trait ReplayableRequest {
     #[inline]
     fn is_replayable(&self, plan: &MethodPlan) -> bool {
         self.note(plan).is_none()
+    }
+
+    /// Whether somebody on the way may look at its extensions.
+    fn is_watched(&self) -> bool {
+        true
     }
 
     /// Lets go of memory that it has to spare, before a wait.

@@ -10,7 +10,16 @@ use tonic::codegen::StdError;
 /// A gRPC service that attempts are sent over: a tonic [`Channel`](tonic::transport::Channel), the same
 /// with tower layers or interceptors around it, or any other service of that shape.
 ///
-/// It is implemented for everything that qualifies; there is nothing to implement by hand.
+/// It is implemented for everything that qualifies; there is nothing to implement by hand. What usually keeps a service
+/// from it is that it is not `Clone`, since each attempt may need a service of its own: put a
+/// [buffer](https://docs.rs/tower/latest/tower/buffer/) between it and the client or layer.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't carry the attempts of a gRPC call",
+    label = "not a `Transport`",
+    note = "a transport is a `tower::Service<http::Request<tonic::body::Body>>` that is `Clone`, `Send` and `'static`, \
+            whose future and response body are `Send`, and whose errors turn into a boxed error",
+    note = "a service that is not `Clone` becomes one in a `tower::buffer::Buffer`, put under the client or the layer"
+)]
 pub trait Transport:
     GrpcService<
         Body,
@@ -23,6 +32,7 @@ pub trait Transport:
 {
 }
 
+#[diagnostic::do_not_recommend]
 impl<S> Transport for S where
     S: GrpcService<
             Body,

@@ -1,0 +1,51 @@
+//! Names in a table that descriptors don't have.
+
+use super::table::Kinds;
+use gax_table::{Finding, MethodDescription, RetryTable, ServiceDescription};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt;
+
+/// The names of a table that no method of these has; of none where there are no descriptors.
+pub(crate) fn unknown_names(table: &RetryTable, kinds: &Kinds) -> Vec<Finding> {
+    if kinds.is_empty() {
+        return Vec::new();
+    }
+    let mut services: BTreeMap<&str, ServiceDescription> = BTreeMap::new();
+    for (path, kind) in kinds {
+        if let Some((service, method)) = path.split_once('/') {
+            let known = services.remove(service).unwrap_or_else(|| ServiceDescription::new(service));
+            services.insert(service, known.with_method(MethodDescription::new(method, *kind)));
+        }
+    }
+    table.unknown_names(&services.into_values().collect::<Vec<_>>())
+}
+
+/// A table names services or methods that the descriptors don't have.
+///
+/// It prints one line a name, each with its place and, where one is close, a suggestion.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnknownMethodsError {
+    findings: Vec<Finding>,
+}
+
+impl UnknownMethodsError {
+    pub(crate) fn new(findings: Vec<Finding>) -> Self {
+        Self { findings }
+    }
+
+    /// A finding for each name.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+}
+
+impl fmt::Display for UnknownMethodsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the table names what the descriptors don't have")?;
+        self.findings.iter().try_for_each(|finding| write!(f, "\n{finding}"))
+    }
+}
+
+impl Error for UnknownMethodsError {}

@@ -1,0 +1,191 @@
+//! What attempts tell of their number, and what becomes of one that has no time at all.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use gax_retry::{AttemptKind, Code, Compatibility, RetrySettings, StartedAttempt, StopReason};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tonic::service::interceptor::InterceptedService;
+use tonic::{Request, Status};
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as Stock;
+use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
+use tonic_gax_tests::generated::test::talk::v1::Line;
+use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
+use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of};
+use tower_layer::Layer as _;
+
+const PREVIOUS: &str = "grpc-previous-rpc-attempts";
+
+fn settings() -> RetrySettings {
+    RetrySettings::builder()
+        .jittered(false)
+        .initial_retry_delay(ms(100))
+        .max_attempts(4)
+        .total_timeout(ms(9000))
+        .build()
+        .unwrap()
+}
+
+fn counts(server: &VirtualServer) -> Vec<Option<String>> {
+    server.log().arrivals().iter().map(|arrival| arrival.header(PREVIOUS).map(str::to_owned)).collect()
+}
+
+fn counted(most: usize) -> Vec<Option<String>> {
+    [None].into_iter().chain((1..most).map(|number| Some(number.to_string()))).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn attempts_after_the_first_tell_how_many_came_before() {
+    for stack in Stack::ALL {
+        for compatibility in [Compatibility::Documented, Compatibility::Grpc, Compatibility::GaxJava] {
+            let server = VirtualServer::start(Script::always(Reply::unavailable()));
+            let setup = Setup::new(settings()).compatible(compatibility);
+            let mut caller = stack.caller(server.channel(), &setup);
+            caller.list(ListAssetsRequest::default()).await.unwrap_err();
+            let expected = if compatibility == Compatibility::GaxJava { vec![None; 4] } else { counted(4) };
+            assert_eq!(counts(&server), expected, "{stack:?} {compatibility:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_header_is_switched() {
+    for (compatibility, is_sent) in [(Compatibility::Documented, false), (Compatibility::GaxJava, true)] {
+        let setup = Setup::new(settings()).compatible(compatibility);
+        let expected = if is_sent { counted(4) } else { vec![None; 4] };
+        let server = VirtualServer::start(Script::always(Reply::unavailable()));
+        let layer = setup.layer().previous_attempts_header(is_sent);
+        Stock::new(layer.layer(server.channel()))
+            .list_assets(ListAssetsRequest::default())
+            .await
+            .unwrap_err();
+        assert_eq!(counts(&server), expected);
+
+        let server = VirtualServer::start(Script::always(Reply::unavailable()));
+        let client = setup.client().with_previous_attempts_header(is_sent);
+        let client = AssetServiceClient::with_settings(server.channel(), client);
+        client.list_assets(ListAssetsRequest::default()).await.unwrap_err();
+        assert_eq!(counts(&server), expected);
+    }
+}
+
+/// What a caller sets under the header's name is not sent, unless nobody else sends it.
+#[tokio::test(start_paused = true)]
+async fn a_caller_s_own_count_is_overwritten() {
+    for stack in Stack::ALL {
+        for compatibility in [Compatibility::Documented, Compatibility::GaxJava] {
+            let server = VirtualServer::start(Script::always(Reply::unavailable()));
+            let setup = Setup::new(settings()).compatible(compatibility);
+            let mut request = Request::new(ListAssetsRequest::default());
+            request.metadata_mut().append(PREVIOUS, "7".parse().unwrap());
+            request.metadata_mut().append(PREVIOUS, "8".parse().unwrap());
+            stack.caller(server.channel(), &setup).list(request).await.unwrap_err();
+            let arrivals = server.log().arrivals();
+            let values: Vec<Vec<&str>> = arrivals
+                .iter()
+                .map(|arrival| {
+                    arrival.headers.get_all(PREVIOUS).iter().map(|v| v.to_str().unwrap()).collect()
+                })
+                .collect();
+            let expected: [&[&str]; 4] = match compatibility {
+                Compatibility::GaxJava => [&["7", "8"]; 4],
+                _ => [&[], &["1"], &["2"], &["3"]],
+            };
+            assert_eq!(values, expected, "{stack:?} {compatibility:?}");
+        }
+    }
+}
+
+type Seen = Arc<Mutex<Vec<Option<(u32, AttemptKind, Duration)>>>>;
+
+fn watching(
+    seen: &Seen,
+) -> impl Fn(Request<()>) -> Result<Request<()>, Status> + Clone + Send + Sync + 'static {
+    let seen = Arc::clone(seen);
+    move |request| {
+        let started = request.extensions().get::<StartedAttempt>();
+        let facts = started.map(|started| (started.number(), started.kind(), started.delay()));
+        seen.lock().unwrap().push(facts);
+        Ok(request)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_interceptor_inside_sees_which_attempt_it_is() {
+    for stack in Stack::ALL {
+        let seen = Seen::default();
+        let server = VirtualServer::start(Script::always(Reply::unavailable()));
+        let channel = InterceptedService::new(server.channel(), watching(&seen));
+        let setup = Setup::new(settings());
+        stack.caller(channel, &setup).list(ListAssetsRequest::default()).await.unwrap_err();
+        let retry = |number| Some((number, AttemptKind::Retry, ms(100)));
+        assert_eq!(*seen.lock().unwrap(), [None, retry(2), retry(3), retry(4)], "{stack:?}");
+    }
+}
+
+/// By gax-java's rules a timeout is cut to whole milliseconds: the attempt is over before it is sent.
+#[tokio::test(start_paused = true)]
+async fn an_attempt_of_less_than_a_millisecond_is_not_sent_by_java_s_rules() {
+    let short = Duration::from_micros(900);
+    let settings = RetrySettings::builder()
+        .jittered(false)
+        .initial_retry_delay(ms(100))
+        .initial_rpc_timeout(short)
+        .max_attempts(2)
+        .build()
+        .unwrap();
+    for stack in Stack::ALL {
+        let server = VirtualServer::start(Script::always(Reply::Serve));
+        let setup = Setup::new(settings.clone()).compatible(Compatibility::GaxJava);
+        let report =
+            report_of(&stack.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await);
+        let first = &report.attempts()[0];
+        assert_eq!((first.rpc_timeout(), first.end()), (Some(short), Duration::ZERO), "{stack:?}");
+        assert_eq!(first.code(), Code::DeadlineExceeded);
+        // Zero times anything is no timeout.
+        let second = &report.attempts()[1];
+        assert_eq!((second.rpc_timeout(), second.code()), (None, Code::Ok), "{stack:?}");
+        assert_eq!(server.seen(), [(100, None)], "{stack:?}");
+    }
+    let documented = Setup::new(settings);
+    let server = VirtualServer::start(Script::always(Reply::Serve));
+    let mut caller = Stack::Generated.caller(server.channel(), &documented);
+    caller.list(ListAssetsRequest::default()).await.unwrap();
+    assert_eq!(server.log().arrivals()[0].grpc_timeout(), Some("900000n"));
+}
+
+#[test]
+fn names_that_descriptors_do_not_have_are_findings() {
+    let table = |method: &str| {
+        gax_table::RetryTable::builder()
+            .method(&format!("/test.talk.v1.Talk/{method}"), settings(), Code::Unavailable)
+            .build()
+            .unwrap()
+    };
+    let layer = |method| tonic_gax::RetryLayer::new(table(method));
+    // Nobody knows without descriptors.
+    assert_eq!(layer("Lisen").unknown_methods(), []);
+    assert!(layer("Lisen").deny_unknown_methods(true).is_ok());
+    let known = layer("Listen").with_descriptors(tonic_gax_tests::generated::DESCRIPTORS).unwrap();
+    assert_eq!(known.unknown_methods(), []);
+    let typo = layer("Lisen").with_descriptors(tonic_gax_tests::generated::DESCRIPTORS).unwrap();
+    assert_eq!(typo.unknown_methods()[0].rule(), "unknown-method");
+    assert!(typo.clone().deny_unknown_methods(false).is_ok());
+    let error = typo.deny_unknown_methods(true).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the table names what the descriptors don't have\n\
+         warning[unknown-method]: the service test.talk.v1.Talk has no method \"Lisen\"; did you mean \"Listen\"?"
+    );
+}
+
+/// A stream that is sent once has the caller's own headers, but for the count.
+#[tokio::test(start_paused = true)]
+async fn a_stream_of_requests_is_the_first_attempt() {
+    let server = VirtualServer::start(Script::always(Reply::unavailable()));
+    let mut client = TalkClient::new(Setup::new(settings()).layer().layer(server.channel()));
+    let mut request = Request::new(tokio_stream::iter([Line::default(), Line::default()]));
+    request.metadata_mut().insert(PREVIOUS, "7".parse().unwrap());
+    let status = client.tell(request).await.unwrap_err();
+    assert_eq!(error_report(&status).stop_reason(), Some(StopReason::NotReplayable));
+    assert_eq!(counts(&server), [None]);
+}
