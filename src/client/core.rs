@@ -11,16 +11,27 @@ use crate::settings::{BufferLimits, CallOptions, ClientSettings};
 use http::Uri;
 use http::uri::PathAndQuery;
 use prost::Message;
+use std::fmt;
 use std::sync::Arc;
 use tonic::codec::CompressionEncoding;
 use tonic::{GrpcMethod, Request, Status};
 use tonic_prost::ProstCodec;
 
 /// What a generated client is made of.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Client<T> {
     channel: T,
     methods: Arc<[Arc<Method>]>,
+}
+
+/// Short: a service may have hundreds of methods.
+impl<T: fmt::Debug> fmt::Debug for Client<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("channel", &self.channel)
+            .field("methods", &self.methods.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl<T> Client<T> {

@@ -7,6 +7,7 @@ use crate::operation::{JitterSeeds, Observers, OperationObserver, Retry};
 use crate::settings::BufferLimits;
 use gax_retry::{Compatibility, RetryBudget};
 use gax_table::{Dialect, Finding, RetryTable};
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 use tower_layer::Layer;
 
@@ -63,7 +64,7 @@ use tower_layer::Layer;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct RetryLayer {
     table: RetryTable,
     kinds: Kinds,
@@ -278,6 +279,18 @@ impl RetryLayer {
     fn changed(mut self) -> Self {
         self.methods = OnceLock::new();
         self
+    }
+}
+
+/// Short: its table alone may have hundreds of entries.
+impl fmt::Debug for RetryLayer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RetryLayer")
+            .field("table", &self.table)
+            .field("descriptors", &self.kinds.len())
+            .field("compatibility", &self.compatibility)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
     }
 }
 

@@ -7,6 +7,7 @@ use crate::grpc::response::ResponseBody;
 use crate::grpc::transport::{LazyService, Transport, is_bare_channel};
 use crate::settings::CallOptions;
 use crate::transport::SharedService;
+use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use tonic::Status;
@@ -21,11 +22,18 @@ use tower_service::Service;
 ///
 /// To drop a call's future stops it at once: no attempt, wait or timer outlives it. The server sees the
 /// stream reset.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct RetryService<S> {
     inner: S,
     spare: SharedService<S>,
     methods: Arc<Methods>,
+}
+
+/// Short: what it knows of methods is left out.
+impl<S: fmt::Debug> fmt::Debug for RetryService<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RetryService").field("inner", &self.inner).finish_non_exhaustive()
+    }
 }
 
 impl<S: Clone> RetryService<S> {

@@ -1,6 +1,7 @@
 //! The settings of one RPC.
 
 use gax_retry::{BatchingSettings, CodeSet, Hedging, IntoCodes, ParseCodeError, RetrySettings};
+use std::fmt;
 use std::time::Duration;
 
 /// The retryable codes and [`RetrySettings`] of one RPC.
@@ -22,7 +23,7 @@ use std::time::Duration;
 /// assert!(call.retryable_codes().contains(Code::Unavailable));
 /// # Ok::<(), tonic_gax::SettingsError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct CallSettings {
     retry_settings: RetrySettings,
     retryable_codes: CodeSet,
@@ -30,6 +31,24 @@ pub struct CallSettings {
     wrong_code: Option<ParseCodeError>,
     batching: Option<BatchingSettings>,
     hedging: Option<Hedging>,
+}
+
+/// Short: what is not set is left out.
+impl fmt::Debug for CallSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = f.debug_struct("CallSettings");
+        text.field("retry_settings", &self.retry_settings).field("retryable_codes", &self.retryable_codes);
+        if let Some(wrong) = &self.wrong_code {
+            text.field("wrong_code", wrong);
+        }
+        if let Some(batching) = &self.batching {
+            text.field("batching", batching);
+        }
+        if let Some(hedging) = &self.hedging {
+            text.field("hedging", hedging);
+        }
+        text.finish()
+    }
 }
 
 impl CallSettings {

@@ -4,15 +4,30 @@ use super::CallSettings;
 use super::{MethodInfo, OperationCallSettings};
 use gax_retry::__private::{code_problem, no_problems, rpc_problem};
 use gax_retry::{Code, RetrySettings, SettingsError, SettingsProblem};
+use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 /// What a generated `StubSettings` and its builder are made of.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct StubSettings {
     methods: &'static [MethodInfo],
     calls: Vec<CallSettings>,
     /// Of the methods that start long-running operations, in their order.
     operations: Vec<OperationCallSettings>,
+}
+
+/// Short: how many RPCs there are, and the settings of those that the program has changed.
+impl fmt::Debug for StubSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let calls = self.methods.iter().zip(&self.calls);
+        let changed = calls.filter(|(method, call)| **call != call_by_table(method));
+        let changed: BTreeMap<_, _> = changed.map(|(method, call)| (method.name(), call)).collect();
+        f.debug_struct("StubSettings")
+            .field("methods", &self.methods.len())
+            .field("changed", &changed)
+            .finish_non_exhaustive()
+    }
 }
 
 impl StubSettings {

@@ -12,6 +12,7 @@ pub use delays::RetryDelays;
 pub use error::{SettingsError, SettingsProblem};
 pub use overrides::{Override, SettingsOverrides};
 
+use std::fmt;
 use std::time::Duration;
 
 /// How often and how long an RPC is tried, and how long is waited in between.
@@ -57,7 +58,7 @@ use std::time::Duration;
 /// assert_eq!(settings.max_attempts(), None);
 /// # Ok::<(), gax_retry::SettingsError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct RetrySettings {
     pub(crate) total_timeout: Option<Duration>,
     pub(crate) initial_retry_delay: Option<Duration>,
@@ -213,6 +214,39 @@ impl RetrySettings {
         self.total_timeout = Some(self.total_timeout.map_or(timeout, |total| total.min(timeout)));
         self
     }
+}
+
+/// Short: what has its default is left out.
+impl fmt::Debug for RetrySettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { jittered, rpc_timeout_multiplier, .. } = self;
+        let multiplier =
+            (rpc_timeout_multiplier.to_bits() != 1.0_f64.to_bits()).then_some(rpc_timeout_multiplier);
+        let fields: [(&str, Option<&dyn fmt::Debug>); 10] = [
+            ("total_timeout", debug(&self.total_timeout)),
+            ("initial_retry_delay", debug(&self.initial_retry_delay)),
+            ("retry_delay_multiplier", debug(&self.retry_delay_multiplier)),
+            ("max_retry_delay", debug(&self.max_retry_delay)),
+            ("max_server_delay", debug(&self.max_server_delay)),
+            ("max_attempts", debug(&self.max_attempts)),
+            ("jittered", (!jittered).then_some(jittered as &dyn fmt::Debug)),
+            ("initial_rpc_timeout", debug(&self.initial_rpc_timeout)),
+            ("rpc_timeout_multiplier", multiplier.map(|multiplier| multiplier as &dyn fmt::Debug)),
+            ("max_rpc_timeout", debug(&self.max_rpc_timeout)),
+        ];
+        let mut text = f.debug_struct("RetrySettings");
+        for (name, value) in fields {
+            if let Some(value) = value {
+                text.field(name, value);
+            }
+        }
+        text.finish()
+    }
+}
+
+/// A field that is set.
+fn debug<T: fmt::Debug>(field: &Option<T>) -> Option<&dyn fmt::Debug> {
+    field.as_ref().map(|value| value as &dyn fmt::Debug)
 }
 
 impl Default for RetrySettings {

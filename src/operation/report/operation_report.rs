@@ -30,9 +30,21 @@ use std::time::Duration;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct OperationReport {
     held: Held,
+}
+
+/// One line; [`Display`](fmt::Display) shows all attempts.
+impl fmt::Debug for OperationReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OperationReport")
+            .field("method", &format_args!("{}", self.name()))
+            .field("attempts", &self.attempt_count())
+            .field("elapsed", &self.elapsed())
+            .field("stop_reason", &self.stop_reason())
+            .finish_non_exhaustive()
+    }
 }
 
 /// Most operations have one attempt and nothing else to tell: that is cheap to copy. The others share.

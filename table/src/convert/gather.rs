@@ -74,6 +74,7 @@ fn method(entry: &Entry) -> MethodConfig {
     };
     let mut own = OwnFields {
         jittered: (!settings.jittered()).then(|| here(false)),
+        max_server_delay: settings.max_server_delay().map(nanos),
         definitions,
         ..OwnFields::default()
     };

@@ -54,6 +54,9 @@ fn entry(method: &MethodConfig, losses: &mut Losses<'_>) -> Node {
     if own.rpc_timeout_multiplier.is_some_and(|multiplier| multiplier.value > 1.0) {
         losses.lose(method, "rpc_timeout_multiplier", "an attempt may take all of the timeout");
     }
+    if own.max_server_delay.is_some() {
+        losses.lose(method, "max_server_delay", "its default counts: the longest delay, or a minute");
+    }
     if own.jittered.is_some_and(|jittered| !jittered.value) {
         losses.lose(method, "jittered = false", "waits are drawn at random");
     }

@@ -75,6 +75,7 @@ fn entry(method: &MethodConfig, losses: &mut Losses<'_>) -> String {
     lines.add("initial_rpc_timeout", own.initial_rpc_timeout.map(time));
     lines.add("rpc_timeout_multiplier", own.rpc_timeout_multiplier.map(|number| number_text(number.value)));
     lines.add("max_rpc_timeout", own.max_rpc_timeout.map(time));
+    lines.add("max_server_delay", own.max_server_delay.map(time));
     lines.add("wait_for_ready", method.wait_for_ready.map(|wait| wait.value.to_string()));
     lines.add("hedging", method.hedging.as_ref().map(hedging));
     lines.add("polling", own.polling.as_ref().map(polling));

@@ -27,6 +27,7 @@ pub(super) fn entry(source: &Source, method: &MethodConfig) -> Entry {
     add(PolicyField::InitialRpcTimeout, or_timeout(own.initial_rpc_timeout));
     add(PolicyField::RpcTimeoutMultiplier, own.rpc_timeout_multiplier.map(|value| value.span));
     add(PolicyField::MaxRpcTimeout, or_timeout(own.max_rpc_timeout));
+    add(PolicyField::MaxServerDelay, own.max_server_delay.map(|value| value.span));
     add(PolicyField::Jittered, own.jittered.map(|value| value.span));
     if let Some(policy) = &method.retry {
         add(PolicyField::InitialRetryDelay, policy.initial_backoff.map(|value| value.span));
@@ -95,6 +96,9 @@ pub(super) fn with_own_fields(
     }
     if let Some(timeout) = own.max_rpc_timeout {
         settings = settings.max_rpc_timeout(set(timeout)?);
+    }
+    if let Some(delay) = own.max_server_delay {
+        settings = settings.max_server_delay(time(delay)?);
     }
     if let Some(multiplier) = own.rpc_timeout_multiplier {
         settings = settings.rpc_timeout_multiplier(multiplier.value);

@@ -108,6 +108,7 @@ impl Resolver<'_> {
             ("initial_rpc_timeout", own.initial_rpc_timeout.map(|value| value.span)),
             ("rpc_timeout_multiplier", own.rpc_timeout_multiplier.map(|value| value.span)),
             ("max_rpc_timeout", own.max_rpc_timeout.map(|value| value.span)),
+            ("max_server_delay", own.max_server_delay.map(|value| value.span)),
             ("jittered", own.jittered.map(|value| value.span)),
         ];
         for (name, span) in fields {

@@ -28,6 +28,8 @@ pub enum PolicyField {
     RpcTimeoutMultiplier,
     /// [`RetrySettings::max_rpc_timeout`].
     MaxRpcTimeout,
+    /// [`RetrySettings::max_server_delay`].
+    MaxServerDelay,
 }
 
 /// A method's policy in a [`RetryTable`](crate::RetryTable), resolved by the table's dialect.

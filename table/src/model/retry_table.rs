@@ -43,9 +43,20 @@ use std::sync::Arc;
 /// assert!(table.lookup("google.example.v1.Library", "DeleteBook").is_none());
 /// # Ok::<(), gax_table::TableError>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct RetryTable {
     inner: Arc<Inner>,
+}
+
+/// Short: a table may have hundreds of entries.
+impl fmt::Debug for RetryTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RetryTable")
+            .field("dialect", &self.inner.dialect)
+            .field("entries", &self.inner.entries.len())
+            .field("findings", &self.inner.findings.len())
+            .finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug)]

@@ -56,6 +56,7 @@ pub(crate) struct OwnFields {
     pub(crate) initial_rpc_timeout: Option<Located<i128>>,
     pub(crate) rpc_timeout_multiplier: Option<Located<f64>>,
     pub(crate) max_rpc_timeout: Option<Located<i128>>,
+    pub(crate) max_server_delay: Option<Located<i128>>,
     pub(crate) jittered: Option<Located<bool>>,
     /// The names under which codes and settings are defined.
     pub(crate) definitions: Option<(String, String)>,

@@ -69,4 +69,5 @@ fn complete_timeouts(own: &mut OwnFields, default: &OwnFields) {
     own.initial_rpc_timeout = own.initial_rpc_timeout.or(default.initial_rpc_timeout);
     own.rpc_timeout_multiplier = own.rpc_timeout_multiplier.or(default.rpc_timeout_multiplier);
     own.max_rpc_timeout = own.max_rpc_timeout.or(default.max_rpc_timeout);
+    own.max_server_delay = own.max_server_delay.or(default.max_server_delay);
 }

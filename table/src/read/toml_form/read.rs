@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 /// The settings of an entry, which `[params.NAME]` may have as well.
-pub(super) const SETTINGS: [&str; 10] = [
+pub(super) const SETTINGS: [&str; 11] = [
     "timeout",
     "total_timeout",
     "initial_retry_delay",
@@ -26,6 +26,7 @@ pub(super) const SETTINGS: [&str; 10] = [
     "initial_rpc_timeout",
     "rpc_timeout_multiplier",
     "max_rpc_timeout",
+    "max_server_delay",
 ];
 
 /// The other fields of an entry.
@@ -177,7 +178,7 @@ impl Reader<'_> {
         let own = fields_of(entry);
         let base = params.map(fields_of).unwrap_or_default();
         let find = |index: usize| {
-            let at = |fields: &Fields<'_, 10>| fields.get(index).copied().flatten().cloned();
+            let at = |fields: &Fields<'_, 11>| fields.get(index).copied().flatten().cloned();
             at(&own).or_else(|| at(&base))
         };
         let time = |index| find(index).map(|node| self.time(&node)).transpose();
@@ -191,6 +192,7 @@ impl Reader<'_> {
                 initial_rpc_timeout: timeout(7)?,
                 rpc_timeout_multiplier: number(8, "rpc_timeout_multiplier")?,
                 max_rpc_timeout: timeout(9)?,
+                max_server_delay: time(10)?,
                 ..OwnFields::default()
             },
             retry: RetryPolicy {
@@ -331,8 +333,8 @@ struct Settings {
 }
 
 /// The members of an object that are settings, in their order.
-fn fields_of(node: &Node) -> Fields<'_, 10> {
-    let Kind::Object(members) = &node.kind else { return [None; 10] };
+fn fields_of(node: &Node) -> Fields<'_, 11> {
+    let Kind::Object(members) = &node.kind else { return [None; 11] };
     SETTINGS.map(|name| members.iter().find(|member| member.key == name).map(|member| &member.value))
 }
 
@@ -352,6 +354,7 @@ fn says_only_polling_or_batching(method: &MethodConfig) -> bool {
         || method.timeout.or(own.total_timeout).is_some()
         || own.initial_rpc_timeout.or(own.max_rpc_timeout).is_some()
         || own.rpc_timeout_multiplier.is_some()
+        || own.max_server_delay.is_some()
         || own.jittered.is_some()
         || method.hedging.is_some()
         || method.wait_for_ready.is_some()

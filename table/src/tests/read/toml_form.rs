@@ -314,3 +314,28 @@ fn a_suppression_needs_a_reason() {
     let message = error(&ALLOWED.replace("rule = \"short-timeout\", ", ""));
     assert!(message.contains("allows no rule"), "{message}");
 }
+
+/// What a server may ask for at most is said in this form alone. It is inherited, and gRPC has no such thing.
+#[test]
+fn the_longest_delay_of_a_server_is_a_setting() {
+    let text = "
+        [[entry]]
+        for = [\"a.B\"]
+        codes = [\"UNAVAILABLE\"]
+        max_attempts = 3
+        max_server_delay = \"90s\"
+
+        [[entry]]
+        for = [\"a.B/C\"]
+        inherit = true
+        max_attempts = 4
+    ";
+    let table = parse(text);
+    for method in ["C", "D"] {
+        let settings = table.lookup("a.B", method).unwrap().settings();
+        assert_eq!(settings.max_server_delay(), Some(90_000 * MS), "{method}");
+    }
+    let origin = table.lookup("a.B", "D").unwrap().origin_of(crate::PolicyField::MaxServerDelay).unwrap();
+    assert_eq!(origin.line(), 6);
+    assert_eq!(rules(&read(Dialect::Grpc, text)).iter().filter(|rule| **rule == "no-effect").count(), 1);
+}

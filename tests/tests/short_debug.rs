@@ -1,0 +1,55 @@
+//! What `{:?}` prints of clients, layers, settings and reports: no more than a log can bear.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use gax_retry::{Code, RetrySettings};
+use tonic_gax::{CallSettings, RetryTable};
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as Stock;
+use tonic_gax_tests::generated::google::cloud::asset::v1::{
+    AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest,
+};
+use tonic_gax_tests::{Reply, Script, Setup, VirtualServer, error_report, ms};
+use tower_layer::Layer as _;
+
+fn settings() -> RetrySettings {
+    RetrySettings::builder().max_attempts(2).initial_retry_delay(ms(5)).jittered(false).build().unwrap()
+}
+
+#[test]
+fn settings_leave_out_what_is_not_set() {
+    assert_eq!(format!("{:?}", RetrySettings::default()), "RetrySettings");
+    let expected = "RetrySettings { initial_retry_delay: 5ms, max_attempts: 2, jittered: false }";
+    assert_eq!(format!("{:?}", settings()), expected);
+    assert_eq!(
+        format!("{:?}", CallSettings::new(settings(), Code::Aborted)),
+        format!("CallSettings {{ retry_settings: {expected}, retryable_codes: {{Aborted}} }}")
+    );
+    let mut stub = AssetServiceStubSettings::builder();
+    assert!(format!("{stub:?}").contains("changed: {}"), "{stub:?}");
+    stub.list_assets().set_retry_settings(settings());
+    let text = format!("{stub:?}");
+    assert!(text.contains("\"ListAssets\": CallSettings") && text.len() < 400, "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn clients_and_layers_are_a_line_or_two() {
+    let server = VirtualServer::start(Script::always(Reply::unavailable()));
+    let setup = Setup::new(settings());
+    let layer = setup.layer_with_descriptors();
+    let texts = [
+        format!("{:?}", RetryTable::parse(r#"{"methodConfig": []}"#).unwrap()),
+        format!("{layer:?}"),
+        format!("{:?}", Stock::new(layer.layer(server.channel()))),
+        format!("{:?}", AssetServiceClient::new(server.channel())),
+        format!("{:?}", AssetServiceSettings::default()),
+    ];
+    for text in &texts {
+        assert!(text.len() < 600, "{}: {text}", text.len());
+    }
+    let client = AssetServiceClient::with_settings(server.channel(), setup.client());
+    let report = error_report(&client.list_assets(ListAssetsRequest::default()).await.unwrap_err());
+    assert_eq!(
+        format!("{report:?}"),
+        "OperationReport { method: /google.cloud.asset.v1.AssetService/ListAssets, attempts: 2, elapsed: 5ms, \
+         stop_reason: Some(MaxAttempts), .. }"
+    );
+}
