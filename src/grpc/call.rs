@@ -70,6 +70,8 @@ impl<A: ServiceHandle> Call<A> {
             request.headers_mut().remove(PREVIOUS_ATTEMPTS);
         }
         let mut plan = own_plan.unwrap_or_else(|| Arc::clone(plan));
+        // By gax-java's rules an attempt outlives the total timeout, but not what the call gives itself.
+        let bound = shorter(bound, plan.timeout);
         let mut extent = ReadExtent::of(kind, plan.policy.commit_point());
         let captured = if kind.is_some_and(MethodKind::streams_requests) {
             extent = ReadExtent::Head;
