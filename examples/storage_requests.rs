@@ -40,8 +40,8 @@ use std::fmt;
 use std::io::{BufRead, Write};
 use std::time::Duration;
 use tonic_gax::{
-    Backoff, HttpRetryLayer, HttpRetryService, IdempotencyStrategy, Jitter, OperationReport, Preset,
-    StopReason, TimeRule, presets,
+    Backoff, HttpRetryLayer, HttpRetryService, IdempotencyStrategy, OperationReport, Preset, StopReason,
+    TimeRule, presets,
 };
 
 const USAGE: &str = "\
@@ -259,16 +259,7 @@ impl Options {
         };
         self.preset = match flag {
             "--preset" => presets::named(value)?,
-            "--initial-retry-delay" => {
-                let initial = duration(value)?;
-                let backoff = backoff.with_initial(initial);
-                backed_off(match backoff.jitter() {
-                    Jitter::Added { most, .. } => {
-                        backoff.with_jitter(Jitter::Added { unit: initial / most.max(1), most })
-                    }
-                    _ => backoff,
-                })
-            }
+            "--initial-retry-delay" => backed_off(backoff.scaled_to(duration(value)?)),
             "--retry-delay-multiplier" => backed_off(backoff.with_multiplier(value.parse()?)),
             "--max-retry-delay" => backed_off(backoff.with_max(duration(value)?)),
             "--total-timeout" => {

@@ -58,7 +58,7 @@ pub use settings::{
 };
 pub use started_attempt::{AttemptKind, StartedAttempt};
 pub use stop_reason::StopReason;
-pub use strategy::{Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};
+pub use strategy::{AttemptTimeouts, Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};
 
 /// For generated code, and for the other crates of this project, only.
 #[doc(hidden)]

@@ -44,7 +44,7 @@ impl HttpReport {
     /// Whether the request may be sent more than once, by the table and the strategy.
     #[must_use]
     pub fn may_be_sent_again(&self) -> bool {
-        self.strategy.permits(self.classification.idempotency())
+        self.classification.permits(self.strategy)
     }
 
     /// Whether the strategy retries anything at all.

@@ -38,6 +38,7 @@ impl Strategy {
 
     pub(crate) fn remove_attempt_timeout(&mut self) {
         self.attempt_timeout = FOREVER;
+        self.strategy.attempt_timeouts = None;
     }
 
     /// The moment at and after which no attempt starts or runs.
@@ -54,18 +55,21 @@ impl Strategy {
 pub(crate) struct StrategyProgress {
     growth: Growth,
     waited: u64,
+    /// The time of the last attempt by the strategy, before anything cut it.
+    timeout: u64,
 }
 
 impl RuleSet for Strategy {
     type Progress = StrategyProgress;
 
     fn begin(&self) -> StrategyProgress {
-        StrategyProgress { growth: Growth::default(), waited: 0 }
+        let timeout = self.strategy.attempt_timeouts.map_or(FOREVER, |timeouts| timeouts.first());
+        StrategyProgress { growth: Growth::default(), waited: 0, timeout }
     }
 
     fn start(
         &self,
-        _: &mut StrategyProgress,
+        progress: &mut StrategyProgress,
         is_first: bool,
         now: Duration,
         bound: u64,
@@ -74,11 +78,19 @@ impl RuleSet for Strategy {
             Some((limit, TimeRule::Check)) => !is_first && now >= limit,
             _ => false,
         };
-        let remaining = remaining(self.wall(bound), now);
+        let timeouts = self.strategy.attempt_timeouts.filter(|_| self.attempt_timeout == FOREVER);
+        let mut remaining = remaining(self.wall(bound), now);
+        if let Some(timeouts) = timeouts {
+            remaining = remaining.min(timeouts.left(now).unwrap_or(FOREVER));
+            if !is_first {
+                progress.timeout = timeouts.next(progress.timeout, now);
+            }
+        }
         if is_late || remaining == 0 {
             return Err(Refusal::new(StopReason::TotalTimeout));
         }
-        let timeout = remaining.min(self.attempt_timeout);
+        let own = if timeouts.is_some() { progress.timeout } else { self.attempt_timeout };
+        let timeout = remaining.min(own);
         Ok(bounded(timeout))
     }
 
@@ -124,7 +136,7 @@ impl RuleSet for Strategy {
     }
 
     fn reset_backoff(&self, progress: &mut StrategyProgress, _: u64) {
-        progress.growth = Growth::default();
+        *progress = StrategyProgress { waited: progress.waited, ..self.begin() };
     }
 }
 

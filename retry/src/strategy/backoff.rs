@@ -76,6 +76,8 @@ pub enum Jitter {
     /// From the delay to less than twice the delay. Growth goes on from the wait that was drawn, so
     /// that the random part compounds.
     Compounding,
+    /// From the delay to less than twice the delay, to the nearest millisecond.
+    UpToDouble,
     /// From the delay to the one after it, in whole milliseconds, and in the end from the maximum
     /// divided by the multiplier to the maximum.
     Window,
@@ -126,6 +128,20 @@ impl Backoff {
     pub const fn with_initial(mut self, initial: Duration) -> Self {
         self.initial = initial;
         self
+    }
+
+    /// The formula with another first delay, whose random part and least wait have changed by the same factor: tenths of a
+    /// second in place of seconds have milliseconds by the tenth on top. From a first delay of zero nothing else changes.
+    #[must_use]
+    pub fn scaled_to(self, initial: Duration) -> Self {
+        let factor = if self.initial.is_zero() { 1.0 } else { in_nanos(initial) / in_nanos(self.initial) };
+        let scaled = |duration| Duration::from_nanos(whole(in_nanos(duration) * factor));
+        let jitter = match self.jitter {
+            Jitter::Added { unit, most } => Jitter::Added { unit: scaled(unit), most },
+            Jitter::AddedRounded { unit, most } => Jitter::AddedRounded { unit: scaled(unit), most },
+            jitter => jitter,
+        };
+        Self { initial, jitter, min: scaled(self.min), ..self }
     }
 
     /// The formula with another multiplier; what is no number or below 1 counts as 1.
@@ -225,6 +241,9 @@ impl Growth {
             Jitter::Spread { fraction } => {
                 let most = delay * fraction;
                 delay + (2.0 * most * source.next_fraction() - most)
+            }
+            Jitter::UpToDouble => {
+                (delay * (1.0 + source.next_fraction()) / MILLISECOND).round() * MILLISECOND
             }
             Jitter::Compounding => delay + (source.next_fraction() * delay).floor(),
             Jitter::Window => {

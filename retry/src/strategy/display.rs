@@ -30,6 +30,7 @@ impl fmt::Display for Backoff {
             Jitter::FullNanos => format!("1ns + 0..1 x {delay}"),
             Jitter::Spread { fraction } => format!("{}..{} x {delay}", 1.0 - fraction, 1.0 + fraction),
             Jitter::Compounding => format!("1..2 x {delay}"),
+            Jitter::UpToDouble => format!("1..2 x {delay} in whole ms"),
             Jitter::Window => format!("1..{} x {delay} in whole ms", self.multiplier()),
         };
         let capped = match self.cap() {
@@ -70,9 +71,13 @@ impl fmt::Display for Limits {
 }
 
 impl fmt::Display for BackoffStrategy {
-    /// The formula and the limits.
+    /// The formula, the limits and the time of each attempt.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; {}", self.backoff, self.limits)
+        write!(f, "{}; {}", self.backoff, self.limits)?;
+        match self.attempt_timeouts {
+            Some(timeouts) => write!(f, "; each attempt {timeouts}"),
+            None => Ok(()),
+        }
     }
 }
 

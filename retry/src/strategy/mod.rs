@@ -3,10 +3,12 @@
 //! Each of them has a formula of its own for the wait before a retry, and a rule of its own for giving
 //! up. A [`BackoffStrategy`] is one of each.
 
+mod attempt_timeouts;
 mod backoff;
 mod display;
 mod limits;
 
+pub use attempt_timeouts::AttemptTimeouts;
 pub use backoff::{Backoff, Cap, Jitter};
 pub use limits::{Limits, TimeRule};
 
@@ -46,6 +48,7 @@ use std::time::Duration;
 pub struct BackoffStrategy {
     pub(crate) backoff: Backoff,
     pub(crate) limits: Limits,
+    pub(crate) attempt_timeouts: Option<AttemptTimeouts>,
     pub(crate) max_server_delay: Option<Duration>,
 }
 
@@ -53,7 +56,7 @@ impl BackoffStrategy {
     /// A strategy of these two.
     #[must_use]
     pub fn new(backoff: Backoff, limits: Limits) -> Self {
-        Self { backoff, limits, max_server_delay: None }
+        Self { backoff, limits, attempt_timeouts: None, max_server_delay: None }
     }
 
     /// The formula.
@@ -79,6 +82,18 @@ impl BackoffStrategy {
     #[must_use]
     pub fn with_max_server_delay(self, delay: impl Into<Option<Duration>>) -> Self {
         Self { max_server_delay: delay.into(), ..self }
+    }
+
+    /// How long each attempt may take; `None`: as long as the limits and the caller allow.
+    #[must_use]
+    pub fn attempt_timeouts(&self) -> Option<AttemptTimeouts> {
+        self.attempt_timeouts
+    }
+
+    /// The strategy with that time for each attempt, or with none. A call's own attempt timeout takes its place.
+    #[must_use]
+    pub fn with_attempt_timeouts(self, timeouts: impl Into<Option<AttemptTimeouts>>) -> Self {
+        Self { attempt_timeouts: timeouts.into(), ..self }
     }
 
     /// The strategy with another formula.

@@ -49,15 +49,17 @@ impl fmt::Display for Idempotency {
 pub struct Classification {
     rule: Option<Cow<'static, str>>,
     idempotency: Idempotency,
+    /// The rule holds whatever the strategy.
+    pub(super) is_fixed: bool,
 }
 
 impl Classification {
-    pub(super) fn new(rule: Cow<'static, str>, idempotency: Idempotency) -> Self {
-        Self { rule: Some(rule), idempotency }
+    pub(super) fn new(rule: Cow<'static, str>, idempotency: Idempotency, is_fixed: bool) -> Self {
+        Self { rule: Some(rule), idempotency, is_fixed }
     }
 
     pub(super) fn unknown() -> Self {
-        Self { rule: None, idempotency: Idempotency::Unknown }
+        Self { rule: None, idempotency: Idempotency::Unknown, is_fixed: false }
     }
 
     /// The name of the rule that speaks of the request.

@@ -66,6 +66,7 @@ pub struct IdempotencyRule {
     method: Cow<'static, str>,
     path: PathPattern,
     class: OperationClass,
+    is_fixed: bool,
 }
 
 impl IdempotencyRule {
@@ -80,7 +81,20 @@ impl IdempotencyRule {
         path: &str,
         class: OperationClass,
     ) -> Result<Self, PatternError> {
-        Ok(Self { name: name.into(), method: method.into(), path: path.parse()?, class })
+        Ok(Self { name: name.into(), method: method.into(), path: path.parse()?, class, is_fixed: false })
+    }
+
+    /// The rule that holds whatever the [strategy](super::IdempotencyStrategy): some libraries never repeat an operation, or
+    /// always do, although they are told to retry everything or nothing.
+    #[must_use]
+    pub fn whatever_the_strategy(self) -> Self {
+        Self { is_fixed: true, ..self }
+    }
+
+    /// Whether the rule holds whatever the strategy.
+    #[must_use]
+    pub fn is_fixed(&self) -> bool {
+        self.is_fixed
     }
 
     /// The operation's name, such as `storage.objects.insert`.

@@ -73,6 +73,9 @@ const ROWS: &[Row] = &[
     ("storage.objects.delete", "DELETE", "/b/{bucket}/o/{object}", If(VERSION)),
     ("storage.objects.patch", "PATCH", "/b/{bucket}/o/{object}", If(METAGENERATION)),
     ("storage.objects.update", "PUT", "/b/{bucket}/o/{object}", If(METAGENERATION)),
+    ("storage.objects.setIamPolicy", "PUT", "/b/{bucket}/o/{object}/iam", If(POLICY)),
+    ("storage.objects.watchAll", "POST", "/b/{bucket}/o/watch", Never),
+    ("storage.channels.stop", "POST", "/channels/stop", Never),
     ("storage.objects.compose", "POST", "/b/{bucket}/o/{object}/compose", If(GENERATION)),
     ("storage.objects.copy", "POST", "/b/{bucket}/o/{object}/copyTo/b/{to_bucket}/o/{to}", If(GENERATION)),
     (

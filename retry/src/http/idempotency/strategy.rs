@@ -1,6 +1,6 @@
 //! How much of the table is heeded.
 
-use super::Idempotency;
+use super::{Classification, Idempotency};
 use std::fmt;
 use std::str::FromStr;
 
@@ -52,6 +52,15 @@ impl IdempotencyStrategy {
             IdempotencyStrategy::Always => "always",
             IdempotencyStrategy::Never => "never",
         }
+    }
+}
+
+impl Classification {
+    /// Whether the request may be sent again, by this strategy. A rule that holds whatever the strategy decides alone.
+    #[must_use]
+    pub fn permits(&self, strategy: IdempotencyStrategy) -> bool {
+        let strategy = if self.is_fixed { IdempotencyStrategy::Conditional } else { strategy };
+        strategy.permits(self.idempotency())
     }
 }
 

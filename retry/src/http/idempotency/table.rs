@@ -92,6 +92,15 @@ impl IdempotencyTable {
         Ok(Self { rules: rules.into(), ..self })
     }
 
+    /// The table where the rule of each of these operations holds whatever the strategy.
+    pub(crate) fn with_fixed(self, names: &[&str]) -> Self {
+        let fixed = |rule: &IdempotencyRule| match names.contains(&rule.name()) {
+            true => rule.clone().whatever_the_strategy(),
+            false => rule.clone(),
+        };
+        Self { rules: self.rules.iter().map(fixed).collect(), ..self }
+    }
+
     /// The table for an API whose paths may begin with that, such as `/storage/v1`.
     #[must_use]
     pub fn with_prefix(self, prefix: impl Into<Cow<'static, str>>) -> Self {
@@ -118,7 +127,7 @@ impl IdempotencyTable {
             .iter()
             .find(|rule| rule.covers(request.method(), path))
             .map_or_else(Classification::unknown, |rule| {
-                Classification::new(rule.shared_name(), rule.classify(request))
+                Classification::new(rule.shared_name(), rule.classify(request), rule.is_fixed())
             })
     }
 

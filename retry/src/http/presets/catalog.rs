@@ -19,6 +19,7 @@ const ALL: &[fn() -> Preset] = &[
     super::python_media_2,
     super::node,
     super::node_upload,
+    super::node_upload_session,
     super::java_storage,
     super::java_storage_uniform,
     super::go,

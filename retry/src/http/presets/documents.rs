@@ -2,7 +2,8 @@
 
 use super::Preset;
 use crate::{
-    Backoff, BackoffStrategy, IdempotencyTable, Jitter, Limits, StatusSet, TimeRule, TransportFailures,
+    Backoff, BackoffStrategy, IdempotencyStrategy, IdempotencyTable, Jitter, Limits, StatusSet, TimeRule,
+    TransportFailures,
 };
 use std::time::Duration;
 
@@ -63,13 +64,18 @@ pub fn docs_legacy() -> Preset {
 
 /// `memorystore-doc`: what the Memorystore for Redis document tells callers of its REST API.
 ///
-/// It names no idempotency; here HTTP's own methods decide, so that nothing is created twice. As with
+/// It names no idempotency, and neither does the preset: every request is retried, so that a `CreateInstance` whose reply is
+/// lost may run twice. [`docs`] with [`IdempotencyTable::http_methods`] retries what is safe only. As with
 /// [`docs_legacy`], 600 s stand in for the number of retries that the document leaves open.
 #[must_use]
 pub fn memorystore_doc() -> Preset {
     document("memorystore-doc", "Memorystore for Redis, Exponential backoff", exponential(64))
         .with_statuses(StatusSet::EMPTY.with(429).with_range(500, 599))
         .with_idempotency_table(IdempotencyTable::http_methods())
+        .with_strategy(IdempotencyStrategy::Always)
+        .with_note(
+            "retries POST and PATCH as well, as the document says: what creates something may run twice",
+        )
 }
 
 /// `memorystore`: what Memorystore for Redis' own service config says: 600 s, and no retry at all.

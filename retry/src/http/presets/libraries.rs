@@ -78,13 +78,15 @@ pub fn java_storage_uniform() -> Preset {
 /// `go`: a random wait from 1 ns to 1, 2, 4 ... 30 s, without any limit: the caller's timeout ends the
 /// operation. Every 5xx, 408 and 429.
 ///
-/// Moving is always retried, and a writer with any precondition. (The library does not retry a deletion
-/// whose `ifGenerationMatch` is 0; here the parameter alone counts.)
+/// Moving is always retried, a writer with any precondition, and the chunks of a resumable upload. (The
+/// library does not retry a deletion whose `ifGenerationMatch` is 0; here the parameter alone counts. It retries chunks
+/// from 100 ms on and for 32 s, also by its policy `RetryNever`.)
 #[must_use]
 pub fn go() -> Preset {
     let backoff = Backoff::exponential(s(1), 2.0, s(30)).with_cap(Cap::BeforeJitter);
     let strategy = BackoffStrategy::new(backoff.with_jitter(Jitter::FullNanos), Limits::none());
     let any_condition = if_any_query([
+        "upload_id",
         "ifGenerationMatch",
         "ifGenerationNotMatch",
         "ifMetagenerationMatch",
@@ -102,6 +104,9 @@ pub fn go() -> Preset {
     Preset::new("go", "cloud.google.com/go/storage v1.70.0, as it runs", strategy)
         .with_statuses(StatusSet::ALL_SERVER_ERRORS)
         .with_idempotency_table(table)
+        .with_note(
+            "the library retries chunks of uploads from 100 ms on, for 32 s each and by every policy; here like the rest",
+        )
 }
 
 /// `gax-node`: the settings that generated Node clients share: a random wait from nothing to 100 ms x 1.3^n,

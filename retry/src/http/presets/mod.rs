@@ -12,6 +12,7 @@
 //! | `python-media-2` | media up to 2.x | min(2^n, 64) s + 0..1000 ms | 600 s of waits |
 //! | `node` | @google-cloud/storage 7.22.0 | min(2^n s + 0..999 ms, 64 s), n from 1 | 3 retries, 600 s |
 //! | `node-upload` | its resumable uploads | the same, n from 0 | the same |
+//! | `node-upload-session` | its uploads in one piece, and the start of resumable ones | uniform(2^n, 2^(n+1)) s, to 64 s | the same |
 //! | `java-storage`, `java-storage-uniform` | google-cloud-storage 2.74.0 | previous x 2 x \[1, 2), to 32 s | 6 attempts, 50 s |
 //! | `go` | cloud.google.com/go/storage 1.70.0 | uniform(0, min(2^n, 30)) s | the caller's timeout |
 //! | `gsutil-doc` | gsutil as documented | uniform(0, min(2^n, 60)) s | 23 retries |
@@ -57,7 +58,7 @@ pub use gsutil::{gsutil, gsutil_doc, gsutil_xml};
 pub use libraries::{
     cpp, cpp_strict, csharp, gax_node, go, java_storage, java_storage_uniform, php, ruby, rust,
 };
-pub use node::{NodeRetryOptions, node, node_upload};
+pub use node::{NodeRetryOptions, node, node_upload, node_upload_session};
 pub use preset::Preset;
 pub use python::{
     python, python_default_retry, python_default_retry_if_etag_in_json,

@@ -9,6 +9,7 @@ use crate::{
 use std::time::Duration;
 
 const LIBRARY: &str = "@google-cloud/storage 7.22.0, as it runs";
+const SOURCE: &str = "@google-cloud/storage 7.22.0, from its source";
 
 /// The library's `retryOptions`.
 ///
@@ -99,17 +100,31 @@ impl NodeRetryOptions {
     #[must_use]
     pub fn preset(&self) -> Preset {
         let jitter = Jitter::Added { unit: Duration::from_millis(1), most: 999 };
-        self.with_backoff("node", |backoff| backoff.with_first_exponent(1).with_jitter(jitter))
+        self.with_backoff("node", LIBRARY, |backoff| backoff.with_first_exponent(1).with_jitter(jitter))
     }
 
     /// The preset [`node_upload`] with these options.
     #[must_use]
     pub fn upload_preset(&self) -> Preset {
         let jitter = Jitter::AddedRounded { unit: Duration::from_millis(1), most: 1000 };
-        self.with_backoff("node-upload", |backoff| backoff.with_jitter(jitter))
+        self.with_backoff("node-upload", LIBRARY, |backoff| backoff.with_jitter(jitter))
     }
 
-    fn with_backoff(&self, name: &'static str, jittered: impl FnOnce(Backoff) -> Backoff) -> Preset {
+    /// The preset [`node_upload_session`] with these options.
+    #[must_use]
+    pub fn upload_session_preset(&self) -> Preset {
+        let waits = |backoff: Backoff| backoff.with_jitter(Jitter::UpToDouble);
+        self.with_backoff("node-upload-session", SOURCE, waits).with_note(
+            "the library looks at the 600 s when an attempt has failed, and sorts its waits; here a wait is cut to what is left",
+        )
+    }
+
+    fn with_backoff(
+        &self,
+        name: &'static str,
+        source: &'static str,
+        jittered: impl FnOnce(Backoff) -> Backoff,
+    ) -> Preset {
         let default = Self::default();
         let multiplier = if self.retry_delay_multiplier > 0.0 {
             self.retry_delay_multiplier
@@ -124,13 +139,62 @@ impl NodeRetryOptions {
             jittered(Backoff::exponential(Duration::from_secs(1), multiplier, max_retry_delay)),
             Limits::none().with_max_retries(max_retries).with_time(total_timeout, TimeRule::Clip),
         );
-        let strategy = if self.auto_retry { self.idempotency_strategy } else { IdempotencyStrategy::Never };
-        Preset::new(name, LIBRARY, backoff_strategy).with_idempotency_table(table()).with_strategy(strategy)
+        let preset = Preset::new(name, source, backoff_strategy)
+            .with_idempotency_table(table())
+            .with_strategy(self.idempotency_strategy);
+        if self.auto_retry { preset } else { preset.without_retry() }
     }
 }
 
-/// The library retries changes and removals of ACLs, objects' deletion with `ifGenerationMatch` only,
-/// HMAC keys' update never, and heeds no etag but a policy's.
+/// What the library retries or not without asking its strategy: `RetryAlways` doesn't repeat the first six, nor a policy
+/// without an etag, and `RetryNever` repeats the others.
+const WHATEVER_THE_STRATEGY: &[&str] = &[
+    "storage.hmacKey.create",
+    "storage.notifications.insert",
+    "storage.bucket_acl.insert",
+    "storage.default_object_acl.insert",
+    "storage.object_acl.insert",
+    "storage.buckets.setIamPolicy",
+    "storage.buckets.list",
+    "storage.buckets.insert",
+    "storage.buckets.get",
+    "storage.buckets.delete",
+    "storage.buckets.getIamPolicy",
+    "storage.buckets.testIamPermissions",
+    "storage.buckets.lockRetentionPolicy",
+    "storage.buckets.restore",
+    "storage.bucket_acl.list",
+    "storage.bucket_acl.get",
+    "storage.bucket_acl.delete",
+    "storage.bucket_acl.patch",
+    "storage.bucket_acl.update",
+    "storage.default_object_acl.list",
+    "storage.default_object_acl.get",
+    "storage.default_object_acl.delete",
+    "storage.default_object_acl.patch",
+    "storage.default_object_acl.update",
+    "storage.object_acl.list",
+    "storage.object_acl.get",
+    "storage.object_acl.delete",
+    "storage.object_acl.patch",
+    "storage.object_acl.update",
+    "storage.notifications.list",
+    "storage.notifications.get",
+    "storage.notifications.delete",
+    "storage.objects.list",
+    "storage.objects.get",
+    "storage.objects.restore",
+    "storage.objects.watchAll",
+    "storage.channels.stop",
+    "storage.hmacKey.list",
+    "storage.hmacKey.get",
+    "storage.hmacKey.delete",
+    "storage.serviceaccount.get",
+    "storage (any other get or list)",
+];
+
+/// The library retries changes and removals of ACLs, and watching, objects' deletion and moving with
+/// `ifGenerationMatch` only, HMAC keys' update never, and heeds no etag but a policy's.
 fn table() -> IdempotencyTable {
     let if_query = |name| OperationClass::conditional([Precondition::query(name)]);
     let acls = ["bucket_acl", "default_object_acl", "object_acl"]
@@ -138,14 +202,21 @@ fn table() -> IdempotencyTable {
         .flat_map(|acl| ["delete", "patch", "update"].map(|verb| format!("storage.{acl}.{verb}")));
     let table = acls
         .fold(IdempotencyTable::storage(), |table, name| changed(table, [(&*name, OperationClass::Always)]));
+    let always = ["storage.objects.watchAll", "storage.channels.stop"];
     changed(
         table,
-        IF_METAGENERATION_ONLY.iter().map(|name| (*name, if_query("ifMetagenerationMatch"))).chain([
-            ("storage.objects.delete", if_query("ifGenerationMatch")),
-            ("storage.buckets.setIamPolicy", if_etag_in_body()),
-            never("storage.hmacKey.update"),
-        ]),
+        IF_METAGENERATION_ONLY
+            .iter()
+            .map(|name| (*name, if_query("ifMetagenerationMatch")))
+            .chain([
+                ("storage.objects.delete", if_query("ifGenerationMatch")),
+                ("storage.objects.move", if_query("ifGenerationMatch")),
+                ("storage.buckets.setIamPolicy", if_etag_in_body()),
+                never("storage.hmacKey.update"),
+            ])
+            .chain(always.map(|name| (name, OperationClass::Always))),
     )
+    .with_fixed(WHATEVER_THE_STRATEGY)
 }
 
 /// `node`: min(2^n s + 0..999 ms, what is left, 64 s), n from 1, so that the first wait is over two
@@ -163,4 +234,11 @@ pub fn node() -> Preset {
 #[must_use]
 pub fn node_upload() -> Preset {
     NodeRetryOptions::default().upload_preset()
+}
+
+/// `node-upload-session`: how the library begins a resumable upload, and sends an object in one piece: a random wait
+/// from 1 to 2 s, from 2 to 4 s, from 4 to 8 s, in whole milliseconds.
+#[must_use]
+pub fn node_upload_session() -> Preset {
+    NodeRetryOptions::default().upload_session_preset()
 }

@@ -37,6 +37,7 @@ pub struct Preset {
     table: IdempotencyTable,
     strategy: IdempotencyStrategy,
     server_delays: bool,
+    note: Option<&'static str>,
 }
 
 impl Preset {
@@ -51,6 +52,7 @@ impl Preset {
             table: IdempotencyTable::storage(),
             strategy: IdempotencyStrategy::Conditional,
             server_delays: false,
+            note: None,
         }
     }
 
@@ -64,6 +66,16 @@ impl Preset {
     #[must_use]
     pub fn source(&self) -> &'static str {
         self.source
+    }
+
+    /// What it does not do as its source does, or what to mind, in one line.
+    #[must_use]
+    pub fn note(&self) -> Option<&'static str> {
+        self.note
+    }
+
+    pub(super) fn with_note(self, note: &'static str) -> Self {
+        Self { note: Some(note), ..self }
     }
 
     /// The waits and the limits.
@@ -176,7 +188,7 @@ impl Preset {
     /// A copy that never retries: Python's `retry=None`.
     #[must_use]
     pub fn without_retry(self) -> Self {
-        self.with_strategy(IdempotencyStrategy::Never)
+        self.with_strategy(IdempotencyStrategy::Never).with_max_attempts(1)
     }
 
     /// A copy that retries every request that meets one of the conditions, and no other: Python's
@@ -199,6 +211,14 @@ impl Preset {
         Self { backoff_strategy, ..self }
     }
 
+    /// A copy without any limit by time: the number of attempts, if it is limited, and the caller's own timeout end the
+    /// operation.
+    #[must_use]
+    pub fn without_deadline(self) -> Self {
+        let limits = self.backoff_strategy.limits().without_time();
+        Self { backoff_strategy: self.backoff_strategy.with_limits(limits), ..self }
+    }
+
     /// A copy with that number of attempts, the first included.
     #[must_use]
     pub fn with_max_attempts(self, attempts: u32) -> Self {
@@ -207,11 +227,12 @@ impl Preset {
         Self { backoff_strategy, ..self }
     }
 
-    /// A copy with another first delay, multiplier and maximum.
+    /// A copy with another first delay, multiplier and maximum. What is added at random, and the least wait, change by the
+    /// same factor as the first delay: with 10 ms in place of 1 s, 0 to 1000 ms on top become 0 to 10 ms.
     #[must_use]
     pub fn with_delay(self, initial: Duration, multiplier: f64, max: Duration) -> Self {
         let backoff =
-            self.backoff_strategy.backoff().with_initial(initial).with_multiplier(multiplier).with_max(max);
+            self.backoff_strategy.backoff().scaled_to(initial).with_multiplier(multiplier).with_max(max);
         Self { backoff_strategy: self.backoff_strategy.with_backoff(backoff), ..self }
     }
 

@@ -228,7 +228,7 @@ fn each_retries_its_own_statuses() {
 fn safe(name: &str, method: &str, target: &str, body: &str) -> bool {
     let preset = named(name).unwrap();
     let request = RequestFacts::new(method, target).with_body(body.as_bytes());
-    preset.strategy().permits(preset.idempotency_table().classify(&request).idempotency())
+    preset.idempotency_table().classify(&request).permits(preset.strategy())
 }
 
 #[test]
@@ -288,16 +288,140 @@ fn pythons_conditional_policies_ask_for_their_own_condition() {
 #[test]
 fn every_preset_has_its_name_and_its_source() {
     let mut seen: Vec<&str> = names().collect();
-    assert_eq!(seen.len(), 28);
+    assert_eq!(seen.len(), 29);
     for preset in all() {
         assert_eq!(named(preset.name()).as_ref(), Ok(&preset));
         assert!(!preset.source().is_empty());
     }
     seen.sort_unstable();
     seen.dedup();
-    assert_eq!(seen.len(), 28);
+    assert_eq!(seen.len(), 29);
     let error = named("gcloud").unwrap_err().to_string();
     assert!(error.starts_with("there is no preset \"gcloud\"; there are storage, docs, "), "{error}");
     let unknown = Idempotency::Unknown;
     assert!(!named("storage").unwrap().strategy().permits(&unknown));
+}
+
+/// What the library makes of requests by each of its strategies, read from its source.
+#[test]
+fn nodes_strategies_are_the_librarys() {
+    use IdempotencyStrategy::{Always, Conditional, Never};
+    let iam = "/storage/v1/b/x/iam";
+    for (method, target, body, by_strategy) in [
+        // Never repeated, not by RetryAlways either.
+        ("POST", "/storage/v1/projects/p/hmacKeys?serviceAccountEmail=e", "", [false; 3]),
+        ("POST", "/storage/v1/b/x/acl", "{}", [false; 3]),
+        ("POST", "/storage/v1/b/x/defaultObjectAcl", "{}", [false; 3]),
+        ("POST", "/storage/v1/b/x/notificationConfigs", "{}", [false; 3]),
+        ("PUT", iam, "{}", [false; 3]),
+        // Repeated without asking, by RetryNever too.
+        ("PUT", iam, r#"{"etag":"e"}"#, [true; 3]),
+        ("GET", "/storage/v1/b", "", [true; 3]),
+        ("DELETE", "/storage/v1/b/x", "", [true; 3]),
+        ("DELETE", "/storage/v1/b/x/acl/e", "", [true; 3]),
+        ("POST", "/storage/v1/b/x/o/watch", "{}", [true; 3]),
+        ("POST", "/storage/v1/channels/stop", "{}", [true; 3]),
+        // As the strategy says.
+        ("PUT", "/storage/v1/projects/p/hmacKeys/k", "{}", [false, true, false]),
+        ("PATCH", "/storage/v1/b/x/o/y", "{}", [false, true, false]),
+        ("PATCH", "/storage/v1/b/x/o/y?ifMetagenerationMatch=1", "{}", [true, true, false]),
+        ("DELETE", "/storage/v1/b/x/o/y?ifGenerationMatch=1", "", [true, true, false]),
+        ("DELETE", "/storage/v1/b/x/o/y?generation=1", "", [false, true, false]),
+        ("POST", "/upload/storage/v1/b/x/o?ifGenerationMatch=0", "", [true, true, false]),
+        ("POST", "/storage/v1/b/x/o/y/moveTo/o/z?generation=1", "", [false, true, false]),
+    ] {
+        for (strategy, expected) in [Conditional, Always, Never].into_iter().zip(by_strategy) {
+            let preset = NodeRetryOptions::default().with_idempotency_strategy(strategy).preset();
+            let request = RequestFacts::new(method, target).with_body(body.as_bytes());
+            let permitted = preset.idempotency_table().classify(&request).permits(preset.strategy());
+            assert_eq!(permitted, expected, "{method} {target} {body} {strategy}");
+        }
+    }
+    let off = NodeRetryOptions::default().with_auto_retry(false).preset();
+    assert_eq!(refused(&off, &[0.5], Duration::ZERO).attempts().len(), 1);
+}
+
+#[test]
+fn nodes_upload_sessions_wait_up_to_twice_the_delay_in_whole_milliseconds() {
+    let draws = [0.5, 0.000_4, 0.999_6];
+    assert_waits("node-upload-session", &draws, &[1.5, 2.001, 7.998], (0.0, 0), StopReason::MaxAttempts);
+}
+
+#[test]
+fn go_repeats_chunks_of_an_upload() {
+    let go = named("go").unwrap();
+    for (target, expected) in [
+        ("/upload/storage/v1/b/x/o?uploadType=resumable&upload_id=7", true),
+        ("/upload/storage/v1/b/x/o?uploadType=resumable", false),
+        ("/upload/storage/v1/b/x/o?uploadType=resumable&ifMetagenerationNotMatch=7", true),
+    ] {
+        let classification = go.idempotency_table().classify(&RequestFacts::new("POST", target));
+        assert_eq!(classification.permits(go.strategy()), expected, "{target}");
+    }
+}
+
+#[test]
+fn memorystores_document_excludes_nothing() {
+    let preset = named("memorystore-doc").unwrap();
+    for method in ["POST", "PATCH", "GET", "DELETE"] {
+        let request = RequestFacts::new(method, "/v1/projects/p/locations/l/instances?instanceId=i");
+        assert!(preset.idempotency_table().classify(&request).permits(preset.strategy()), "{method}");
+    }
+    assert!(preset.note().unwrap().contains("may run twice"));
+}
+
+#[test]
+fn other_delays_scale_what_is_added_at_random() {
+    let quick = |name| named(name).unwrap().with_delay(10 * MS, 2.0, 640 * MS);
+    let us = Duration::from_micros;
+    let plan = refused(&quick("storage"), &[0.5], Duration::ZERO);
+    assert_eq!(waits(&plan)[..4], [us(15_000), us(25_000), us(45_000), us(85_000)]);
+    let plan = refused(&quick("node-upload"), &[0.000_4, 0.999_6, 0.5], Duration::ZERO);
+    assert_eq!(waits(&plan), [us(10_000), us(30_000), us(45_000)]);
+    // Its least wait of a second is ten milliseconds now.
+    let plan = refused(&quick("gsutil"), &[0.0], Duration::ZERO);
+    assert_eq!(waits(&plan)[..3], [us(15_000), us(30_000), us(60_000)]);
+}
+
+#[test]
+fn without_a_deadline_the_number_of_attempts_ends_it() {
+    let endless = named("storage").unwrap().without_deadline().with_max_attempts(30);
+    let plan = refused(&endless, &[0.5], 100 * S);
+    assert_eq!((plan.attempts().len(), plan.stop_reason()), (30, Some(StopReason::MaxAttempts)));
+}
+
+#[test]
+fn attempts_have_the_timeouts_of_pythons_decorators() {
+    use crate::{AttemptTimeouts, Backoff, BackoffStrategy, Limits, Policy};
+    let timeouts = |timeouts: AttemptTimeouts| -> Vec<u128> {
+        let waits = Backoff::exponential(S, 1.0, S);
+        let strategy =
+            BackoffStrategy::new(waits, Limits::none().with_max_attempts(5)).with_attempt_timeouts(timeouts);
+        let policy = Policy::from_strategy(&strategy, Code::DeadlineExceeded);
+        let plan = AttemptPlan::new(&policy, &[], &mut ScriptedJitter::new([0.5]));
+        plan.attempts().iter().map(|attempt| attempt.rpc_timeout().unwrap().as_millis()).collect()
+    };
+    assert_eq!(timeouts(AttemptTimeouts::constant(3 * S)), [3000; 5]);
+    assert_eq!(timeouts(AttemptTimeouts::exponential(2 * S, 1.5, 6 * S)), [2000, 3000, 4500, 6000, 6000]);
+    // The attempts end at 2, 6 (3 s + 3 s), 11.5 and the deadline, at which there is no fourth.
+    assert_eq!(timeouts(AttemptTimeouts::exponential(2 * S, 1.5, 6 * S).within(10 * S)), [2000, 3000, 3000]);
+    let slow = |after, timeouts: AttemptTimeouts| -> Vec<u128> {
+        let waits = Backoff::exponential(S, 1.0, S);
+        let strategy =
+            BackoffStrategy::new(waits, Limits::none().with_max_attempts(4)).with_attempt_timeouts(timeouts);
+        let policy = Policy::from_strategy(&strategy, Code::Unavailable);
+        let responses = [Response::after(after, Code::Unavailable); 4];
+        let plan = AttemptPlan::new(&policy, &responses, &mut ScriptedJitter::new([0.5]));
+        plan.attempts().iter().map(|attempt| attempt.rpc_timeout().unwrap().as_millis()).collect()
+    };
+    assert_eq!(slow(2 * S, AttemptTimeouts::to_deadline(9500 * MS)), [9500, 6500, 3500, 9500]);
+    // A call's own takes their place.
+    let strategy =
+        named("storage").unwrap().backoff_strategy().with_attempt_timeouts(AttemptTimeouts::constant(S));
+    let policy = Policy::from_strategy(&strategy, Code::Unavailable);
+    let first = |policy: Policy| policy.first_attempt().unwrap().rpc_timeout();
+    assert_eq!(first(policy.clone()), Some(S));
+    assert_eq!(first(policy.clone().with_attempt_timeout(5 * S)), Some(5 * S));
+    assert_eq!(first(policy.without_rpc_timeouts()), Some(600 * S));
+    assert_eq!(strategy.to_string().rsplit("; ").next(), Some("each attempt 1s"));
 }

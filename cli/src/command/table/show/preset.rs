@@ -18,6 +18,10 @@ struct Document<'a> {
     transport_failures: Vec<&'static str>,
     strategy: &'static str,
     heeds_retry_after: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempt_timeouts: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'a str>,
     #[serde(flatten)]
     table: Rules<'a>,
 }
@@ -40,6 +44,8 @@ fn document(preset: &Preset) -> Document<'_> {
         transport_failures: transport.map(|kind| kind.as_str()).collect(),
         strategy: preset.strategy().as_str(),
         heeds_retry_after: preset.heeds_server_delays(),
+        attempt_timeouts: strategy.attempt_timeouts().map(|timeouts| timeouts.to_string()),
+        note: preset.note(),
         table: Rules::from(preset.idempotency_table()),
     }
 }
@@ -57,6 +63,12 @@ fn text(preset: &Preset, document: &Document<'_>) -> String {
         ("paths in", nothing(document.table.prefixes.join(", "))),
     ] {
         let _infallible = writeln!(text, "  {what:<13}{value}");
+    }
+    let more = [("attempts", document.attempt_timeouts.as_deref()), ("note", document.note)];
+    for (what, value) in more {
+        if let Some(value) = value {
+            let _infallible = writeln!(text, "  {what:<13}{value}");
+        }
     }
     let columns = [("operation", Align::Left), ("method", Align::Left), ("path", Align::Left)];
     let [operation, method, path] = columns;
