@@ -94,9 +94,9 @@ impl IdempotencyTable {
 
     /// The table where the rule of each of these operations holds whatever the strategy.
     pub(crate) fn with_fixed(self, names: &[&str]) -> Self {
-        let fixed = |rule: &IdempotencyRule| match names.contains(&rule.name()) {
-            true => rule.clone().whatever_the_strategy(),
-            false => rule.clone(),
+        let fixed = |rule: &IdempotencyRule| {
+            let rule = rule.clone();
+            if names.contains(&rule.name()) { rule.whatever_the_strategy() } else { rule }
         };
         Self { rules: self.rules.iter().map(fixed).collect(), ..self }
     }
