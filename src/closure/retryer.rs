@@ -77,7 +77,7 @@ pub struct Retryer<R> {
 #[derive(Debug, Clone)]
 enum Basis {
     Settings(RetrySettings, Compatibility),
-    Policy(Policy),
+    Policy(Box<Policy>),
 }
 
 impl<R> Retryer<R> {
@@ -118,7 +118,7 @@ impl<R> Retryer<R> {
     /// Operations by a policy. Which codes are retried is up to `retryable`, not to the policy.
     #[must_use]
     pub fn with_policy(policy: Policy, retryable: R) -> Self {
-        Self::of(Basis::Policy(policy), retryable)
+        Self::of(Basis::Policy(Box::new(policy)), retryable)
     }
 
     fn of(basis: Basis, retryable: R) -> Self {
@@ -257,7 +257,7 @@ impl<R> Retryer<R> {
             Basis::Settings(settings, compatibility) => {
                 Policy::with_compatibility(settings, codes, *compatibility)
             }
-            Basis::Policy(policy) => policy.clone().with_retryable_codes(codes),
+            Basis::Policy(policy) => Policy::clone(policy).with_retryable_codes(codes),
         };
         let policy = match self.attempt_timeout {
             Some(timeout) => policy.with_attempt_timeout(timeout),
