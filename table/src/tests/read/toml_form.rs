@@ -323,6 +323,9 @@ fn the_longest_delay_of_a_server_is_a_setting() {
         for = [\"a.B\"]
         codes = [\"UNAVAILABLE\"]
         max_attempts = 3
+        initial_retry_delay = \"100ms\"
+        retry_delay_multiplier = 2
+        max_retry_delay = \"1s\"
         max_server_delay = \"90s\"
 
         [[entry]]
@@ -336,6 +339,7 @@ fn the_longest_delay_of_a_server_is_a_setting() {
         assert_eq!(settings.max_server_delay(), Some(90_000 * MS), "{method}");
     }
     let origin = table.lookup("a.B", "D").unwrap().origin_of(crate::PolicyField::MaxServerDelay).unwrap();
-    assert_eq!(origin.line(), 6);
-    assert_eq!(rules(&read(Dialect::Grpc, text)).iter().filter(|rule| **rule == "no-effect").count(), 1);
+    assert_eq!(origin.line(), 9);
+    // Of the entry that has it, and of the one that inherits it.
+    assert_eq!(rules(&read(Dialect::Grpc, text)).iter().filter(|rule| **rule == "no-effect").count(), 2);
 }
