@@ -17,10 +17,9 @@ mod transport;
 pub use closure::{ErrorCode, Retried, RetryError, Retryable, Retryer, retry, retry_blocking};
 pub use gax_retry::{
     Attempt, AttemptPlan, AttemptTimeouts, Backoff, BackoffStrategy, BatchingSettings, Cap, Code, CodeSet,
-    Compatibility, Delivery, Hedging, HedgingError, IntoCodes, Jitter, LimitExceeded, Limits, MethodKind,
-    NotAttempted, Override, ParseCodeError, Policy, RetryBudget, RetryDelays, RetrySettings,
-    RetrySettingsBuilder, SettingsError, SettingsOverrides, SettingsProblem, StartedAttempt, StopReason,
-    TimeRule,
+    Compatibility, Delivery, Hedging, IntoCodes, Jitter, LimitExceeded, Limits, MethodKind, NotAttempted,
+    Override, ParseCodeError, Policy, RetryBudget, RetryDelays, RetrySettings, RetrySettingsBuilder,
+    SettingsError, SettingsOverrides, SettingsProblem, StartedAttempt, StopReason, TimeRule,
 };
 #[cfg(feature = "http")]
 pub use gax_retry::{

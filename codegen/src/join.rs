@@ -1,8 +1,9 @@
 //! Table and descriptors together: what each RPC of a service starts with.
 
-use gax_retry::{BatchingSettings, CodeSet, MethodKind, RetrySettings};
+use gax_retry::{BatchingSettings, CodeSet, Hedging, MethodKind, RetrySettings};
 use gax_table::{
-    MethodDescription, MethodPolicy, RetryTable, RowKind, ServiceDescription, SourceLocation, StubTable,
+    HedgingPolicy, MethodDescription, MethodPolicy, RetryTable, RowKind, ServiceDescription, SourceLocation,
+    StubTable,
 };
 
 /// The names of the definitions of a method that the table has nothing for.
@@ -30,6 +31,10 @@ pub(crate) struct JoinedMethod {
     pub(crate) batching: Option<BatchingSettings>,
     /// How the operations that it starts are polled; `None`: it starts none.
     pub(crate) polling: Option<RetrySettings>,
+    /// How it is hedged, as the table says.
+    pub(crate) hedging: Option<Hedging>,
+    /// Whether the protos say that it may be carried out twice.
+    pub(crate) is_idempotent: bool,
     /// Where the table's entry stands; `None`: the table has none.
     pub(crate) origin: Option<SourceLocation>,
 }
@@ -74,6 +79,8 @@ fn join_method(
         params: definition(stub.param_definitions(), params_key),
         batching,
         polling: row(RowKind::OperationPolling).and_then(|row| row.settings()).cloned(),
+        hedging: policy.and_then(|policy| policy.hedging()).map(HedgingPolicy::to_hedging),
+        is_idempotent: method.is_idempotent(),
         origin: policy.and_then(|policy| policy.origin().cloned()),
     }
 }

@@ -46,8 +46,8 @@ pub use jitter::ThreadJitter;
 pub use jitter::{JitterSource, NoJitter, ScriptedJitter, SeededJitter, jittered_delay};
 pub use method_kind::MethodKind;
 pub use operation::{
-    Action, AttemptEnd, AttemptResult, CommitPoint, Delivery, End, Event, Hedging, HedgingError,
-    NotAttempted, Operation, Outcome, Policy, Resend, RetryFact, Seen, Stop, World,
+    Action, AttemptEnd, AttemptResult, CommitPoint, Delivery, End, Event, Hedging, NotAttempted, Operation,
+    Outcome, Policy, Resend, RetryFact, Seen, Stop, World,
 };
 pub use plan::{AttemptPlan, Impact, Response};
 pub use retry_after::retry_after;
@@ -65,7 +65,7 @@ pub use strategy::{AttemptTimeouts, Backoff, BackoffStrategy, Cap, Jitter, Limit
 pub mod __private {
     pub use crate::attempt_table::{AttemptRow, AttemptTable};
     pub use crate::private::{
-        ConstSettings, batching_settings, code_problem, no_problems, rpc_problem, settings, unchecked,
+        ConstSettings, batching_settings, code_problem, no_problems, of_rpc, rpc_problem, settings, unchecked,
     };
     pub use crate::text::{
         Align, Cell, DurationError, Escaped, Grid, Human, Role, closest, is_unprintable, parse_duration,

@@ -91,6 +91,12 @@ pub const fn unchecked(builder: RetrySettingsBuilder) -> RetrySettings {
     builder.unchecked()
 }
 
+/// A problem in the settings of one RPC among several.
+#[must_use]
+pub fn of_rpc(rpc: &'static str, problem: SettingsProblem) -> SettingsProblem {
+    problem.of_rpc(rpc)
+}
+
 /// The problems of several RPCs as one error.
 ///
 /// # Errors

@@ -6,8 +6,8 @@ use super::shared_state::SharedState;
 use crate::http::failure::Connections;
 use crate::operation::{JitterSeeds, Observers, OperationObserver, Retry};
 use gax_retry::{
-    CodeSet, Compatibility, IdempotencyStrategy, IdempotencyTable, IntoCodes, ParseCodeError, Preset,
-    RetryBudget, RetrySettings, StatusSet,
+    CodeSet, Compatibility, Hedging, IdempotencyStrategy, IdempotencyTable, IntoCodes, ParseCodeError,
+    Preset, RetryBudget, RetrySettings, StatusSet,
 };
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -81,6 +81,7 @@ pub struct HttpRetryLayer {
     statuses: Option<StatusSet>,
     server_delays: Option<bool>,
     budget: Option<RetryBudget>,
+    hedging: Option<Hedging>,
     attempt_timeout: Option<Duration>,
     limits: HttpLimits,
     reports: bool,
@@ -126,6 +127,7 @@ impl HttpRetryLayer {
             retries_enabled: true,
             server_delays: None,
             budget: None,
+            hedging: None,
             jitter: JitterSeeds::default(),
             observers: Observers::default(),
             shared: OnceLock::new(),
@@ -185,6 +187,26 @@ impl HttpRetryLayer {
     #[must_use]
     pub fn retry_budget(mut self, budget: impl Into<Option<RetryBudget>>) -> Self {
         self.budget = budget.into();
+        self.changed()
+    }
+
+    /// Hedges requests that are safe to send twice, by the [table](Self::idempotency) and the
+    /// [strategy](Self::strategy), and that can be replayed: see [`Hedging`]. They are not retried then; other requests
+    /// are, as they would be without this. An attempt's failure counts as its code: a `503` is `UNAVAILABLE`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tonic_gax::{Code, Hedging, HttpRetryLayer, presets};
+    ///
+    /// let hedging = Hedging::new(2).delay(Duration::from_millis(200)).non_fatal_codes([Code::Unavailable]);
+    /// let layer = HttpRetryLayer::preset(&presets::storage()).hedging(hedging);
+    /// # drop(layer);
+    /// ```
+    #[must_use]
+    pub fn hedging(mut self, hedging: impl Into<Option<Hedging>>) -> Self {
+        self.hedging = hedging.into();
         self.changed()
     }
 
@@ -333,6 +355,8 @@ impl HttpRetryLayer {
         policy.reports = self.reports;
         if !self.retries_enabled {
             policy.policy = policy.policy.without_retries();
+        } else if let Some(hedging) = self.hedging {
+            policy.set_hedging(hedging);
         }
         Arc::new(SharedState {
             policy: Arc::new(policy),

@@ -2,12 +2,13 @@
 
 use crate::settings::CallOptions;
 use gax_retry::{
-    Classification, Code, CodeSet, Compatibility, HeaderLookup, HttpFailure, IdempotencyStrategy,
+    Classification, Code, CodeSet, Compatibility, HeaderLookup, Hedging, HttpFailure, IdempotencyStrategy,
     IdempotencyTable, ParseCodeError, Policy, Preset, RequestFacts, RetrySettings, StatusSet,
     TransportFailure, TransportFailures,
 };
 use http::HeaderMap;
 use http::request::Parts;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What all calls of a layer share; a call that brings options of its own has one more.
@@ -25,6 +26,8 @@ pub(crate) struct HttpPlan {
     pub(crate) limits: HttpLimits,
     /// Whether the report of a success is wanted even where one attempt was enough.
     pub(crate) reports: bool,
+    /// The same for requests that can be hedged.
+    hedged: Option<Arc<HttpPlan>>,
     /// By gax-java's rules, what its transport throws is `UNKNOWN` and final.
     throws_are_final: bool,
 }
@@ -60,6 +63,7 @@ impl HttpPlan {
             strategy: if is_java { IdempotencyStrategy::Always } else { IdempotencyStrategy::default() },
             limits: HttpLimits::default(),
             reports: false,
+            hedged: None,
             throws_are_final: is_java,
         }
     }
@@ -74,6 +78,7 @@ impl HttpPlan {
             strategy: preset.strategy(),
             limits: HttpLimits::default(),
             reports: false,
+            hedged: None,
             throws_are_final: false,
         }
     }
@@ -86,8 +91,22 @@ impl HttpPlan {
         self.statuses = Some(statuses);
     }
 
+    /// Hedges requests that are safe to send twice.
+    pub(crate) fn set_hedging(&mut self, hedging: Hedging) {
+        let policy = self.policy.clone().with_hedging(hedging);
+        self.hedged = Some(Arc::new(Self { policy, ..self.clone() }));
+    }
+
+    /// The plan for requests that can be hedged, where they are.
+    pub(crate) fn hedged(&self) -> Option<&Arc<Self>> {
+        self.hedged.as_ref()
+    }
+
     /// Takes in what one call brings along.
     pub(crate) fn apply(&mut self, options: &CallOptions) {
+        if let Some(hedged) = &mut self.hedged {
+            Arc::make_mut(hedged).apply(options);
+        }
         self.policy = options.applied_to(self.policy.clone());
         if options.replaces_codes() {
             self.statuses = None;

@@ -86,6 +86,11 @@ impl CallSettings {
         self.batching.as_ref()
     }
 
+    pub(crate) fn with_hedging(mut self, hedging: Option<Hedging>) -> Self {
+        self.hedging = hedging;
+        self
+    }
+
     pub(crate) fn with_batching(mut self, batching: Option<BatchingSettings>) -> Self {
         self.batching = batching;
         self
@@ -98,7 +103,8 @@ impl CallSettings {
     }
 
     /// Hedges calls in place of retrying them (`None`: they are retried). The retryable codes have no part in it:
-    /// [`Hedging::non_fatal_codes`] do. The timeouts count as before, one RPC timeout for each attempt.
+    /// [`Hedging::non_fatal_codes`] do. Stub settings refuse it for an RPC that the protos don't call idempotent, unless
+    /// it [allows that](Hedging::allow_non_idempotent). The timeouts count as before, one RPC timeout for each attempt.
     pub fn set_hedging(&mut self, hedging: impl Into<Option<Hedging>>) -> &mut Self {
         self.hedging = hedging.into();
         self

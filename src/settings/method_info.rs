@@ -1,6 +1,6 @@
 //! What generated code knows of an RPC.
 
-use gax_retry::{BatchingSettings, CodeSet, MethodKind, RetrySettings};
+use gax_retry::{BatchingSettings, CodeSet, Hedging, MethodKind, RetrySettings};
 use http::uri::PathAndQuery;
 
 /// An RPC of a generated client: its names, its kind, and what the retry table says of it.
@@ -14,6 +14,8 @@ pub struct MethodInfo {
     params: &'static (&'static str, RetrySettings),
     batching: Option<&'static BatchingSettings>,
     polling: Option<&'static RetrySettings>,
+    hedging: Option<&'static Hedging>,
+    is_idempotent: bool,
 }
 
 impl MethodInfo {
@@ -28,7 +30,18 @@ impl MethodInfo {
         codes: &'static (&'static str, CodeSet),
         params: &'static (&'static str, RetrySettings),
     ) -> Self {
-        Self { service, name, path, kind, codes, params, batching: None, polling: None }
+        Self {
+            service,
+            name,
+            path,
+            kind,
+            codes,
+            params,
+            batching: None,
+            polling: None,
+            hedging: None,
+            is_idempotent: false,
+        }
     }
 
     /// For generated code.
@@ -45,6 +58,35 @@ impl MethodInfo {
     pub const fn with_polling(mut self, polling: &'static RetrySettings) -> Self {
         self.polling = Some(polling);
         self
+    }
+
+    /// For generated code.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn with_hedging(mut self, hedging: &'static Hedging) -> Self {
+        self.hedging = Some(hedging);
+        self
+    }
+
+    /// For generated code.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn idempotent(mut self) -> Self {
+        self.is_idempotent = true;
+        self
+    }
+
+    /// How calls are hedged, as the retry table says; `None`: they aren't.
+    #[must_use]
+    pub fn hedging(&self) -> Option<&'static Hedging> {
+        self.hedging
+    }
+
+    /// Whether the protos say that the RPC may be carried out twice: by its `idempotency_level`, or by `google.api.http`,
+    /// where it is a `GET`, `PUT` or `DELETE`.
+    #[must_use]
+    pub fn is_idempotent(&self) -> bool {
+        self.is_idempotent
     }
 
     /// The service's full name, such as `google.cloud.asset.v1.AssetService`. For an RPC that is mixed into another

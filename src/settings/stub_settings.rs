@@ -2,8 +2,8 @@
 
 use super::CallSettings;
 use super::{MethodInfo, OperationCallSettings};
-use gax_retry::__private::{code_problem, no_problems, rpc_problem};
-use gax_retry::{Code, RetrySettings, SettingsError, SettingsProblem};
+use gax_retry::__private::{code_problem, no_problems, of_rpc, rpc_problem};
+use gax_retry::{Code, Hedging, RetrySettings, SettingsError, SettingsProblem};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
@@ -131,6 +131,7 @@ impl StubSettings {
 fn call_by_table(method: &MethodInfo) -> CallSettings {
     CallSettings::new(method.retry_settings().clone(), method.retryable_codes())
         .with_batching(method.batching_settings().cloned())
+        .with_hedging(method.hedging().copied())
 }
 
 fn operation_by_table(method: &MethodInfo) -> Option<OperationCallSettings> {
@@ -148,7 +149,17 @@ fn problems(method: &MethodInfo, call: &CallSettings) -> Vec<SettingsProblem> {
     });
     let endless = (!codes.is_empty() && is_endless(call.retry_settings()))
         .then(|| rpc_problem(method.name(), FIELD, codes.to_string(), NO_LIMIT));
-    [wrong, ok, endless].into_iter().flatten().collect()
+    let hedging = call.hedging().map(|hedging| hedging_problems(method, hedging));
+    [wrong, ok, endless].into_iter().flatten().chain(hedging.into_iter().flatten()).collect()
+}
+
+fn hedging_problems(method: &MethodInfo, hedging: &Hedging) -> Vec<SettingsProblem> {
+    const UNSAFE: &str = "the protos don't say that the RPC is idempotent: add allow_non_idempotent() if it may be carried \
+                          out more than once";
+    let may = method.is_idempotent() || hedging.allows_non_idempotent();
+    let unsafe_twice = (!may).then(|| rpc_problem(method.name(), "hedging", "set".to_owned(), UNSAFE));
+    let own = hedging.problems().into_iter().map(|problem| of_rpc(method.name(), problem));
+    own.chain(unsafe_twice).collect()
 }
 
 fn polling_problem(method: &MethodInfo, polling: &RetrySettings) -> Option<SettingsProblem> {

@@ -163,7 +163,8 @@ impl Setup {
     pub fn client(&self) -> AssetServiceSettings {
         let mut stub = AssetServiceStubSettings::builder();
         stub.list_assets().set_retry_settings(self.settings.clone()).set_retryable_codes(self.codes);
-        stub.list_assets().set_hedging(self.hedging);
+        // The proto does not say that the RPC is idempotent.
+        stub.list_assets().set_hedging(self.hedging.map(Hedging::allow_non_idempotent));
         let mut settings = AssetServiceSettings::create(stub.build().unwrap())
             .with_compatibility(self.compatibility)
             .with_server_timeouts_are_ours(self.server_timeouts_are_ours)

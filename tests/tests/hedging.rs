@@ -7,6 +7,7 @@ use tokio::time::sleep;
 use tonic::Status;
 use tonic_gax::{Note, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
+use tonic_gax_tests::generated::test::talk::v1::TalkStubSettings;
 use tonic_gax_tests::{Beat, Reply, Script, Setup, Stack, VirtualServer, ms, report_of, reported, row, rows};
 
 const LOST: Code = Code::Cancelled;
@@ -147,6 +148,33 @@ async fn a_percentile_is_learnt_from_the_calls_before() {
         let expected = [row(1, 2000, 0, 0, 19, LOST), row(2, 1982, 18, 18, 19, Code::Ok)];
         assert_eq!(rows(&report_of(&response)), expected, "{stack:?}");
     }
+}
+
+/// A generated client hedges what its table says, and stub settings refuse what may do harm.
+#[test]
+fn a_table_hedges_and_code_needs_an_idempotent_rpc() {
+    let table = TalkStubSettings::default();
+    let hedging = table.guess().hedging().unwrap();
+    assert_eq!((hedging.max_attempts(), hedging.delay_between()), (3, Some(ms(300))));
+    assert_eq!((hedging.codes().contains(BUSY), table.ask().hedging()), (true, None));
+    let of = |name: &str| TalkStubSettings::methods().iter().find(|method| method.name() == name).unwrap();
+    assert_eq!((of("Guess").is_idempotent(), of("Ask").is_idempotent()), (true, false));
+
+    let mut stub = TalkStubSettings::builder();
+    stub.guess().set_hedging(Hedging::new(2).delay(ms(50)));
+    stub.ask().set_hedging(Hedging::new(2));
+    let error = stub.build().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "retry settings are not valid: Ask: hedging is set, but the protos don't say that the RPC is idempotent: add \
+         allow_non_idempotent() if it may be carried out more than once"
+    );
+    let mut stub = TalkStubSettings::builder();
+    stub.ask().set_hedging(Hedging::new(2).allow_non_idempotent());
+    stub.guess().set_hedging(Hedging::new(2).percentile(f64::NAN));
+    let error = stub.build().unwrap_err();
+    let problems: Vec<_> = error.problems().iter().map(|problem| (problem.rpc(), problem.field())).collect();
+    assert_eq!(problems, [(Some("Guess"), "hedging.percentile")]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,7 +4,7 @@ use super::DocLines;
 use super::words::code;
 use gax_retry::__private::Human;
 use gax_retry::{
-    AttemptPlan, Code, CodeSet, Compatibility, MethodKind, NoJitter, Policy, Response, RetryDelays,
+    AttemptPlan, Code, CodeSet, Compatibility, Hedging, MethodKind, NoJitter, Policy, Response, RetryDelays,
     RetrySettings,
 };
 use gax_table::SourceLocation;
@@ -27,14 +27,23 @@ pub(crate) fn policy_docs(
     docs: DocLines,
     kind: MethodKind,
     (codes, settings): (CodeSet, &RetrySettings),
+    hedging: Option<&Hedging>,
     compatibility: Compatibility,
     source: Source<'_>,
 ) -> DocLines {
     let schedule = Policy::with_compatibility(settings, codes, compatibility);
+    let schedule = match hedging {
+        Some(hedging) => schedule.with_hedging(*hedging),
+        None => schedule,
+    };
     let schedule =
         if kind == MethodKind::ServerStreaming { schedule.without_rpc_timeouts() } else { schedule };
     let hanging = AttemptPlan::new(&schedule, &[], &mut NoJitter);
-    let docs = docs.block([summary(codes, settings, compatibility)]).block([place(source)]);
+    let docs = match hedging {
+        Some(hedging) => docs.block([hedged(hedging, settings)]),
+        None => docs.block([summary(codes, settings, compatibility)]),
+    };
+    let docs = docs.block([place(source)]);
     let docs = match kind {
         MethodKind::ServerStreaming => docs.block([
             "A stream that has begun is not started again; the attempts of a server that does not reply:",
@@ -46,6 +55,21 @@ pub(crate) fn policy_docs(
         Some(text) => docs.block([text]),
         None => docs,
     }
+}
+
+/// Hedging in a sentence.
+fn hedged(hedging: &Hedging, settings: &RetrySettings) -> String {
+    let attempts = hedging.max_attempts();
+    let when = match (hedging.percentile_of_latencies(), hedging.delay_between()) {
+        (Some(percentile), _) => {
+            format!("the next once one is slower than {} % of the calls before", percentile * 100.0)
+        }
+        (None, Some(delay)) if !delay.is_zero() => format!("{:#} apart", Human(delay)),
+        (None, _) => "all at once".to_owned(),
+    };
+    let total =
+        settings.total_timeout().map(|total| format!(", within {:#}", Human(total))).unwrap_or_default();
+    format!("Hedged: up to {attempts} attempts, {when}{total}; the first good reply wins.")
 }
 
 /// Codes and settings in a sentence.
@@ -149,7 +173,8 @@ mod tests {
     fn docs(codes: CodeSet, settings: &RetrySettings) -> Vec<String> {
         let source = Source { codes: "a_codes", params: "a_params", origin: None };
         let rules = Compatibility::Documented;
-        policy_docs(DocLines::new("X."), MethodKind::Unary, (codes, settings), rules, source).into_lines()
+        policy_docs(DocLines::new("X."), MethodKind::Unary, (codes, settings), None, rules, source)
+            .into_lines()
     }
 
     #[test]

@@ -54,7 +54,8 @@ impl<'a> Rpc<'a> {
         let JoinedMethod { codes, params, .. } = entry;
         let source = Source { codes: &codes.name, params: &params.name, origin: entry.origin.as_ref() };
         let settings = (codes.value, &params.value);
-        let policy = policy_docs(docs, entry.kind, settings, emitter.compatibility, source);
+        let hedging = entry.hedging.as_ref();
+        let policy = policy_docs(docs, entry.kind, settings, hedging, emitter.compatibility, source);
         let operation = operation.zip(entry.polling.as_ref()).map(|((index, ident), polling)| Operation {
             index: Literal::usize_unsuffixed(index),
             ident: format_ident!("{ident}"),

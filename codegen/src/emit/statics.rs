@@ -1,7 +1,7 @@
 //! The table as statics.
 
 use crate::join::{JoinedMethod, JoinedService};
-use gax_retry::{BatchingSettings, Code, CodeSet, MethodKind, RetrySettings};
+use gax_retry::{BatchingSettings, Code, CodeSet, Hedging, MethodKind, RetrySettings};
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens as _, format_ident, quote};
 use std::time::Duration;
@@ -20,7 +20,8 @@ pub(super) fn statics(runtime: &TokenStream, joined: &JoinedService) -> TokenStr
         joined.methods.iter().filter_map(|method| method.batching.as_ref()).collect();
     let polls: Vec<&RetrySettings> =
         joined.methods.iter().filter_map(|method| method.polling.as_ref()).collect();
-    let (mut batch, mut poll) = (0_usize.., 0_usize..);
+    let hedges: Vec<&Hedging> = joined.methods.iter().filter_map(|method| method.hedging.as_ref()).collect();
+    let (mut batch, mut poll, mut hedge) = (0_usize.., 0_usize.., 0_usize..);
     let methods = joined.methods.iter().map(|method| {
         let JoinedMethod { service, name, .. } = method;
         let path = format!("/{service}/{name}");
@@ -35,11 +36,16 @@ pub(super) fn statics(runtime: &TokenStream, joined: &JoinedService) -> TokenStr
             let index = Literal::usize_unsuffixed(index);
             quote!(.with_polling(&POLLING_SETTINGS[#index]))
         });
+        let hedging = method.hedging.as_ref().and_then(|_| hedge.next()).map(|index| {
+            let index = Literal::usize_unsuffixed(index);
+            quote!(.with_hedging(&HEDGING[#index]))
+        });
+        let idempotent = method.is_idempotent.then(|| quote!(.idempotent()));
         quote! {
             #runtime::__private::MethodInfo::new(
                 #service, #name, #path, #kind,
                 &RETRYABLE_CODE_DEFINITIONS[#codes], &RETRY_PARAM_DEFINITIONS[#params],
-            ) #batching #polling
+            ) #batching #polling #hedging #idempotent
         }
     });
     let code_count = Literal::usize_unsuffixed(codes.len());
@@ -55,11 +61,17 @@ pub(super) fn statics(runtime: &TokenStream, joined: &JoinedService) -> TokenStr
         let polls = polls.iter().map(|settings| retry_settings(runtime, settings));
         quote!(static POLLING_SETTINGS: [#runtime::RetrySettings; #count] = [#(#polls),*];)
     });
+    let hedging = (!hedges.is_empty()).then(|| {
+        let count = Literal::usize_unsuffixed(hedges.len());
+        let hedges = hedges.iter().map(|hedging| of_hedging(runtime, hedging));
+        quote!(static HEDGING: [#runtime::Hedging; #count] = [#(#hedges),*];)
+    });
     quote! {
         static RETRYABLE_CODE_DEFINITIONS: [(&str, #runtime::CodeSet); #code_count] = [#(#codes),*];
         static RETRY_PARAM_DEFINITIONS: [(&str, #runtime::RetrySettings); #param_count] = [#(#params),*];
         #batching
         #polling
+        #hedging
         static METHODS: [#runtime::MethodInfo; #method_count] = [#(#methods),*];
     }
 }
@@ -78,6 +90,17 @@ fn batching_settings(runtime: &TokenStream, settings: &BatchingSettings) -> Toke
             #elements, #bytes, #delay, #max_elements, #max_bytes, #runtime::LimitExceeded::#limit,
         )
     }
+}
+
+fn of_hedging(runtime: &TokenStream, hedging: &Hedging) -> TokenStream {
+    let attempts = Literal::u32_unsuffixed(hedging.max_attempts());
+    let delay = option(hedging.delay_between().map(duration));
+    let percentile = option(hedging.percentile_of_latencies().map(|percentile| {
+        let percentile = Literal::f64_unsuffixed(percentile);
+        quote!(#percentile)
+    }));
+    let codes = code_set(runtime, hedging.codes());
+    quote!(#runtime::Hedging::of_table(#attempts, #delay, #percentile, #codes))
 }
 
 fn code_set(runtime: &TokenStream, codes: CodeSet) -> TokenStream {

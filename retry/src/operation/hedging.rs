@@ -1,9 +1,9 @@
 //! Attempts that are sent before the ones in flight have got their replies (gRFC A6, hedging).
 
 use super::latencies::Latencies;
-use crate::CodeSet;
 use crate::nanos::nanos;
 use crate::rules::Refusal;
+use crate::{CodeSet, SettingsProblem};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ impl Hedging {
     /// Up to so many attempts in all, the first one included. With 1 nothing is hedged. By gRPC's rules no more than
     /// five are made, whatever this says.
     #[must_use]
-    pub fn new(max_attempts: u32) -> Self {
+    pub const fn new(max_attempts: u32) -> Self {
         Self {
             max_attempts,
             delay: None,
@@ -67,7 +67,7 @@ impl Hedging {
     /// last 128 calls of the method, how long the first attempt took, or had taken when another one won.
     ///
     /// As long as fewer than 20 calls are known, the [`delay`](Self::delay) counts; without one, no hedge is sent.
-    /// Anything but a number above 0 and below 1 is refused by [`check`](Self::check).
+    /// Anything but a number above 0 and below 1 is one of the [`problems`](Self::problems).
     #[must_use]
     pub fn percentile(self, percentile: f64) -> Self {
         Self { percentile: Some(percentile), ..self }
@@ -85,21 +85,19 @@ impl Hedging {
         Self { allows_non_idempotent: true, ..self }
     }
 
-    /// Whether it can work.
-    ///
-    /// # Errors
-    ///
-    /// No attempt is allowed, or the percentile is not between 0 and 1.
-    pub fn check(&self) -> Result<(), HedgingError> {
-        if self.max_attempts == 0 {
-            return Err(HedgingError::NoAttempts);
-        }
-        match self.percentile {
-            Some(percentile) if !(percentile > 0.0 && percentile < 1.0) => {
-                Err(HedgingError::Percentile(percentile))
-            }
-            _ => Ok(()),
-        }
+    /// What can't work in it: no attempts, or a percentile that is not between 0 and 1. Such hedging is refused by
+    /// the `build()` of stub settings, and ends any other operation with
+    /// [`StopReason::InvalidOptions`](crate::StopReason::InvalidOptions) before anything is sent.
+    #[must_use]
+    pub fn problems(&self) -> Vec<SettingsProblem> {
+        let attempts = (self.max_attempts == 0).then(|| {
+            SettingsProblem::new("hedging.max_attempts", "0", "must be at least 1 (the first attempt counts)")
+        });
+        let percentile = self.percentile.filter(|percentile| !(*percentile > 0.0 && *percentile < 1.0));
+        let percentile = percentile.map(|percentile| {
+            SettingsProblem::new("hedging.percentile", percentile.to_string(), "must be above 0 and below 1")
+        });
+        attempts.into_iter().chain(percentile).collect()
     }
 
     /// The number of attempts, the first one included.
@@ -132,24 +130,22 @@ impl Hedging {
         self.allows_non_idempotent
     }
 
+    /// For generated code.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn of_table(
+        max_attempts: u32,
+        delay: Option<Duration>,
+        percentile: Option<f64>,
+        non_fatal_codes: CodeSet,
+    ) -> Self {
+        Self { max_attempts, delay, percentile, non_fatal_codes, allows_non_idempotent: true }
+    }
+
     /// Where the latencies are counted that a percentile needs.
     pub(super) fn latencies(&self) -> Option<Arc<Latencies>> {
         self.percentile.map(|percentile| Arc::new(Latencies::new(percentile)))
     }
-}
-
-/// Hedging that can't work.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum HedgingError {
-    /// No attempt is allowed.
-    #[error("hedging with max_attempts 0 makes no attempt: set it to 2 or more")]
-    NoAttempts,
-    /// The percentile is not between 0 and 1.
-    #[error(
-        "a hedging percentile of {0} is not between 0 and 1: 0.95 hedges the slowest twentieth of the calls"
-    )]
-    Percentile(f64),
 }
 
 /// What becomes of the hedges of one operation. Times are nanoseconds from its start.

@@ -20,7 +20,7 @@ pub(crate) use tests::ByHand;
 pub use action::{Action, End, World};
 pub use attempt_result::{AttemptResult, Delivery, Outcome, Resend, RetryFact, Seen};
 pub use event::{AttemptEnd, Event};
-pub use hedging::{Hedging, HedgingError};
+pub use hedging::Hedging;
 pub use machine::Operation;
 pub use policy::{CommitPoint, Policy};
 pub use stop::{NotAttempted, Stop};

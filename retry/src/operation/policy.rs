@@ -290,7 +290,7 @@ impl Policy {
     /// first good reply wins.
     #[must_use]
     pub fn with_hedging(self, hedging: Hedging) -> Self {
-        Self { latencies: hedging.latencies(), hedging: Some(hedging), ..self }
+        Self { latencies: hedging.latencies(), hedging: Some(hedging), ..self }.unusable(hedging.problems())
     }
 
     /// This policy without hedging: attempts follow each other.

@@ -258,10 +258,6 @@ where
         self.timed_out(plan, current)
     }
 
-    fn is_hedgeable(&self, _: &HttpPlan) -> bool {
-        self.is_repeatable && self.request.is_replayable()
-    }
-
     fn before_wait(&mut self) {
         self.request.close();
         if let Some(ended) = &mut self.ended {

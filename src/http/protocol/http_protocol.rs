@@ -66,6 +66,11 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         }
     }
 
+    /// Whether the request may be sent while an attempt is in flight.
+    pub(crate) fn is_hedgeable(&self) -> bool {
+        self.is_repeatable && self.request.is_replayable()
+    }
+
     /// What the report says besides the attempts.
     pub(crate) fn details(&mut self) -> HttpReport {
         self.http.failures.extend(self.failure.take());

@@ -1,7 +1,7 @@
 //! What a report says to people.
 
 use super::{Ledger, Note, OperationReport};
-use gax_retry::{AttemptPlan, Code, NoJitter, Policy, Response, RetrySettings};
+use gax_retry::{AttemptPlan, Code, Delivery, NoJitter, Policy, Response, RetrySettings};
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ fn plan(responses: &[Response]) -> AttemptPlan {
 
 fn report(method: &'static str, plan: &AttemptPlan, tell: impl FnOnce(&mut Ledger)) -> OperationReport {
     let mut ledger = Ledger::new(Cow::Borrowed(method));
-    plan.attempts().iter().for_each(|attempt| ledger.push(attempt.clone()));
+    plan.attempts().iter().for_each(|attempt| ledger.push(attempt.clone(), Delivery::Unknown));
     ledger.stop_reason = plan.stop_reason();
     ledger.not_attempted = plan.not_attempted();
     tell(&mut ledger);

@@ -131,6 +131,18 @@ impl MethodDescription {
         self
     }
 
+    /// Whether its proto says that it may be carried out twice: by its `idempotency_level`, or by `google.api.http`, where
+    /// it is a `GET`, `PUT` or `DELETE`.
+    #[must_use]
+    pub fn is_idempotent(&self) -> bool {
+        match self.idempotency {
+            IdempotencyLevel::NoSideEffects | IdempotencyLevel::Idempotent => true,
+            IdempotencyLevel::Unknown => {
+                matches!(self.http_verb.as_deref(), Some("GET" | "PUT" | "DELETE")) && !self.returns_operation
+            }
+        }
+    }
+
     /// The name, such as `ListAssets`.
     #[must_use]
     pub fn name(&self) -> &str {

@@ -1,0 +1,85 @@
+//! Hedged HTTP requests: those that are safe to send twice, and no others.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use gax_retry::{Code, Hedging, RetrySettings, StopReason};
+use http_body_util::Full;
+use tonic_gax::{HttpRetryLayer, OperationReport, SettingsProblem};
+use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, ms};
+use tower_service::Service as _;
+
+/// A second attempt after 100 ms, and at once after UNAVAILABLE; a second for everything.
+fn layer() -> HttpRetryLayer {
+    let settings = RetrySettings::builder()
+        .jittered(false)
+        .initial_retry_delay(ms(200))
+        .total_timeout(ms(1000))
+        .build()
+        .unwrap();
+    let hedging = Hedging::new(2).delay(ms(100)).non_fatal_codes([Code::Unavailable]);
+    HttpRetryLayer::new(&settings, [Code::Unavailable]).hedging(hedging).reports(true)
+}
+
+/// The status of the operation's end, when its attempts were sent, and its report.
+async fn sent(method: &str, acts: Vec<HttpAct>) -> (Option<u16>, Vec<u128>, OperationReport) {
+    let (server, connector) = FaultServer::in_memory(HttpScript::new(acts));
+    let mut client = layer().layer(FaultServer::full_client(connector));
+    let body = Full::from("{}");
+    let request = http::Request::builder().method(method).uri("http://server/thing").body(body).unwrap();
+    let (status, report) = match client.call(request).await {
+        Ok(response) => (
+            Some(response.status().as_u16()),
+            response.extensions().get::<OperationReport>().unwrap().clone(),
+        ),
+        Err(error) => (None, error.report().clone()),
+    };
+    (status, server.times(), report)
+}
+
+/// Number, start, end and code of each attempt, in milliseconds.
+fn rows(report: &OperationReport) -> Vec<(u32, u128, u128, Code)> {
+    let rows = report.attempts().iter();
+    rows.map(|row| (row.number(), row.start().as_millis(), row.end().as_millis(), row.code())).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_is_safe_to_send_twice_is_hedged() {
+    for method in ["GET", "PUT", "DELETE"] {
+        let (status, times, report) = sent(method, vec![HttpAct::Stall, HttpAct::status(200)]).await;
+        assert_eq!((status, times), (Some(200), vec![0, 100]), "{method}");
+        assert_eq!(rows(&report), [(1, 0, 100, Code::Cancelled), (2, 100, 100, Code::Ok)], "{method}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_is_not_is_sent_once_and_waits() {
+    let (status, times, report) = sent("POST", vec![HttpAct::Stall]).await;
+    assert_eq!((status, times), (None, vec![0]));
+    assert_eq!(rows(&report), [(1, 0, 1000, Code::DeadlineExceeded)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_that_is_not_fatal_brings_the_next_at_once_and_the_last_one_is_the_response() {
+    let busy = || HttpAct::status(503);
+    let (status, times, report) = sent("GET", vec![busy(), HttpAct::status(200)]).await;
+    assert_eq!((status, times), (Some(200), vec![0, 0]), "{report}");
+    let (status, times, report) = sent("GET", vec![busy(), busy()]).await;
+    assert_eq!((status, times), (Some(503), vec![0, 0]));
+    assert_eq!(report.stop_reason(), Some(StopReason::MaxAttempts));
+    // A final status ends it all.
+    let (status, times, report) = sent("GET", vec![HttpAct::Stall, HttpAct::status(404)]).await;
+    assert_eq!((status, times), (Some(404), vec![0, 100]));
+    assert_eq!(rows(&report), [(1, 0, 100, Code::Cancelled), (2, 100, 100, Code::NotFound)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn hedging_that_can_not_work_sends_nothing() {
+    let (server, connector) = FaultServer::in_memory(HttpScript::default());
+    let broken = Hedging::new(0).percentile(1.5);
+    let fields: Vec<_> = broken.problems().iter().map(SettingsProblem::field).collect();
+    assert_eq!(fields, ["hedging.max_attempts", "hedging.percentile"]);
+    let mut client = layer().hedging(broken).layer(FaultServer::full_client(connector));
+    let request = http::Request::get("http://server/thing").body(Full::default()).unwrap();
+    let error = client.call(request).await.err().unwrap();
+    assert_eq!(error.report().stop_reason(), Some(StopReason::InvalidOptions));
+    assert_eq!(server.times(), []);
+}
