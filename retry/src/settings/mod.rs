@@ -219,20 +219,31 @@ impl RetrySettings {
 /// Short: what has its default is left out.
 impl fmt::Debug for RetrySettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { jittered, rpc_timeout_multiplier, .. } = self;
+        let Self {
+            total_timeout,
+            initial_retry_delay,
+            retry_delay_multiplier,
+            max_retry_delay,
+            max_server_delay,
+            max_attempts,
+            jittered,
+            initial_rpc_timeout,
+            rpc_timeout_multiplier,
+            max_rpc_timeout,
+        } = self;
         let multiplier =
             (rpc_timeout_multiplier.to_bits() != 1.0_f64.to_bits()).then_some(rpc_timeout_multiplier);
         let fields: [(&str, Option<&dyn fmt::Debug>); 10] = [
-            ("total_timeout", debug(&self.total_timeout)),
-            ("initial_retry_delay", debug(&self.initial_retry_delay)),
-            ("retry_delay_multiplier", debug(&self.retry_delay_multiplier)),
-            ("max_retry_delay", debug(&self.max_retry_delay)),
-            ("max_server_delay", debug(&self.max_server_delay)),
-            ("max_attempts", debug(&self.max_attempts)),
+            ("total_timeout", debug(total_timeout.as_ref())),
+            ("initial_retry_delay", debug(initial_retry_delay.as_ref())),
+            ("retry_delay_multiplier", debug(retry_delay_multiplier.as_ref())),
+            ("max_retry_delay", debug(max_retry_delay.as_ref())),
+            ("max_server_delay", debug(max_server_delay.as_ref())),
+            ("max_attempts", debug(max_attempts.as_ref())),
             ("jittered", (!jittered).then_some(jittered as &dyn fmt::Debug)),
-            ("initial_rpc_timeout", debug(&self.initial_rpc_timeout)),
+            ("initial_rpc_timeout", debug(initial_rpc_timeout.as_ref())),
             ("rpc_timeout_multiplier", multiplier.map(|multiplier| multiplier as &dyn fmt::Debug)),
-            ("max_rpc_timeout", debug(&self.max_rpc_timeout)),
+            ("max_rpc_timeout", debug(max_rpc_timeout.as_ref())),
         ];
         let mut text = f.debug_struct("RetrySettings");
         for (name, value) in fields {
@@ -245,8 +256,8 @@ impl fmt::Debug for RetrySettings {
 }
 
 /// A field that is set.
-fn debug<T: fmt::Debug>(field: &Option<T>) -> Option<&dyn fmt::Debug> {
-    field.as_ref().map(|value| value as &dyn fmt::Debug)
+fn debug<T: fmt::Debug>(field: Option<&T>) -> Option<&dyn fmt::Debug> {
+    field.map(|value| value as &dyn fmt::Debug)
 }
 
 impl Default for RetrySettings {

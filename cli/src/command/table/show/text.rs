@@ -52,12 +52,11 @@ fn groups<'r, 't>(rows: &'r [MethodRow<'t>], table: &RetryTable) -> Vec<Vec<&'r 
         let beside = row.beside(table);
         let of_entry = of_entries.entry(row.policy.as_ref().and_then(MethodPolicy::entry)).or_default();
         let known = of_entry.iter().find(|(other, _)| *other == beside).map(|(_, number)| *number);
-        match known.and_then(|number| groups.get_mut(number)) {
-            Some(group) => group.push(row),
-            None => {
-                of_entry.push((beside, groups.len()));
-                groups.push(vec![row]);
-            }
+        if let Some(group) = known.and_then(|number| groups.get_mut(number)) {
+            group.push(row);
+        } else {
+            of_entry.push((beside, groups.len()));
+            groups.push(vec![row]);
         }
     }
     groups
