@@ -1,13 +1,14 @@
 //! Compiles the asset API: messages, the stock tonic client, and a server.
 
+use std::env;
 use std::error::Error;
-use std::path::Path;
+use std::path::PathBuf;
 
 const PROTO: &str = "google/cloud/asset/v1/asset_service.proto";
 
 fn main() -> Result<(), Box<dyn Error>> {
     // In the repository `proto` is a link, which not every system can follow; in a package it is a folder.
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let package = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let linked = package.join("proto");
     let protos = if linked.is_dir() { linked } else { package.join("../proto") };
     let protos = protos.to_str().ok_or("the path of the package is not UTF-8")?;

@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rustc-check-cfg=cfg(google_protos)");
     println!("cargo::rerun-if-env-changed=TONIC_GAX_SHARED");
     println!("cargo::rerun-if-changed=build.rs");
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let package = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?);
     let root = package.join("../..");
     // In the repository these are links, which not every system can follow; in a package they are folders.
     let linked = |link: &str, place: &str| {
