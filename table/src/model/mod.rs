@@ -15,9 +15,9 @@ pub(crate) mod written;
 pub use builder::RetryTableBuilder;
 pub use dialect::{Dialect, ParseDialectError};
 pub use format::{ParseTableFormatError, TableFormat};
+pub(crate) use policy::Entry;
 #[cfg(feature = "json")]
-pub(crate) use policy::{Definitions, EntryName};
-pub(crate) use policy::{Entry, shown_name};
+pub(crate) use policy::{Definitions, EntryName, shown_name};
 pub use policy::{HedgingPolicy, MethodPolicy, PolicyField, RetryThrottling};
 pub use retry_table::{RetryTable, TableName};
 pub use suppression::Suppression;
