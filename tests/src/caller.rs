@@ -2,7 +2,7 @@
 
 use crate::Recorder;
 use crate::generated::DESCRIPTORS;
-use crate::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as Stock;
+use crate::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use crate::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest, ListAssetsResponse,
 };
@@ -36,9 +36,9 @@ impl Stack {
     pub fn caller<T: Transport + Sync>(self, channel: T, setup: &Setup) -> Caller<T> {
         match self {
             Stack::Generated => Caller::Generated(AssetServiceClient::with_settings(channel, setup.client())),
-            Stack::Layer => Caller::Stock(Stock::new(setup.layer().layer(channel))),
+            Stack::Layer => Caller::TonicClient(TonicClient::new(setup.layer().layer(channel))),
             Stack::LayerWithDescriptors => {
-                Caller::Stock(Stock::new(setup.layer_with_descriptors().layer(channel)))
+                Caller::TonicClient(TonicClient::new(setup.layer_with_descriptors().layer(channel)))
             }
         }
     }
@@ -225,7 +225,7 @@ pub enum Caller<T> {
     /// By the generated client.
     Generated(AssetServiceClient<T>),
     /// By tonic's client over the layer.
-    Stock(Stock<RetryService<T>>),
+    TonicClient(TonicClient<RetryService<T>>),
 }
 
 impl<T: Transport + Sync> Caller<T> {
@@ -241,7 +241,7 @@ impl<T: Transport + Sync> Caller<T> {
         let request: Request<ListAssetsRequest> = request.into_request();
         match self {
             Caller::Generated(client) => client.list_assets(request).await,
-            Caller::Stock(client) => client.list_assets(request).await,
+            Caller::TonicClient(client) => client.list_assets(request).await,
         }
     }
 }

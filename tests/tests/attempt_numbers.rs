@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tonic::service::interceptor::InterceptedService;
 use tonic::{Request, Status};
-use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as Stock;
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
@@ -54,7 +54,7 @@ async fn the_header_is_switched() {
         let expected = if is_sent { counted(4) } else { vec![None; 4] };
         let server = VirtualServer::start(Script::always(Reply::unavailable()));
         let layer = setup.layer().previous_attempts_header(is_sent);
-        Stock::new(layer.layer(server.channel()))
+        TonicClient::new(layer.layer(server.channel()))
             .list_assets(ListAssetsRequest::default())
             .await
             .unwrap_err();

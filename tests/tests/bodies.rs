@@ -6,7 +6,7 @@ use gax_retry::{Code, RetrySettings, StopReason};
 use prost::Message as _;
 use tonic::Request;
 use tonic_gax::{CallOptions, Note, RequestExt as _};
-use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as Stock;
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, ListAssetsRequest, ListAssetsResponse,
 };
@@ -141,7 +141,7 @@ async fn a_greater_limit_is_the_client_s_to_set() {
 
     // The layer does not know the limit of the client above it: it passes on what it can't hold.
     for layer in [Setup::new(settings()).layer(), Setup::new(settings()).layer_with_descriptors()] {
-        let mut client = Stock::new(layer.layer(server.channel())).max_decoding_message_size(8 * MIB);
+        let mut client = TonicClient::new(layer.layer(server.channel())).max_decoding_message_size(8 * MIB);
         let request = Request::new(ListAssetsRequest::default());
         let response = client.list_assets(request.with_call_options(CallOptions::new().report(true))).await;
         assert_eq!(report_of(&response).notes().len(), 1);
@@ -170,7 +170,7 @@ async fn smaller_limits_hold_as_in_tonic() {
     assert_eq!((report.attempts(), report.stop_reason()), ([].as_slice(), Some(StopReason::NonRetryable)));
     assert_eq!(report.method(), "/google.cloud.asset.v1.AssetService/ListAssets");
     for layer in [Setup::new(settings()).layer(), Setup::new(settings()).layer_with_descriptors()] {
-        let mut client = Stock::new(layer.layer(server.channel())).max_encoding_message_size(11);
+        let mut client = TonicClient::new(layer.layer(server.channel())).max_encoding_message_size(11);
         let status = client.list_assets(request.clone()).await.unwrap_err();
         assert_eq!(status.code(), tonic::Code::OutOfRange);
         assert_eq!(error_report(&status).attempts(), []);

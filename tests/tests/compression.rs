@@ -4,7 +4,7 @@
 use gax_retry::{Code, RetrySettings, StopReason};
 use tonic::codec::CompressionEncoding::Gzip;
 use tonic::transport::{Channel, Server};
-use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as Stock;
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
 use tonic_gax_tests::{Assets, Log, NamedScripted, Reply, Script, Setup, error_report, ms, pipes, report_of};
@@ -82,7 +82,7 @@ async fn both_ways_at_once_as_a_stock_client_over_the_layer() {
     both.list_assets(request()).await.unwrap();
     for layer in [Setup::new(settings()).layer(), Setup::new(settings()).layer_with_descriptors()] {
         let (channel, stock) = server();
-        let mut client = Stock::new(layer.layer(channel)).send_compressed(Gzip).accept_compressed(Gzip);
+        let mut client = TonicClient::new(layer.layer(channel)).send_compressed(Gzip).accept_compressed(Gzip);
         let result = client.list_assets(request()).await;
         assert_eq!(report_of(&result).attempts().len(), 2);
         assert_eq!(result.unwrap().into_inner().assets.len(), 3);

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tonic::metadata::{Ascii, Binary, MetadataKey, MetadataMap, MetadataValue};
 use tonic::service::interceptor::InterceptedService;
 use tonic::{Extensions, GrpcMethod, Request, Status};
-use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as Stock;
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
 use tonic_gax_tests::{Reply, Script, Setup, Stack, Tap, VirtualServer, error_report, ms, report_of};
 use tower_layer::Layer as _;
@@ -66,7 +66,7 @@ async fn a_generated_client_s_interceptor_is_inside() {
 async fn outside_the_layer_an_interceptor_runs_once_per_operation() {
     for layer in [Setup::new(settings()).layer(), Setup::new(settings()).layer_with_descriptors()] {
         let server = two_failures();
-        let mut client = Stock::with_interceptor(layer.layer(server.channel()), fresh_tokens());
+        let mut client = TonicClient::with_interceptor(layer.layer(server.channel()), fresh_tokens());
         client.list_assets(ListAssetsRequest::default()).await.unwrap();
         assert_eq!(tokens(&server), ["token 1"; 3]);
         client.list_assets(ListAssetsRequest::default()).await.unwrap();
@@ -179,7 +179,7 @@ async fn the_extension_that_names_the_method_can_be_left_out() {
 #[tokio::test(start_paused = true)]
 async fn the_generated_client_sends_what_tonic_s_client_sends() {
     let server = VirtualServer::start(Script::always(Reply::Serve));
-    Stock::new(server.channel()).list_assets(request()).await.unwrap();
+    TonicClient::new(server.channel()).list_assets(request()).await.unwrap();
     for stack in Stack::ALL {
         stack.caller(server.channel(), &Setup::new(settings())).list(request()).await.unwrap();
     }
@@ -218,7 +218,7 @@ async fn an_error_keeps_its_code_message_details_and_metadata() {
     for reply in [Reply::status(sent.clone()), in_trailers] {
         let server = VirtualServer::start(Script::always(reply.clone()));
         let expected =
-            Stock::new(server.channel()).list_assets(ListAssetsRequest::default()).await.unwrap_err();
+            TonicClient::new(server.channel()).list_assets(ListAssetsRequest::default()).await.unwrap_err();
         for stack in Stack::ALL {
             let script = Script::at_once([Reply::unavailable()]).then_always(ms(0), reply.clone());
             let server = VirtualServer::start(script);
@@ -250,7 +250,8 @@ async fn a_response_keeps_its_metadata_trailers_and_message() {
         let beats = [tonic_gax_tests::Beat::message(&page), tonic_gax_tests::Beat::trailers(&trailers)];
         let reply = Reply::play_with(&head, beats);
         let server = VirtualServer::start(Script::always(reply.clone()));
-        let expected = Stock::new(server.channel()).list_assets(ListAssetsRequest::default()).await.unwrap();
+        let expected =
+            TonicClient::new(server.channel()).list_assets(ListAssetsRequest::default()).await.unwrap();
         let (metadata, _, no_extensions) = expected.into_parts();
         assert_eq!(no_extensions.len(), 0);
         for stack in Stack::ALL {

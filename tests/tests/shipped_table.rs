@@ -6,7 +6,7 @@ use gax_table::{Dialect, RetryTable};
 use std::path::Path;
 use tonic::transport::Channel;
 use tonic_gax::{RetryLayer, RetryService};
-use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as Stock;
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AnalyzeIamPolicyRequest, AssetServiceClient, ExportAssetsRequest, ListAssetsRequest,
     SearchAllResourcesRequest,
@@ -19,9 +19,9 @@ const TABLE: &str = concat!(
     "/../proto/google/cloud/asset/v1/cloudasset_grpc_service_config.json"
 );
 
-fn stock(server: &VirtualServer) -> Stock<RetryService<Channel>> {
+fn stock(server: &VirtualServer) -> TonicClient<RetryService<Channel>> {
     let table = RetryTable::from_path(Path::new(TABLE)).unwrap();
-    Stock::new(RetryLayer::new(table).layer(server.channel()))
+    TonicClient::new(RetryLayer::new(table).layer(server.channel()))
 }
 
 /// First the method's timeout, then, after one failure, whether it was retried.

@@ -3,7 +3,7 @@
 
 use gax_retry::{Code, RetrySettings};
 use tonic_gax::{CallSettings, RetryTable};
-use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as Stock;
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest,
 };
@@ -38,7 +38,7 @@ async fn clients_and_layers_are_a_line_or_two() {
     let texts = [
         format!("{:?}", RetryTable::parse(r#"{"methodConfig": []}"#).unwrap()),
         format!("{layer:?}"),
-        format!("{:?}", Stock::new(layer.layer(server.channel()))),
+        format!("{:?}", TonicClient::new(layer.layer(server.channel()))),
         format!("{:?}", AssetServiceClient::new(server.channel())),
         format!("{:?}", AssetServiceSettings::default()),
     ];

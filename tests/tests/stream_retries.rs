@@ -60,15 +60,17 @@ impl Way {
                 }
                 Client::Generated(TalkClient::with_settings(channel, settings))
             }
-            Way::Layer => Client::Stock(StockTalk::new(setup.layer().layer(channel))),
-            Way::Described => Client::Stock(StockTalk::new(setup.layer_with_descriptors().layer(channel))),
+            Way::Layer => Client::TonicClient(StockTalk::new(setup.layer().layer(channel))),
+            Way::Described => {
+                Client::TonicClient(StockTalk::new(setup.layer_with_descriptors().layer(channel)))
+            }
         }
     }
 }
 
 enum Client {
     Generated(TalkClient<Channel>),
-    Stock(StockTalk<RetryService<Channel>>),
+    TonicClient(StockTalk<RetryService<Channel>>),
 }
 
 impl Client {
@@ -81,7 +83,7 @@ impl Client {
         let request = Request::new(line).with_call_options(options);
         match self {
             Client::Generated(client) => client.listen(request).await,
-            Client::Stock(client) => client.listen(request).await,
+            Client::TonicClient(client) => client.listen(request).await,
         }
     }
 }

@@ -29,7 +29,7 @@ fn settings() -> RetrySettings {
 /// All the ways to call Talk with the same settings.
 enum Talking {
     Generated(TalkClient<Channel>),
-    Stock(StockTalk<RetryService<Channel>>),
+    TonicClient(StockTalk<RetryService<Channel>>),
 }
 
 fn all(server: &VirtualServer) -> [(&'static str, Talking); 3] {
@@ -39,8 +39,11 @@ fn all(server: &VirtualServer) -> [(&'static str, Talking); 3] {
     let generated = TalkClient::with_settings(server.channel(), TalkSettings::create(stub.build().unwrap()));
     [
         ("generated", Talking::Generated(generated)),
-        ("layer", Talking::Stock(StockTalk::new(setup.layer().layer(server.channel())))),
-        ("described", Talking::Stock(StockTalk::new(setup.layer_with_descriptors().layer(server.channel())))),
+        ("layer", Talking::TonicClient(StockTalk::new(setup.layer().layer(server.channel())))),
+        (
+            "described",
+            Talking::TonicClient(StockTalk::new(setup.layer_with_descriptors().layer(server.channel()))),
+        ),
     ]
 }
 
@@ -48,7 +51,7 @@ impl Talking {
     async fn listen(&mut self, line: Line) -> Result<tonic::Streaming<Line>, Status> {
         Ok(match self {
             Talking::Generated(client) => client.listen(line).await?,
-            Talking::Stock(client) => client.listen(line).await?,
+            Talking::TonicClient(client) => client.listen(line).await?,
         }
         .into_inner())
     }
@@ -57,7 +60,7 @@ impl Talking {
         let lines = tokio_stream::iter(lines);
         Ok(match self {
             Talking::Generated(client) => client.tell(lines).await?,
-            Talking::Stock(client) => client.tell(lines).await?,
+            Talking::TonicClient(client) => client.tell(lines).await?,
         }
         .into_inner())
     }
@@ -68,7 +71,7 @@ impl Talking {
     ) -> Result<tonic::Streaming<Line>, Status> {
         Ok(match self {
             Talking::Generated(client) => client.chat(lines).await?,
-            Talking::Stock(client) => client.chat(lines).await?,
+            Talking::TonicClient(client) => client.chat(lines).await?,
         }
         .into_inner())
     }
@@ -149,7 +152,7 @@ async fn a_caller_s_deadline_bounds_a_stream() {
         request.set_timeout(ms(300));
         let status = match client {
             Talking::Generated(client) => client.listen(request).await.unwrap_err(),
-            Talking::Stock(mut client) => client.listen(request).await.unwrap_err(),
+            Talking::TonicClient(mut client) => client.listen(request).await.unwrap_err(),
         };
         assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{name}");
         assert_eq!(server.seen(), [(0, Some(300))], "{name}");
@@ -166,7 +169,7 @@ async fn a_deadline_of_nothing_sends_no_stream() {
         request.set_timeout(ms(0));
         let status = match client {
             Talking::Generated(client) => client.listen(request).await.unwrap_err(),
-            Talking::Stock(mut client) => client.listen(request).await.unwrap_err(),
+            Talking::TonicClient(mut client) => client.listen(request).await.unwrap_err(),
         };
         assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{name}");
         assert_eq!(error_report(&status).attempts(), [], "{name}");

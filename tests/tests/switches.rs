@@ -9,7 +9,7 @@ use tonic_gax::{
     CallOptions, CallSettings, OperationCallSettings, OperationError, OperationReport, RequestExt as _,
     ResponseBody, ResponseFuture, RetryLayer, RetryService, RetrySettingsBuilder, RetryTable, SettingsError,
 };
-use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as Stock;
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest, ListAssetsResponse,
 };
@@ -32,8 +32,8 @@ fn listing(options: CallOptions) -> Request<ListAssetsRequest> {
 }
 
 /// The service has one type, whether it retries or not.
-fn layered(server: &VirtualServer, setup: &Setup, retries: bool) -> Stock<RetryService<Channel>> {
-    Stock::new(setup.layer().retries_enabled(retries).layer(server.channel()))
+fn layered(server: &VirtualServer, setup: &Setup, retries: bool) -> TonicClient<RetryService<Channel>> {
+    TonicClient::new(setup.layer().retries_enabled(retries).layer(server.channel()))
 }
 
 #[tokio::test(start_paused = true)]
@@ -76,7 +76,10 @@ async fn delays_that_servers_ask_for_are_switched() {
         let setup = Setup::new(settings()).compatible(compatibility);
         let server = VirtualServer::start(Script::of([(ms(0), pushback())]));
         let layer = switch.into_iter().fold(setup.layer(), RetryLayer::server_delays);
-        Stock::new(layer.layer(server.channel())).list_assets(ListAssetsRequest::default()).await.unwrap();
+        TonicClient::new(layer.layer(server.channel()))
+            .list_assets(ListAssetsRequest::default())
+            .await
+            .unwrap();
         assert_eq!(server.seen()[1].0, second, "{compatibility:?} {switch:?}");
 
         let server = VirtualServer::start(Script::of([(ms(0), pushback())]));

@@ -14,7 +14,7 @@ use tonic_gax::{
     Code, HttpRetryLayer, OperationError, OperationReport, RetryBudget, RetryLayer, RetrySettings,
     RetryTable, Retryer, StopReason,
 };
-use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as Stock;
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest, ListAssetsResponse,
 };
@@ -183,7 +183,7 @@ async fn closures_and_http_clients_follow_scripts_too() {
 /// Which of a hundred calls are refused, with one attempt each.
 async fn refused(layer: &FaultLayer) -> Vec<usize> {
     let server = VirtualServer::start(Script::new());
-    let mut client = Stock::new(layer.layer(server.channel()));
+    let mut client = TonicClient::new(layer.layer(server.channel()));
     let mut refused = Vec::new();
     for call in 0..100 {
         if let Err(status) = client.list_assets(ListAssetsRequest::default()).await {
@@ -216,7 +216,7 @@ async fn faults_lie_under_the_layer_that_retries() {
         .unwrap();
     let layer = RetryLayer::new(table).without_jitter().retry_budget(RetryBudget::tokens(4, 0.1));
     let server = VirtualServer::start(Script::new());
-    let mut client = Stock::new(layer.layer(faults.layer(server.channel())));
+    let mut client = TonicClient::new(layer.layer(faults.layer(server.channel())));
     let status = client.list_assets(ListAssetsRequest::default()).await.unwrap_err();
     assert_attempts!(status, [(0, 0, 40, DOWN), (200, 240, 280, DOWN)]);
     assert_eq!(server.seen(), []);

@@ -98,7 +98,7 @@ impl RetryTable {
         Ok(Self::assemble(dialect.unwrap_or_default(), files))
     }
 
-    /// Which HTTP requests may be sent twice, as `[http]` in a TOML table says; of several tables, as the
+    /// Which HTTP requests are safe to retry, as `[http]` in a TOML table says; of several tables, as the
     /// last one says that has any.
     ///
     /// # Examples

@@ -1,4 +1,4 @@
-//! `[http]`: which HTTP requests may be sent twice.
+//! `[http]`: which HTTP requests are safe to retry.
 
 use super::read::Reader;
 use crate::TableError;
