@@ -4,8 +4,7 @@ use super::DocLines;
 use super::words::code;
 use gax_retry::__private::Human;
 use gax_retry::{
-    AttemptPlan, Code, CodeSet, Compatibility, Hedging, MethodKind, NoJitter, Policy, Response, RetryDelays,
-    RetrySettings,
+    AttemptPlan, CodeSet, Compatibility, Hedging, MethodKind, NoJitter, Policy, RetryDelays, RetrySettings,
 };
 use gax_table::SourceLocation;
 use std::path::Path;
@@ -31,11 +30,7 @@ pub(crate) fn policy_docs(
     compatibility: Compatibility,
     source: Source<'_>,
 ) -> DocLines {
-    let schedule = Policy::with_compatibility(settings, codes, compatibility);
-    let schedule = match hedging {
-        Some(hedging) => schedule.with_hedging(*hedging),
-        None => schedule,
-    };
+    let schedule = Policy::with_compatibility(settings, codes, compatibility).with_hedging(hedging.copied());
     let schedule =
         if kind == MethodKind::ServerStreaming { schedule.without_rpc_timeouts() } else { schedule };
     let hanging = AttemptPlan::new(&schedule, &[], &mut NoJitter);
@@ -60,13 +55,7 @@ pub(crate) fn policy_docs(
 /// Hedging in a sentence.
 fn hedged(hedging: &Hedging, settings: &RetrySettings) -> String {
     let attempts = hedging.max_attempts();
-    let when = match (hedging.percentile_of_latencies(), hedging.delay_between()) {
-        (Some(percentile), _) => {
-            format!("the next once one is slower than {} % of the calls before", percentile * 100.0)
-        }
-        (None, Some(delay)) if !delay.is_zero() => format!("{:#} apart", Human(delay)),
-        (None, _) => "all at once".to_owned(),
-    };
+    let when = hedging.spacing();
     let total =
         settings.total_timeout().map(|total| format!(", within {:#}", Human(total))).unwrap_or_default();
     format!("Hedged: up to {attempts} attempts, {when}{total}; the first good reply wins.")
@@ -154,9 +143,11 @@ fn row(attempt: &str, delay: Duration, timeout: &str, from: &str, to: &str) -> S
 /// What happens where every attempt fails at once: it shows the delays, which a table of long timeouts
 /// does not.
 fn refused(schedule: &Policy, codes: CodeSet) -> Option<String> {
-    let code = if codes.contains(Code::Unavailable) { Code::Unavailable } else { codes.iter().next()? };
-    let outcomes = vec![Response::after(Duration::ZERO, code); AttemptPlan::MAX_ATTEMPTS];
-    let plan = AttemptPlan::new(schedule, &outcomes, &mut NoJitter);
+    if codes.is_empty() {
+        return None;
+    }
+    let code = schedule.usual_refusal();
+    let plan = AttemptPlan::refused(schedule, &mut NoJitter);
     let last = plan.attempts().last().filter(|last| last.number() > 1)?;
     let count =
         if plan.is_truncated() { "more than ten thousand".to_owned() } else { last.number().to_string() };
@@ -169,6 +160,7 @@ fn refused(schedule: &Policy, codes: CodeSet) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gax_retry::Code;
 
     fn docs(codes: CodeSet, settings: &RetrySettings) -> Vec<String> {
         let source = Source { codes: "a_codes", params: "a_params", origin: None };

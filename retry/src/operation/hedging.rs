@@ -3,6 +3,7 @@
 use super::latencies::Latencies;
 use crate::nanos::nanos;
 use crate::rules::Refusal;
+use crate::text::Human;
 use crate::{CodeSet, SettingsProblem};
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,7 +36,7 @@ pub struct Hedging {
     max_attempts: u32,
     delay: Option<Duration>,
     percentile: Option<f64>,
-    pub(super) non_fatal_codes: CodeSet,
+    non_fatal_codes: CodeSet,
     allows_non_idempotent: bool,
 }
 
@@ -140,6 +141,19 @@ impl Hedging {
         non_fatal_codes: CodeSet,
     ) -> Self {
         Self { max_attempts, delay, percentile, non_fatal_codes, allows_non_idempotent: true }
+    }
+
+    /// When attempts follow each other, in words, such as `300 ms apart`.
+    #[must_use]
+    pub fn spacing(&self) -> String {
+        match (self.percentile, self.delay) {
+            // Ten digits are more than anybody writes, and fewer than show how numbers are kept.
+            (Some(percentile), _) => {
+                format!("once one is slower than {} % of the calls before", (percentile * 1e10).round() / 1e8)
+            }
+            (None, Some(delay)) if !delay.is_zero() => format!("{:#} apart", Human(delay)),
+            (None, _) => "all at once".to_owned(),
+        }
     }
 
     /// Where the latencies are counted that a percentile needs.

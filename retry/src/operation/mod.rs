@@ -9,7 +9,6 @@ mod in_flight;
 mod latencies;
 mod machine;
 mod policy;
-mod policy_overrides;
 mod state;
 mod stop;
 #[cfg(test)]

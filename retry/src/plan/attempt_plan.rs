@@ -79,8 +79,22 @@ impl AttemptPlan {
         jitter: &mut impl JitterSource,
     ) -> Self {
         let mut responses = responses.iter().copied();
-        let (attempts, end) = Simulation::new(policy, bound, jitter).run(|_| {
-            let Response { after, code } = responses.next().unwrap_or_else(Response::none);
+        Self::simulated(Simulation::new(policy, bound, jitter), || {
+            responses.next().unwrap_or_else(Response::none)
+        })
+    }
+
+    /// Plans an operation whose attempts are all refused at once, with the policy's
+    /// [usual refusal](Policy::usual_refusal).
+    #[must_use]
+    pub fn refused(policy: &Policy, jitter: &mut impl JitterSource) -> Self {
+        let refusal = Response::after(Duration::ZERO, policy.usual_refusal());
+        Self::simulated(Simulation::new(policy, None, jitter), || refusal)
+    }
+
+    fn simulated(simulation: Simulation<'_>, mut respond: impl FnMut() -> Response) -> Self {
+        let (attempts, end) = simulation.run(|_| {
+            let Response { after, code } = respond();
             (after, AttemptResult::failed(code))
         });
         let mut plan = Self {

@@ -2,8 +2,7 @@
 
 use super::{Simulated, Simulation};
 use crate::{
-    AttemptPlan, AttemptResult, Code, CodeSet, Compatibility, Hedging, IntoCodes, NoJitter, Policy, Response,
-    RetrySettings, SeededJitter,
+    AttemptPlan, AttemptResult, Compatibility, IntoCodes, NoJitter, Policy, RetrySettings, SeededJitter,
 };
 use std::time::Duration;
 
@@ -54,21 +53,16 @@ impl Impact {
         let unthrottled = policy.clone().with_budget(None);
         let throttled = policy.budget().map(|budget| policy.clone().with_budget(budget.fresh()));
         let policy = &unthrottled;
-        let codes = policy.hedging().map_or(policy.retryable_codes(), Hedging::codes);
-        let code = failure(codes);
-        let refusals = vec![Response::after(Duration::ZERO, code); AttemptPlan::MAX_ATTEMPTS];
-        let plan = AttemptPlan::new(policy, &refusals, &mut NoJitter);
+        let plan = AttemptPlan::refused(policy, &mut NoJitter);
         let samples = if plan.attempts().len() > 1 { SAMPLES } else { 1 };
         let attempts = |policy: &Policy| -> Vec<usize> {
             (0..samples)
-                .map(|seed| {
-                    AttemptPlan::new(policy, &refusals, &mut SeededJitter::new(seed)).attempts().len()
-                })
+                .map(|seed| AttemptPlan::refused(policy, &mut SeededJitter::new(seed)).attempts().len())
                 .collect()
         };
         let counts = attempts(policy);
         Self {
-            worst_case: worst_case(policy, code),
+            worst_case: worst_case(policy),
             refused: plan.attempts().iter().map(crate::Attempt::start).collect(),
             truncated: plan.is_truncated(),
             load: mean(&counts),
@@ -138,13 +132,8 @@ impl Impact {
     }
 }
 
-/// A code that is retried; `UNAVAILABLE` if none or several are.
-fn failure(codes: CodeSet) -> Code {
-    let usual = Some(Code::Unavailable).filter(|code| codes.contains(*code) || codes.is_empty());
-    usual.or_else(|| codes.iter().next()).unwrap_or(Code::Unavailable)
-}
-
-fn worst_case(policy: &Policy, code: Code) -> Option<Duration> {
+fn worst_case(policy: &Policy) -> Option<Duration> {
+    let code = policy.usual_refusal();
     match Simulation::new(policy, None, &mut NoJitter)
         .expiring_as(code)
         .run(|_| (None, AttemptResult::failed(code)))
@@ -163,7 +152,7 @@ fn mean(counts: &[usize]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::RetrySettingsBuilder;
+    use crate::{Code, CodeSet, Hedging, RetrySettingsBuilder};
 
     const MS: Duration = Duration::from_millis(1);
 

@@ -45,11 +45,8 @@ impl MethodPlan {
     ) -> Self {
         let policy =
             Policy::with_compatibility(settings.retry_settings(), settings.retryable_codes(), compatibility)
+                .with_hedging(settings.hedging().copied())
                 .with_budget(budget.cloned());
-        let policy = match settings.hedging() {
-            Some(hedging) => policy.with_hedging(*hedging),
-            None => policy,
-        };
         let policy = match limits.server_delays {
             Some(heeded) => policy.with_server_delays(heeded),
             None => policy,

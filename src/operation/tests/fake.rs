@@ -67,11 +67,7 @@ pub(crate) fn plan(
     hedging: Option<Hedging>,
 ) -> Plan {
     let codes: CodeSet = codes.into();
-    let policy = Policy::with_compatibility(settings, codes, compatibility);
-    let policy = match hedging {
-        Some(hedging) => policy.with_hedging(hedging),
-        None => policy,
-    };
+    let policy = Policy::with_compatibility(settings, codes, compatibility).with_hedging(hedging);
     Plan { policy, observers: None }
 }
 

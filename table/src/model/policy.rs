@@ -112,11 +112,8 @@ impl<'a> MethodPolicy<'a> {
     /// What operations of the method run by, with that compatibility.
     #[must_use]
     pub fn to_policy(&self, compatibility: Compatibility) -> Policy {
-        let policy = Policy::with_compatibility(self.settings(), self.codes(), compatibility);
-        match self.hedging() {
-            Some(hedging) => policy.with_hedging(hedging.to_hedging()),
-            None => policy,
-        }
+        Policy::with_compatibility(self.settings(), self.codes(), compatibility)
+            .with_hedging(self.hedging().map(HedgingPolicy::to_hedging))
     }
 
     /// The entry's hedging policy, kept as written.

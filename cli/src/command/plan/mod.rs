@@ -32,13 +32,9 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
     if let Some(method) = &subject.method {
         method.warn();
     }
-    let policy = Policy::with_compatibility(&subject.settings, subject.codes, args.compat().into());
-    let policy = match subject.hedging {
-        Some(hedging) => policy.with_hedging(hedging),
-        None => policy,
-    };
-    // The codes that don't end the operation.
-    let codes = subject.hedging.map_or(subject.codes, |hedging| hedging.codes());
+    let policy = Policy::with_compatibility(&subject.settings, subject.codes, args.compat().into())
+        .with_hedging(subject.hedging);
+    let codes = policy.recoverable_codes();
     if let Some(samples) = args.samples {
         let seed = args.seed.unwrap_or_else(fresh_seed);
         let budget = subject.method.as_ref().and_then(table::Found::budget);

@@ -10,13 +10,12 @@ use crate::input::Input;
 use crate::render::{Align, Cell, Grid, HEAD, Human, Ms, Timeline, attempts, table};
 use clap::Args;
 use gax_retry::__private::Escaped;
-use gax_retry::{AttemptPlan, Code, CodeSet, Hedging, Impact, NoJitter, Policy, Response};
+use gax_retry::{AttemptPlan, Code, CodeSet, Impact, NoJitter};
 use gax_table::{Dialect, HedgingPolicy, MethodPolicy, PolicyField, RetryTable};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 /// The most attempts that the table of attempts shows.
 const SHOWN: usize = 12;
@@ -122,7 +121,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
         worst_case_ms: impact.worst_case().map(Ms),
         load: impact.load(),
         throttled_load: impact.throttled_load(),
-        refused: refused(&schedule),
+        refused: Timeline::from(&AttemptPlan::refused(&schedule, &mut NoJitter)),
         hanging: Timeline::from(&AttemptPlan::new(&schedule, &[], &mut NoJitter)),
         beside: row.beside(&table),
         dialects: Dialect::ALL.iter().map(|dialect| reader(args, &files, *dialect, &row)).collect(),
@@ -150,13 +149,6 @@ fn attempts_at_most(policy: MethodPolicy<'_>, impact: &Impact) -> Option<u32> {
     let (settings, codes) = (policy.settings(), policy.codes());
     let unlimited = settings.max_attempts().is_none() && settings.total_timeout().is_none();
     if codes.is_empty() || unlimited { Some(1) } else { settings.max_attempts() }
-}
-
-fn refused(schedule: &Policy) -> Timeline {
-    let codes = schedule.hedging().map_or(schedule.retryable_codes(), Hedging::codes);
-    let code = if codes.contains(Code::Unavailable) { Some(Code::Unavailable) } else { codes.iter().next() };
-    let refusal = Response::after(Duration::ZERO, code.unwrap_or(Code::Unavailable));
-    Timeline::from(&AttemptPlan::new(schedule, &vec![refusal; AttemptPlan::MAX_ATTEMPTS], &mut NoJitter))
 }
 
 /// The method as that dialect reads it.
@@ -287,13 +279,7 @@ fn sentences(explanation: &Explanation, policy: MethodPolicy<'_>, impact: &Impac
 /// What hedging makes of a call.
 fn hedged(policy: MethodPolicy<'_>, impact: &Impact) -> String {
     let most = impact.load_of_silence();
-    let when = match policy.hedging().map(|hedging| (hedging.delay(), hedging.percentile())) {
-        Some((_, Some(percentile))) => {
-            format!("once one is slower than {} % of the calls before", percentile * 100.0)
-        }
-        Some((delay, None)) if !delay.is_zero() => format!("{:#} apart", Human(delay)),
-        _ => "all at once".to_owned(),
-    };
+    let when = policy.hedging().map(|hedging| hedging.to_hedging().spacing()).unwrap_or_default();
     format!(
         "A call is hedged: up to {most} attempts, {when}; the first good reply wins. If the service is too slow to \
          reply, it gets {most} times its usual load."

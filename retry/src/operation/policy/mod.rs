@@ -1,5 +1,8 @@
 //! What the operations of one RPC have in common.
 
+mod hedged;
+mod overrides;
+
 use super::hedging::Hedging;
 use super::latencies::Latencies;
 use super::{AttemptResult, RetryFact, World};
@@ -246,57 +249,10 @@ impl Policy {
         self.commits_at
     }
 
-    /// How operations are hedged, if they are.
-    #[inline]
-    #[must_use]
-    pub fn hedging(&self) -> Option<&Hedging> {
-        self.hedging.as_ref()
-    }
-
-    /// The time from an attempt to its hedge; `None`: no hedge is sent for as long as nothing fails.
-    pub(super) fn hedging_delay(&self) -> Option<Duration> {
-        let hedging = self.hedging?;
-        match &self.latencies {
-            Some(latencies) => latencies.percentile().or(hedging.delay_between()),
-            None => Some(hedging.delay_between().unwrap_or_default()),
-        }
-    }
-
-    /// The first attempt of a hedged operation took so long, or had taken when another one won.
-    pub(super) fn first_took(&self, latency: Duration) {
-        if let Some(latencies) = &self.latencies {
-            latencies.record(latency);
-        }
-    }
-
-    /// How many attempts of one operation can be in flight at once: one, or those that hedging makes.
-    pub(crate) fn most_attempts_at_once(&self) -> u32 {
-        self.most_hedged().max(1)
-    }
-
-    /// How many attempts hedging makes.
-    pub(super) fn most_hedged(&self) -> u32 {
-        let most = self.hedging.map_or(0, |hedging| hedging.max_attempts());
-        self.attempts_cap().map_or(most, |cap| most.min(cap))
-    }
-
     /// The codes that are retried.
     #[must_use]
     pub fn retryable_codes(&self) -> CodeSet {
         self.codes
-    }
-
-    /// This policy with hedging in place of retries: attempts are sent while others are in flight, and the
-    /// first good reply wins.
-    #[must_use]
-    pub fn with_hedging(self, hedging: Hedging) -> Self {
-        Self { latencies: hedging.latencies(), hedging: Some(hedging), ..self }.unusable(hedging.problems())
-    }
-
-    /// This policy without hedging: attempts follow each other.
-    #[must_use]
-    pub fn without_hedging(self) -> Self {
-        Self { hedging: None, latencies: None, ..self }
     }
 
     /// This policy with a budget, which it may share with others: retries and hedges draw on it. `None`: without one.
@@ -337,9 +293,8 @@ impl Policy {
     ///
     /// Why not.
     pub(super) fn retryable(&self, code: Code, retry: RetryFact) -> Result<(), StopReason> {
-        let codes = self.hedging.map_or(self.codes, |hedging| hedging.non_fatal_codes);
         match retry {
-            RetryFact::ByCode if codes.contains(code) => Ok(()),
+            RetryFact::ByCode if self.recoverable_codes().contains(code) => Ok(()),
             RetryFact::ByCode => Err(StopReason::NonRetryable),
             RetryFact::Yes => Ok(()),
             RetryFact::No(reason) => Err(reason),

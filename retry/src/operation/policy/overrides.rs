@@ -112,7 +112,7 @@ impl Policy {
     /// A number of attempts that a call sets is also that of its hedges.
     fn with_most_hedged(mut self, attempts: Override<u32>) -> Self {
         match (&mut self.hedging, attempts) {
-            (Some(_), Override::Set(1)) => self.without_hedging(),
+            (Some(_), Override::Set(1)) => self.with_hedging(None),
             (Some(hedging), Override::Set(attempts)) => {
                 hedging.set_max_attempts(attempts);
                 self
@@ -152,7 +152,7 @@ impl Policy {
     pub fn without_retries(self) -> Self {
         let mut rules = self.rules.clone();
         rules.set_single();
-        self.with_rules(rules).without_hedging()
+        self.with_rules(rules).with_hedging(None)
     }
 
     /// This policy with that timeout for every attempt.

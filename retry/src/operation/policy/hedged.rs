@@ -1,0 +1,96 @@
+//! What hedging makes of a policy.
+
+use super::Policy;
+use crate::operation::Hedging;
+use crate::{Code, CodeSet};
+use std::time::Duration;
+
+impl Policy {
+    /// This policy with hedging in place of retries: attempts are sent while others are in flight, and the
+    /// first good reply wins. `None`: attempts follow each other.
+    #[must_use]
+    pub fn with_hedging(self, hedging: impl Into<Option<Hedging>>) -> Self {
+        let hedging = hedging.into();
+        let latencies = hedging.as_ref().and_then(Hedging::latencies);
+        let problems = hedging.as_ref().map(Hedging::problems).unwrap_or_default();
+        Self { hedging, latencies, ..self }.unusable(problems)
+    }
+
+    /// How operations are hedged, if they are.
+    #[inline]
+    #[must_use]
+    pub fn hedging(&self) -> Option<&Hedging> {
+        self.hedging.as_ref()
+    }
+
+    /// The codes that another attempt may follow: the retryable codes or, of a hedged policy, those that don't end the
+    /// operation.
+    #[inline]
+    #[must_use]
+    pub fn recoverable_codes(&self) -> CodeSet {
+        self.hedging.map_or(self.codes, |hedging| hedging.codes())
+    }
+
+    /// The code that plans refuse attempts with: `UNAVAILABLE`, unless other codes are recoverable and that is not.
+    #[must_use]
+    pub fn usual_refusal(&self) -> Code {
+        let codes = self.recoverable_codes();
+        let usual = Some(Code::Unavailable).filter(|code| codes.contains(*code));
+        usual.or_else(|| codes.iter().next()).unwrap_or(Code::Unavailable)
+    }
+
+    /// The time from an attempt to its hedge; `None`: no hedge is sent for as long as nothing fails.
+    pub(in crate::operation) fn hedging_delay(&self) -> Option<Duration> {
+        let hedging = self.hedging?;
+        match &self.latencies {
+            Some(latencies) => latencies.percentile().or(hedging.delay_between()),
+            None => Some(hedging.delay_between().unwrap_or_default()),
+        }
+    }
+
+    /// The first attempt of a hedged operation took so long, or had taken when another one won.
+    pub(in crate::operation) fn first_took(&self, latency: Duration) {
+        if let Some(latencies) = &self.latencies {
+            latencies.record(latency);
+        }
+    }
+
+    /// How many attempts of one operation can be in flight at once: one, or those that hedging makes.
+    pub(crate) fn most_attempts_at_once(&self) -> u32 {
+        self.most_hedged().max(1)
+    }
+
+    /// How many attempts hedging makes.
+    pub(in crate::operation) fn most_hedged(&self) -> u32 {
+        let most = self.hedging.map_or(0, |hedging| hedging.max_attempts());
+        self.attempts_cap().map_or(most, |cap| most.min(cap))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RetrySettings;
+
+    #[test]
+    fn the_codes_that_another_attempt_follows_depend_on_hedging() {
+        let policy = Policy::new(&RetrySettings::default(), [Code::Aborted, Code::Unavailable]);
+        let hedged = policy.clone().with_hedging(Hedging::new(2).non_fatal_codes([Code::Internal]));
+        assert_eq!((policy.recoverable_codes().len(), policy.usual_refusal()), (2, Code::Unavailable));
+        assert_eq!(hedged.recoverable_codes(), CodeSet::from([Code::Internal]));
+        assert_eq!(hedged.usual_refusal(), Code::Internal);
+        let fatal = hedged.with_hedging(Hedging::new(2));
+        assert_eq!((fatal.recoverable_codes().is_empty(), fatal.usual_refusal()), (true, Code::Unavailable));
+        assert_eq!(fatal.with_hedging(None).recoverable_codes(), policy.recoverable_codes());
+    }
+
+    #[test]
+    fn the_spacing_of_attempts_in_words() {
+        let hedging = Hedging::new(2);
+        assert_eq!(hedging.spacing(), "all at once");
+        assert_eq!(hedging.delay(Duration::from_millis(1500)).spacing(), "1.5 s apart");
+        let slow = "once one is slower than 7 % of the calls before";
+        assert_eq!(hedging.delay(Duration::from_secs(1)).percentile(0.07).spacing(), slow);
+        assert_eq!(hedging.percentile(0.999).spacing(), slow.replace('7', "99.9"));
+    }
+}
