@@ -94,3 +94,139 @@ impl Event {
         Event::Ended(attempt, AttemptEnd::Cancelled)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operation::tests::ByHand;
+    use crate::{Hedging, Resend, RetryBudget, RetrySettings};
+
+    const MS: Duration = Duration::from_millis(1);
+
+    /// Three attempts, UNAVAILABLE is retried after 100 ms.
+    fn policy() -> Policy {
+        let settings =
+            RetrySettings::builder().max_attempts(3).initial_retry_delay(100 * MS).build().unwrap();
+        Policy::new(&settings, Code::Unavailable)
+    }
+
+    fn unavailable() -> AttemptResult {
+        AttemptResult::failed(Code::Unavailable)
+    }
+
+    /// What is told of a first attempt that ends so.
+    fn told(policy: &Policy, result: AttemptResult) -> Vec<Event> {
+        let mut operation = ByHand::begin(policy);
+        let attempt = operation.send();
+        told_of(policy, &mut operation, attempt, result)
+    }
+
+    fn told_of(
+        policy: &Policy,
+        operation: &mut ByHand,
+        attempt: StartedAttempt,
+        result: AttemptResult,
+    ) -> Vec<Event> {
+        operation.ended(attempt.number(), result);
+        let mut told = Vec::new();
+        Event::ended(policy, operation.operation(), &row(attempt), result, &mut |event| told.push(event));
+        told
+    }
+
+    fn row(attempt: StartedAttempt) -> Attempt {
+        Attempt::new(attempt, attempt.delay(), attempt.start(), attempt.start(), Code::Unavailable)
+    }
+
+    fn ended(attempt: &Attempt, end: AttemptEnd) -> Event {
+        Event::Ended(attempt.clone(), end)
+    }
+
+    /// The row of a first attempt of that policy.
+    fn first(policy: &Policy) -> Attempt {
+        row(ByHand::begin(policy).send())
+    }
+
+    #[test]
+    fn attempts_and_transparent_retries_start_by_different_names() {
+        let policy = policy();
+        let mut operation = ByHand::begin(&policy);
+        let attempt = operation.send();
+        assert_eq!(Event::started(attempt), Event::Started(attempt));
+
+        let lost = unavailable().with_resend(Resend::Lost);
+        assert_eq!(told_of(&policy, &mut operation, attempt, lost), []);
+        let again = operation.send();
+        assert_eq!(Event::started(again), Event::TransparentRetry(again));
+    }
+
+    #[test]
+    fn an_attempt_ends_by_what_comes_after_it() {
+        let policy = policy();
+        let attempt = first(&policy);
+        for (result, end) in [
+            (AttemptResult::done(), AttemptEnd::Succeeded),
+            (unavailable(), AttemptEnd::Failed(Some(100 * MS))),
+            (AttemptResult::failed(Code::Internal), AttemptEnd::PermanentFailure(StopReason::NonRetryable)),
+        ] {
+            assert_eq!(told(&policy, result), [ended(&attempt, end)]);
+        }
+        let single = policy.clone().without_retries();
+        let exhausted = AttemptEnd::RetriesExhausted(StopReason::MaxAttempts);
+        assert_eq!(told(&single, unavailable()), [ended(&attempt, exhausted)]);
+    }
+
+    #[test]
+    fn a_server_s_delay_is_told_before_the_end_of_its_attempt() {
+        let policy = policy();
+        let attempt = first(&policy);
+        let later = ServerDelay::Exactly(70 * MS);
+        let pushback = |asked| Event::PushbackReceived(attempt.clone(), asked);
+        assert_eq!(
+            told(&policy, unavailable().with_server_delay(later)),
+            [pushback(later), ended(&attempt, AttemptEnd::Failed(Some(70 * MS)))]
+        );
+        let never = ServerDelay::Never;
+        assert_eq!(
+            told(&policy, unavailable().with_server_delay(never)),
+            [pushback(never), ended(&attempt, AttemptEnd::RetriesExhausted(StopReason::Pushback))]
+        );
+        // A reply brings nothing to wait for, and rules that heed no server have nothing to tell of one.
+        assert_eq!(
+            told(&policy, AttemptResult::done().with_server_delay(later)),
+            [ended(&attempt, AttemptEnd::Succeeded)]
+        );
+        assert_eq!(
+            told(&policy.clone().with_server_delays(false), unavailable().with_server_delay(later)),
+            [ended(&attempt, AttemptEnd::Failed(Some(100 * MS)))]
+        );
+    }
+
+    #[test]
+    fn a_retry_that_the_budget_withholds_is_told_before_the_end() {
+        let policy = policy().with_budget(RetryBudget::tokens(2, 1.0));
+        let attempt = first(&policy);
+        let throttled = AttemptEnd::RetriesExhausted(StopReason::Throttled);
+        assert_eq!(
+            told(&policy, unavailable()),
+            [Event::RetryThrottled(attempt.clone()), ended(&attempt, throttled)]
+        );
+    }
+
+    #[test]
+    fn an_attempt_that_leaves_another_one_in_flight_has_failed_with_nothing_to_wait_for() {
+        let settings = RetrySettings::no_retry(Duration::from_secs(5));
+        let policy = Policy::new(&settings, crate::CodeSet::EMPTY)
+            .with_hedging(Hedging::new(2).delay(10 * MS).non_fatal_codes(Code::Unavailable));
+        let mut operation = ByHand::begin(&policy);
+        let original = operation.send();
+        let until = operation.wait();
+        let hedge = operation.at(until).send();
+        assert_eq!(Event::started(hedge), Event::Started(hedge));
+        assert_eq!(
+            told_of(&policy, &mut operation, original, unavailable()),
+            [ended(&row(original), AttemptEnd::Failed(None))]
+        );
+        let end = Attempt::new(hedge, hedge.delay(), 10 * MS, 25 * MS, Code::Cancelled);
+        assert_eq!(Event::cancelled(hedge, 25 * MS), ended(&end, AttemptEnd::Cancelled));
+    }
+}

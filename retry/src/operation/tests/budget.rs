@@ -174,3 +174,15 @@ fn a_ratio_of_the_successes_is_retried() {
     assert_eq!(made[..33], [4; 33]);
     assert_eq!(made[33..], [2, 1, 1, 1, 1, 1, 1]);
 }
+
+/// Where nothing else is known, an operation's own time is the time that a budget over a span of time counts by.
+#[test]
+fn retries_come_back_as_the_time_of_operations_goes_on() {
+    let policy = grpc().with_budget(RetryBudget::ratio(0.2).min_per_second(1));
+    let made = calls(&policy, &["U"; 5]);
+    assert_eq!(made[3..], [(2, THROTTLED), (1, THROTTLED)], "ten in ten seconds");
+    let mut operation = ByHand::begin(&policy);
+    operation.send();
+    operation.at(20_000 * MS).ends(unavailable());
+    assert_eq!(operation.wait(), 100 * MS);
+}
