@@ -4,6 +4,7 @@
 use prost::Message as _;
 use std::path::{Path, PathBuf};
 use tonic_gax_build::{Builder, Dialect, Generated, GeneratedFile, configure};
+use tonic_gax_optional_data::shared_with;
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/mixed");
 const LIBRARY: &str = "mixed/v1/library.proto";
@@ -192,16 +193,9 @@ fn what_is_read_is_an_input_and_what_can_t_be_read_is_named() {
 /// Google's Redis API: its settings, row by row, as the published Java client has them.
 #[test]
 fn the_redis_apis_rows_are_those_of_its_java_client() {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
-    let shared = std::env::var_os("TONIC_GAX_SHARED").map_or_else(beside, PathBuf::from);
-    let inputs = shared.join("retry-tables/inputs/google.cloud.redis.v1");
-    if !inputs.is_dir() {
-        eprintln!(
-            "skipped: {} is not there (set TONIC_GAX_SHARED to the folder that has it)",
-            inputs.display()
-        );
-        return;
-    }
+    let inputs = "retry-tables/inputs/google.cloud.redis.v1";
+    let Some(shared) = shared_with(inputs) else { return };
+    let inputs = shared.join(inputs);
     let generated = configure()
         .dialect(Dialect::GaxJava)
         .retry_table(inputs.join("redis_grpc_service_config.json"))

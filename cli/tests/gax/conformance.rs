@@ -2,6 +2,7 @@ use super::{folder, gax, session};
 use insta::assert_snapshot;
 use std::fs;
 use std::path::{Path, PathBuf};
+use tonic_gax_optional_data::shared_with;
 
 #[test]
 fn cases_that_agree() {
@@ -77,13 +78,9 @@ fn files_of_another_shape_are_refused() {
 
 #[test]
 fn all_recorded_cases_of_gax_java() {
-    let shared = std::env::var_os("TONIC_GAX_SHARED")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared"), PathBuf::from);
-    let file = shared.join("goldens/gax_java_algorithm.jsonl");
-    if !file.exists() {
-        eprintln!("skipped: {} is not there", file.display());
-        return;
-    }
+    let cases = "goldens/gax_java_algorithm.jsonl";
+    let Some(shared) = shared_with(cases) else { return };
+    let file = shared.join(cases);
     let output = gax(["conformance", file.to_str().unwrap()]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{text}");

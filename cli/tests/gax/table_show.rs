@@ -1,6 +1,7 @@
 use super::session;
 use insta::assert_snapshot;
 use std::path::{Path, PathBuf};
+use tonic_gax_optional_data::shared_with;
 
 const LIBRARY: &str = "library_grpc_service_config.json";
 
@@ -160,15 +161,7 @@ fn what_can_t_be_shown_is_refused() {
 }
 
 pub(crate) fn shared() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
-    let folder = std::env::var_os("TONIC_GAX_SHARED").map_or_else(beside, PathBuf::from);
-    let found = folder.join("retry-tables/expected").is_dir().then_some(folder);
-    if found.is_none() {
-        eprintln!(
-            "skipped: no stub tables to compare with (set TONIC_GAX_SHARED to the folder that has them)"
-        );
-    }
-    found
+    shared_with("retry-tables/expected")
 }
 
 /// The names of definitions, in the order in which a document defines them.

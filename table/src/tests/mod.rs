@@ -8,7 +8,8 @@ mod merge;
 mod read;
 
 use crate::{Dialect, Finding, RetryTable};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use tonic_gax_optional_data::shared_with;
 
 /// The table of a text that has a meaning in the dialect.
 fn read(dialect: Dialect, text: &str) -> RetryTable {
@@ -33,13 +34,7 @@ fn rules(table: &RetryTable) -> Vec<&'static str> {
     table.findings().iter().map(Finding::rule).collect()
 }
 
-/// The folder of shared test data, from `TONIC_GAX_SHARED` or beside the repository.
+/// The folder of optional data, if it has retry tables.
 fn shared() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
-    let folder = std::env::var_os("TONIC_GAX_SHARED").map_or_else(beside, PathBuf::from);
-    let found = folder.join("retry-tables/corpus").is_dir().then_some(folder);
-    if found.is_none() {
-        eprintln!("skipped: no retry tables to test with (set TONIC_GAX_SHARED to the folder that has them)");
-    }
-    found
+    shared_with("retry-tables/corpus")
 }

@@ -3,7 +3,9 @@
 #[cfg(not(google_protos))]
 #[test]
 fn google_apis_are_compiled_and_called() {
-    eprintln!("skipped: there were no protos of Google's when this was built (see TONIC_GAX_SHARED)");
+    tonic_gax_optional_data::skipped(
+        &"there were no protos of Google's when this was built (see TONIC_GAX_SHARED)",
+    );
 }
 
 #[cfg(google_protos)]

@@ -5,7 +5,9 @@
 #[cfg(not(google_protos))]
 #[test]
 fn settings_are_those_of_the_java_clients() {
-    eprintln!("skipped: there were no protos of Google's when this was built (see TONIC_GAX_SHARED)");
+    tonic_gax_optional_data::skipped(
+        &"there were no protos of Google's when this was built (see TONIC_GAX_SHARED)",
+    );
 }
 
 #[cfg(google_protos)]

@@ -4,6 +4,7 @@ use crate::RetryTable;
 use crate::lint::{Linter, sibling_drift};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use tonic_gax_optional_data::shared_with;
 
 fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("the folder is there") {
@@ -17,15 +18,9 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
 }
 
 fn corpus() -> Option<Vec<PathBuf>> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
-    let folder = std::env::var_os("TONIC_GAX_SHARED").map_or_else(beside, PathBuf::from);
-    let folder = folder.join("retry-tables/corpus");
-    if !folder.is_dir() {
-        eprintln!("skipped: no retry tables to test with (set TONIC_GAX_SHARED to the folder that has them)");
-        return None;
-    }
+    let tables = "retry-tables/corpus";
     let mut paths = Vec::new();
-    files(&folder, &mut paths);
+    files(&shared_with(tables)?.join(tables), &mut paths);
     paths.sort();
     Some(paths)
 }

@@ -7,6 +7,7 @@ use crate::{ConversionTarget, Dialect, RetryTable};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::process::Command;
+use tonic_gax_optional_data::skipped;
 
 /// The Envoy to ask: `GAX_ENVOY`, else the one in `PATH`.
 fn envoy() -> Option<OsString> {
@@ -15,7 +16,7 @@ fn envoy() -> Option<OsString> {
     if runs.is_ok_and(|output| output.status.success()) {
         return Some(program);
     }
-    eprintln!("skipped: no Envoy to check routes with (set GAX_ENVOY to its path)");
+    skipped(&"no Envoy to check routes with (set GAX_ENVOY to its path)");
     None
 }
 
