@@ -333,7 +333,10 @@ fn follow<P: Protocol>(
             Action::Wait(_) => {
                 let waits = match slot.as_mut().project() {
                     SlotProj::Empty => true,
-                    SlotProj::Several { attempts } => attempts.is_empty(),
+                    SlotProj::Several { attempts } => {
+                        progress.note_withheld_hedges();
+                        attempts.is_empty()
+                    }
                     _ => false,
                 };
                 if waits {

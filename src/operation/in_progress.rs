@@ -235,6 +235,13 @@ impl InProgress {
         is_committed
     }
 
+    /// A hedge that was due and did not go out is worth telling, even if the first attempt succeeds.
+    pub(super) fn note_withheld_hedges(&mut self) {
+        if self.operation.has_withheld_hedges() {
+            Ledger::of(&mut self.ledger).note(Note::HedgeWithheld);
+        }
+    }
+
     /// The request can't be sent while an attempt is in flight.
     #[cold]
     pub(super) fn close_hedges(&mut self) {
@@ -314,9 +321,6 @@ impl InProgress {
         }
         if policy.hedging().is_some() {
             ledger.sort();
-            if self.operation.has_withheld_hedges() {
-                ledger.note(Note::HedgeWithheld);
-            }
         }
         if let Some(stop) = stop {
             ledger.stop_reason = Some(stop.reason());

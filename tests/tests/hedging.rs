@@ -1,7 +1,7 @@
 //! Hedged calls over the whole stack: gRFC A6, and what is ours.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use gax_retry::{Code, Compatibility, Hedging, RetrySettings, StopReason};
+use gax_retry::{Code, Compatibility, Hedging, RetryBudget, RetrySettings, StopReason};
 use std::time::Duration;
 use tokio::time::sleep;
 use tonic::Status;
@@ -185,5 +185,23 @@ async fn to_drop_the_call_cancels_every_attempt() {
         tokio::time::timeout(ms(150), caller.list(ListAssetsRequest::default())).await.unwrap_err();
         sleep(ms(1000)).await;
         assert_eq!(gone(&server), [Some(ms(150)); 2], "{stack:?}");
+    }
+}
+
+/// The first attempt succeeds, slowly, and the hedges that were due are not sent: that is more to tell than that it succeeded.
+#[tokio::test(start_paused = true)]
+async fn a_success_without_the_hedges_that_were_due_says_so() {
+    for stack in Stack::ALL {
+        let setup = setup().budgeted(RetryBudget::tokens(2, 0.1));
+        let server =
+            VirtualServer::start(Script::of([(ms(0), Reply::unavailable()), (ms(250), Reply::Serve)]));
+        let mut caller = stack.caller(server.channel(), &setup);
+        // Spends the budget.
+        caller.list(ListAssetsRequest::default()).await.unwrap_err();
+        let response = caller.list(ListAssetsRequest::default()).await;
+        let report = report_of(&response);
+        assert_eq!(rows(&report), [row(1, 500, 0, 0, 250, Code::Ok)], "{stack:?}");
+        assert_eq!(report.notes(), [Note::HedgeWithheld], "{stack:?}");
+        assert_eq!(server.seen().len(), 2, "{stack:?}");
     }
 }
