@@ -101,3 +101,15 @@ mod glossary {}
 
 #[doc = include_str!("../../docs/src/features.md")]
 mod features {}
+
+#[doc = include_str!("../../docs/src/production.md")]
+mod production {}
+
+#[doc = include_str!("../../docs/src/comparison.md")]
+mod comparison {}
+
+#[doc = include_str!("../../docs/src/cookbook.md")]
+mod cookbook {}
+
+#[doc = include_str!("../../docs/src/troubleshooting.md")]
+mod troubleshooting {}
