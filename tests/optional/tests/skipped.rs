@@ -1,5 +1,4 @@
 //! What a test says that has nothing to compare with.
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use std::process::Command;
 use tonic_gax_optional_data::shared_with;
