@@ -199,3 +199,90 @@ impl Hedges {
         self.due = None;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Code, StopReason};
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn what_is_set_is_read_back() {
+        let bare = Hedging::new(3);
+        assert_eq!(bare.max_attempts(), 3);
+        assert_eq!(bare.delay_between(), None);
+        assert_eq!(bare.percentile_of_latencies(), None);
+        assert_eq!(bare.codes(), CodeSet::EMPTY);
+        assert!(!bare.allows_non_idempotent());
+
+        let full =
+            bare.delay(7 * MS).percentile(0.95).non_fatal_codes(Code::Unavailable).allow_non_idempotent();
+        assert_eq!(full.max_attempts(), 3);
+        assert_eq!(full.delay_between(), Some(7 * MS));
+        assert_eq!(full.percentile_of_latencies(), Some(0.95));
+        assert_eq!(full.codes(), Code::Unavailable.into());
+        assert!(full.allows_non_idempotent());
+
+        let codes = Code::Unavailable.into();
+        assert_eq!(Hedging::of_table(3, Some(7 * MS), Some(0.95), codes), full);
+    }
+
+    #[test]
+    fn the_spacing_in_words() {
+        assert_eq!(Hedging::new(2).spacing(), "all at once");
+        assert_eq!(Hedging::new(2).delay(Duration::ZERO).spacing(), "all at once");
+        assert_eq!(Hedging::new(2).delay(300 * MS).spacing(), "300 ms apart");
+        let measured = Hedging::new(2).delay(300 * MS).percentile(0.95);
+        assert_eq!(measured.spacing(), "once one is slower than 95 % of the calls before");
+        assert_eq!(
+            measured.percentile(0.999).spacing(),
+            "once one is slower than 99.9 % of the calls before"
+        );
+    }
+
+    #[test]
+    fn no_attempts_and_odd_percentiles_are_problems() {
+        let problems = |hedging: Hedging| {
+            hedging.problems().iter().map(|problem| problem.field().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(problems(Hedging::new(0).percentile(1.5)), ["hedging.max_attempts", "hedging.percentile"]);
+        for percentile in [f64::NAN, f64::NEG_INFINITY, -0.5, 0.0, 1.0, 1.5] {
+            assert_eq!(
+                problems(Hedging::new(1).percentile(percentile)),
+                ["hedging.percentile"],
+                "{percentile}"
+            );
+        }
+        for percentile in [f64::MIN_POSITIVE, 0.5, 0.999_999] {
+            assert!(problems(Hedging::new(1).percentile(percentile)).is_empty(), "{percentile}");
+        }
+        assert!(problems(Hedging::new(1)).is_empty());
+    }
+
+    #[test]
+    fn a_hedge_is_due_after_its_delay_and_not_before_a_server_allows_it() {
+        let mut hedges = Hedges::NONE;
+        hedges.schedule(1_000_000, 5 * MS);
+        assert_eq!((hedges.due, hedges.delay), (Some(6_000_000), 5 * MS));
+        hedges.hold(2_000_000, 9 * MS);
+        hedges.hold(2_000_000, 3 * MS);
+        hedges.schedule(2_000_000, 5 * MS);
+        assert_eq!((hedges.due, hedges.delay), (Some(11_000_000), 9 * MS));
+        // A time that no clock reaches never comes.
+        hedges.schedule(u64::MAX, MS);
+        assert_eq!((hedges.due, hedges.delay), (None, Duration::ZERO));
+    }
+
+    #[test]
+    fn what_closes_the_hedges_first_is_the_reason() {
+        let mut hedges = Hedges::NONE;
+        hedges.schedule(0, MS);
+        let first = Refusal::new(StopReason::Pushback);
+        hedges.close(first);
+        hedges.close(Refusal::new(StopReason::MaxAttempts));
+        assert_eq!((hedges.due, hedges.closed), (None, Some(first)));
+        hedges.schedule(0, MS);
+        assert_eq!(hedges.due, None);
+    }
+}
