@@ -29,7 +29,7 @@ pub use gax_retry::{
 };
 #[cfg(feature = "tables")]
 pub use gax_table::{Dialect, RetryTable, RetryTableBuilder, TableError};
-pub use grpc::{CodeExt, DeadlineFuture, DeadlineLayer, DeadlineService, ResponseBody};
+pub use grpc::{CodeExt, DeadlineBody, DeadlineFuture, DeadlineLayer, DeadlineService, ResponseBody};
 #[cfg(feature = "tables")]
 pub use grpc::{DescriptorError, ResponseFuture, RetryLayer, RetryService, UnknownMethodsError};
 #[cfg(feature = "http")]
@@ -41,6 +41,13 @@ pub use http::{
 pub use http::{ReqwestRequestBuilder, ReqwestService};
 pub use operation::{ConnectProblem, Note, OperationError, OperationReport};
 pub use settings::{CallOptions, CallSettings, MethodInfo, OperationCallSettings, RequestExt};
+
+/// A server's side of deadlines: what a handler hands to tasks and threads for the request that it serves.
+///
+/// The layer that makes requests known is [`DeadlineLayer`].
+pub mod deadline {
+    pub use crate::operation::{Ended, Inbound, Scope};
+}
 
 /// What else retry tables are made of: the types that [`RetryTable`] hands out.
 #[cfg(feature = "tables")]

@@ -80,6 +80,14 @@ impl StartedAttempt {
         }
     }
 
+    /// Whether it is over as it starts, which only gax-java's rules lead to: they cut its timeout to whole milliseconds.
+    /// Such an attempt is not sent. It fails with `DEADLINE_EXCEEDED`.
+    #[inline]
+    #[must_use]
+    pub fn has_no_time(self) -> bool {
+        self.deadline() == Some(Duration::ZERO)
+    }
+
     /// The same attempt with exactly that timeout.
     #[must_use]
     pub fn with_rpc_timeout(self, timeout: Duration) -> Self {

@@ -26,6 +26,8 @@ pub enum StopReason {
     Pushback,
     /// The server asks for a wait that the operation has no time for.
     ServerDelayExceedsBudget,
+    /// The operation serves a request that is a retry itself, and its policy leaves retries to whoever sent that.
+    NestedRetry,
     /// The channel under the client is closed for good.
     ChannelClosed,
     /// The settings that the call brings along, or the codes that it is to retry, can't be used: nothing was sent.
@@ -48,6 +50,7 @@ impl StopReason {
             StopReason::Throttled => "THROTTLED",
             StopReason::Pushback => "PUSHBACK",
             StopReason::ServerDelayExceedsBudget => "SERVER_DELAY_EXCEEDS_BUDGET",
+            StopReason::NestedRetry => "NESTED_RETRY",
             StopReason::ChannelClosed => "CHANNEL_CLOSED",
             StopReason::InvalidOptions => "INVALID_OPTIONS",
             StopReason::Cancelled => "CANCELLED",
@@ -66,7 +69,8 @@ impl StopReason {
             | StopReason::NoLimits
             | StopReason::Throttled
             | StopReason::Pushback
-            | StopReason::ServerDelayExceedsBudget => true,
+            | StopReason::ServerDelayExceedsBudget
+            | StopReason::NestedRetry => true,
             StopReason::NonRetryable
             | StopReason::NotReplayable
             | StopReason::Committed

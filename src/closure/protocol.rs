@@ -1,12 +1,15 @@
 //! Attempts that call a closure.
 
 use super::Retryable;
-use crate::operation::{Current, Jitter, JitterSeeds, Name, ObservedTransport, Observers, Protocol};
-use gax_retry::{AttemptResult, Code, Policy, StartedAttempt};
+use crate::operation::{
+    Current, Jitter, JitterSeeds, Name, ObservedTransport, Observers, Protocol, time_left,
+};
+use gax_retry::{AttemptResult, Code, Delivery, Policy, StartedAttempt};
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 /// What a closure returned last, and what it amounts to.
 pub(super) struct Results<'a, T, E, R> {
@@ -86,6 +89,10 @@ where
         plan.observers.as_deref()
     }
 
+    fn bound(&self, _: &Plan) -> Option<Duration> {
+        time_left()
+    }
+
     fn jitter(&self, plan: &Plan) -> Jitter {
         plan.seeds.next()
     }
@@ -105,7 +112,8 @@ where
         attempt.poll(cx).map(|result| self.results.keep(result, reply))
     }
 
-    fn expire(&mut self, _: &Plan, _: Pin<&mut Fut>, _: &mut Current<'_>) -> AttemptResult {
-        AttemptResult::failed(Code::DeadlineExceeded)
+    fn expire(&mut self, _: &Plan, attempt: Option<Pin<&mut Fut>>, _: &mut Current<'_>) -> AttemptResult {
+        let result = AttemptResult::failed(Code::DeadlineExceeded);
+        if attempt.is_some() { result } else { result.with_delivery(Delivery::NotSent) }
     }
 }

@@ -5,7 +5,7 @@ use super::Retryable;
 use super::protocol::{Closure, Plan, Results};
 use crate::operation::{
     Driver, InProgress, JitterSeeds, Name, ObservedTransport, Observers, OperationObserver, OperationReport,
-    Retry, run_blocking,
+    Retry, run_blocking, serves_retry,
 };
 use gax_retry::{
     BackoffStrategy, CodeSet, Compatibility, Policy, RetryBudget, RetrySettings, StartedAttempt,
@@ -68,6 +68,7 @@ pub struct Retryer<R> {
     seeds: JitterSeeds,
     attempt_timeout: Option<Duration>,
     budget: Option<RetryBudget>,
+    nested_retries: Option<bool>,
     observers: Observers,
     /// What operations share of it; made as observers are installed.
     shared: Option<Arc<Observers>>,
@@ -129,6 +130,7 @@ impl<R> Retryer<R> {
             seeds: JitterSeeds::default(),
             attempt_timeout: None,
             budget: None,
+            nested_retries: None,
             observers: Observers::default(),
             shared: None,
         }
@@ -240,6 +242,29 @@ impl<R> Retryer<R> {
         self
     }
 
+    /// Whether operations of a server's handler are retried where the request that it serves is a retry itself, as its
+    /// header `grpc-previous-rpc-attempts` says; they are, unless switched off here or by a policy's
+    /// [`with_nested_retries`](Policy::with_nested_retries). Off, the closure is called once, and where another attempt
+    /// would follow the operation ends with [`StopReason::NestedRetry`](crate::StopReason::NestedRetry).
+    /// [`DeadlineLayer`](crate::DeadlineLayer) has to be around the server, and other tasks and threads have to
+    /// [belong](crate::deadline::Inbound) to the request.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::{Code, RetrySettings, Retryer};
+    ///
+    /// let settings = RetrySettings::builder().max_attempts(3).build()?;
+    /// let retryer = Retryer::new(&settings, [Code::Unavailable]).nested_retries(false);
+    /// # drop(retryer);
+    /// # Ok::<(), tonic_gax::SettingsError>(())
+    /// ```
+    #[must_use]
+    pub fn nested_retries(mut self, allowed: bool) -> Self {
+        self.nested_retries = Some(allowed);
+        self
+    }
+
     /// Draws the jitter of the n-th operation from the sequence of this seed plus n.
     #[must_use]
     pub fn jitter_seed(mut self, seed: u64) -> Self {
@@ -267,10 +292,19 @@ impl<R> Retryer<R> {
             Some(budget) => policy.with_budget(budget.clone()),
             None => policy,
         };
+        let policy = match self.nested_retries {
+            Some(allowed) => policy.with_nested_retries(allowed),
+            None => policy,
+        };
+        let is_nested = policy.refuses_nested_retries() && serves_retry();
+        let policy = if is_nested { policy.inside_retry() } else { policy };
         Plan { policy, observers: self.shared.clone(), seeds: self.seeds.clone() }
     }
 
     /// Runs an async closure, which is told its attempt: the number, when it started, its RPC timeout. See [`retry`](crate::retry).
+    ///
+    /// In a server's handler it has no more time than the request ([`DeadlineLayer`](crate::DeadlineLayer)): that of the
+    /// task that polls it first.
     ///
     /// # Errors
     ///
@@ -301,6 +335,9 @@ impl<R> Retryer<R> {
 
     /// Runs a blocking closure, which is told its attempt and has to keep to its RPC timeout. See
     /// [`retry_blocking`](crate::retry_blocking).
+    ///
+    /// In a thread that works for a request of a server ([`Inbound::enter`](crate::deadline::Inbound::enter)) the operation
+    /// has no more time than the request, and stops as that ends: a wait ends at once, and no attempt follows.
     ///
     /// # Errors
     ///

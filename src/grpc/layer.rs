@@ -43,6 +43,7 @@ use tower_layer::Layer;
 /// | [`max_replay_bytes`](Self::max_replay_bytes) | 4 MiB + 64 KiB |
 /// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB + 64 KiB |
 /// | [`server_timeouts_are_ours`](Self::server_timeouts_are_ours) | true |
+/// | [`nested_retries`](Self::nested_retries) | true |
 /// | [`retry_budget`](Self::retry_budget) | the table's `retryThrottling`, if it has any |
 /// | [`reports`](Self::reports) | false |
 /// | [`retries_enabled`](Self::retries_enabled) | true |
@@ -232,6 +233,28 @@ impl RetryLayer {
     #[must_use]
     pub fn previous_attempts_header(mut self, is_sent: bool) -> Self {
         self.limits.previous_attempts_header = Some(is_sent);
+        self.changed()
+    }
+
+    /// Whether calls that a server's handler makes are retried where the request that it serves is a retry itself, as its
+    /// header `grpc-previous-rpc-attempts` says; they are, unless switched off. Off, such a call is one attempt, and where
+    /// another would follow it ends with [`StopReason::NestedRetry`](crate::StopReason::NestedRetry): whoever sent the
+    /// request retries it as a whole. [`DeadlineLayer`](crate::DeadlineLayer) has to be around the server. A request that
+    /// provably was not sent is sent again all the same.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::{RetryLayer, RetryTable};
+    ///
+    /// let table = RetryTable::parse(r#"{"methodConfig": []}"#)?;
+    /// let layer = RetryLayer::new(table).nested_retries(false);
+    /// # drop(layer);
+    /// # Ok::<(), tonic_gax::TableError>(())
+    /// ```
+    #[must_use]
+    pub fn nested_retries(mut self, allowed: bool) -> Self {
+        self.limits.nested_retries = allowed;
         self.changed()
     }
 

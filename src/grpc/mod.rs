@@ -1,7 +1,7 @@
 //! Operations over gRPC. The only module that knows tonic's transport.
 
 mod call;
-mod deadline_layer;
+mod deadline;
 #[cfg(feature = "tables")]
 mod layer;
 mod methods;
@@ -17,7 +17,7 @@ mod status;
 mod transport;
 
 pub(crate) use call::Call;
-pub use deadline_layer::{DeadlineFuture, DeadlineLayer, DeadlineService};
+pub use deadline::{DeadlineBody, DeadlineFuture, DeadlineLayer, DeadlineService};
 #[cfg(feature = "tables")]
 pub use layer::RetryLayer;
 pub(crate) use methods::MethodPlan;

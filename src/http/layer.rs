@@ -54,6 +54,7 @@ use tower_layer::Layer;
 /// | [`body_idle_timeout`](Self::body_idle_timeout) | none | none |
 /// | [`reports`](Self::reports) | after a retry, or no success | the same |
 /// | [`retries_enabled`](Self::retries_enabled) | yes | yes |
+/// | [`nested_retries`](Self::nested_retries) | yes | yes |
 ///
 /// # Examples
 ///
@@ -86,6 +87,7 @@ pub struct HttpRetryLayer {
     limits: HttpLimits,
     reports: bool,
     retries_enabled: bool,
+    nested_retries: bool,
     jitter: JitterSeeds,
     observers: Observers,
     /// Made when the layer is first used, shared by all services it makes.
@@ -125,6 +127,7 @@ impl HttpRetryLayer {
             limits: HttpLimits::default(),
             reports: false,
             retries_enabled: true,
+            nested_retries: true,
             server_delays: None,
             budget: None,
             hedging: None,
@@ -312,6 +315,25 @@ impl HttpRetryLayer {
         self.changed()
     }
 
+    /// Whether requests that a server's handler makes are retried where the request that it serves is a retry itself, as
+    /// its header `grpc-previous-rpc-attempts` says; they are, unless switched off. Off, such a request is one attempt, and
+    /// where another would follow it ends with [`StopReason::NestedRetry`](crate::StopReason::NestedRetry).
+    /// [`DeadlineLayer`](crate::DeadlineLayer) has to be around the server.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::{HttpRetryLayer, presets};
+    ///
+    /// let layer = HttpRetryLayer::preset(&presets::storage()).nested_retries(false);
+    /// # drop(layer);
+    /// ```
+    #[must_use]
+    pub fn nested_retries(mut self, allowed: bool) -> Self {
+        self.nested_retries = allowed;
+        self.changed()
+    }
+
     /// The client with the layer around it. All clients that one layer makes share its state.
     #[must_use]
     pub fn layer<S: Clone>(&self, client: S) -> HttpRetryService<S> {
@@ -347,7 +369,8 @@ impl HttpRetryLayer {
         if let Some(timeout) = self.attempt_timeout {
             policy.policy = policy.policy.with_attempt_timeout(timeout);
         }
-        policy.policy = policy.policy.with_budget(self.budget.clone());
+        policy.policy =
+            policy.policy.with_budget(self.budget.clone()).with_nested_retries(self.nested_retries);
         if let Some(heeded) = self.server_delays {
             policy.policy = policy.policy.with_server_delays(heeded);
         }

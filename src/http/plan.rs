@@ -97,6 +97,12 @@ impl HttpPlan {
         self.hedged = Some(Arc::new(Self { policy, ..self.clone() }));
     }
 
+    /// The request belongs to one whose sender has retried already: neither retries nor hedges follow.
+    pub(crate) fn set_inside_retry(&mut self) {
+        self.policy = self.policy.clone().inside_retry();
+        self.hedged = None;
+    }
+
     /// The plan for requests that can be hedged, where they are.
     pub(crate) fn hedged(&self) -> Option<&Arc<Self>> {
         self.hedged.as_ref()

@@ -3,7 +3,7 @@
 use super::failure::Connections;
 use super::options::HttpCallOptions;
 use super::plan::HttpPlan;
-use crate::operation::{JitterSeeds, Observers};
+use crate::operation::{JitterSeeds, Observers, serves_retry};
 use crate::settings::CallOptions;
 use gax_retry::{IdempotencyStrategy, Preset};
 use http::Extensions;
@@ -24,20 +24,25 @@ pub(crate) struct SharedState {
 impl SharedState {
     /// The policy of one call: the layer's, unless the call brings something along.
     pub(super) fn plan_for(&self, extensions: &mut Extensions) -> Arc<HttpPlan> {
-        if extensions.is_empty() {
+        let is_nested = self.policy.policy.refuses_nested_retries() && serves_retry();
+        if extensions.is_empty() && !is_nested {
             return Arc::clone(&self.policy);
         }
         let preset = extensions.remove::<Preset>();
         let options = extensions.remove::<CallOptions>();
         let strategy = extensions.remove::<IdempotencyStrategy>();
         let limits = extensions.remove::<HttpCallOptions>();
-        if preset.is_none() && options.is_none() && strategy.is_none() && limits.is_none() {
+        let is_plain = preset.is_none() && options.is_none() && strategy.is_none() && limits.is_none();
+        if is_plain && !is_nested {
             return Arc::clone(&self.policy);
         }
         let mut plan = (*self.policy).clone();
         if let Some(preset) = preset {
             plan = HttpPlan::of_preset(&preset);
-            plan.policy = plan.policy.with_budget(self.policy.policy.budget().cloned());
+            plan.policy = plan
+                .policy
+                .with_budget(self.policy.policy.budget().cloned())
+                .with_nested_retries(!self.policy.policy.refuses_nested_retries());
             (plan.limits, plan.reports) = (self.policy.limits, self.policy.reports);
         }
         if let Some(options) = options {
@@ -48,6 +53,9 @@ impl SharedState {
         }
         if let Some(options) = limits {
             plan.limits = options.over(plan.limits);
+        }
+        if is_nested {
+            plan.set_inside_retry();
         }
         if !self.retries_enabled {
             plan.policy = plan.policy.without_retries();

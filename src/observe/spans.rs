@@ -298,6 +298,7 @@ fn why(reason: StopReason) -> &'static str {
         StopReason::Throttled => "the retry budget is spent",
         StopReason::Pushback => "the server said not to retry",
         StopReason::ServerDelayExceedsBudget => "the server asks for a longer delay than there is time for",
+        StopReason::NestedRetry => "the request that it serves is a retry itself",
         StopReason::ChannelClosed => "the channel is closed",
         StopReason::InvalidOptions => "the call's options can't be followed",
         StopReason::Cancelled => "the caller cancelled it",

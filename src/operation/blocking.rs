@@ -1,30 +1,45 @@
 //! An operation that blocks its thread: the same as the driver's, without a task.
 
 use super::in_progress::InProgress;
+use super::inbound::Inbound;
 use super::jitter::Jitter;
-use gax_retry::{Action, AttemptResult, End, Policy, StartedAttempt, Stop};
+use gax_retry::{Action, AttemptResult, Code, Delivery, End, Policy, StartedAttempt, Stop};
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::Duration;
 
 /// Runs attempts until the operation has ended. Nothing can cut one off that blocks: it counts as what it says
-/// when it returns. `observe` installs those who are told of it. The second part of the result says why it failed, if it did.
+/// when it returns. If the thread works for a request, the operation has no more time than that and no attempt follows its
+/// end. `observe` installs those who are told of the operation. The second part of the result says why it failed, if it did.
 pub(crate) fn run_blocking(
     policy: &Policy,
     jitter: Jitter,
     observe: impl FnOnce(&mut InProgress),
     mut attempt: impl FnMut(StartedAttempt) -> AttemptResult,
 ) -> (InProgress, Option<Stop>) {
+    let inbound = Inbound::current();
     let mut progress = InProgress::new(policy);
-    progress.begin(policy, None, jitter);
+    progress.begin(policy, inbound.time_left(), jitter);
     observe(&mut progress);
     loop {
+        if inbound.is_ended() {
+            progress.cancel(policy);
+        }
         match progress.next(policy) {
             Action::Send(started) => {
-                let result = progress.send(started, policy, |_| attempt(started));
+                let result = progress.send(started, policy, |_| {
+                    if started.has_no_time() {
+                        AttemptResult::failed(Code::DeadlineExceeded).with_delivery(Delivery::NotSent)
+                    } else {
+                        attempt(started)
+                    }
+                });
                 progress.ended(policy, result);
             }
-            Action::Wait(until) => {
-                let wait = until.unwrap_or_default().saturating_sub(progress.elapsed());
-                std::thread::sleep(wait);
-            }
+            Action::Wait(until) => wait(until.unwrap_or_default(), &mut progress, &inbound),
             Action::Expire(_) | Action::Cancel(_) => {}
             Action::Finish(End::Reply(_)) => {
                 if let Some(observed) = progress.take_observed() {
@@ -34,5 +49,29 @@ pub(crate) fn run_blocking(
             }
             Action::Finish(End::Failure(stop)) => return (progress, Some(stop)),
         }
+    }
+}
+
+/// Waits until that moment, or until the request has ended.
+fn wait(until: Duration, progress: &mut InProgress, inbound: &Inbound) {
+    let mut left = until.saturating_sub(progress.elapsed());
+    let Some(end) = inbound.end() else {
+        return thread::sleep(left);
+    };
+    let mut end = pin!(end);
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    while !left.is_zero() && end.as_mut().poll(&mut context) == Poll::Pending {
+        thread::park_timeout(left);
+        left = until.saturating_sub(progress.elapsed());
+    }
+}
+
+/// Wakes a thread that waits.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
     }
 }

@@ -73,8 +73,14 @@ impl<P: Protocol> Driver<P> {
     #[inline]
     pub(crate) fn start(&mut self, bound: Option<Duration>) -> Option<StartedAttempt> {
         begin(&mut self.progress, &self.protocol, &self.plan, bound);
-        let first = self.progress.send_first((*self.plan).as_ref());
-        if first.is_some() { first } else { self.start_otherwise() }
+        match self.progress.send_first((*self.plan).as_ref()) {
+            Some(first) if first.has_no_time() => {
+                self.slot = Slot::Empty;
+                None
+            }
+            None => self.start_otherwise(),
+            first => first,
+        }
     }
 
     /// Something stands in the way of the first attempt, or it is not the only one.
@@ -87,7 +93,10 @@ impl<P: Protocol> Driver<P> {
                     self.progress.close_hedges();
                 }
                 self.progress.sends(started);
-                return Some(started);
+                if !started.has_no_time() {
+                    return Some(started);
+                }
+                Slot::Empty
             }
             Action::Finish(End::Failure(stop)) => Slot::Refused { stop },
             Action::Finish(End::Reply(_)) | Action::Wait(_) | Action::Expire(_) | Action::Cancel(_) => {
@@ -215,7 +224,8 @@ impl<P: Protocol> Driver<P> {
                         continue;
                     };
                     progress.prepared(policy, ready, Duration::ZERO);
-                    if let Some(started) = progress.send_first(policy) {
+                    let first = progress.send_first(policy);
+                    if let Some(started) = first.filter(|first| !first.has_no_time()) {
                         let attempt = protocol.begin(plan, started, &mut progress.current(policy));
                         this.slot.set(Slot::InFlight { attempt });
                         continue;
@@ -286,6 +296,8 @@ fn follow<P: Protocol>(
     let policy = plan.as_ref();
     loop {
         match progress.next(policy) {
+            // It is over before it is sent.
+            Action::Send(started) if started.has_no_time() => progress.sends(started),
             Action::Send(started) if policy.hedging().is_some() => {
                 if !protocol.is_hedgeable(plan) {
                     progress.close_hedges();
@@ -307,22 +319,22 @@ fn follow<P: Protocol>(
                 slot.set(Slot::InFlight { attempt });
                 return Then::Poll;
             }
-            Action::Expire(number) => match slot.as_mut().project() {
-                SlotProj::InFlight { attempt } => {
-                    let result = protocol.expire(plan, attempt, &mut progress.current(policy));
-                    slot.set(Slot::Empty);
-                    progress.ended(policy, result);
-                }
-                SlotProj::Several { attempts } => {
-                    if let Some(mut attempt) = attempts.take(number) {
-                        let mut current = progress.current_of(policy, number);
-                        let result = protocol.expire(plan, attempt.as_mut(), &mut current);
-                        drop(attempt);
-                        progress.ended_of(policy, number, result);
+            Action::Expire(number) => {
+                let result = match slot.as_mut().project() {
+                    SlotProj::InFlight { attempt } => {
+                        let result = protocol.expire(plan, Some(attempt), &mut progress.current(policy));
+                        slot.set(Slot::Empty);
+                        result
                     }
-                }
-                _ => {}
-            },
+                    SlotProj::Several { attempts } => {
+                        let mut attempt = attempts.take(number);
+                        let attempt = attempt.as_mut().map(Pin::as_mut);
+                        protocol.expire(plan, attempt, &mut progress.current_of(policy, number))
+                    }
+                    _ => protocol.expire(plan, None, &mut progress.current(policy)),
+                };
+                progress.ended_of(policy, number, result);
+            }
             Action::Cancel(number) => {
                 match slot.as_mut().project() {
                     SlotProj::Several { attempts } => drop(attempts.take(number)),

@@ -104,6 +104,11 @@ impl InProgress {
         self.rare.as_mut()?.observed.take()
     }
 
+    /// Nobody waits for the operation any more: it ends, unless it has already.
+    pub(super) fn cancel(&mut self, policy: &Policy) {
+        self.operation.cancelled(policy);
+    }
+
     /// What the first attempt needs is there, or never will be.
     pub(super) fn prepared(&mut self, policy: &Policy, ready: Result<(), Unsendable>, now: Duration) {
         match ready {

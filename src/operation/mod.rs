@@ -18,7 +18,8 @@ pub(crate) use blocking::run_blocking;
 pub(crate) use clock::{Clock, time_of_day, until};
 pub(crate) use driver::Driver;
 pub(crate) use in_progress::InProgress;
-pub(crate) use inbound::{inbound_deadline, serve_within, time_left};
+pub use inbound::{Ended, Inbound, Scope};
+pub(crate) use inbound::{Serving, inbound_deadline, serves_retry, time_left};
 pub(crate) use jitter::{Jitter, JitterSeeds};
 pub(crate) use observe::{Observed, Observers, add_headers};
 pub use observe::{

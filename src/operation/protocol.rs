@@ -73,11 +73,11 @@ pub(crate) trait Protocol {
         reply: &mut Self::Reply,
     ) -> Poll<AttemptResult>;
 
-    /// The attempt has used up its RPC timeout: what that amounts to.
+    /// The attempt has used up its RPC timeout: what that amounts to. `None`: it had none, so that it was not begun.
     fn expire(
         &mut self,
         plan: &Self::Plan,
-        attempt: Pin<&mut Self::Attempt>,
+        attempt: Option<Pin<&mut Self::Attempt>>,
         current: &mut Current<'_>,
     ) -> AttemptResult;
 

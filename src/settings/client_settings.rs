@@ -152,6 +152,13 @@ impl ClientSettings {
         self
     }
 
+    /// See [`RetryLayer::nested_retries`](crate::RetryLayer::nested_retries).
+    #[must_use]
+    pub fn with_nested_retries(mut self, allowed: bool) -> Self {
+        self.limits.nested_retries = allowed;
+        self
+    }
+
     /// See [`RetryLayer::server_timeouts_are_ours`](crate::RetryLayer::server_timeouts_are_ours).
     #[must_use]
     pub fn with_server_timeouts_are_ours(mut self, ours: bool) -> Self {
@@ -161,6 +168,7 @@ impl ClientSettings {
 }
 
 /// Bounds and switches that hold for every operation of a client or layer.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BufferLimits {
     /// The longest request that is buffered for another attempt.
@@ -177,6 +185,8 @@ pub(crate) struct BufferLimits {
     pub(crate) server_delays: Option<bool>,
     /// Whether `grpc-previous-rpc-attempts` is sent; `None`: as the compatibility has it.
     pub(crate) previous_attempts_header: Option<bool>,
+    /// Whether anything is retried inside a retry.
+    pub(crate) nested_retries: bool,
 }
 
 impl Default for BufferLimits {
@@ -191,6 +201,7 @@ impl Default for BufferLimits {
             retries_enabled: true,
             server_delays: None,
             previous_attempts_header: None,
+            nested_retries: true,
         }
     }
 }

@@ -76,6 +76,8 @@ pub struct Setup {
     pub hedging: Option<Hedging>,
     /// What retries draw on.
     pub budget: Option<RetryBudget>,
+    /// Whether calls are retried inside retries.
+    pub nested_retries: bool,
     /// Who is told of the operations.
     pub observer: Option<Observer>,
 }
@@ -94,6 +96,7 @@ impl Setup {
             reports: false,
             hedging: None,
             budget: None,
+            nested_retries: true,
             observer: None,
         }
     }
@@ -114,6 +117,12 @@ impl Setup {
     #[must_use]
     pub fn budgeted(self, budget: RetryBudget) -> Self {
         Self { budget: Some(budget), ..self }
+    }
+
+    /// The same, with retries inside retries or without.
+    #[must_use]
+    pub fn nesting_retries(self, allowed: bool) -> Self {
+        Self { nested_retries: allowed, ..self }
     }
 
     /// The same, with jitter from that seed.
@@ -169,6 +178,7 @@ impl Setup {
             .with_compatibility(self.compatibility)
             .with_server_timeouts_are_ours(self.server_timeouts_are_ours)
             .with_reports(self.reports)
+            .with_nested_retries(self.nested_retries)
             .with_retry_budget(self.budget.clone());
         if let Some(bytes) = self.max_replay_bytes {
             settings = settings.with_max_replay_bytes(bytes);
@@ -197,6 +207,7 @@ impl Setup {
         let mut layer = RetryLayer::new(table)
             .compatibility(self.compatibility)
             .server_timeouts_are_ours(self.server_timeouts_are_ours)
+            .nested_retries(self.nested_retries)
             .reports(self.reports)
             .retry_budget(self.budget.clone());
         if let Some(bytes) = self.max_replay_bytes {

@@ -10,7 +10,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
-use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of};
+use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, error_report, ms};
 use tower_layer::Layer as _;
 
 const PREVIOUS: &str = "grpc-previous-rpc-attempts";
@@ -120,37 +120,6 @@ async fn an_interceptor_inside_sees_which_attempt_it_is() {
         let retry = |number| Some((number, AttemptKind::Retry, ms(100)));
         assert_eq!(*seen.lock().unwrap(), [None, retry(2), retry(3), retry(4)], "{stack:?}");
     }
-}
-
-/// By gax-java's rules a timeout is cut to whole milliseconds: the attempt is over before it is sent.
-#[tokio::test(start_paused = true)]
-async fn an_attempt_of_less_than_a_millisecond_is_not_sent_by_java_s_rules() {
-    let short = Duration::from_micros(900);
-    let settings = RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(100))
-        .initial_rpc_timeout(short)
-        .max_attempts(2)
-        .build()
-        .unwrap();
-    for stack in Stack::ALL {
-        let server = VirtualServer::start(Script::always(Reply::Serve));
-        let setup = Setup::new(settings.clone()).compatible(Compatibility::GaxJava);
-        let report =
-            report_of(&stack.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await);
-        let first = &report.attempts()[0];
-        assert_eq!((first.rpc_timeout(), first.end()), (Some(short), Duration::ZERO), "{stack:?}");
-        assert_eq!(first.code(), Code::DeadlineExceeded);
-        // Zero times anything is no timeout.
-        let second = &report.attempts()[1];
-        assert_eq!((second.rpc_timeout(), second.code()), (None, Code::Ok), "{stack:?}");
-        assert_eq!(server.seen(), [(100, None)], "{stack:?}");
-    }
-    let documented = Setup::new(settings);
-    let server = VirtualServer::start(Script::always(Reply::Serve));
-    let mut caller = Stack::Generated.caller(server.channel(), &documented);
-    caller.list(ListAssetsRequest::default()).await.unwrap();
-    assert_eq!(server.log().arrivals()[0].grpc_timeout(), Some("900000n"));
 }
 
 #[test]

@@ -27,6 +27,8 @@ mod metrics;
 mod overrides;
 #[path = "../../examples/server_deadline.rs"]
 mod server_deadline;
+#[path = "../../examples/server_tasks.rs"]
+mod server_tasks;
 #[path = "../../examples/testing.rs"]
 mod testing;
 #[path = "../../examples/tls.rs"]
@@ -64,6 +66,7 @@ programs!(
     metrics,
     overrides,
     server_deadline,
+    server_tasks,
     testing,
     tls
 );

@@ -1,18 +1,19 @@
 //! A duration of zero is no time, never no limit: the call ends at once and nothing is sent.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
 use gax_retry::{Code, Compatibility, RetrySettings, StopReason};
 use http_body_util::Full;
 use std::time::Duration;
 use tonic_gax::{
-    CallOptions, HttpRetryLayer, OperationReport, RequestExt as _, RetryLayer, RetryTable, Retryer,
+    CallOptions, Delivery, HttpRetryLayer, OperationError, OperationReport, RequestExt as _, RetryLayer,
+    RetryTable, Retryer,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
 use tonic_gax_tests::{
-    FaultServer, HttpScript, Reply, Script, Setup, Stack, VirtualServer, error_report, ms,
+    FaultServer, HttpScript, Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of,
 };
 use tower_layer::Layer as _;
 use tower_service::Service as _;
@@ -148,5 +149,105 @@ async fn a_closure_without_time_is_not_called() {
             ended_at_once(error.report(), &compatibility.to_string());
             assert_eq!(calls, 0, "{compatibility}");
         }
+    }
+}
+
+/// Two attempts, the first of 0.9 ms.
+fn sub_millisecond() -> RetrySettings {
+    RetrySettings::builder()
+        .jittered(false)
+        .initial_retry_delay(ms(100))
+        .initial_rpc_timeout(Duration::from_micros(900))
+        .max_attempts(2)
+        .build()
+        .unwrap()
+}
+
+/// The first attempt was over before it was sent, and the second has no timeout, since zero times anything is none. How
+/// that ended.
+fn second_is_sent(report: &OperationReport) -> Code {
+    let [first, second] = report.attempts() else { panic!("{report}") };
+    assert_eq!((first.rpc_timeout(), first.end()), (Some(Duration::from_micros(900)), Duration::ZERO));
+    assert_eq!((first.code(), first.delay()), (Code::DeadlineExceeded, Duration::ZERO));
+    assert_eq!((second.rpc_timeout(), second.start()), (None, ms(100)));
+    second.code()
+}
+
+/// By gax-java's rules a timeout is cut to whole milliseconds: the attempt is over before it is sent.
+#[tokio::test(start_paused = true)]
+async fn an_attempt_of_less_than_a_millisecond_is_not_sent_by_java_s_rules() {
+    let settings = sub_millisecond();
+    for stack in Stack::ALL {
+        let server = VirtualServer::start(Script::always(Reply::Serve));
+        let setup = Setup::new(settings.clone()).compatible(Compatibility::GaxJava);
+        let report =
+            report_of(&stack.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await);
+        assert_eq!(second_is_sent(&report), Code::Ok, "{stack:?}");
+        assert_eq!(server.seen(), [(100, None)], "{stack:?}");
+    }
+    let documented = Setup::new(settings);
+    let server = VirtualServer::start(Script::always(Reply::Serve));
+    let mut caller = Stack::Generated.caller(server.channel(), &documented);
+    caller.list(ListAssetsRequest::default()).await.unwrap();
+    assert_eq!(server.log().arrivals()[0].grpc_timeout(), Some("900000n"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_http_request_of_less_than_a_millisecond_is_not_sent_by_java_s_rules() {
+    for (compatibility, times) in [(Compatibility::GaxJava, vec![100]), (Compatibility::Documented, vec![0])]
+    {
+        let (server, connector) = FaultServer::in_memory(HttpScript::new([]));
+        let layer = HttpRetryLayer::new(&sub_millisecond(), Code::DeadlineExceeded);
+        let layer = layer.compatibility(compatibility).reports(true);
+        let request = http::Request::post("http://server/thing").body(Full::<Bytes>::default()).unwrap();
+        let response = layer.layer(FaultServer::full_client(connector)).call(request).await.unwrap();
+        assert_eq!(server.times(), times, "{compatibility}");
+        if compatibility == Compatibility::GaxJava {
+            assert_eq!(second_is_sent(response.extensions().get().unwrap()), Code::Ok);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_closure_of_less_than_a_millisecond_is_not_called_by_java_s_rules() {
+    let retryer = |compatibility| {
+        Retryer::new(&sub_millisecond(), [Code::DeadlineExceeded]).compatibility(compatibility)
+    };
+    let called = std::cell::RefCell::new(Vec::new());
+    let call = |attempt: tonic_gax::StartedAttempt| {
+        called.borrow_mut().push(attempt.number());
+        async { Ok::<_, tonic::Status>(()) }
+    };
+    let done = retryer(Compatibility::GaxJava).run(call).await.unwrap();
+    assert_eq!((second_is_sent(done.report()), called.take()), (Code::Ok, vec![2]));
+    retryer(Compatibility::Documented).run(call).await.unwrap();
+    assert_eq!(called.take(), [1]);
+}
+
+#[test]
+fn nor_is_a_blocking_one() {
+    let at_once = sub_millisecond().to_builder().initial_retry_delay(Duration::ZERO).build().unwrap();
+    let retryer = Retryer::new(&at_once, [Code::DeadlineExceeded]).compatibility(Compatibility::GaxJava);
+    let mut called = Vec::new();
+    let done = retryer.run_blocking(|attempt| {
+        called.push((attempt.number(), attempt.rpc_timeout()));
+        Ok::<_, tonic::Status>(())
+    });
+    assert_eq!(called, [(2, None)]);
+    assert_eq!(done.unwrap().report().attempts()[0].code(), Code::DeadlineExceeded);
+}
+
+/// Nobody can have done anything for it.
+#[tokio::test(start_paused = true)]
+async fn what_was_over_before_it_was_sent_has_no_effect() {
+    let once = sub_millisecond().to_builder().max_attempts(1).total_timeout(Duration::from_micros(900));
+    let setup = Setup::new(once.build().unwrap()).compatible(Compatibility::GaxJava);
+    for stack in Stack::ALL {
+        let server = VirtualServer::start(Script::always(Reply::Serve));
+        let status =
+            stack.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await.unwrap_err();
+        let error = OperationError::of(&status).unwrap();
+        assert_eq!((error.report().attempt_count(), error.delivery()), (1, Delivery::NotSent), "{stack:?}");
+        assert_eq!(server.seen(), [], "{stack:?}");
     }
 }

@@ -513,6 +513,7 @@ fn what_stops_a_retry_is_told_apart_from_what_is_not_retried() {
         StopReason::Throttled,
         StopReason::Pushback,
         StopReason::ServerDelayExceedsBudget,
+        StopReason::NestedRetry,
     ];
     assert!(exhausted.iter().all(|reason| reason.is_of_retries()));
     let permanent = [

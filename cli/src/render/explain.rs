@@ -77,6 +77,7 @@ fn why(
         StopReason::ServerDelayExceedsBudget => {
             "the server asked for a wait that the operation had no time for".to_owned()
         }
+        StopReason::NestedRetry => "the request that it serves is a retry itself".to_owned(),
         StopReason::InvalidOptions => "the call's own settings can't be used".to_owned(),
         StopReason::ChannelClosed => "the channel is closed for good".to_owned(),
         StopReason::Cancelled => "the caller cancelled it".to_owned(),

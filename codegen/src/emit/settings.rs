@@ -183,6 +183,13 @@ fn switches() -> TokenStream {
             Self { inner: self.inner.with_previous_attempts_header(is_sent) }
         }
 
+        /// Whether calls that a server's handler makes are retried where the request that it serves is a retry itself.
+        /// With `false` such a call is one attempt. Default: yes.
+        #[must_use]
+        pub fn with_nested_retries(self, allowed: bool) -> Self {
+            Self { inner: self.inner.with_nested_retries(allowed) }
+        }
+
         /// Whether a server's own timeout counts as `DEADLINE_EXCEEDED` once the attempt's time is up.
         /// Default: yes.
         #[must_use]

@@ -5,7 +5,7 @@ use crate::operation::CommitPoint;
 use crate::{Code, ServerDelay, StopReason};
 
 /// Asks a failed attempt, in order: committed, drain the budget, retryable, idempotent, replayable, the
-/// server's never, throttled.
+/// server's never, inside a retry, throttled.
 ///
 /// # Errors
 ///
@@ -35,6 +35,9 @@ pub(super) fn pass(
     }
     if never {
         return Err(StopReason::Pushback);
+    }
+    if policy.is_inside_retry() {
+        return Err(StopReason::NestedRetry);
     }
     if policy.allows(world) { Ok(()) } else { Err(StopReason::Throttled) }
 }

@@ -1,7 +1,7 @@
 //! The settings of a method, made ready to run calls by.
 
 use super::timeout;
-use crate::operation::{JitterSeeds, Observers};
+use crate::operation::{JitterSeeds, Observers, serves_retry};
 use crate::settings::{BufferLimits, CallOptions, CallSettings};
 use gax_retry::{Compatibility, Policy, RetryBudget, StartedAttempt};
 use http::HeaderValue;
@@ -46,7 +46,8 @@ impl MethodPlan {
         let policy =
             Policy::with_compatibility(settings.retry_settings(), settings.retryable_codes(), compatibility)
                 .with_hedging(settings.hedging().copied())
-                .with_budget(budget.cloned());
+                .with_budget(budget.cloned())
+                .with_nested_retries(limits.nested_retries);
         let policy = match limits.server_delays {
             Some(heeded) => policy.with_server_delays(heeded),
             None => policy,
@@ -85,17 +86,24 @@ impl MethodPlan {
         Self { policy, first_timeout, first_time, is_stream, ..self }
     }
 
-    /// The plan of a call with options of its own; `None`: this one.
+    /// The plan of a call with options of its own, or one that may not be retried where it is made; `None`: this one.
     #[inline]
     pub(crate) fn of_call(&self, options: Option<&CallOptions>) -> Option<Arc<Self>> {
-        let options = options.filter(|options| options.changes_settings())?;
-        Some(self.changed(options))
+        let options = options.filter(|options| options.changes_settings());
+        let is_nested = self.policy.refuses_nested_retries() && serves_retry();
+        (options.is_some() || is_nested).then(|| self.changed(options, is_nested))
     }
 
     #[cold]
-    fn changed(&self, options: &CallOptions) -> Arc<Self> {
-        let policy = options.applied_to(self.policy.clone());
+    fn changed(&self, options: Option<&CallOptions>, is_nested: bool) -> Arc<Self> {
+        let mut policy = self.policy.clone();
+        if let Some(options) = options {
+            policy = options.applied_to(policy);
+        }
+        if is_nested {
+            policy = policy.inside_retry();
+        }
         let plan = self.clone().with_policy(policy, self.is_stream);
-        Arc::new(Self { timeout: options.deadline(), ..plan })
+        Arc::new(Self { timeout: options.and_then(CallOptions::deadline), ..plan })
     }
 }

@@ -54,9 +54,6 @@ impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
         let time = started.deadline();
         let timeout = header(plan, time, false, current);
         self.request.complete(&mut request, timeout);
-        if has_none(time) {
-            return GrpcAttempt::Ready { time, is_late: false };
-        }
         match ready_now(service) {
             Poll::Ready(Ok(())) => {
                 if let Some(added) = current.sending() {
@@ -167,8 +164,6 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
     ) -> Poll<AttemptResult> {
         loop {
             let bad = match attempt.as_mut().project() {
-                // It is over before it is sent.
-                AttemptProj::Ready { time, .. } if has_none(*time) => return Poll::Pending,
                 AttemptProj::Ready { time, is_late } => match self.handle.service().poll_ready(cx) {
                     Poll::Ready(Ok(())) => {
                         let timeout = header(plan, *time, *is_late, current);
@@ -254,9 +249,12 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
     fn expire(
         &mut self,
         plan: &MethodPlan,
-        attempt: Pin<&mut Self::Attempt>,
+        attempt: Option<Pin<&mut Self::Attempt>>,
         current: &mut Current<'_>,
     ) -> AttemptResult {
+        let Some(attempt) = attempt else {
+            return self.timed_out(plan, Seen::Nothing, current).with_delivery(Delivery::NotSent);
+        };
         let seen = match attempt.project() {
             AttemptProj::Ready { .. } => {
                 // A place in the service's queue must not be held through a delay.
@@ -322,12 +320,6 @@ fn count(number: u32) -> HeaderValue {
     const SMALL: [&str; 8] = ["0", "1", "2", "3", "4", "5", "6", "7"];
     let small = usize::try_from(number).ok().and_then(|number| SMALL.get(number));
     small.map_or_else(|| HeaderValue::from(number), |digit| HeaderValue::from_static(digit))
-}
-
-/// Whether an attempt is over as it begins: gax-java's rules cut its timeout to whole milliseconds.
-#[inline]
-fn has_none(time: Option<Duration>) -> bool {
-    time == Some(Duration::ZERO)
 }
 
 /// The `grpc-timeout` of an attempt.

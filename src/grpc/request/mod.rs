@@ -3,9 +3,11 @@
 mod buffer;
 mod captured;
 mod inspection;
+mod previous_attempts;
 mod replayable;
 
 pub(crate) use buffer::{Read, RequestBuffer};
 pub(crate) use captured::CapturedRequest;
 pub(crate) use inspection::Inspection;
-pub(crate) use replayable::{PREVIOUS_ATTEMPTS, ReplayableRequest, grpc_request, path_of, shrink, too_large};
+pub(crate) use previous_attempts::{PREVIOUS_ATTEMPTS, previous_attempts};
+pub(crate) use replayable::{ReplayableRequest, grpc_request, path_of, shrink, too_large};

@@ -17,9 +17,6 @@ use tonic::body::Body;
 pub(crate) const TRAILERS: HeaderValue = HeaderValue::from_static("trailers");
 pub(crate) const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
 
-/// gRFC A6: how many attempts came before.
-pub(crate) const PREVIOUS_ATTEMPTS: HeaderName = HeaderName::from_static("grpc-previous-rpc-attempts");
-
 /// The request of one operation. Each attempt is written whole, from what was buffered of it.
 pub(crate) trait ReplayableRequest {
     /// The method's path, as reports name it.

@@ -11,7 +11,9 @@ use crate::operation::{
     Current, Jitter, Name, Note, ObservedTransport, Observers, Protocol, Timer, add_headers, until,
 };
 use crate::transport::retry_after_in;
-use gax_retry::{AttemptKind, AttemptResult, HttpFailure, ServerDelay, StartedAttempt, retry_info_in_json};
+use gax_retry::{
+    AttemptKind, AttemptResult, Delivery, HttpFailure, ServerDelay, StartedAttempt, retry_info_in_json,
+};
 use http::StatusCode;
 use http_body::Body;
 use pin_project_lite::pin_project;
@@ -237,9 +239,12 @@ where
     fn expire(
         &mut self,
         plan: &HttpPlan,
-        attempt: Pin<&mut Self::Attempt>,
+        attempt: Option<Pin<&mut Self::Attempt>>,
         current: &mut Current<'_>,
     ) -> AttemptResult {
+        let Some(attempt) = attempt else {
+            return self.timed_out(plan, current).with_delivery(Delivery::NotSent);
+        };
         match attempt.project_replace(HttpAttempt::Done) {
             AttemptOwned::Ready => {
                 // A place in the service's queue must not be held through a delay.

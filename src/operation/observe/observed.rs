@@ -196,6 +196,7 @@ impl Observed {
     pub(crate) fn failed(mut self: Box<Self>, stop: Stop) {
         let code = match self.last {
             _ if stop.is_at_deadline() => Code::DeadlineExceeded,
+            _ if stop.reason() == StopReason::Cancelled => Code::Cancelled,
             Some(code) => code,
             // There was no time for an attempt, or no request.
             None if stop.reason() == StopReason::InvalidOptions => Code::InvalidArgument,
@@ -204,7 +205,10 @@ impl Observed {
         };
         self.tally.not_attempted = stop.not_attempted();
         let summary = self.close(code, Some(stop.reason()));
-        self.each(|observer, info| observer.operation_failed(info, &summary));
+        self.each(|observer, info| match stop.reason() {
+            StopReason::Cancelled => observer.operation_cancelled(info, &summary),
+            _ => observer.operation_failed(info, &summary),
+        });
     }
 
     fn close(&mut self, code: Code, stop_reason: Option<StopReason>) -> OperationSummary {

@@ -174,7 +174,7 @@ impl Protocol for Fake {
         }
     }
 
-    fn expire(&mut self, _: &Plan, _: Pin<&mut Attempt>, _: &mut Current<'_>) -> AttemptResult {
+    fn expire(&mut self, _: &Plan, _: Option<Pin<&mut Attempt>>, _: &mut Current<'_>) -> AttemptResult {
         AttemptResult::failed(Code::DeadlineExceeded)
     }
 

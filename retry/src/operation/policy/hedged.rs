@@ -62,6 +62,9 @@ impl Policy {
 
     /// How many attempts hedging makes.
     pub(in crate::operation) fn most_hedged(&self) -> u32 {
+        if self.is_inside_retry() {
+            return 1;
+        }
         let most = self.hedging.map_or(0, |hedging| hedging.max_attempts());
         self.attempts_cap().map_or(most, |cap| most.min(cap))
     }

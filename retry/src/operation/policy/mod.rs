@@ -1,6 +1,7 @@
 //! What the operations of one RPC have in common.
 
 mod hedged;
+mod nested;
 mod overrides;
 
 use super::hedging::Hedging;
@@ -15,6 +16,7 @@ use crate::{
     AttemptKind, BackoffStrategy, Code, CodeSet, Compatibility, IntoCodes, ParseCodeError, RetryBudget,
     RetrySettings, ServerDelay, SettingsError, SettingsProblem, StartedAttempt, StopReason,
 };
+use nested::Nested;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,6 +51,7 @@ pub struct Policy {
     pub(super) budget: Option<RetryBudget>,
     pub(super) commits_at: CommitPoint,
     heeds: Heeds,
+    nested: Nested,
     /// The longest that a server may ask for where no total bounds the operation.
     pub(super) max_server_delay: Duration,
     /// What the rules were made of, for calls that change single fields; `None`: of no settings.
@@ -145,6 +148,7 @@ impl Policy {
             budget: None,
             commits_at,
             heeds,
+            nested: Nested::Allowed,
             max_server_delay,
             settings: None,
             is_spent: false,

@@ -211,3 +211,43 @@ fn a_policy_permits_what_the_first_gates_let_pass() {
         assert_eq!(policy.permits(result), expected, "{result:?}");
     }
 }
+
+#[test]
+fn the_server_s_never_comes_before_retries_inside_retries() {
+    let policy = limited().with_nested_retries(false).inside_retry();
+    assert_eq!(after(&policy, unavailable().with_server_delay(ServerDelay::Never)), "50 stop of 1 PUSHBACK");
+    assert_eq!(after(&policy, unavailable()), "50 stop of 1 NESTED_RETRY");
+}
+
+/// The budget is drained all the same: the server has failed.
+#[test]
+fn retries_inside_retries_are_refused_before_they_are_throttled() {
+    let bucket = Bucket::new();
+    let policy = limited().with_budget(bucket.0.clone()).with_nested_retries(false).inside_retry();
+    assert_eq!(after(&policy, unavailable()), "50 stop of 1 NESTED_RETRY");
+    assert_eq!(bucket.drained(), 1);
+}
+
+#[test]
+fn retries_inside_retries_are_made_unless_they_are_refused() {
+    for compatibility in [Compatibility::Documented, Compatibility::GaxJava, Compatibility::Grpc] {
+        let policy = policy(settings().max_attempts(3), compatibility);
+        let next = after(&policy, unavailable());
+        assert_eq!(after(&policy.clone().inside_retry(), unavailable()), next, "{compatibility:?}");
+        let refusing = policy.with_nested_retries(false);
+        assert_eq!(after(&refusing, unavailable()), next, "{compatibility:?}");
+        let inside = refusing.inside_retry();
+        assert_eq!(after(&inside, unavailable()), "50 stop of 1 NESTED_RETRY", "{compatibility:?}");
+        assert_eq!(after(&inside.with_nested_retries(true), unavailable()), next, "{compatibility:?}");
+    }
+}
+
+/// No server has seen it: that is no load.
+#[test]
+fn a_lost_request_is_sent_again_inside_a_retry() {
+    let policy = limited().with_nested_retries(false).inside_retry();
+    let mut operation = ByHand::begin(&policy);
+    operation.send();
+    let lost = unavailable().with_delivery(Delivery::NotSent).with_resend(crate::Resend::Lost);
+    assert_eq!(operation.at(50 * MS).ends(lost).until(50 * MS), ["50 resend 1"]);
+}

@@ -333,3 +333,10 @@ fn time_beyond_all_clocks_ends_hedging() {
     assert_eq!(operation.at(Duration::MAX).now(), NONE);
     assert_eq!(operation.wake_at(), None);
 }
+
+#[test]
+fn inside_a_retry_nothing_is_hedged() {
+    let mut operation = ByHand::begin(&hedged(base()).with_nested_retries(false).inside_retry());
+    assert_eq!(operation.until(LONG), ["0 send 1"]);
+    assert_eq!(operation.ended(1, unavailable()).until(LONG), ["100000 stop of 1 NESTED_RETRY"]);
+}

@@ -1,22 +1,24 @@
-//! A server's inbound deadline, passed to the calls that its handlers make.
+//! The layer, its service, and the future of a request.
 
+use super::DeadlineBody;
 use crate::grpc::methods::timeout;
-use crate::operation::serve_within;
+use crate::grpc::request::previous_attempts;
+use crate::operation::{Inbound, Serving};
 use http::{Request, Response};
 use pin_project_lite::pin_project;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use tokio::task::futures::TaskLocalFuture;
-use tokio::time::Instant;
 use tower_layer::Layer;
 use tower_service::Service;
 
-/// Makes the deadline of every request that a server takes bound the calls that its handler makes.
+/// Makes the deadline of every request that a server takes bound what its handler does.
 ///
 /// Without it, a handler goes on calling other services after its own caller has given up. Put it around a
-/// tonic server; every operation that starts inside the handler's task then has no more time than the
-/// request's `grpc-timeout` leaves. Tasks that the handler spawns are not bounded.
+/// tonic server, or any other service of HTTP requests; every operation that starts inside the handler's task, over gRPC or
+/// HTTP or of a closure, then has no more time than the request's `grpc-timeout` leaves. For tasks and threads that
+/// the handler starts there is a handle, [`Inbound`](crate::deadline::Inbound).
 ///
 /// # Examples
 ///
@@ -62,7 +64,7 @@ impl<S, B, R> Service<Request<B>> for DeadlineService<S>
 where
     S: Service<Request<B>, Response = Response<R>>,
 {
-    type Response = Response<R>;
+    type Response = Response<DeadlineBody<R>>;
     type Error = S::Error;
     type Future = DeadlineFuture<S::Future>;
 
@@ -71,8 +73,10 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let timeout = timeout::from_headers(request.headers());
-        DeadlineFuture { inner: serve_within(timeout, self.inner.call(request)) }
+        let headers = request.headers();
+        let serving = Serving::begin(timeout::from_headers(headers), previous_attempts(headers));
+        let handler = serving.inbound().enter(|| self.inner.call(request));
+        DeadlineFuture { handler: serving.serve(handler), serving: Some(serving) }
     }
 }
 
@@ -80,8 +84,10 @@ pin_project! {
     /// The future of [`DeadlineService`].
     #[must_use = "futures do nothing unless polled"]
     pub struct DeadlineFuture<F> {
+        // It is dropped first: what is done for the request stops before what waits for it.
+        serving: Option<Serving>,
         #[pin]
-        inner: TaskLocalFuture<Option<Instant>, F>,
+        handler: TaskLocalFuture<Inbound, F>,
     }
 }
 
@@ -91,10 +97,18 @@ impl<F> std::fmt::Debug for DeadlineFuture<F> {
     }
 }
 
-impl<F: Future> Future for DeadlineFuture<F> {
-    type Output = F::Output;
+impl<F, R, E> Future for DeadlineFuture<F>
+where
+    F: Future<Output = Result<Response<R>, E>>,
+{
+    type Output = Result<Response<DeadlineBody<R>>, E>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.project().inner.poll(cx)
+        let this = self.project();
+        let result = ready!(this.handler.poll(cx));
+        let Some(serving) = this.serving.take() else {
+            return Poll::Pending;
+        };
+        Poll::Ready(result.map(|response| response.map(|body| DeadlineBody::new(serving, body))))
     }
 }

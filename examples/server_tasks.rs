@@ -1,0 +1,102 @@
+//! What a server's handler hands to other tasks and threads: it ends with the request.
+//!
+//! The handler starts a task, which asks another server, and a thread, which waits before it tries something again. Its
+//! caller goes away after a moment, and neither goes on.
+//!
+//! ```text
+//! cargo run --example server_tasks
+//! ```
+
+mod library;
+
+use library::v1::library_service_server::{LibraryService, LibraryServiceServer};
+use library::v1::{Book, CreateBookRequest, GetBookRequest, LibraryServiceClient};
+use library::v1::{ListBooksRequest, ListBooksResponse};
+use std::error::Error;
+use std::net::Ipv4Addr;
+use std::sync::Mutex;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tonic::transport::server::TcpIncoming;
+use tonic::transport::{Channel, Server};
+use tonic::{Request, Response, Status};
+use tonic_gax::deadline::{Ended, Inbound};
+use tonic_gax::{Code, DeadlineLayer, RetryError, RetrySettings, Retryer};
+
+/// The ends of what a handler started.
+struct Started {
+    task: JoinHandle<Result<(), Ended>>,
+    thread: JoinHandle<Option<RetryError<Status>>>,
+}
+
+/// A library that looks in several places at once.
+struct Branch {
+    main: LibraryServiceClient<Channel>,
+    started: Mutex<Option<oneshot::Sender<Started>>>,
+}
+
+#[tonic::async_trait]
+impl LibraryService for Branch {
+    async fn get_book(&self, request: Request<GetBookRequest>) -> Result<Response<Book>, Status> {
+        let inbound = Inbound::current();
+        let main = self.main.clone();
+        let request = request.into_inner();
+
+        // Dropped with the request, wherever it is. Its calls have no more time than the request.
+        let task = tokio::spawn(inbound.clone().scope(async move {
+            let result = main.get_book(request).await;
+            println!("the task got {result:?}");
+        }));
+
+        // Nothing can stop a thread, but it stops waiting, and there is no other attempt.
+        let thread = tokio::task::spawn_blocking(move || {
+            let settings =
+                RetrySettings::builder().initial_retry_delay(Duration::from_secs(600)).max_attempts(2);
+            let retryer = Retryer::new(&settings.build().ok()?, [Code::Unavailable]).named("catalogue");
+            let closed = |_| Err::<(), _>(Status::unavailable("closed for lunch"));
+            inbound.enter(|| retryer.run_blocking(closed)).err()
+        });
+
+        if let Some(started) = self.started.lock().ok().and_then(|mut started| started.take()) {
+            // Nobody may be interested any more.
+            started.send(Started { task, thread }).ok();
+        }
+        std::future::pending().await
+    }
+
+    async fn list_books(&self, _: Request<ListBooksRequest>) -> Result<Response<ListBooksResponse>, Status> {
+        Err(Status::unimplemented("a branch has no lists"))
+    }
+
+    async fn create_book(&self, _: Request<CreateBookRequest>) -> Result<Response<Book>, Status> {
+        Err(Status::unimplemented("books are added at the main library"))
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
+    let main = library::serve(u32::MAX).await?; // refuses every call
+    let (sender, started) = oneshot::channel();
+    let branch =
+        Branch { main: LibraryServiceClient::connect(main).await?, started: Mutex::new(Some(sender)) };
+
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let url = format!("http://{}", listener.local_addr()?);
+    let server = Server::builder().layer(DeadlineLayer::new()).add_service(LibraryServiceServer::new(branch));
+    tokio::spawn(server.serve_with_incoming(TcpIncoming::from(listener)));
+
+    let client = LibraryServiceClient::connect(url).await?;
+    let request = GetBookRequest { name: "shelves/1/books/1".to_owned() };
+    let call = tokio::time::timeout(Duration::from_millis(200), client.get_book(request));
+    assert!(call.await.is_err(), "the caller goes away");
+
+    let Started { task, thread } = started.await?;
+    let ended = task.await?.err().ok_or("the task was not stopped")?;
+    println!("the task: {ended}");
+    let error = thread.await?.ok_or("the thread succeeded")?;
+    println!("the thread: {error}");
+    assert_eq!(error.report().attempt_count(), 1);
+    Ok(())
+}

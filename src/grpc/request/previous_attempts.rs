@@ -1,0 +1,32 @@
+//! The header that says how often a request was sent before.
+
+use crate::grpc::status::received;
+use http::{HeaderMap, HeaderName};
+
+/// gRFC A6: how many attempts came before.
+pub(crate) const PREVIOUS_ATTEMPTS: HeaderName = HeaderName::from_static("grpc-previous-rpc-attempts");
+
+/// How many attempts came before a request that was received: none, where the header is missing or no number.
+pub(crate) fn previous_attempts(headers: &HeaderMap) -> u32 {
+    let value = received::value(headers, &PREVIOUS_ATTEMPTS).and_then(|value| value.to_str().ok());
+    value.and_then(|number| number.parse().ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    #[test]
+    fn what_is_no_number_is_no_attempt() {
+        let read = |value: &[u8]| {
+            let value = HeaderValue::from_bytes(value).unwrap();
+            previous_attempts(&HeaderMap::from_iter([(PREVIOUS_ATTEMPTS, value)]))
+        };
+        assert_eq!((read(b"0"), read(b"1"), read(b"4294967295")), (0, 1, u32::MAX));
+        for wrong in [&b""[..], b"-1", b"1.5", b"one", b"4294967296", b"\xff", b"1, 2"] {
+            assert_eq!(read(wrong), 0, "{wrong:?}");
+        }
+        assert_eq!(previous_attempts(&HeaderMap::new()), 0);
+    }
+}

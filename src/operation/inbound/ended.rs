@@ -1,0 +1,37 @@
+//! What becomes of work that nobody waits for any more.
+
+use std::fmt;
+
+/// The request that the work was done for has ended, so that the work was stopped.
+///
+/// As a [`tonic::Status`] it is `CANCELLED`.
+///
+/// # Examples
+///
+/// ```
+/// use tonic_gax::deadline::Inbound;
+///
+/// # async fn handler() -> Result<(), tonic::Status> {
+/// let lookup = tokio::spawn(Inbound::current().scope(async { "found" }));
+/// let found = lookup.await.map_err(|error| tonic::Status::internal(error.to_string()))??;
+/// # assert_eq!(found, "found");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Ended;
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the request that this was done for has ended")
+    }
+}
+
+impl std::error::Error for Ended {}
+
+impl From<Ended> for tonic::Status {
+    fn from(ended: Ended) -> Self {
+        Self::cancelled(ended.to_string())
+    }
+}

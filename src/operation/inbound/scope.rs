@@ -1,0 +1,82 @@
+//! Work that is dropped with the request that it is done for.
+
+use super::{Ended, Inbound};
+use pin_project_lite::pin_project;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::task::futures::TaskLocalFuture;
+use tokio_util::sync::WaitForCancellationFutureOwned;
+
+pin_project! {
+    /// A future that runs for a request and is dropped when that has ended; made by [`Inbound::scope`].
+    ///
+    /// # Cancel safety
+    ///
+    /// To drop it drops what it runs.
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Scope<F> {
+        inbound: Inbound,
+        // `None` once it has ended.
+        #[pin]
+        work: Option<TaskLocalFuture<Inbound, F>>,
+        // Made when the work has to wait for the first time.
+        #[pin]
+        end: Option<WaitForCancellationFutureOwned>,
+    }
+}
+
+impl Inbound {
+    /// Runs a future for the request, in any task: to be spawned, as a rule.
+    ///
+    /// # Errors
+    ///
+    /// The future resolves to [`Ended`] if the request ends first; what it ran is dropped by then.
+    ///
+    /// # Cancel safety
+    ///
+    /// To drop it drops what it runs.
+    ///
+    /// # Examples
+    ///
+    /// See [`Inbound`].
+    pub fn scope<F: Future>(self, work: F) -> Scope<F> {
+        Scope { work: Some(self.clone().around(work)), inbound: self, end: None }
+    }
+}
+
+impl<F: Future> Future for Scope<F> {
+    type Output = Result<F::Output, Ended>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut this = self.project();
+        let Some(work) = this.work.as_mut().as_pin_mut() else {
+            return Poll::Pending;
+        };
+        if this.inbound.is_ended() {
+            this.work.set(None);
+            return Poll::Ready(Err(Ended));
+        }
+        if let Poll::Ready(output) = work.poll(cx) {
+            this.work.set(None);
+            return Poll::Ready(Ok(output));
+        }
+        if this.end.is_none() {
+            this.end.set(this.inbound.end());
+        }
+        match this.end.as_pin_mut().map(|end| end.poll(cx)) {
+            Some(Poll::Ready(())) => {
+                this.work.set(None);
+                Poll::Ready(Err(Ended))
+            }
+            Some(Poll::Pending) | None => Poll::Pending,
+        }
+    }
+}
+
+impl<F> fmt::Debug for Scope<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").field("inbound", &self.inbound).finish_non_exhaustive()
+    }
+}
