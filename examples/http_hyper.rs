@@ -1,6 +1,6 @@
 //! Retries under a hyper client, or any other HTTP client that is a tower service.
 //!
-//! The preset decides how long to wait, when to stop and which requests are safe to send twice; here those of the
+//! The preset decides how long to wait, when to stop and which requests are safe to retry; here those of the
 //! Cloud Storage JSON API.
 //!
 //! ```text

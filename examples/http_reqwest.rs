@@ -1,4 +1,4 @@
-//! Retries under a reqwest client, with retry settings of one's own.
+//! Retries under a reqwest client, with settings of your own.
 //!
 //! ```text
 //! cargo run --example http_reqwest --features reqwest

@@ -1,4 +1,4 @@
-//! A test of one's own code: a fake server in the same process, and a clock that jumps.
+//! A test of your own code: a fake server in the same process, and a clock that jumps.
 //!
 //! tonic's server type is a tower service, so a client or a layer takes it where it takes a channel: no port, no
 //! connection. With tokio's clock paused a retry's delay passes at once, and every time is exact.

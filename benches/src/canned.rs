@@ -18,7 +18,7 @@ const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
 const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 const GRPC_MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
 
-/// Reads each request to its end and replies it from memory.
+/// Reads each request to its end and replies from memory.
 #[derive(Debug, Clone)]
 pub struct Canned {
     reply: Bytes,

@@ -72,7 +72,7 @@ impl GitPath {
         let taken = |stream: Option<_>| stream.ok_or_else(|| self.unreadable("git has no output"));
         let printed = read_stream(taken(child.stdout.take())?);
         if printed.is_err() {
-            // It may go on writing for ever.
+            // git may have more to write than is read.
             let _gone = child.kill();
         }
         let ended = child.wait_with_output().map_err(|error| self.unreadable(&error.to_string()))?;

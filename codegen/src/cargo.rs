@@ -17,6 +17,6 @@ pub(crate) fn warn(findings: &[Finding]) {
 
 fn tell(mut lines: impl Iterator<Item = String>) {
     let mut stdout = stdout().lock();
-    // A cargo that does not listen is no reason to fail.
+    // If cargo has closed its end, there is no reason to fail.
     lines.try_for_each(|line| writeln!(stdout, "cargo::{line}")).unwrap_or_default();
 }

@@ -6,7 +6,7 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What [`Builder::generate`](crate::Builder::generate) makes: files, and what is worth saying.
+/// What [`Builder::generate`](crate::Builder::generate) makes: files, and findings.
 #[derive(Debug, Clone)]
 pub struct Generated {
     pub(crate) files: Vec<GeneratedFile>,
@@ -22,7 +22,7 @@ impl Generated {
         &self.files
     }
 
-    /// What is worth saying about the retry tables: names that no proto has, values without effect.
+    /// Findings about the retry tables: names that no proto has, values without effect.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
@@ -75,7 +75,7 @@ impl GeneratedFile {
 }
 
 pub(crate) fn write_if_changed(path: &Path, content: &[u8]) -> io::Result<()> {
-    // What has another length, or none, needs no reading.
+    // A file of another length, or none, need not be read.
     let length = fs::metadata(path).ok().filter(Metadata::is_file).map(|metadata| metadata.len());
     let is_same = length == Some(content.len() as u64) && fs::read(path).is_ok_and(|old| old == content);
     if is_same { Ok(()) } else { fs::write(path, content) }

@@ -30,7 +30,7 @@ impl TableSource {
             TableSource::Text { name, text } => (name.as_str().into(), text.as_slice()),
         };
         read(&name, content).map_err(|error| {
-            // Places in the text don't count a byte order mark.
+            // Places in the text are counted without a byte order mark.
             let text = std::str::from_utf8(content).ok().map(|text| text.trim_start_matches('\u{feff}'));
             Error::table(error, &name, text)
         })

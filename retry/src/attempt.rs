@@ -36,7 +36,7 @@ impl Attempt {
         self.number
     }
 
-    /// The wait before it, as drawn; zero for the first.
+    /// The actual wait before it; zero for the first.
     #[must_use]
     pub fn delay(&self) -> Duration {
         self.delay

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-/// When gathered requests are sent, and how many may be waiting, as GAPIC YAML says it under `batching`.
+/// When batched requests are sent, and how many may be waiting, as GAPIC YAML says under `batching`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchingSettings {
     pub(crate) element_count_threshold: u64,

@@ -1,11 +1,11 @@
-//! Which library's arithmetic a schedule follows.
+//! Which library's rules turn settings into attempts.
 
 use std::fmt;
 use std::str::FromStr;
 
 /// Which client's rules turn settings into attempts.
 ///
-/// It is a property of the schedule, not of the settings: the same table can be run either way.
+/// It belongs to the client or layer, not to the settings: the same table can be run by any of them.
 ///
 /// # Examples
 ///
@@ -59,7 +59,7 @@ impl FromStr for Compatibility {
     }
 }
 
-/// A text that names no [`Compatibility`].
+/// A text that isn't the name of a [`Compatibility`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a compatibility (documented, gax-java or grpc)")]
 pub struct ParseCompatibilityError {

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// A source of uniformly distributed 64-bit numbers, passed to whatever draws jitter.
 ///
 /// Implement it to steer the jitter of a test. [`SeededJitter`] repeats itself for a seed; `ThreadJitter` (feature
-/// `sys-rng`, on by default) serves everything else.
+/// `sys-rng`, on by default) is for everything else.
 pub trait JitterSource {
     /// The next number of the sequence.
     fn next_u64(&mut self) -> u64;
@@ -190,7 +190,7 @@ pub(crate) fn jittered(delay: u64, source: &mut impl JitterSource) -> u64 {
     uniform(low, delay, source)
 }
 
-/// The jittered wait for a delay, as other engines than the schedule draw it.
+/// The jittered wait for a delay, for code that doesn't run an operation.
 #[must_use]
 pub fn jittered_delay(delay: Duration, source: &mut impl JitterSource) -> Duration {
     Duration::from_nanos(jittered(crate::nanos::nanos(delay), source))

@@ -1,4 +1,4 @@
-//! Integer nanoseconds: what all arithmetic of schedules is done in.
+//! Integer nanoseconds, in which all times are computed.
 
 use std::time::Duration;
 

@@ -123,7 +123,7 @@ pub fn code_problem(rpc: &'static str, error: &ParseCodeError) -> SettingsProble
     SettingsProblem::of_code(error).of_rpc(rpc)
 }
 
-/// How requests are gathered, from all its fields.
+/// How requests are batched, from all its fields.
 #[must_use]
 pub const fn batching_settings(
     element_count_threshold: u64,

@@ -48,7 +48,7 @@ impl StartedAttempt {
         self.kind
     }
 
-    /// The wait before it, as drawn; zero for the first.
+    /// The actual wait before it; zero for the first.
     #[inline]
     #[must_use]
     pub fn delay(self) -> Duration {

@@ -108,7 +108,7 @@ impl Codec {
         let mut grpc = self.tonic(taken.clone());
         {
             let call = pin!(grpc.unary::<M, (), _>(request, path, ProstCodec::<M, ()>::default()));
-            // The service takes the request and never responds.
+            // The service accepts the request and never responds.
             if let Poll::Ready(Err(status)) = call.poll(&mut Context::from_waker(Waker::noop())) {
                 return Err(status);
             }
@@ -162,7 +162,7 @@ fn frame<E>(length: usize, write: impl FnOnce(&mut BytesMut) -> Result<(), E>) -
         write(&mut buffer)?;
         return Ok(buffer.freeze());
     }
-    // Taken, not borrowed: what encodes a message is not ours, and may send another one.
+    // Taken, not borrowed: encoding is user code, and may itself encode another message.
     let mut page = PAGE.take();
     if page.capacity() < length {
         page.reserve(length.max(PAGE_LENGTH));
@@ -177,7 +177,7 @@ fn frame<E>(length: usize, write: impl FnOnce(&mut BytesMut) -> Result<(), E>) -
 pub(crate) fn metadata(mut headers: http::HeaderMap, tail: Remainder) -> MetadataMap {
     const OK: http::HeaderValue = http::HeaderValue::from_static("0");
     match tail {
-        // The usual case, and quicker than to move one map into the other: nothing but the status, which is OK.
+        // The usual case: only the status, OK. Setting it is quicker than merging the maps.
         Remainder::Trailers(trailers) if trailers.len() == 1 => {
             headers.insert(Status::GRPC_STATUS, OK);
         }

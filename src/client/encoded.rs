@@ -125,7 +125,7 @@ fn metadata(metadata: HeaderMap, counts_attempts: bool) -> Vec<(HeaderName, Head
     let mut others: Vec<(HeaderName, HeaderValue)> = Vec::with_capacity(metadata.len());
     let mut is_reserved = false;
     for (name, value) in metadata {
-        // Of several values of a name only the first comes with the name.
+        // If a name has several values, the iterator yields it with the first one only.
         let name = match name {
             Some(name) => {
                 is_reserved = RESERVED.contains(&name) || (counts_attempts && name == PREVIOUS_ATTEMPTS);

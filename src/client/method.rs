@@ -45,7 +45,7 @@ impl Method {
     /// Changes how messages are written and read.
     pub(super) fn set_codec(&mut self, change: impl FnOnce(&mut Codec)) {
         change(&mut self.codec);
-        // A response that does not fit into the longest message is no use whole.
+        // A longer response could not be decoded anyway.
         Arc::make_mut(&mut self.plan).limits.max_response_buffer = self.codec.longest_response();
     }
 }

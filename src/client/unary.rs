@@ -127,7 +127,7 @@ fn decoded<M: Message + Default + Send + Sync + 'static>(
             None => frames = FrameBuffer::from(bytes),
         }
     }
-    // What goes on is too long, whatever it is.
+    // A body that is still open is longer than allowed: tonic reports that, whatever follows.
     let remainder = if matches!(remainder, Remainder::Open(_)) { Remainder::End } else { remainder };
     let body = Body::new(ResponseBody::new(frames, remainder));
     codec.decode_by_tonic(http::Response::from_parts(parts, body))

@@ -14,7 +14,7 @@ use gax_retry::RetrySettings;
 ///
 /// # Cancel safety
 ///
-/// To drop the future drops the running attempt, or ends the wait; no further attempt is made.
+/// Dropping the future drops the running attempt, or ends the wait; no further attempt is made.
 ///
 /// # Examples
 ///

@@ -6,7 +6,7 @@ use gax_retry::{Code, CodeSet};
 ///
 /// Codes fit errors that have one ([`ErrorCode`]); a predicate `Fn(&E) -> bool` fits any error.
 pub trait Retryable<E> {
-    /// The code that the attempt ends with, by which the schedule decides and which the report shows.
+    /// The code that the attempt ends with, by which the operation decides and which the report shows.
     fn code(&self, error: &E) -> Code;
 
     /// The codes that are retried.

@@ -82,13 +82,13 @@ enum Basis {
 }
 
 impl<R> Retryer<R> {
-    /// Operations by these settings, that retry these errors.
+    /// Makes a retryer that runs operations by these settings and retries these errors.
     #[must_use]
     pub fn new(settings: &RetrySettings, retryable: R) -> Self {
         Self::of(Basis::Settings(settings.clone(), Compatibility::default()), retryable)
     }
 
-    /// Operations that wait and give up by a strategy, as another tool or library does (a preset has one).
+    /// Makes a retryer that waits and gives up by a strategy, as another tool or library does. Presets have one.
     ///
     /// # Examples
     ///
@@ -116,7 +116,7 @@ impl<R> Retryer<R> {
         Self::with_policy(Policy::from_strategy(strategy, CodeSet::EMPTY), retryable)
     }
 
-    /// Operations by a policy. Which codes are retried is up to `retryable`, not to the policy.
+    /// Makes a retryer that follows a policy. Which codes are retried is decided by `retryable`, not by the policy.
     #[must_use]
     pub fn with_policy(policy: Policy, retryable: R) -> Self {
         Self::of(Basis::Policy(Box::new(policy)), retryable)
@@ -136,7 +136,7 @@ impl<R> Retryer<R> {
         }
     }
 
-    /// Tells this observer of every operation; several are told in the order in which they were installed.
+    /// Installs an observer, which is told about every operation. Several are told in the order of installation.
     ///
     /// # Examples
     ///
@@ -148,7 +148,7 @@ impl<R> Retryer<R> {
         self
     }
 
-    /// Calls the closure whenever an attempt failed and another one follows: for a line in the log.
+    /// Calls the closure whenever an attempt has failed and another one follows, for a line in the log.
     ///
     /// # Examples
     ///
@@ -167,7 +167,7 @@ impl<R> Retryer<R> {
         self
     }
 
-    /// The operations' name in reports and errors; "closure" unless set.
+    /// Names the operations in reports and errors. Default: "closure".
     #[must_use]
     pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.name = name.into();
@@ -184,7 +184,7 @@ impl<R> Retryer<R> {
         self
     }
 
-    /// Every wait is the whole delay, whatever the settings say of jitter: for tests whose times are exact.
+    /// Turns jitter off, whatever the settings say: every wait is the whole delay. For tests with exact times.
     #[must_use]
     pub fn without_jitter(mut self) -> Self {
         self.seeds = JitterSeeds::Off;
@@ -219,8 +219,8 @@ impl<R> Retryer<R> {
         self
     }
 
-    /// What retries of all operations draw on, together: see [`RetryBudget`]. Clones of the retryer share it. Unset: there
-    /// is no budget, or a policy's own.
+    /// The budget that the retries of all operations share: see [`RetryBudget`]. Clones of the retryer share it.
+    /// Unset: there is no budget, or a policy's own.
     ///
     /// # Examples
     ///
@@ -265,7 +265,7 @@ impl<R> Retryer<R> {
         self
     }
 
-    /// Draws the jitter of the n-th operation from the sequence of this seed plus n.
+    /// Makes waits repeatable: the jitter of the n-th operation is drawn from the sequence of this seed plus n.
     #[must_use]
     pub fn jitter_seed(mut self, seed: u64) -> Self {
         self.seeds = JitterSeeds::from(seed);
@@ -301,7 +301,8 @@ impl<R> Retryer<R> {
         Plan { policy, observers: self.shared.clone(), seeds: self.seeds.clone() }
     }
 
-    /// Runs an async closure, which is told its attempt: the number, when it started, its RPC timeout. See [`retry`](crate::retry).
+    /// Runs an async closure, which gets its attempt: the number, when it started, its RPC timeout. See
+    /// [`retry`](crate::retry).
     ///
     /// In a server's handler it has no more time than the request ([`DeadlineLayer`](crate::DeadlineLayer)): that of the
     /// task that polls it first.
@@ -312,7 +313,7 @@ impl<R> Retryer<R> {
     ///
     /// # Cancel safety
     ///
-    /// To drop the future drops the running attempt, or ends the wait; no further attempt is made.
+    /// Dropping the future drops the running attempt, or ends the wait; no further attempt is made.
     pub async fn run<T, E, F, Fut>(&self, attempt: F) -> Result<Retried<T>, RetryError<E>>
     where
         R: Retryable<E>,
@@ -333,7 +334,7 @@ impl<R> Retryer<R> {
         }
     }
 
-    /// Runs a blocking closure, which is told its attempt and has to keep to its RPC timeout. See
+    /// Runs a blocking closure, which gets its attempt and has to keep to its RPC timeout. See
     /// [`retry_blocking`](crate::retry_blocking).
     ///
     /// In a thread that works for a request of a server ([`Inbound::enter`](crate::deadline::Inbound::enter)) the operation

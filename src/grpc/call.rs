@@ -63,7 +63,7 @@ impl<A: ServiceHandle> Call<A> {
         let bound = shorter(timeout, time_left());
         let wants_report = options.and_then(|options| options.report).unwrap_or(plan.limits.reports);
         if options.is_some() {
-            // They are nobody else's.
+            // No other layer below may act on them.
             request.extensions_mut().remove::<CallOptions>();
         }
         if has_count {
@@ -78,7 +78,7 @@ impl<A: ServiceHandle> Call<A> {
             CapturedRequest::once(&request, Note::RequestIsAStream)
         } else {
             let mut buffer = RequestBuffer::of(std::mem::take(request.body_mut()), kind.is_some());
-            // A stock client's one message is there at once. What is not is asked for again when the call is polled.
+            // The single message of a stock client is there at once. If more is to come, it is read when the call is polled.
             match buffer.poll(plan.limits.max_replay_bytes, &mut Context::from_waker(Waker::noop())) {
                 Poll::Ready(Ok(Read::Whole)) => {
                     CapturedRequest::new(&request, compact, buffer.into_message())

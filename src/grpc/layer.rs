@@ -13,7 +13,7 @@ use tower_layer::Layer;
 
 /// Runs every call that a retry table knows as an operation, under any tonic client.
 ///
-/// Methods that the table does not know pass through untouched, unless the call's own
+/// Methods that the table doesn't have pass through untouched, unless the call's own
 /// [`CallOptions`](crate::CallOptions) have settings for them.
 ///
 /// # What is retried
@@ -95,10 +95,10 @@ impl RetryLayer {
         }
     }
 
-    /// Tells the layer from compiled descriptors (an encoded `FileDescriptorSet`, as tonic-build and protoc
-    /// write it) which methods are unary and which are streams.
+    /// Tells the layer which methods are unary and which are streams, by compiled descriptors (an encoded
+    /// `FileDescriptorSet`, as tonic-build and protoc write it).
     ///
-    /// What the layer does without them, see [What is retried](Self#what-is-retried).
+    /// For what the layer does without them, see [What is retried](Self#what-is-retried).
     ///
     /// # Errors
     ///
@@ -109,14 +109,15 @@ impl RetryLayer {
     }
 
     /// The services and methods that the table names and the descriptors don't have, each with its place in the table
-    /// and, where one is close, a suggestion: typos, as a rule. Without descriptors nobody knows, and there are none.
+    /// and, where one is close, a suggestion: typos, as a rule. Without descriptors there are none, since nobody
+    /// knows.
     #[must_use]
     pub fn unknown_methods(&self) -> Vec<Finding> {
         unknown_names(&self.table, &self.kinds)
     }
 
     /// Makes [`unknown_methods`](Self::unknown_methods) an error, if there are any. Call it after
-    /// [`with_descriptors`](Self::with_descriptors): what counts is the descriptors that the layer has by then.
+    /// [`with_descriptors`](Self::with_descriptors): only the descriptors that the layer has by then count.
     ///
     /// # Errors
     ///
@@ -126,8 +127,8 @@ impl RetryLayer {
         if unknown.is_empty() { Ok(self) } else { Err(UnknownMethodsError::new(unknown)) }
     }
 
-    /// Which client's rules turn settings into attempts. Unless this says otherwise, a table that was read in the
-    /// dialect [`Dialect::Grpc`] is run by [`Compatibility::Grpc`], and any other as documented.
+    /// Which client's rules turn settings into attempts. By default, a table that was read in the dialect
+    /// [`Dialect::Grpc`] is run by [`Compatibility::Grpc`], and any other as documented.
     #[must_use]
     pub fn compatibility(mut self, compatibility: Compatibility) -> Self {
         self.compatibility = Some(compatibility);
@@ -164,17 +165,17 @@ impl RetryLayer {
         self.changed()
     }
 
-    /// Whether the response of every call carries its [`OperationReport`](crate::OperationReport). Unless it does, a
-    /// response carries it where there is more to tell than that the first attempt succeeded, and where the
-    /// [call asks for it](crate::CallOptions::report).
+    /// Whether the response of every call carries its [`OperationReport`](crate::OperationReport). By default a
+    /// response carries it only if there is more to tell than that the first attempt succeeded, or if the [call asks
+    /// for it](crate::CallOptions::report).
     #[must_use]
     pub fn reports(mut self, reports: bool) -> Self {
         self.limits.reports = reports;
         self.changed()
     }
 
-    /// What retries of all methods draw on, together: see [`RetryBudget`]. Unless this says otherwise, a table's
-    /// `retryThrottling` is the budget, in the dialects that have it; `None` is no budget.
+    /// The budget that the retries of all methods share: see [`RetryBudget`]. By default, a table's `retryThrottling`
+    /// is the budget, in the dialects that have it; `None` is no budget.
     ///
     /// It is shared by all services that the layer and its clones make. gRPC has a budget for each server: make a layer for
     /// each, or give several layers clones of one budget.
@@ -197,9 +198,9 @@ impl RetryLayer {
     }
 
     /// Whether anything is retried. With `false` every call is one attempt, whatever its settings and
-    /// [`CallOptions`](crate::CallOptions) say, and nothing is hedged; deadlines and reports stay, and so do RPC timeouts
-    /// and the transparent retry of a request that provably was not sent. A switch for operations: to turn retries off
-    /// without another type of service, as `tower::util::option_layer` would make.
+    /// [`CallOptions`](crate::CallOptions) say, and nothing is hedged; deadlines and reports stay, and so do RPC
+    /// timeouts and the transparent retry of a request that provably was not sent. It turns retries off without
+    /// changing the type of the service, as `tower::util::option_layer` would.
     ///
     /// # Examples
     ///
@@ -217,8 +218,8 @@ impl RetryLayer {
         self.changed()
     }
 
-    /// Whether what servers ask for is heeded: `grpc-retry-pushback-ms`, `google.rpc.RetryInfo` and `Retry-After`. Unless
-    /// this says otherwise, [`Compatibility::Documented`] heeds all of them, [`Compatibility::Grpc`] the pushback, and
+    /// Whether what servers ask for is heeded: `grpc-retry-pushback-ms`, `google.rpc.RetryInfo` and `Retry-After`. By
+    /// default, [`Compatibility::Documented`] heeds all of them, [`Compatibility::Grpc`] the pushback, and
     /// [`Compatibility::GaxJava`] none.
     #[must_use]
     pub fn server_delays(mut self, heeded: bool) -> Self {
@@ -226,10 +227,10 @@ impl RetryLayer {
         self.changed()
     }
 
-    /// Whether attempts after the first carry the header `grpc-previous-rpc-attempts`, as gRFC A6 has it: how many came
-    /// before, "1", "2" and so on. Transparent retries don't count, hedges do. What a caller sets under that name is
-    /// taken away. Unless this says otherwise, it is sent but with [`Compatibility::GaxJava`], since gax-java sends no
-    /// such header.
+    /// Whether attempts after the first carry the header `grpc-previous-rpc-attempts`, as gRFC A6 has it: how many
+    /// came before, "1", "2" and so on. Transparent retries don't count, hedges do. What a caller sets under that
+    /// name is removed. By default it is sent, except with [`Compatibility::GaxJava`], since gax-java sends no such
+    /// header.
     #[must_use]
     pub fn previous_attempts_header(mut self, is_sent: bool) -> Self {
         self.limits.previous_attempts_header = Some(is_sent);
@@ -266,15 +267,15 @@ impl RetryLayer {
         self.changed()
     }
 
-    /// Tells this observer of every operation; several are told in the order in which they were installed. Default:
-    /// none, which costs nothing.
+    /// Installs an observer, which is told about every operation. Several are told in the order of installation.
+    /// Default: none, which costs nothing.
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn OperationObserver>) -> Self {
         self.observers.push(observer);
         self.changed()
     }
 
-    /// Calls the closure whenever an attempt failed and another one follows: for a line in the log.
+    /// Calls the closure whenever an attempt has failed and another one follows, for a line in the log.
     ///
     /// # Examples
     ///
@@ -292,7 +293,7 @@ impl RetryLayer {
         self.changed()
     }
 
-    /// Every wait is the whole delay, whatever the settings say of jitter: for tests whose times are exact.
+    /// Turns jitter off, whatever the settings say: every wait is the whole delay. For tests with exact times.
     #[must_use]
     pub fn without_jitter(mut self) -> Self {
         self.jitter = JitterSeeds::Off;

@@ -24,11 +24,11 @@ pin_project! {
 pin_project! {
     #[project = SendingProj]
     enum Sending<F> {
-        // The service is asked whether it takes the request.
+        // It waits until the service is ready.
         Ready { request: Option<Box<http::Request<Body>>> },
-        // The head of the response is awaited.
+        // The response's headers are awaited.
         Sent { #[pin] future: F },
-        // The service takes no request any more.
+        // The service has failed.
         Failed { error: Option<StdError> },
     }
 }
@@ -69,7 +69,7 @@ impl<A: ServiceHandle> Future for Passthrough<A> {
                 SendingProj::Sent { future } => {
                     return Poll::Ready(match ready!(future.poll(cx)) {
                         Ok(mut response) => {
-                            // What tonic would panic on.
+                            // Without what tonic would panic on.
                             received::sanitize(response.headers_mut());
                             let open = |body| ResponseBody::open(OpenBody::new(Body::new(body), None, false));
                             Ok(response.map(open))

@@ -20,8 +20,8 @@ use tower_service::Service;
 ///
 /// # Cancel safety
 ///
-/// To drop a call's future stops it at once: no attempt, wait or timer outlives it. The server sees the
-/// stream reset.
+/// Dropping a call's future stops it at once: no attempt, wait or timer outlives it. The server sees the stream
+/// reset.
 #[derive(Clone)]
 pub struct RetryService<S> {
     inner: S,

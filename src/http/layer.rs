@@ -137,21 +137,21 @@ impl HttpRetryLayer {
         }
     }
 
-    /// Which requests are safe to send twice.
+    /// Which requests are safe to retry.
     #[must_use]
     pub fn idempotency(mut self, table: IdempotencyTable) -> Self {
         self.table = Some(table);
         self.changed()
     }
 
-    /// How much of that table is heeded.
+    /// How far the idempotency table counts.
     #[must_use]
     pub fn strategy(mut self, strategy: IdempotencyStrategy) -> Self {
         self.strategy = Some(strategy);
         self.changed()
     }
 
-    /// Retries responses by their status, in place of their code.
+    /// Retries responses by their status instead of their code.
     #[must_use]
     pub fn retryable_statuses(mut self, statuses: impl Into<StatusSet>) -> Self {
         self.statuses = Some(statuses.into());
@@ -175,9 +175,9 @@ impl HttpRetryLayer {
         self.changed()
     }
 
-    /// What retries of all requests draw on, together: see [`RetryBudget`]. Unset: there is no budget. It is shared by all
-    /// services that the layer and its clones make, whichever server a request goes to; for a budget for each server, make
-    /// a layer for each.
+    /// The budget that the retries of all requests share: see [`RetryBudget`]. Unset: there is no budget. It is
+    /// shared by all services that the layer and its clones make, whichever server a request goes to; for a budget
+    /// for each server, make a layer for each.
     ///
     /// # Examples
     ///
@@ -193,7 +193,7 @@ impl HttpRetryLayer {
         self.changed()
     }
 
-    /// Hedges requests that are safe to send twice, by the [table](Self::idempotency) and the
+    /// Hedges requests that are safe to retry, by the [table](Self::idempotency) and the
     /// [strategy](Self::strategy), and that can be replayed: see [`Hedging`]. They are not retried then; other requests
     /// are, as they would be without this. An attempt's failure counts as its code: a `503` is `UNAVAILABLE`.
     ///
@@ -237,9 +237,9 @@ impl HttpRetryLayer {
         self.changed()
     }
 
-    /// The longest time that a response's body may bring nothing while somebody waits for it. A success that
-    /// is still buffered then counts as an attempt that timed out, and is retried by that; a body that
-    /// has been handed to the caller ends with an error.
+    /// The longest pause in a response's body while somebody waits for its next bytes. A success that is still
+    /// buffered then counts as an attempt that timed out, and is retried by that; a body that has been handed to the
+    /// caller ends with an error.
     ///
     /// This is the tool for large transfers, which take as long as they take while they move: a response that
     /// has been handed to the caller has no other clock. Time in which the caller does not read doesn't count. Zero is no
@@ -275,15 +275,15 @@ impl HttpRetryLayer {
         self.changed()
     }
 
-    /// Tells this observer of every operation; several are told in the order in which they were installed. Default:
-    /// none, which costs nothing.
+    /// Installs an observer, which is told about every operation. Several are told in the order of installation.
+    /// Default: none, which costs nothing.
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn OperationObserver>) -> Self {
         self.observers.push(observer);
         self.changed()
     }
 
-    /// Calls the closure whenever an attempt failed and another one follows: for a line in the log.
+    /// Calls the closure whenever an attempt has failed and another one follows, for a line in the log.
     ///
     /// # Examples
     ///
@@ -307,8 +307,8 @@ impl HttpRetryLayer {
         self.changed()
     }
 
-    /// Whether anything is retried; it is, unless switched off. Off, every operation has one attempt, whatever requests
-    /// bring along. Timeouts and reports stay, and a request that provably was not sent is still sent again.
+    /// Whether anything is retried. Default: yes. With `false` every operation is one attempt, whatever options a
+    /// request has. Timeouts and reports stay, and a request that provably was not sent is still sent again.
     #[must_use]
     pub fn retries_enabled(mut self, enabled: bool) -> Self {
         self.retries_enabled = enabled;
@@ -340,7 +340,7 @@ impl HttpRetryLayer {
         HttpRetryService::new(client, Arc::clone(self.shared.get_or_init(|| self.shared())))
     }
 
-    /// Every wait is the whole delay, whatever the settings say of jitter: for tests whose times are exact.
+    /// Turns jitter off, whatever the settings say: every wait is the whole delay. For tests with exact times.
     #[must_use]
     pub fn without_jitter(mut self) -> Self {
         self.jitter = JitterSeeds::Off;

@@ -57,7 +57,7 @@ impl HttpCallOptions {
         self
     }
 
-    /// The longest time that the response's body may bring nothing while somebody waits for it; see
+    /// The longest pause in the response's body while somebody waits for its next bytes; see
     /// [`HttpRetryLayer::body_idle_timeout`](crate::HttpRetryLayer::body_idle_timeout).
     pub fn body_idle_timeout(mut self, timeout: Duration) -> Self {
         (self.body_idle_timeout, self.lifts_idle_timeout) = (Some(timeout), false);

@@ -91,7 +91,7 @@ impl HttpPlan {
         self.statuses = Some(statuses);
     }
 
-    /// Hedges requests that are safe to send twice.
+    /// Hedges requests that are safe to retry.
     pub(crate) fn set_hedging(&mut self, hedging: Hedging) {
         let policy = self.policy.clone().with_hedging(hedging);
         self.hedged = Some(Arc::new(Self { policy, ..self.clone() }));

@@ -35,13 +35,13 @@ impl HttpReport {
         &self.classification
     }
 
-    /// How much of that table was heeded.
+    /// How far that table counted.
     #[must_use]
     pub fn strategy(&self) -> IdempotencyStrategy {
         self.strategy
     }
 
-    /// Whether the request may be sent more than once, by the table and the strategy.
+    /// Whether the request is safe to retry, by the table and the strategy.
     #[must_use]
     pub fn may_be_sent_again(&self) -> bool {
         self.classification.permits(self.strategy)
@@ -52,7 +52,7 @@ impl HttpReport {
         self.strategy != IdempotencyStrategy::Never
     }
 
-    /// Whether the table calls the request safe to send more than once, whatever the strategy.
+    /// Whether the request is safe to retry by the table alone, whatever the strategy.
     #[must_use]
     pub fn is_safe(&self) -> bool {
         IdempotencyStrategy::Conditional.permits(self.classification.idempotency())

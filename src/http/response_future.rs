@@ -22,7 +22,7 @@ pin_project! {
     ///
     /// # Cancel safety
     ///
-    /// To drop it stops everything at once: no attempt, wait or timer outlives it.
+    /// Dropping it stops everything at once: no attempt, wait or timer outlives it.
     #[must_use = "futures do nothing unless polled"]
     pub struct HttpResponseFuture<S, B, R>
     where

@@ -21,7 +21,7 @@ use tower_service::Service;
 ///
 /// # Cancel safety
 ///
-/// To drop a call's future stops it at once: no attempt, wait or timer outlives it.
+/// Dropping a call's future stops it at once: no attempt, wait or timer outlives it.
 #[derive(Debug, Clone)]
 pub struct HttpRetryService<S> {
     inner: S,
@@ -45,7 +45,7 @@ impl<S: Clone> HttpRetryService<S> {
         self.shared.policy.limits.max_replay_bytes
     }
 
-    /// Sends a request, as often as it takes; the operation starts when the future is first polled.
+    /// Sends a request, and retries it; the operation starts when the future is first polled.
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ impl<S: Clone> HttpRetryService<S> {
     ///
     /// # Cancel safety
     ///
-    /// To drop the future stops the operation at once: no attempt, wait or timer outlives it.
+    /// Dropping the future stops the operation at once: no attempt, wait or timer outlives it.
     ///
     /// # Examples
     ///

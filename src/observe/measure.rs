@@ -20,7 +20,7 @@ pub(super) trait Instruments: Send + Sync + 'static {
 
 type MethodFilter = dyn Fn(&OperationInfo) -> Option<Cow<'static, str>> + Send + Sync;
 
-/// What metrics call methods and servers, and which are made that are off by default.
+/// What metrics call methods and servers, and which optional ones are made.
 ///
 /// # Defaults
 ///

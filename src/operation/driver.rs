@@ -42,9 +42,9 @@ pin_project! {
         InFlight { #[pin] attempt: A },
         // The attempts of a hedged operation.
         Several { attempts: Several<A> },
-        // It has ended without an attempt, but nobody was told.
+        // It has ended without an attempt, and the caller will be told.
         Refused { stop: Stop },
-        // The end is out.
+        // The caller was told how it ended.
         Finished,
     }
 }
@@ -150,7 +150,7 @@ impl<P: Protocol> Driver<P> {
     pub(crate) fn prepare(&mut self, bound: Option<Duration>) {
         begin(&mut self.progress, &self.protocol, &self.plan, bound);
         let policy = (*self.plan).as_ref();
-        // An operation that can't be run as it is asked for does not wait for its request.
+        // An operation whose options can't work does not wait for its request.
         let stop = policy.problem().map(|_| self.progress.next(policy));
         self.slot = match stop {
             Some(Action::Finish(End::Failure(stop))) => Slot::Refused { stop },
@@ -235,7 +235,7 @@ impl<P: Protocol> Driver<P> {
                 SlotProj::Preparing => {
                     let ready = match protocol.prepare(plan, cx) {
                         Poll::Ready(ready) => ready,
-                        // Whether there is time for an attempt is asked as it starts.
+                        // Whether there is time for an attempt is decided when it starts.
                         Poll::Pending => {
                             ready!(this.timer.poll_at(progress.time_limit(policy), cx));
                             Ok(())
@@ -259,7 +259,7 @@ impl<P: Protocol> Driver<P> {
                     return Poll::Pending;
                 }
                 Then::Finish(End::Failure(stop)) => return Poll::Ready(Some(stop)),
-                // It went out when it came.
+                // The caller has it already.
                 Then::Finish(End::Reply(_)) => return Poll::Pending,
             }
         }

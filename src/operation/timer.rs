@@ -63,7 +63,7 @@ impl Timer {
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        // A thread that is ending has no use for a spare.
+        // In a thread that is ending this fails, and nobody needs a spare timer.
         if let Some(registered) = self.registered.take() {
             let _ending = SPARE.try_with(|spare| spare.set(Some(registered)));
         }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 /// Settings of a single call, put into the request's extensions.
 ///
-/// What is not set is taken from the client's or the layer's settings of the method. The order of the calls below makes
-/// no difference: single fields go over [`retry_settings`](Self::retry_settings) if that is given, else over the
-/// method's own. The two timeouts have two names, never one: `timeout` is the whole operation, `attempt_timeout` one
-/// attempt.
+/// What is not set comes from the settings that the client or layer has for the method. The order of the calls below
+/// makes no difference: single fields go over [`retry_settings`](Self::retry_settings) if that is given, else over
+/// the method's own. The two timeouts have two names, never one: `timeout` is the whole operation, `attempt_timeout`
+/// one attempt.
 ///
 /// # Defaults
 ///
@@ -171,7 +171,7 @@ impl CallOptions {
     }
 }
 
-/// Sets [`CallOptions`] on a request in passing.
+/// Sets [`CallOptions`] on a request.
 pub trait RequestExt {
     /// The request with these options in its extensions.
     #[must_use]

@@ -79,8 +79,7 @@ impl CallSettings {
         self.retryable_codes
     }
 
-    /// How requests are gathered, as the table says; `None`: not at all. Calls are sent one by one, whatever it
-    /// says.
+    /// How requests are batched, as the table says; `None`: not at all. Calls are sent one by one in any case.
     #[must_use]
     pub fn batching_settings(&self) -> Option<&BatchingSettings> {
         self.batching.as_ref()

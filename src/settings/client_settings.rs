@@ -62,8 +62,8 @@ impl ClientSettings {
         self
     }
 
-    /// Tells this observer of every operation; several are told in the order in which they were installed. Default:
-    /// none, which costs nothing.
+    /// Installs an observer, which is told about every operation. Several are told in the order of installation.
+    /// Default: none, which costs nothing.
     #[must_use]
     pub fn with_observer(mut self, observer: Arc<dyn OperationObserver>) -> Self {
         self.observers.push(observer);
@@ -191,7 +191,7 @@ pub(crate) struct BufferLimits {
 
 impl Default for BufferLimits {
     fn default() -> Self {
-        // What a gRPC peer takes by default, and room for what comes with it.
+        // The longest message that a gRPC server accepts by default, and some room for its frame.
         const MESSAGE: usize = 4 * 1024 * 1024 + 64 * 1024;
         Self {
             max_replay_bytes: MESSAGE,

@@ -82,8 +82,8 @@ impl MethodInfo {
         self.hedging
     }
 
-    /// Whether the protos say that the RPC may be carried out twice: by its `idempotency_level`, or by `google.api.http`,
-    /// where it is a `GET`, `PUT` or `DELETE`.
+    /// Whether the protos say that the RPC is idempotent: by its `idempotency_level`, or by `google.api.http`, where
+    /// it is a `GET`, `PUT` or `DELETE`.
     #[must_use]
     pub fn is_idempotent(&self) -> bool {
         self.is_idempotent
@@ -138,7 +138,7 @@ impl MethodInfo {
         &self.params.1
     }
 
-    /// How its requests are gathered, as GAPIC YAML says; `None`: one by one.
+    /// How its requests are batched, as GAPIC YAML says; `None`: one by one.
     #[must_use]
     pub fn batching_settings(&self) -> Option<&'static BatchingSettings> {
         self.batching

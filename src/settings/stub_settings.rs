@@ -95,9 +95,10 @@ impl StubSettings {
     ///
     /// # Errors
     ///
-    /// One error for all RPCs whose settings the program has changed into some that can't work: retryable codes without
-    /// a total timeout or a number of attempts (nothing would be retried), `OK` among them, a number that is no code,
-    /// polling without a limit (nothing would be polled). What the table says is not checked here; that is the linter's.
+    /// One error for all RPCs whose settings the program has changed into some that can't work: retryable codes
+    /// without a total timeout or a number of attempts (nothing would be retried), `OK` among them, a number that is
+    /// no code, polling without a limit (nothing would be polled). What the table says is not checked here, but by
+    /// the linter.
     pub fn build(self) -> Result<Self, SettingsError> {
         let calls = self.methods.iter().zip(&self.calls);
         let calls = calls.filter(|(method, call)| **call != call_by_table(method));

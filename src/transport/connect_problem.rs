@@ -42,7 +42,7 @@ fn of_rustls(error: &rustls::Error, is_connected: bool) -> Option<ConnectProblem
     match error {
         Tls::InvalidCertificate(error) => of_certificate(error),
         Tls::NoCertificatesPresented | Tls::UnsupportedNameType => Some(ConnectProblem::BadCertificate),
-        // Later on, these are bytes that went astray.
+        // On a connection that was made, it is garbage, not a server without TLS.
         Tls::InvalidMessage(_) if !is_connected => Some(ConnectProblem::PlaintextServer),
         Tls::PeerIncompatible(_) => Some(ConnectProblem::IncompatibleTls),
         Tls::NoApplicationProtocol => Some(ConnectProblem::NoCommonProtocol),
@@ -79,13 +79,13 @@ fn of_certificate(error: &rustls::CertificateError) -> Option<ConnectProblem> {
         Certificate::NotValidForName | Certificate::NotValidForNameContext { .. } => {
             Some(ConnectProblem::WrongHost)
         }
-        // Whether it is revoked is perhaps known later, and what a verifier of the program's own says is for it to know.
+        // Revocation may be known later, and the result of the program's own verifier means whatever it decides.
         Certificate::UnknownRevocationStatus
         | Certificate::ExpiredRevocationList
         | Certificate::ExpiredRevocationListContext { .. }
         | Certificate::InvalidOcspResponse
         | Certificate::ApplicationVerificationFailure => None,
-        // A root certificate that a server shows as its own is no kind of its own.
+        // rustls has no variant for a root certificate that a server uses as its own.
         Certificate::Other(other) => {
             format!("{other:?}").contains("CaUsedAsEndEntity").then_some(ConnectProblem::BadCertificate)
         }

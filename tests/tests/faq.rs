@@ -1,4 +1,4 @@
-//! What the documentation replies to frequent questions.
+//! Frequent questions, and what the documentation says.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, RetrySettings, StopReason};

@@ -1,4 +1,4 @@
-//! Hedged HTTP requests: those that are safe to send twice, and no others.
+//! Hedged HTTP requests: those that are safe to retry, and no others.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, Hedging, RetrySettings, StopReason};

@@ -18,7 +18,7 @@ fn settings() -> RetrySettings {
         .unwrap()
 }
 
-/// One that all presets call safe to send twice.
+/// One that all presets call safe to retry.
 fn request() -> http::Request<Full<Bytes>> {
     let uri = "http://server/storage/v1/b/b1?ifMetagenerationMatch=2&generation=1";
     http::Request::put(uri).body(Full::new(Bytes::from_static(br#"{"etag":"x"}"#))).unwrap()

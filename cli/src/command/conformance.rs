@@ -13,8 +13,8 @@ use std::process::ExitCode;
 
 /// Check this implementation against recorded cases of gax-java
 ///
-/// A case is a line of JSON: retry settings, what the server does, and the attempts that gax-java made
-/// of it. Each case is run by the rules of --compat gax-java, and every number is compared. A case of an
+/// A case is a line of JSON: retry settings, what the server did, and the attempts that gax-java made.
+/// Each case is run by the rules of --compat gax-java, and every number is compared. A case of an
 /// unknown kind, or with an unknown field, counts as failed. The exit status is 1 if a case failed, 2 if a
 /// file has no cases.
 #[derive(Debug, Args)]
@@ -36,9 +36,8 @@ JSON:
       \"compared\":..,\"traced\":..},..],
     \"failures\":[{\"id\":..,\"kind\":..,\"category\":..,\"line\":..,\"place\":..,\"expected\":..,
       \"got\":..,\"message\":..},..]}
-  unreadable counts those of the failed cases that could not be run, compared the recorded outcomes
-  looked at (a case can have two), traced those of them whose record of tracer
-  calls was compared with what observers are told.";
+  unreadable: failed cases that could not be run. compared: recorded outcomes, of which a case can
+  have two. traced: those of them whose tracer calls were compared with what observers are told.";
 
 /// The most failures that text lists; JSON has them all.
 const MOST: usize = 50;

@@ -93,7 +93,7 @@ impl Builder {
         protos: &[impl AsRef<Path>],
         includes: &[impl AsRef<Path>],
     ) -> Result<Generated, Error> {
-        // Tables first: they are the quicker to fail.
+        // Tables first: they fail sooner than protos.
         let loaded = self.sources.load(self.dialect)?;
         let compiled = compile(protos, includes)?;
         self.generate_compiled(&loaded, compiled, Include::Beside)
@@ -208,7 +208,7 @@ impl Builder {
         config.service_generator(Box::new(Generator::new(tonic, emitter, Rc::clone(plan))));
         let requests = set.file.into_iter().map(|mut file| {
             if !plan.has_services(file.name()) {
-                // prost can't cope with a package whose services leave no trace.
+                // prost can't handle a package whose services generate no code.
                 file.service.clear();
             }
             (Module::from_protobuf_package_name(file.package()), file)

@@ -37,8 +37,8 @@ impl Protos {
     }
 }
 
-/// Compiles protos and tells which services they have: how each method is called, whether it starts a
-/// long-running operation, and whether it may be called twice.
+/// Compiles protos and tells which services they have: how each method is called, whether it starts a long-running
+/// operation, and whether it is idempotent.
 ///
 /// Imports are looked for below `includes`; no `protoc` is needed.
 ///

@@ -30,10 +30,9 @@ pub(crate) fn policy_docs(
     compatibility: Compatibility,
     source: Source<'_>,
 ) -> DocLines {
-    let schedule = Policy::with_compatibility(settings, codes, compatibility).with_hedging(hedging.copied());
-    let schedule =
-        if kind == MethodKind::ServerStreaming { schedule.without_rpc_timeouts() } else { schedule };
-    let hanging = AttemptPlan::new(&schedule, &[], &mut NoJitter);
+    let policy = Policy::with_compatibility(settings, codes, compatibility).with_hedging(hedging.copied());
+    let policy = if kind == MethodKind::ServerStreaming { policy.without_rpc_timeouts() } else { policy };
+    let hanging = AttemptPlan::new(&policy, &[], &mut NoJitter);
     let docs = match hedging {
         Some(hedging) => docs.block([hedged(hedging, settings)]),
         None => docs.block([summary(codes, settings, compatibility)]),
@@ -46,7 +45,7 @@ pub(crate) fn policy_docs(
         _ => docs.block(["The attempts, where the server does not reply:"]),
     };
     let docs = docs.block(table(&hanging));
-    match refused(&schedule, codes) {
+    match refused(&policy, codes) {
         Some(text) => docs.block([text]),
         None => docs,
     }
@@ -142,12 +141,12 @@ fn row(attempt: &str, delay: Duration, timeout: &str, from: &str, to: &str) -> S
 
 /// What happens where every attempt fails at once: it shows the delays, which a table of long timeouts
 /// does not.
-fn refused(schedule: &Policy, codes: CodeSet) -> Option<String> {
+fn refused(policy: &Policy, codes: CodeSet) -> Option<String> {
     if codes.is_empty() {
         return None;
     }
-    let code = schedule.usual_refusal();
-    let plan = AttemptPlan::refused(schedule, &mut NoJitter);
+    let code = policy.usual_refusal();
+    let plan = AttemptPlan::refused(policy, &mut NoJitter);
     let last = plan.attempts().last().filter(|last| last.number() > 1)?;
     let count =
         if plan.is_truncated() { "more than ten thousand".to_owned() } else { last.number().to_string() };

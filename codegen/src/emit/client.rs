@@ -39,7 +39,7 @@ pub(super) fn client(
                 Self::with_settings(channel, #settings::default())
             }
 
-            /// A client over a channel, with settings of one's own.
+            /// A client over a channel, with these settings.
             #[must_use]
             pub fn with_settings(channel: T, settings: #settings) -> Self {
                 Self { inner: #runtime::__private::Client::new(channel, settings.inner) }
@@ -105,7 +105,7 @@ fn connect(runtime: &TokenStream, client: &proc_macro2::Ident, settings: &proc_m
             ///
             /// # Errors
             ///
-            /// The address is not one, or nobody replies there in time.
+            /// The address is malformed, or nobody there responds in time.
             pub async fn connect<D>(destination: D) -> Result<Self, ::tonic::transport::Error>
             where
                 D: TryInto<::tonic::transport::Endpoint>,
@@ -114,11 +114,11 @@ fn connect(runtime: &TokenStream, client: &proc_macro2::Ident, settings: &proc_m
                 Self::connect_with_settings(destination, #settings::default()).await
             }
 
-            /// The same with settings of one's own.
+            /// The same with these settings.
             ///
             /// # Errors
             ///
-            /// The address is not one, or nobody replies there in time.
+            /// The address is malformed, or nobody there responds in time.
             pub async fn connect_with_settings<D>(
                 destination: D,
                 settings: #settings,

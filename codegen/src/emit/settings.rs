@@ -218,7 +218,7 @@ fn switches() -> TokenStream {
 fn observing(emitter: &Emitter) -> TokenStream {
     let runtime = &emitter.runtime;
     quote! {
-        /// Tells this observer of every operation; several are told in the order in which they were installed.
+        /// Installs an observer, which is told about every operation. Several are told in the order of installation.
         /// Default: none, which costs nothing.
         #[must_use]
         pub fn with_observer(
@@ -228,7 +228,7 @@ fn observing(emitter: &Emitter) -> TokenStream {
             Self { inner: self.inner.with_observer(observer) }
         }
 
-        /// Calls the closure whenever an attempt failed and another one follows: for a line in the log.
+        /// Calls the closure whenever an attempt has failed and another one follows, for a line in the log.
         #[must_use]
         pub fn with_on_retry(
             self,
@@ -309,7 +309,8 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
 
             #observing
 
-            /// Every wait is the whole delay, whatever the settings say of jitter: for tests whose times are exact.
+            /// Turns jitter off, whatever the settings say: every wait is the whole delay. For tests with exact
+            /// times.
             #[must_use]
             pub fn without_jitter(self) -> Self {
                 Self { inner: self.inner.without_jitter() }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 /// How many retries the operations that share it may make together. Clones are the same budget.
 ///
-/// While a server is down, retries multiply its load. A budget stops that: first attempts always go, and retries only as
-/// long as enough operations succeed. An operation that it stops ends with the server's own error and
+/// While a server is down, retries multiply its load. A budget stops that: first attempts are always made, retries
+/// only as long as enough operations succeed. An operation that it stops ends with the server's own error and
 /// [`StopReason::Throttled`](crate::StopReason::Throttled).
 ///
 /// There are two kinds: [`tokens`](Self::tokens), as gRPC's service configs have it, and [`ratio`](Self::ratio).

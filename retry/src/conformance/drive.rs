@@ -149,7 +149,7 @@ pub(super) fn poll(case: &Polled) -> Result<Option<Record>, Fault> {
     let polling = Polling::new(&case.settings.raw).with_call_timeout(case.context.timeout);
     let policy = Policy::polling(polling);
     let mut script = endless(&case.script);
-    // Asked for exactly now, the poll that follows is the algorithm's first attempt, and its tracer's.
+    // If the initial call was done before the first look, the first poll counts as attempt 1 of the tracer.
     let first = if case.done_before_first_look { 2 } else { 1 };
     let record = run(
         &policy,

@@ -21,7 +21,7 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// A runner that has seen no case.
+    /// A runner without any cases so far.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -69,7 +69,7 @@ impl Runner {
         Ok(())
     }
 
-    /// What came of the cases so far.
+    /// The results of the cases so far.
     #[must_use]
     pub fn summary(&self) -> &Summary {
         &self.summary
@@ -110,7 +110,7 @@ impl Runner {
     }
 }
 
-/// A file, or a line of it, that holds something else than recorded cases.
+/// A file, or a line of it, that isn't a recorded case.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", Escaped(self.text()))]
 pub struct NotCases {

@@ -6,7 +6,7 @@ use crate::text::Escaped;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What came of all cases run so far.
+/// The results of all cases run so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summary {
     categories: BTreeMap<(String, String), CategoryCounts>,
@@ -19,13 +19,13 @@ impl Summary {
         self.categories.iter().map(|((kind, category), counts)| ((kind.as_str(), category.as_str()), *counts))
     }
 
-    /// Cases of which everything that was recorded came out.
+    /// Cases whose result is the recorded one.
     #[must_use]
     pub fn passed(&self) -> usize {
         self.total().passed
     }
 
-    /// Cases that came out differently or could not be run.
+    /// Cases with another result than the recorded one, or that could not be run.
     #[must_use]
     pub fn failed(&self) -> usize {
         self.total().failed
@@ -76,13 +76,13 @@ pub struct CategoryCounts {
 }
 
 impl CategoryCounts {
-    /// Cases of which everything that was recorded came out.
+    /// Cases whose result is the recorded one.
     #[must_use]
     pub fn passed(self) -> usize {
         self.passed
     }
 
-    /// Cases that came out differently or could not be run.
+    /// Cases with another result than the recorded one, or that could not be run.
     #[must_use]
     pub fn failed(self) -> usize {
         self.failed

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Settings as gax-java's `RetrySettings` hold them: any number, in microseconds, 0 for "not set".
 ///
-/// Nothing is checked until [`validate`](Self::validate) is asked, and schedules can be made of
+/// Nothing is checked until [`validate`](Self::validate) is asked, and policies can be made of
 /// invalid settings too. Where numbers come from a person or a table, use
 /// [`RetrySettings`](crate::RetrySettings) instead.
 ///

@@ -3,11 +3,11 @@
 use crate::Code;
 
 impl Code {
-    /// The code that a reply with that HTTP status counts as: what gax-java's HTTP/JSON transport
-    /// makes of it (recorded from the library for every status from 100 to 599).
+    /// The code that a response with that HTTP status counts as: the one that gax-java's HTTP/JSON transport gives it
+    /// (recorded from the library for every status from 100 to 599).
     ///
-    /// Only the status counts; a code in the body of the reply does not. Informational replies,
-    /// redirects and numbers that are no status are `UNKNOWN`.
+    /// Only the status counts; a code in the body of the response does not. Informational responses, redirects and
+    /// numbers that are no status are `UNKNOWN`.
     ///
     /// # Examples
     ///

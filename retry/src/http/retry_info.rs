@@ -25,7 +25,7 @@ use std::time::Duration;
 pub fn retry_info_in_json(body: &[u8]) -> Option<Duration> {
     let mut longest = None;
     let mut json = serde_json::Deserializer::from_slice(body);
-    // What breaks off has been seen up to there.
+    // If the body breaks off, what came before counts.
     let _broken_off = Level { place: Place::Body, longest: &mut longest }.deserialize(&mut json);
     longest
 }

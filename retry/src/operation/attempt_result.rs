@@ -175,8 +175,8 @@ impl AttemptResult {
         Self { retry, ..self }
     }
 
-    /// Whether the request may be carried out twice; true unless said. One that may not is retried only if it
-    /// was provably not processed.
+    /// Whether the request is safe to retry; true unless said. One that isn't is retried only if it was provably not
+    /// processed.
     pub fn with_idempotent(self, idempotent: bool) -> Self {
         Self { idempotent, ..self }
     }

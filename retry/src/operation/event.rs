@@ -54,7 +54,7 @@ impl Event {
     /// What is told of an attempt that has ended so, once [`Operation::ended`] was told and before
     /// [`Operation::next`] is asked.
     ///
-    /// Of an attempt that is sent once more in silence nothing is told: it hasn't ended.
+    /// Nothing is told of an attempt whose request is sent again at once: it hasn't ended.
     pub fn ended(
         policy: &Policy,
         operation: &Operation,

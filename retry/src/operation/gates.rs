@@ -42,12 +42,12 @@ pub(super) fn pass(
     if policy.allows(world) { Ok(()) } else { Err(StopReason::Throttled) }
 }
 
-/// Whether the caller has what no other attempt could take back.
+/// Whether the caller has seen a part of the response, which no other attempt could take back.
 fn is_committed(policy: &Policy, seen: Seen) -> bool {
     match seen {
         Seen::Nothing => false,
         Seen::Headers => policy.commits_at == CommitPoint::Headers,
-        // One of several attempts can't go on for all of them.
+        // A hedged operation has no single stream that could be resumed.
         Seen::Messages { resumable } => !resumable || policy.hedging.is_some(),
     }
 }

@@ -141,7 +141,7 @@ impl Operation {
         }
     }
 
-    /// Whether the attempt that ended last is made once more as if it had never been.
+    /// Whether the attempt that ended last is repeated without being counted.
     #[must_use]
     pub fn is_resending(&self) -> bool {
         self.state().is_some_and(State::is_resending)
@@ -248,7 +248,7 @@ impl Operation {
         self.state().is_some_and(State::has_withheld_hedges)
     }
 
-    /// The fact that the caller wants no result any more.
+    /// The fact that the caller has dropped the operation.
     pub fn cancelled(&mut self, policy: &Policy) {
         self.past(policy).state.cancelled();
     }

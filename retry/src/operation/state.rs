@@ -105,7 +105,7 @@ impl State {
         committed: Option<u32>,
     ) -> Self {
         let mut past = Self { committed, ..Self::new(policy) };
-        // What came of this is in the policy.
+        // The first attempt is in the policy already; this only sets the progress.
         let _first = policy.rules.start(&mut past.progress, true, Duration::ZERO, bound);
         past.started = 1;
         past.in_flight = InFlight::of(first);
@@ -383,7 +383,7 @@ impl State {
             self.stop(StopReason::Throttled);
         } else {
             self.hedges.is_withheld = true;
-            // Never sooner than a millisecond, or a delay of zero would ask without end.
+            // Not sooner than in a millisecond, or a delay of zero would make a busy loop.
             let delay = policy.hedging_delay().unwrap_or_default();
             self.hedges.schedule(nanos(now), delay.max(Duration::from_millis(1)));
         }

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// How many operations are drawn for what depends on jitter.
 const SAMPLES: u64 = 100;
 
-/// What to expect of settings: how long a call may take, and how many attempts it makes of an outage.
+/// What to expect of settings: how long a call may take, and how many attempts it makes in an outage.
 ///
 /// Where waits are jittered, numbers that depend on them are those of 100 operations, drawn in the same
 /// way every time.
@@ -85,7 +85,7 @@ impl Impact {
         &self.refused
     }
 
-    /// Whether [`refused`](Self::refused) leaves attempts out, since there are more than anybody reads.
+    /// Whether [`refused`](Self::refused) leaves attempts out, because there are too many.
     #[must_use]
     pub fn is_truncated(&self) -> bool {
         self.truncated

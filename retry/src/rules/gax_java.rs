@@ -100,7 +100,7 @@ impl RuleSet for GaxJava {
             ServerDelay::None | ServerDelay::Never => None,
             ServerDelay::AtLeast(asked) | ServerDelay::Exactly(asked) => Some(asked),
         };
-        // Whether there is time for a server's delay is asked by itself.
+        // A server's delay is checked on its own, below.
         let own_wait = if asked.is_some() { 0 } else { grown.wait };
         let next = self.algorithm.delayed(grown, own_wait, elapsed);
         *progress = next;
@@ -108,7 +108,7 @@ impl RuleSet for GaxJava {
             return Err(self.refused(reason, millis(next.wait)));
         }
         let Some(asked) = asked else { return Ok(Wait(millis(next.wait))) };
-        // Java knows nothing of it: as if back-off had drawn it.
+        // Java has no server delays: it is treated as if back-off had drawn it.
         let wait = match ask.server_delay {
             ServerDelay::AtLeast(_) => self.after(ask, asked, grown, &mut jitter),
             _ => Some(millis_up(asked)),

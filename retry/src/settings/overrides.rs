@@ -237,7 +237,7 @@ mod tests {
             let problems = overrides.problems(Some(20 * MS), Some(10 * MS));
             problems.iter().map(SettingsProblem::field).collect::<Vec<_>>()
         };
-        // The settings' own are not the call's fault.
+        // The settings' own delays are wrong too, but the call did not set them.
         assert_eq!(fields(none.with_max_attempts(Override::Set(1))), [""; 0]);
         assert_eq!(fields(none.with_max_attempts(Override::Set(0))), ["max_attempts"]);
         for multiplier in [f64::NAN, f64::INFINITY, 1.0_f64.next_down(), -1.0] {

@@ -40,7 +40,7 @@ const UNITS: [(&str, u64); 9] = [
 
 /// Reads one or more numbers with units, the longest unit first, exactly: no floating point, nothing rounded.
 /// Spaces may stand between them, and a bare `0` is a duration too. The longest is 2^64 - 1 nanoseconds, which
-/// is what schedules count in.
+/// is what operations count in.
 ///
 /// # Errors
 ///

@@ -25,14 +25,14 @@ pin_project! {
     /// An attempt in flight.
     #[project = AttemptProj]
     pub(crate) enum GrpcAttempt<F> {
-        // The service is asked whether it takes a request. Late is one for which time has passed since the attempt
-        // began, so that less than its time is left.
+        // It waits until the service is ready. It is late if time has passed since it began, so that its request goes out with
+        // less than `time`.
         Ready { time: Option<Duration>, is_late: bool },
-        // The request is out, and the head of the response is awaited.
+        // The request was sent, and the response's headers are awaited.
         Sent { #[pin] future: F },
-        // The response comes in, in more than one go.
+        // The response's body is being read.
         Collecting { response: Box<http::Response<ResponseBody>> },
-        // The service takes no request any more.
+        // The service has failed.
         Broken { error: Option<StdError> },
         // It failed, and whether its own response was the reason is not known yet.
         Suspected { suspect: Option<Box<Suspect>>, until: Instant },
@@ -62,7 +62,7 @@ impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
                 GrpcAttempt::Sent { future: service.call(request) }
             }
             Poll::Ready(Err(error)) => GrpcAttempt::Broken { error: Some(error.into()) },
-            // Whether it is ready is asked again when the call is polled, and nobody knows when that will be.
+            // It is asked again when the call is polled, whenever that is.
             Poll::Pending => {
                 self.request.put_off(request);
                 GrpcAttempt::Ready { time, is_late: true }

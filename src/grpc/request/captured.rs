@@ -172,7 +172,7 @@ impl ReplayableRequest for CapturedRequest {
                 }
                 request
             }
-            // There is one attempt, and what is unread is never written.
+            // Such a request is sent once, and one that was not read never is.
             Source::Once(once) => once.request.take().unwrap_or_default(),
             Source::Unread(_) => http::Request::default(),
         };

@@ -61,7 +61,7 @@ pub(crate) trait ReplayableRequest {
 /// Why a message is sent once only, if it is.
 #[inline]
 pub(crate) fn too_large(message: &Bytes, plan: &MethodPlan) -> Option<Note> {
-    // A limit of nothing excludes even a message of nothing.
+    // With a limit of zero even an empty message is too large.
     (message.len().max(1) > plan.limits.max_replay_bytes).then_some(Note::RequestTooLargeToReplay)
 }
 

@@ -85,8 +85,8 @@ fn from_chain(error: &(dyn Error + 'static)) -> Classification {
             if hyper.is_canceled() || hyper.is_closed() {
                 return Classification::new(Code::Unavailable, Reach::NeverSent);
             }
-            // The end of the task that drives a connection counts as a mistake of the user's, too: hyper says it
-            // to calls that wait for a free stream, and then names a reason. Real mistakes come without one.
+            // hyper calls the end of a connection's task a user error, too, for calls that wait for a free stream. Such
+            // an error has a source; real user errors have none.
             connection_broke |= !hyper.is_user() || hyper.source().is_some();
         }
         if current.is::<io::Error>() {
@@ -97,7 +97,7 @@ fn from_chain(error: &(dyn Error + 'static)) -> Classification {
         }
         link = current.source();
     }
-    // A status that names its reason keeps it; what tonic calls UNKNOWN or CANCELLED is looked behind.
+    // A status keeps its code, unless it is UNKNOWN or CANCELLED, which tonic uses for broken connections.
     match status_code {
         Some(code) if !matches!(code, Code::Unknown | Code::Cancelled) => {
             Classification::new(code, Reach::MaybeSent)
@@ -113,10 +113,10 @@ fn from_h2(error: &h2::Error) -> Classification {
     let Some(reason) = error.reason() else {
         return Classification::new(Code::Unavailable, Reach::MaybeSent);
     };
-    // h2 says of no error that the program itself has raised it, but by leaving out the two others.
+    // h2 has no method for errors raised on this side: they are those that are neither remote nor of the library.
     let is_local = !error.is_remote() && (error.is_reset() || error.is_go_away());
     match (is_local, error.is_go_away()) {
-        // h2 hands a GOAWAY to those streams only that lie above the last one that the server took.
+        // h2 reports a GOAWAY only to streams above the last one that the server has taken.
         (false, true) => Classification::new(Code::Unavailable, Reach::Refused),
         (true, true) => Classification {
             nature: Nature::Suspect(code_of(reason)),

@@ -95,7 +95,7 @@ pub(crate) fn classify(error: &(dyn Error + 'static), part: Part) -> Cause {
     if matches!(cause.failure, Some(TransportFailure::Connect | TransportFailure::Reset)) {
         cause = cause.with_problem(ConnectProblem::of(error));
     }
-    // Once a response has begun, nothing counts as not sent, and of several hops this is perhaps not the first.
+    // Once a response has begun, the request was sent. If redirects are followed, this may not be the first hop.
     if cause.reach.is_unprocessed() && (part == Part::Body || may_have_been_redirected(error)) {
         cause.reach = Reach::MaybeSent;
     }
@@ -194,7 +194,7 @@ fn from_h2(error: &h2::Error, broken: TransportFailure, reach: Reach) -> Cause {
             Cause::UNREADABLE
         };
     }
-    // h2 hands a GOAWAY to those streams only that lie above the last one that the server took.
+    // h2 reports a GOAWAY only to streams above the last one that the server has taken.
     let is_refused =
         error.is_remote() && (error.is_go_away() || error.reason() == Some(h2::Reason::REFUSED_STREAM));
     Cause::new(broken, if is_refused { Reach::Refused } else { reach })

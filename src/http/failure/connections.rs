@@ -29,7 +29,7 @@ impl Connections {
     pub(crate) fn remember(&self, extensions: &http::Extensions) {
         let Some(info) = extensions.get::<HttpInfo>() else { return };
         let (slot, mark) = self.place(info);
-        // Most often it is there already: no need to take the memory from other threads.
+        // Most often it is there already, and a store would only slow other threads down.
         if slot.load(Ordering::Relaxed) != mark {
             slot.store(mark, Ordering::Relaxed);
         }

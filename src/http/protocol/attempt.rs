@@ -28,11 +28,11 @@ pin_project! {
     #[project = AttemptProj]
     #[project_replace = AttemptOwned]
     pub(crate) enum HttpAttempt<F, R> {
-        // The body is opened, and the service is asked whether it takes a request.
+        // The body is being opened, or the service is not ready yet.
         Ready,
-        // The request is out, and the head of the response is awaited.
+        // The request was sent, and the response's headers are awaited.
         Sent { #[pin] future: F },
-        // The body of the response comes in. A status that is no success has ended the attempt before.
+        // The body of a success is being read. Any other status has ended the attempt already.
         Collecting { reader: ResponseReader<R>, extent: ReadExtent, timer: Timer, ended_at: Option<Duration> },
         // It failed, and whether its own response was the reason is not known yet.
         Suspected { suspect: Suspect, timer: Timer },
@@ -99,7 +99,7 @@ where
             Read::Early(EndedEarly::TimedOut) => self.timed_out(plan, current),
             Read::Early(why @ EndedEarly::Idle(_)) => self.stalled(plan, why.into_error(), current),
             Read::Early(why) => self.broken(plan, why.into_error(), Part::Body, current),
-            // The operation's clock stops: what is still to come may take as long as it likes.
+            // The operation's clock stops: the rest of the body may take as long as it likes.
             Read::NotYet | Read::Whole | Read::TooLong => {
                 if !matches!(read, Read::Whole) {
                     current.note(Note::ResponseTooLargeToBuffer);
@@ -145,7 +145,7 @@ where
 
     fn begin(&mut self, _: &HttpPlan, started: StartedAttempt, _: &mut Current<'_>) -> Self::Attempt {
         let failure = self.failure.take();
-        // One that is sent again in silence is as if it had not been sent before.
+        // An attempt whose request is sent again at once has not failed.
         self.http.failures.extend(failure.filter(|_| started.kind() != AttemptKind::Resend));
         // The connection of the attempt before goes to this one.
         self.ended = None;

@@ -101,7 +101,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         match cause.reach {
             Reach::ClientClosed => result.with_retry(RetryFact::No(StopReason::ChannelClosed)),
             _ if cause.is_final() => result.with_retry(RetryFact::No(StopReason::NonRetryable)),
-            // What no server has carried out may be sent again, whatever it is.
+            // A request that no server has carried out is safe to retry, whatever it is.
             reach if self.http.may_be_retried() => result.with_delivery(reach.delivery()),
             _ => result,
         }

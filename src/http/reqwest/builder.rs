@@ -56,7 +56,7 @@ impl ReqwestRequestBuilder {
         Self { service, method, request, body: None, options, extensions }
     }
 
-    /// Changes the request as reqwest's own builder can, by what this one has no method for.
+    /// Changes the request by reqwest's own builder, for what this one has no method for.
     pub fn configure(self, change: impl FnOnce(RequestBuilder) -> RequestBuilder) -> Self {
         Self { request: change(self.request), ..self }
     }
@@ -145,7 +145,7 @@ impl ReqwestRequestBuilder {
         self
     }
 
-    /// Sends the request, as often as it takes.
+    /// Sends the request, and retries it.
     ///
     /// # Errors
     ///
@@ -154,7 +154,7 @@ impl ReqwestRequestBuilder {
     ///
     /// # Cancel safety
     ///
-    /// To drop the future stops the operation at once: no attempt, wait or timer outlives it.
+    /// Dropping the future stops the operation at once: no attempt, wait or timer outlives it.
     pub async fn send(self) -> Result<Response, HttpError> {
         let built = self.request.build().and_then(http::Request::<Body>::try_from);
         let mut request = match built {

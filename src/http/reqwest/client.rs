@@ -60,7 +60,7 @@ impl HttpRetryService<ReqwestService> {
         self.request(Method::DELETE, url)
     }
 
-    /// Executes a request, as often as it takes, like [`reqwest::Client::execute`](::reqwest::Client::execute).
+    /// Executes a request, and retries it, like [`reqwest::Client::execute`](::reqwest::Client::execute).
     ///
     /// A body in memory is sent again without a copy, a multipart form too if all its parts are in memory. Any other
     /// stream is sent once; for one that can be opened again there is
@@ -74,7 +74,7 @@ impl HttpRetryService<ReqwestService> {
     ///
     /// # Cancel safety
     ///
-    /// To drop the future stops the operation at once: no attempt, wait or timer outlives it.
+    /// Dropping the future stops the operation at once: no attempt, wait or timer outlives it.
     ///
     /// # Examples
     ///

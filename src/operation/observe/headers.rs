@@ -3,7 +3,7 @@
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::fmt;
 
-/// The headers of one attempt's request, just before it goes out: to be added to, not to be read.
+/// The headers of one attempt's request, just before it goes out. An observer can add headers, but can't read any.
 ///
 /// Whoever carries the context of a trace to the server writes it here, once for each attempt (see
 /// [`OperationObserver::attempt_headers`](super::OperationObserver::attempt_headers)).
@@ -16,7 +16,7 @@ impl<'a> OutgoingHeaders<'a> {
         Self { headers }
     }
 
-    /// Sets a header, in place of any of that name. What is no name or no value of a header is left out.
+    /// Sets a header, and replaces those of the same name. An invalid name or value is ignored.
     pub fn set(&mut self, name: &str, value: &str) {
         if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
             self.headers.insert(name, value);

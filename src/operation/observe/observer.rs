@@ -78,7 +78,7 @@ pub trait OperationObserver: Send + Sync + 'static {
     /// It ended with an error.
     fn operation_failed(&self, operation: &OperationInfo, summary: &OperationSummary) {}
 
-    /// Its caller wants no result any more.
+    /// Its caller has dropped it.
     fn operation_cancelled(&self, operation: &OperationInfo, summary: &OperationSummary) {}
 
     /// An attempt starts.
@@ -133,6 +133,6 @@ pub trait OperationObserver: Send + Sync + 'static {
     /// An attempt failed with an error that is not retried.
     fn attempt_permanent_failure(&self, operation: &OperationInfo, attempt: &Attempt, reason: StopReason) {}
 
-    /// An attempt was dropped: another one won, or the caller wants no result any more.
+    /// An attempt was dropped: another one won, or the caller has dropped the operation.
     fn attempt_cancelled(&self, operation: &OperationInfo, attempt: &Attempt) {}
 }

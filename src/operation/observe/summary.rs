@@ -3,7 +3,7 @@
 use gax_retry::{Code, NotAttempted, StopReason};
 use std::time::Duration;
 
-/// What came of an operation that has ended.
+/// The result of an operation that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OperationSummary {
     pub(super) code: Code,
@@ -17,7 +17,7 @@ pub struct OperationSummary {
 }
 
 impl OperationSummary {
-    /// The code that the caller got; `OK` after a success, `CANCELLED` where the caller wanted no result any more.
+    /// The code that the caller got; `OK` after a success, `CANCELLED` if the caller dropped it.
     #[must_use]
     pub fn code(&self) -> Code {
         self.code

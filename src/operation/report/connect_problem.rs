@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-/// Why a connection can't be made, where its error says so, and what to change.
+/// Why a connection can't be made, if its error says so, and what to change.
 ///
-/// Most of these don't get better by waiting: the operation ends at once then, with
+/// Waiting helps with few of these. With the others the operation ends at once, with
 /// [`StopReason::NonRetryable`](crate::StopReason::NonRetryable). A report names it in its
 /// [notes](crate::Note::CannotConnect).
 ///
-/// TLS errors are read where they are rustls's, with one of tonic's `tls-` features or the feature `http`.
+/// TLS errors are recognised if rustls does the TLS, with one of tonic's `tls-` features or the feature `http`.
 ///
 /// # Examples
 ///
@@ -47,7 +47,7 @@ pub enum ConnectProblem {
 }
 
 impl ConnectProblem {
-    /// Whether a later attempt may succeed although nobody changes the client.
+    /// Whether a later attempt may succeed without a change to the client.
     #[must_use]
     pub const fn may_recover(self) -> bool {
         matches!(self, ConnectProblem::CertificateExpired | ConnectProblem::CertificateNotYetValid)

@@ -54,8 +54,8 @@ impl OperationError {
         self.report.delivery()
     }
 
-    /// Whether the server may have carried the request out, although the operation failed: an attempt was sent, and no
-    /// server said that it had not looked at it.
+    /// Whether the server may have carried the request out, although the operation failed: an attempt was sent, and
+    /// no server said that it had not processed it.
     #[must_use]
     pub fn may_have_been_applied(&self) -> bool {
         self.delivery() == Delivery::Unknown

@@ -8,13 +8,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The ledger of one operation: its attempts, and why it ended.
+/// The report of one operation: its attempts, and why it ended.
 ///
 /// It keeps the first 32 and the last 32 attempts, and counts the others, so that it stays small however long an
 /// operation goes on.
 ///
-/// A response carries it in its extensions where there is more to tell than that the first attempt succeeded, or
-/// where it was asked for (see [`CallOptions::report`](crate::CallOptions::report)); an error carries it in its [`OperationError`](crate::OperationError). It is cheap to clone.
+/// A response carries it in its extensions if there is more to tell than that the first attempt succeeded, or if it
+/// was asked for (see [`CallOptions::report`](crate::CallOptions::report)); an error carries it in its
+/// [`OperationError`](crate::OperationError). It is cheap to clone.
 ///
 /// # Examples
 ///
@@ -184,11 +185,10 @@ impl OperationReport {
         self.ledger().map_or(Delivery::Unknown, |ledger| ledger.delivery)
     }
 
-    /// How often a request that never reached a server was sent again at once. That is no attempt, and costs no
-    /// delay (gRFC A6, "transparent retries"). There are at most three between two attempts, and one more in an
-    /// operation for a request that a server refused to look at. Over HTTP there is also one between two
-    /// attempts for a request that is safe to retry, if its connection had been used before and turns out
-    /// to be closed.
+    /// How often a request that never reached a server was sent again at once. That is no attempt, and costs no delay
+    /// (gRFC A6, "transparent retries"). There are at most three between two attempts, and one more in an operation
+    /// for a request that a server did not process. Over HTTP there is also one between two attempts for a request
+    /// that is safe to retry, if its connection had been used before and turns out to be closed.
     #[must_use]
     pub fn transparent_retries(&self) -> u32 {
         self.ledger().map_or(0, |ledger| ledger.transparent_retries)
@@ -223,8 +223,8 @@ impl OperationReport {
         }
         match self.transparent_retries() {
             0 => {}
-            1 => table.line(&"sent again at once: 1 time, which is no attempt"),
-            count => table.line(&format_args!("sent again at once: {count} times, which are no attempts")),
+            1 => table.line(&"sent again at once: 1 time (not counted as an attempt)"),
+            count => table.line(&format_args!("sent again at once: {count} times (not counted as attempts)")),
         }
         self.notes().iter().for_each(|note| table.line(&format_args!("note: {note}")));
         table

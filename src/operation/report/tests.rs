@@ -46,7 +46,7 @@ attempt |   RPC timeout | retry delay | invoked |  ended | code
       1 |         1.5 s |        0 ms |    0 ms |  1.5 s | DEADLINE_EXCEEDED
       2 |           3 s |      200 ms |   1.7 s | 4.65 s | UNAVAILABLE
       3 | not attempted |      400 ms
-sent again at once: 2 times, which are no attempts
+sent again at once: 2 times (not counted as attempts)
 note: the server's status details were not valid base64: left out";
     assert_eq!(report.to_string(), text);
 }
@@ -60,6 +60,6 @@ fn a_success_says_so() {
 attempt | RPC timeout | retry delay | invoked |   ended | code
 --------+-------------+-------------+---------+---------+-----
       1 |       1.5 s |        0 ms |    0 ms | 12.3 ms | OK
-sent again at once: 1 time, which is no attempt";
+sent again at once: 1 time (not counted as an attempt)";
     assert_eq!(report.to_string(), text);
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-/// A table that has no meaning, with the place and what to do about it.
+/// A table that makes no sense, with the place and what to do about it.
 ///
 /// It prints what the file says with control characters escaped, as in `\u{1b}`; the parts are as they stand
 /// in the file.

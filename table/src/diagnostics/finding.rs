@@ -4,7 +4,7 @@ use super::source_location::SourceLocation;
 use gax_retry::__private::Escaped;
 use std::fmt;
 
-/// How much a [`Finding`] matters.
+/// How severe a [`Finding`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Severity {
@@ -26,7 +26,7 @@ impl fmt::Display for Severity {
     }
 }
 
-/// One remark about a table: the rule that makes it, the place, and what to do.
+/// One finding about a table: the rule that it comes from, the place, and what to do.
 ///
 /// It prints what the file says with control characters escaped, as in `\u{1b}`; the parts are as they stand
 /// in the file.
@@ -81,7 +81,7 @@ impl Finding {
         self
     }
 
-    /// The same finding, mattering that much.
+    /// The same finding with that severity.
     #[must_use]
     pub fn with_severity(mut self, severity: Severity) -> Self {
         self.severity = severity;

@@ -83,7 +83,7 @@ impl Indenter {
                 }
             }
         } else if is_blank || self.block.is_some_and(|parent| spaces > parent) {
-            // Nothing in it means anything.
+            // Nothing in it has a special meaning.
         } else {
             self.block = None;
             self.tokens(&characters, 0, 0);

@@ -41,7 +41,7 @@ pub struct Linter {
     denied: Vec<Target>,
 }
 
-/// What is allowed or denied: one rule, or all findings that matter that much.
+/// What is allowed or denied: one rule, or all findings of a severity and above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Target {
@@ -52,7 +52,7 @@ pub enum Target {
 }
 
 impl Linter {
-    /// A linter that knows no services and takes every rule as it is.
+    /// A linter that knows no services, and allows and denies nothing.
     pub fn new() -> Self {
         Self::default()
     }
@@ -81,8 +81,8 @@ impl Linter {
         self
     }
 
-    /// What is worth saying about a table, in the order of its text; what has no place comes last. What the
-    /// table itself [allows](crate::Suppression) is left out.
+    /// The findings about a table, in the order of its text; those without a place come last. What the table itself
+    /// [allows](crate::Suppression) is left out.
     #[must_use]
     pub fn run(&self, table: &RetryTable) -> Vec<Finding> {
         let subject = Subject::new(table, self.services.as_deref(), &self.imported);
@@ -188,7 +188,7 @@ pub struct UnknownTargetError {
 }
 
 impl UnknownTargetError {
-    /// The rule that is named nearly so.
+    /// The rule with a similar name.
     #[must_use]
     pub fn suggestion(&self) -> Option<&str> {
         self.suggestion.as_deref()

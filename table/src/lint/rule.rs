@@ -13,7 +13,7 @@ pub struct Rule {
     advice: &'static str,
 }
 
-/// What has to be known for a rule to say anything.
+/// What a rule needs to know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Needs {
@@ -44,13 +44,13 @@ impl Rule {
         self.id
     }
 
-    /// How much a finding of the rule matters, as long as nobody denies the rule.
+    /// The severity of the rule's findings, unless the rule is denied.
     #[must_use]
     pub const fn severity(&self) -> Severity {
         self.severity
     }
 
-    /// What has to be known for the rule to say anything.
+    /// What the rule needs to know.
     #[must_use]
     pub const fn needs(&self) -> Needs {
         self.needs

@@ -78,7 +78,7 @@ impl FromStr for Dialect {
     }
 }
 
-/// A text that names no [`Dialect`].
+/// A text that isn't the name of a [`Dialect`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a dialect (as-written, gax-java or grpc)")]
 pub struct ParseDialectError {

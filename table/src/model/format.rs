@@ -61,7 +61,7 @@ impl FromStr for TableFormat {
     }
 }
 
-/// A text that names no [`TableFormat`].
+/// A text that isn't the name of a [`TableFormat`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a format of retry tables (grpc, gapic, client-config or toml)")]
 pub struct ParseTableFormatError {

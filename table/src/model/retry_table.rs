@@ -233,21 +233,21 @@ impl RetryTable {
         self.inner.entries.get(index).map(|entry| MethodPolicy { entry, keys: &entry.keys })
     }
 
-    /// How a long-running operation that the method starts is polled, if a table says it. Of several
-    /// tables the last one counts.
+    /// How a long-running operation that the method starts is polled, if a table says so. Of several tables the last
+    /// one counts.
     #[must_use]
     pub fn polling(&self, service: &str, method: &str) -> Option<&RetrySettings> {
         self.extras(service, method).find_map(|extras| extras.polling.as_ref())
     }
 
-    /// How requests of the method are gathered, if a table says it. Of several tables the last one counts.
+    /// How requests of the method are batched, if a table says so. Of several tables the last one counts.
     #[must_use]
     pub fn batching(&self, service: &str, method: &str) -> Option<&BatchingSettings> {
         self.extras(service, method).find_map(|extras| extras.batching.as_ref())
     }
 
-    /// The methods, by service and name, of which the table says how they are polled or gathered, in
-    /// alphabetical order.
+    /// The methods, by service and name, for which the table says how they are polled or batched, in alphabetical
+    /// order.
     #[must_use]
     pub fn polled_or_batched(&self) -> Vec<(&str, &str)> {
         let services = self.inner.files.iter().flat_map(|file| &file.extras);
@@ -286,13 +286,13 @@ impl RetryTable {
         self.inner.definition_names.definitions(service)
     }
 
-    /// The limit on retries to one server; the last file's that has one.
+    /// The limit on retries to one server. If several files have one, that of the last counts.
     #[must_use]
     pub fn throttling(&self) -> Option<RetryThrottling> {
         self.inner.files.iter().rev().find_map(|file| file.throttling)
     }
 
-    /// What is worth saying about the table, in the order of its text.
+    /// The findings about the table, in the order of its text.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.inner.findings

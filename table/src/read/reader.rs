@@ -62,8 +62,8 @@ impl TableReader {
     ///
     /// # Errors
     ///
-    /// The content has no meaning in the dialect: the error says where, why, and what to write. Content of
-    /// more than 16 MiB is refused unread.
+    /// The content makes no sense in the dialect: the error says where, why, and what to write. Content of more than
+    /// 16 MiB is refused unread.
     pub fn read(&self, content: &[u8]) -> Result<RetryTable, TableError> {
         let source = Source::decode(self.file.clone(), content)?;
         let mut findings = Findings::default();
@@ -127,7 +127,7 @@ impl RetryTable {
     ///
     /// # Errors
     ///
-    /// The text has no meaning; see [`TableReader::read`].
+    /// The text makes no sense; see [`TableReader::read`].
     pub fn parse(text: &str) -> Result<Self, TableError> {
         TableReader::default().read(text.as_bytes())
     }
@@ -136,7 +136,7 @@ impl RetryTable {
     ///
     /// # Errors
     ///
-    /// The file can't be read, or has no meaning; see [`TableReader::read_path`].
+    /// The file can't be read, or makes no sense; see [`TableReader::read_path`].
     pub fn from_path(path: impl AsRef<Path>) -> Result<Self, TableError> {
         TableReader::default().read_path(path)
     }

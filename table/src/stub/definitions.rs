@@ -145,7 +145,7 @@ impl StubRow {
         self.settings.as_ref()
     }
 
-    /// How requests are gathered; only rows of the kind [`Batching`](RowKind::Batching) have it.
+    /// How requests are batched; only rows of the kind [`Batching`](RowKind::Batching) have it.
     #[must_use]
     pub fn batching(&self) -> Option<&BatchingSettings> {
         self.batching.as_ref()

@@ -124,15 +124,15 @@ impl MethodDescription {
         self
     }
 
-    /// The same method with what its proto says of doing it twice.
+    /// The same method with the `idempotency_level` of its proto.
     #[must_use]
     pub fn with_idempotency(mut self, level: IdempotencyLevel) -> Self {
         self.idempotency = level;
         self
     }
 
-    /// Whether its proto says that it may be carried out twice: by its `idempotency_level`, or by `google.api.http`, where
-    /// it is a `GET`, `PUT` or `DELETE`.
+    /// Whether its proto says that it is idempotent: by its `idempotency_level`, or by `google.api.http`, where it is
+    /// a `GET`, `PUT` or `DELETE`.
     #[must_use]
     pub fn is_idempotent(&self) -> bool {
         match self.idempotency {
@@ -180,7 +180,7 @@ impl MethodDescription {
         self.http_verb.as_deref()
     }
 
-    /// What its proto says of doing it twice.
+    /// The `idempotency_level` of its proto.
     #[must_use]
     pub fn idempotency(&self) -> IdempotencyLevel {
         self.idempotency

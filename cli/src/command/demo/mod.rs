@@ -21,9 +21,9 @@ use tonic_gax::CallSettings;
 /// Watch a client ride out an outage
 ///
 /// Starts an asset service on a free port of this machine and calls it with the generated client:
-/// first with the settings of the retry table while the service is unavailable, then with settings of
-/// the program's own while it hangs, and last while it hangs for good. Shows each attempt when it
-/// arrives at the server, and then the client's report. Takes about six seconds.
+/// first with the settings of the retry table while the service is unavailable, then with settings that
+/// the program overrides while the service hangs, and finally while it hangs for good. Shows each attempt
+/// when it arrives at the server, and then the client's report. Takes about six seconds.
 #[derive(Debug, Args)]
 #[command(after_long_help = JSON)]
 pub(crate) struct DemoArgs {
@@ -41,8 +41,9 @@ JSON:
   {\"address\":..,\"seed\":..,\"scenes\":[{\"title\":..,\"method\":..,
     \"server\":[{\"attempt\":1,\"at_ms\":..,\"grpc_timeout\":..,\"reply\":..},..],
     \"attempts\":..,\"not_attempted\":..,\"stop_reason\":..,\"end_ms\":..,\"code\":..,\"message\":..},..]}
-  server is what the server saw, grpc_timeout the header as it came. attempts and what follows is the
-  client's report in the form of gax plan, and the status that the caller got.";
+  server: what arrived at the server, with the text of the header grpc-timeout.
+  attempts to end_ms: the client's report, in the form of gax plan.
+  code and message: the status that the caller got.";
 
 pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -8,20 +8,20 @@ use std::path::{Path, PathBuf};
 /// Write settings and clients for protos and retry tables, without a build script
 ///
 /// Writes what tonic-gax-build writes from a build script: messages, tonic's client and server, and for
-/// each service its settings and a client that retries. No protoc is needed. Remarks about the tables
-/// go to standard error.
+/// each service its settings and a client that retries. No protoc is needed. Findings about the
+/// tables go to standard error.
 ///
-/// With --check nothing is written: the exit status is 1, and the difference is printed, where the code
-/// is not up to date. The same input gives the same code on every machine.
+/// With --check nothing is written. If the code is not up to date, the difference is printed, and the exit
+/// status is 1. The same input gives the same code on every machine.
 ///
-/// The files that a run makes are listed in .gax-generated beside them. A file that is listed there and
-/// no longer made is removed; no other file is replaced or removed.
+/// Each run lists the files that it writes in .gax-generated, beside them. A file in the list that is no
+/// longer generated is removed; no other file is replaced or removed.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct GenerateArgs {
-    /// A retry table (- is standard input); may be repeated, and then the later one counts where both
-    /// name a method
+    /// A retry table (- is standard input); may be repeated. If two tables name a method, the later one
+    /// counts
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Input")]
     pub(super) table: Vec<PathBuf>,
 

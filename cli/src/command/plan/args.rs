@@ -13,8 +13,8 @@ use std::time::Duration;
 /// attempt that a limit keeps from being made, and why the operation ended. Nothing is sent anywhere.
 ///
 /// The settings come from flags, or from a retry table and a method, or from both: a flag then
-/// replaces what the table says. What nobody sets is unset: no limit, no growing timeouts, and delays
-/// of 100ms x 1.3 up to 60s (with --compat gax-java: no delay).
+/// replaces what the table says. Unless set, there is no limit, timeouts don't grow, and delays are
+/// 100ms x 1.3 up to 60s (with --compat gax-java: no delay).
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct PlanArgs {
@@ -141,11 +141,11 @@ pub(super) struct SettingsFlags {
     #[arg(long, value_name = "DURATION", value_parser = value::duration, allow_hyphen_values = true)]
     pub(super) initial_retry_delay: Option<Duration>,
 
-    /// Factor from one delay to the next [default: 1.3, beside an initial delay 1]
+    /// Factor from one delay to the next [default: 1.3; 1 if an initial delay is given]
     #[arg(long, value_name = "NUMBER", value_parser = value::multiplier, allow_hyphen_values = true)]
     pub(super) retry_delay_multiplier: Option<f64>,
 
-    /// Upper limit of the delay [default: 60s, beside an initial delay none]
+    /// Upper limit of the delay [default: 60s; none if an initial delay is given]
     #[arg(long, value_name = "DURATION", value_parser = value::duration, allow_hyphen_values = true)]
     pub(super) max_retry_delay: Option<Duration>,
 

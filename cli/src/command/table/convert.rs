@@ -14,11 +14,11 @@ use std::process::ExitCode;
 
 /// Write a retry table in another form
 ///
-/// What the other form can't say (not-expressible), or says in its own way (approximated), is told on
-/// standard error, with its place in the table; docs/src/convert.md has what each form can carry. With
-/// --deny nothing is written where such a thing is found, and the exit status is 1.
+/// What the other form can't say (not-expressible), or says in its own way (approximated), is reported
+/// on standard error, with its place in the table; docs/src/convert.md says what each form can carry.
+/// With --deny such a finding is an error: nothing is written, and the exit status is 1.
 ///
-/// The forms grpc and toml get what the table says, in every dialect; the others get what the dialect
+/// The forms grpc and toml get what the table says, whatever the dialect; the others get what the dialect
 /// makes of it. gapic and client-config list methods one by one: with --proto those of the protos, without
 /// it those that the table names.
 #[derive(Debug, Args)]
@@ -56,7 +56,8 @@ const EXAMPLES: &str = "\
 Examples:
   gax table convert library_grpc_service_config.json --to toml -o library.toml
   gax table convert library_grpc_service_config.json --to envoy --deny not-expressible
-  gax table convert --to client-config --proto-path protos --proto example/library.proto -- library.toml";
+  gax table convert --to client-config --proto-path protos --proto example/library.proto \\
+                    -- library.toml";
 
 fn form(text: &str) -> Result<ConversionTarget, String> {
     text.parse().map_err(|_| {

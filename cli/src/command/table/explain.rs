@@ -56,11 +56,11 @@ JSON:
     \"throttled_load\":..,\"refused\":PLAN,\"hanging\":PLAN,\"polling\":..,\"batching\":..,
     \"dialects\":[{\"dialect\":..,\"codes\":[..],\"total_timeout_ms\":..,\"max_attempts\":..,
     \"worst_case_ms\":..,\"load\":..,\"problem\":..},..]}
-  PLAN is in the form of gax plan: refused where every attempt is refused at once, hanging where
-  no attempt gets a reply, both without jitter. polling and batching are in the form of gax table show.
-  null: attempts_at_most where no number bounds them, worst_case_ms where a call may take
-  forever, throttled_load where the table has no retry throttling, problem where the dialect takes
-  the table. throttled_load is the load of 100 operations, one after the other, with the throttling.";
+  PLAN is in the form of gax plan, without jitter. refused: every attempt is refused at once.
+  hanging: no attempt gets a reply. polling and batching are in the form of gax table show.
+  throttled_load: the load of 100 operations, one after the other, with retry throttling.
+  null: attempts_at_most if no number limits them, worst_case_ms if a call may take forever,
+  throttled_load if the table has no retry throttling, problem if the dialect accepts the table.";
 
 #[derive(Debug, Serialize)]
 struct Explanation {

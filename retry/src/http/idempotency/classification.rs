@@ -62,7 +62,7 @@ impl Classification {
         Self { rule: None, idempotency: Idempotency::Unknown, is_fixed: false }
     }
 
-    /// The name of the rule that speaks of the request.
+    /// The name of the rule that the request matches.
     #[must_use]
     pub fn rule(&self) -> Option<&str> {
         self.rule.as_deref()

@@ -153,7 +153,7 @@ impl fmt::Display for PathPattern {
     }
 }
 
-/// A text that is no [`PathPattern`].
+/// A text that isn't a [`PathPattern`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a pattern for paths: {reason}")]
 pub struct PatternError {

@@ -1,4 +1,4 @@
-//! What makes a request safe to send twice.
+//! What makes a request safe to retry.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -44,7 +44,7 @@ impl fmt::Display for OperationClass {
     }
 }
 
-/// One row of an idempotency table: which requests it speaks of, and what it says of them.
+/// One row of an idempotency table: which requests it is for, and whether they are safe to retry.
 ///
 /// # Examples
 ///
@@ -74,7 +74,7 @@ impl IdempotencyRule {
     ///
     /// # Errors
     ///
-    /// The pattern is none; see [`PathPattern`].
+    /// The pattern is malformed; see [`PathPattern`].
     pub fn new(
         name: impl Into<Cow<'static, str>>,
         method: impl Into<Cow<'static, str>>,

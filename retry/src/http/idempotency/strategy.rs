@@ -82,7 +82,7 @@ impl FromStr for IdempotencyStrategy {
     }
 }
 
-/// A text that names no [`IdempotencyStrategy`].
+/// A text that isn't the name of an [`IdempotencyStrategy`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not an idempotency strategy (conditional, always or never)")]
 pub struct ParseStrategyError {

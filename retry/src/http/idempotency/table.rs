@@ -6,8 +6,8 @@ use std::sync::{Arc, LazyLock};
 
 /// Rules that say which requests of an API are safe to retry. Cheap to clone.
 ///
-/// The first rule that speaks of a request decides. A path may begin with one of the table's prefixes,
-/// which is taken off before rules are asked.
+/// The first rule that matches a request decides. A path may begin with one of the table's prefixes, which is taken
+/// off before rules are asked.
 ///
 /// # Examples
 ///
@@ -65,8 +65,8 @@ impl IdempotencyTable {
         METHODS.clone()
     }
 
-    /// The table with a rule more. It takes the place of the rule of the same name, if there is one;
-    /// else it is asked before all others.
+    /// The table with one more rule. It replaces the rule of the same name, if there is one; otherwise it comes
+    /// before all others.
     #[must_use]
     pub fn with_rule(self, rule: IdempotencyRule) -> Self {
         let mut rules = self.rules.to_vec();
@@ -77,7 +77,7 @@ impl IdempotencyTable {
         Self { rules: rules.into(), ..self }
     }
 
-    /// The table with another word on one of its operations.
+    /// The table with another class for one of its operations.
     ///
     /// # Errors
     ///

@@ -49,7 +49,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 ///
 /// # Errors
 ///
-/// There is none; the error lists those that there are.
+/// No preset has that name; the error lists those that exist.
 pub fn named(name: &str) -> Result<Preset, UnknownPresetError> {
     all().find(|preset| preset.name() == name).ok_or_else(|| UnknownPresetError { name: name.to_owned() })
 }

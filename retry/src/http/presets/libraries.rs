@@ -109,8 +109,8 @@ pub fn go() -> Preset {
         )
 }
 
-/// `gax-node`: the settings that generated Node clients share: a random wait from nothing to 100 ms x 1.3^n,
-/// at most 60 s, within 600 s, for what replies 503 or 504.
+/// `gax-node`: the settings that generated Node clients share: a random wait from nothing to 100 ms x 1.3^n, at most
+/// 60 s, within 600 s, for 503 and 504.
 ///
 /// A wait is made whole, and then the time is looked at. (The library reports `DEADLINE_EXCEEDED` then;
 /// here the last error stays.)

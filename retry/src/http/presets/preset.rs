@@ -68,7 +68,7 @@ impl Preset {
         self.source
     }
 
-    /// What it does not do as its source does, or what to mind, in one line.
+    /// Where it differs from its source, or what to watch out for, in one line.
     #[must_use]
     pub fn note(&self) -> Option<&'static str> {
         self.note
@@ -90,26 +90,26 @@ impl Preset {
         self.statuses
     }
 
-    /// What is retried when no whole reply came.
+    /// What is retried when no complete response came.
     #[must_use]
     pub fn transport_failures(&self) -> TransportFailures {
         self.transport
     }
 
-    /// Which requests are safe to send twice.
+    /// Which requests are safe to retry.
     #[must_use]
     pub fn idempotency_table(&self) -> &IdempotencyTable {
         &self.table
     }
 
-    /// How much of that table is heeded.
+    /// How far the idempotency table counts.
     #[must_use]
     pub fn strategy(&self) -> IdempotencyStrategy {
         self.strategy
     }
 
-    /// Whether `Retry-After` is heeded: by what documents describe it is, by what libraries do it is not, since none of
-    /// them reads it where it retries.
+    /// Whether `Retry-After` is heeded: by the presets of documents it is; by those of libraries it isn't, since none
+    /// of them reads it when it retries.
     #[must_use]
     pub fn heeds_server_delays(&self) -> bool {
         self.server_delays
@@ -167,7 +167,7 @@ impl Preset {
         Self { table, ..self }
     }
 
-    /// A copy that heeds the table that much.
+    /// A copy with another strategy: how far the idempotency table counts.
     #[must_use]
     pub fn with_strategy(self, strategy: IdempotencyStrategy) -> Self {
         Self { strategy, ..self }

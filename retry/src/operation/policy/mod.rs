@@ -23,8 +23,8 @@ use std::time::Duration;
 
 /// The settings and retryable codes of one RPC, made ready to run operations by.
 ///
-/// Making one costs a little, using it next to nothing, so make it once for each RPC. A policy never
-/// changes; how far an operation has come is in its [`Operation`](super::Operation).
+/// Making one costs a little, using it next to nothing, so make it once for each RPC. A policy never changes; the
+/// progress of an operation is in its [`Operation`](super::Operation).
 ///
 /// # Examples
 ///

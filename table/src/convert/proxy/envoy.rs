@@ -90,7 +90,7 @@ fn one_route(route: &Route<'_>, losses: &mut Losses<'_>) -> Node {
 fn retry_policy(route: &Route<'_>, losses: &mut Losses<'_>) -> Node {
     let (whom, settings, codes) = (&route.whom, route.policy.settings(), route.policy.codes());
     let (mut on, others) = retry_on(codes);
-    // What gRPC's libraries send again unasked.
+    // gRPC's libraries retry these without being asked.
     on.push("refused-stream");
     let mut fields = Vec::new();
     let per_try = attempt_timeout(settings);

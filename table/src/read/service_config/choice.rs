@@ -31,7 +31,7 @@ pub(crate) fn take_choice(
     let Kind::Array(choices) = root.kind else { return Ok(root) };
     let count = choices.len();
     for (index, choice) in choices.into_iter().enumerate() {
-        // gRPC's libraries spell the hosts' field in two ways.
+        // gRPC's libraries spell the field for hosts in two ways.
         let names = ["clientLanguage", "percentage", "clientHostName", "clientHostname", "serviceConfig"];
         let [languages, percentage, hosts, hosts_too, config] =
             finder.find(&choice, "a service config choice", names, findings)?;

@@ -61,13 +61,16 @@ Examples:
   gax table diff library_v1.json library_v2.json --rename example.library.v1=example.library.v2
 
 JSON:
-  {\"methods\":[{\"method\":..,\"old_method\":..,\"kinds\":[{\"kind\":..,\"reasons\":[..],\"denied\":true|false},..],
+  {\"methods\":[{\"method\":..,\"old_method\":..,
+    \"kinds\":[{\"kind\":..,\"reasons\":[..],\"denied\":true|false},..],
     \"changes\":[{\"what\":..,\"old\":..,\"new\":..,\"old_place\":\"file:line\",\"new_place\":..},..]},..],
-    \"counts\":{\"added\":..,\"removed\":..,\"more-aggressive\":..,\"less-aggressive\":..,\"slower\":..,\"faster\":..},
+    \"counts\":{\"added\":..,\"removed\":..,\"more-aggressive\":..,\"less-aggressive\":..,
+      \"slower\":..,\"faster\":..},
     \"changed\":..,\"unchanged\":..,\"denied\":true|false}
-  what is one of entry, codes, total_timeout_ms, attempts, first_retry_ms, worst_case_ms, load, polling,
-  batching (the last two in the form of gax table show), retry_throttling. null: no limit, nothing, or no
-  place. old_method is null if it has the same name. The counts are of methods.";
+  what: entry, codes, total_timeout_ms, attempts, first_retry_ms, worst_case_ms, load, polling or
+  batching (these two in the form of gax table show), or retry_throttling. old_method: null if the
+  name is the same. old, new and the places: null for no limit, nothing, or no place. counts: of
+  methods.";
 
 /// What `--deny` takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

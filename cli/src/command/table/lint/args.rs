@@ -76,8 +76,8 @@ JSON:
   {\"findings\":[{\"rule\":..,\"severity\":\"note\"|\"warning\"|\"error\",\"message\":..,\"help\":..,\"file\":..,
     \"line\":..,\"column\":..,\"end_line\":..,\"end_column\":..,\"name\":..},..],
     \"errors\":..,\"warnings\":..,\"notes\":..,\"ignored\":..,\"known\":..}
-  null: help and name where there is none, and the place of a finding that has none. ignored: by gax.toml.
-  known: by the baseline.";
+  ignored: how many gax.toml suppresses. known: how many the baseline lists. help, name and the
+  place are null for a finding that has none.";
 
 /// The form of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -14,7 +14,7 @@ pub(super) struct Document<'a> {
     dialect: &'static str,
     retry_throttling: Option<Throttling>,
     allow: Vec<Allowed<'a>>,
-    /// Which HTTP requests are safe to send twice.
+    /// Which HTTP requests are safe to retry.
     http: Option<Rules<'a>>,
     /// What a service config says beside retries, as it stands there.
     other_fields: serde_json::Value,

@@ -19,17 +19,17 @@ use std::process::ExitCode;
 
 /// Show what a retry table says, method by method
 ///
-/// For each method the codes that are retried, the limits and delays, the line that each comes from,
-/// and when attempts start if the service refuses them all. With --proto these are all methods of the
-/// protos, else the names in the table. Of several tables that name a method the last one counts.
+/// Shows for each method the codes that are retried, the limits and delays, the line that each comes
+/// from, and when attempts start if the service refuses them all. With --proto these are all methods of
+/// the protos, otherwise the names in the table. If several tables name a method, the last one counts.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ShowArgs {
-    /// The retry tables; - is standard input. With protos and --dialect gax-java there need be none
+    /// The retry tables; - is standard input. Not needed with protos and --dialect gax-java
     #[arg(value_name = "TABLE")]
     tables: Vec<PathBuf>,
 
-    /// In place of tables: the preset of this name, and which HTTP requests it calls safe to send twice
+    /// Show this preset instead of tables, and which HTTP requests it calls safe to retry
     #[arg(long, value_name = "NAME", conflicts_with_all = ["tables", "method", "gapic_yaml"])]
     preset: Option<String>,
 
@@ -71,7 +71,8 @@ Examples:
   gax table show --preset storage
 
 JSON:
-  {\"dialect\":..,\"retry_throttling\":{\"max_tokens\":..,\"token_ratio\":..},\"allow\":[{\"rule\":..,\"reason\":..},..],
+  {\"dialect\":..,\"retry_throttling\":{\"max_tokens\":..,\"token_ratio\":..},
+    \"allow\":[{\"rule\":..,\"reason\":..},..],
     \"http\":{\"prefixes\":[..],\"rules\":[RULE,..]},\"other_fields\":{..},
     \"methods\":[{\"service\":..,\"method\":..,\"entry\":..,\"codes_key\":..,\"params_key\":..,
     \"codes\":[..],\"total_timeout_ms\":..,\"initial_retry_delay_ms\":..,\"retry_delay_multiplier\":..,
@@ -85,9 +86,10 @@ JSON:
       \"max_outstanding_elements\":..,\"max_outstanding_bytes\":..,\"limit_exceeded\":..},
     \"origins\":{VALUE:\"file:line:column\"},
     \"worst_case_ms\":..,\"refused_at_ms\":[..],\"load\":..},..]}
-  method is null for all methods of a service, and so is service for all services. null: what is not
-  set; all but the names where the table has nothing for a method. other_fields is what a service
-  config says beside retries, such as loadBalancingConfig. With --preset:
+  method is null in an entry for all methods of a service, service in one for all services. Other
+  values are null if they are not set, and all of them if the table has nothing for the method.
+  other_fields: what a service config says beside retries, such as loadBalancingConfig.
+  With --preset:
   {\"preset\":..,\"source\":..,\"waits\":..,\"limits\":..,\"statuses\":[..],\"transport_failures\":[..],
     \"strategy\":..,\"heeds_retry_after\":..,\"prefixes\":[..],\"rules\":[RULE,..]}
   RULE is {\"name\":..,\"method\":..,\"path\":..,\"class\":..,\"preconditions\":[..]}.";

@@ -1,4 +1,4 @@
-//! `--preset`: a named configuration, and which requests it calls safe to send twice.
+//! `--preset`: a named configuration, and which requests it calls safe to retry.
 
 use super::rules::Rules;
 use crate::command::{print, print_json};
@@ -72,7 +72,7 @@ fn text(preset: &Preset, document: &Document<'_>) -> String {
     }
     let columns = [("operation", Align::Left), ("method", Align::Left), ("path", Align::Left)];
     let [operation, method, path] = columns;
-    let mut rules = Grid::new([operation, method, path, ("safe to send twice", Align::Left)]);
+    let mut rules = Grid::new([operation, method, path, ("safe to retry", Align::Left)]);
     for (row, rule) in document.table.rules.iter().zip(preset.idempotency_table().rules()) {
         let class = rule.class().to_string();
         rules.push([row.name, row.method, &row.path, &class].map(Cell::from));

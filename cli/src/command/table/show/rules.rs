@@ -1,4 +1,4 @@
-//! Which HTTP requests a table calls safe to send twice.
+//! Which HTTP requests a table calls safe to retry.
 
 use gax_retry::{IdempotencyTable, OperationClass};
 use serde::Serialize;
