@@ -27,7 +27,7 @@ pub(crate) struct JoinedMethod {
     pub(crate) kind: MethodKind,
     pub(crate) codes: Definition<CodeSet>,
     pub(crate) params: Definition<RetrySettings>,
-    /// How requests are gathered; `None`: not at all.
+    /// How requests are batched; `None`: not at all.
     pub(crate) batching: Option<BatchingSettings>,
     /// How the operations that it starts are polled; `None`: it starts none.
     pub(crate) polling: Option<RetrySettings>,

@@ -1,4 +1,4 @@
-//! How requests of a method are gathered into one.
+//! How requests of a method are batched.
 
 use std::fmt;
 use std::time::Duration;

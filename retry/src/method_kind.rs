@@ -12,7 +12,7 @@ pub enum MethodKind {
     Unary,
     /// Unary, and the response is one page of a list.
     Paged,
-    /// Unary, and requests may be gathered into one.
+    /// Unary, and requests may be batched.
     Batching,
     /// One request, a stream of responses.
     ServerStreaming,

@@ -77,7 +77,7 @@ async fn the_last_error_is_handed_out_and_others_are_final() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_recipe_waits_as_its_tool_does_and_counts_retries() {
+async fn a_strategy_waits_as_its_tool_does_and_counts_retries() {
     use crate::Backoff;
     use crate::BackoffStrategy;
     use crate::Limits;

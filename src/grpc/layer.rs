@@ -143,7 +143,7 @@ impl RetryLayer {
         self.changed()
     }
 
-    /// Keeps requests of any length to be sent again.
+    /// Buffers requests of any length for replay.
     #[must_use]
     pub fn without_replay_limit(self) -> Self {
         self.max_replay_bytes(usize::MAX)

@@ -221,7 +221,7 @@ impl HttpRetryLayer {
         self.changed()
     }
 
-    /// Keeps bodies of any length to be sent again, which is the default.
+    /// Buffers bodies of any length for replay, which is the default.
     #[must_use]
     pub fn without_replay_limit(self) -> Self {
         self.max_replay_bytes(usize::MAX)

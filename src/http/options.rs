@@ -37,14 +37,14 @@ impl HttpCallOptions {
         Self::default()
     }
 
-    /// The longest body in memory, in bytes, that is kept to be sent again; see
+    /// The longest body in memory, in bytes, that is buffered, so that it can be replayed; see
     /// [`HttpRetryLayer::max_replay_bytes`](crate::HttpRetryLayer::max_replay_bytes).
     pub fn max_replay_bytes(mut self, bytes: usize) -> Self {
         self.max_replay_bytes = Some(bytes);
         self
     }
 
-    /// Keeps a body of any length to be sent again.
+    /// Buffers a body of any length for replay.
     pub fn without_replay_limit(self) -> Self {
         self.max_replay_bytes(usize::MAX)
     }

@@ -39,7 +39,7 @@ impl<S: Clone> HttpRetryService<S> {
         &self.inner
     }
 
-    /// The longest body that is kept to be sent again, unless a request says otherwise.
+    /// The longest body that is buffered, so that it can be replayed, unless a request says otherwise.
     #[cfg(feature = "reqwest")]
     pub(crate) fn max_replay_bytes(&self) -> usize {
         self.shared.policy.limits.max_replay_bytes

@@ -192,7 +192,7 @@ fn side_by_side(expected: &[AttemptRow], attempts: &[Attempt]) -> String {
     let right: Vec<String> =
         attempts.iter().zip(expected.iter().map(Some).chain(std::iter::repeat(None))).map(shown).collect();
     let width = left.iter().map(String::len).chain([8]).max().unwrap_or_default();
-    let mut text = format!("the attempts are others than expected\n     {:width$} | made", "expected");
+    let mut text = format!("the attempts are not the expected ones\n     {:width$} | made", "expected");
     for line in 0..lines {
         let (ours, theirs) = (left.get(line), right.get(line));
         let is_same =

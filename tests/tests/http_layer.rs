@@ -178,7 +178,7 @@ async fn a_refused_connection_is_unavailable() {
     assert_eq!((error.code(), error.stop_reason()), (Code::Unavailable, Some(StopReason::TotalTimeout)));
     assert_eq!(
         error.to_string(),
-        "GET /thing failed after 35 attempts in 9.9 s (TOTAL_TIMEOUT): no connection came about"
+        "GET /thing failed after 35 attempts in 9.9 s (TOTAL_TIMEOUT): no connection could be made"
     );
     assert!(std::error::Error::source(&error).is_some());
 }

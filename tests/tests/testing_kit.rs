@@ -129,7 +129,7 @@ async fn tables_that_differ_are_printed_side_by_side() {
     let response = client(&server).list_assets(ListAssetsRequest::default()).await;
     let rows = [(0, 0, 0, DOWN).into(), (1000, 100, 100, 100, Code::Ok).into(), (1, 2, 3, DOWN).into()];
     let table = [
-        "the attempts are others than expected",
+        "the attempts are not the expected ones",
         "     expected                                      | made",
         "   1 delay 0 ms, 0..0 ms UNAVAILABLE               | delay 0 ms, 0..0 ms UNAVAILABLE",
         "!  2 timeout 1000 ms, delay 100 ms, 100..100 ms OK | timeout 1000 ms, delay 200 ms, 200..200 ms OK",

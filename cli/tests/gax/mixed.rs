@@ -65,7 +65,7 @@ fn a_method_is_explained_with_its_operations_and_batches() {
     );
     let publish = stdout(&line("Publish", ""));
     assert!(
-        publish.contains("\nIts requests are gathered up to 100 elements, 1 MiB or 10 ms.\n"),
+        publish.contains("\nIts requests are batched up to 100 elements, 1 MiB or 10 ms.\n"),
         "{publish}"
     );
     // A method of another service, by the name of its host.
@@ -119,5 +119,5 @@ fn a_change_of_polling_or_batching_is_a_difference() {
 fn without_protos_what_gapic_yaml_says_is_shown() {
     let shown = stdout(&format!("table show {DATA}/library_gapic.yaml"));
     assert!(shown.contains("mixed.v1.Library/Publish\n"), "{shown}");
-    assert!(shown.contains("  its requests are gathered up to 100 elements, 1 MiB or 10 ms\n"), "{shown}");
+    assert!(shown.contains("  its requests are batched up to 100 elements, 1 MiB or 10 ms\n"), "{shown}");
 }

@@ -116,7 +116,7 @@ impl Builder {
         self
     }
 
-    /// Reads an API's GAPIC YAML: how long-running operations are polled and requests are gathered and, in schema 1,
+    /// Reads an API's GAPIC YAML: how long-running operations are polled and requests are batched and, in schema 1,
     /// policies too. May be called several times; it counts as a table that comes after all others.
     pub fn gapic_yaml(mut self, path: impl Into<PathBuf>) -> Self {
         self.sources.gapic_yaml.push(TableSource::Path(path.into()));

@@ -1,4 +1,4 @@
-//! What a table says beside retries: how operations are polled, and requests gathered.
+//! What a table says beside retries: how operations are polled, and requests batched.
 
 use super::DocLines;
 use gax_retry::__private::Human;
@@ -19,7 +19,7 @@ pub(crate) fn polling_docs(method: &str, polling: &RetrySettings) -> DocLines {
         .block([format!("Polled {first}{growth}{cap}, {total}.")])
 }
 
-/// How a method's requests are gathered.
+/// How a method's requests are batched.
 pub(crate) fn batching_words(batching: &BatchingSettings) -> String {
     let limits = [
         batching.max_outstanding_elements().map(|most| format!("{most} elements")),

@@ -284,7 +284,7 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
                 Self { inner: self.inner.with_retry_budget(budget) }
             }
 
-            /// The longest request, in bytes, that is kept for another attempt; a longer one is sent once.
+            /// The longest request, in bytes, that is buffered for replay; a longer one is sent once.
             /// Default: 4 MiB + 64 KiB. With zero, no request is retried.
             #[must_use]
             pub fn with_max_replay_bytes(self, bytes: usize) -> Self {
@@ -299,7 +299,7 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
                 Self { inner: self.inner.with_connect_timeout(timeout) }
             }
 
-            /// Keeps requests of any length to be sent again.
+            /// Buffers requests of any length for replay.
             #[must_use]
             pub fn without_replay_limit(self) -> Self {
                 Self { inner: self.inner.without_replay_limit() }

@@ -1,4 +1,4 @@
-//! Recipes as one reads them.
+//! Back-off strategies as formulas.
 
 use super::{Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};
 use std::fmt;

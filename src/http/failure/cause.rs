@@ -246,7 +246,7 @@ fn is_refused_by_h2(error: &h2::Error) -> bool {
     is_ours && (error.is_reset() || (error.reason().is_none() && !error.is_io()))
 }
 
-/// Errors of sockets that no connection came about of.
+/// Errors of sockets that could not connect.
 fn is_of_connecting(kind: io::ErrorKind) -> bool {
     matches!(
         kind,

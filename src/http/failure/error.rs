@@ -116,7 +116,7 @@ impl fmt::Display for HttpError {
             Broken::NoTime => f.write_str(": there was no time for an attempt")?,
             Broken::Invalid(problem) => write!(f, ": {problem}")?,
             Broken::Failed { failure: Some(TransportFailure::Connect), .. } => {
-                f.write_str(": no connection came about")?;
+                f.write_str(": no connection could be made")?;
             }
             Broken::Failed { failure: Some(TransportFailure::Truncated), .. } => {
                 f.write_str(": the response broke off")?;

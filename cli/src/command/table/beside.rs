@@ -1,11 +1,11 @@
-//! What a table says beside retries: how operations are polled, and requests gathered.
+//! What a table says beside retries: how operations are polled, and requests batched.
 
 use crate::render::{Count, Ms, bytes, grown};
 use gax_retry::{BatchingSettings, RetrySettings};
 use gax_table::RetryTable;
 use serde::Serialize;
 
-/// How the operations that a method starts are polled, and how its requests are gathered.
+/// How the operations that a method starts are polled, and how its requests are batched.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Beside {
     pub(super) polling: Option<Polling>,
@@ -43,7 +43,7 @@ impl Beside {
         let polling =
             self.polling.as_ref().map(|polling| format!("its operations are polled {}", polling.words()));
         let batching =
-            self.batching.as_ref().map(|batching| format!("its requests are gathered {}", batching.words()));
+            self.batching.as_ref().map(|batching| format!("its requests are batched {}", batching.words()));
         polling.into_iter().chain(batching).collect()
     }
 }

@@ -206,7 +206,7 @@ fn strategies_heed_the_table_or_not() {
 }
 
 #[test]
-fn methods_are_judged_by_http_itself() {
+fn methods_are_classified_by_http_itself() {
     let table = IdempotencyTable::http_methods();
     for (method, expected) in
         [("GET", "always"), ("PUT", "always"), ("DELETE", "always"), ("POST", "never"), ("PATCH", "never")]

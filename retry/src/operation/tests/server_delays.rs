@@ -246,7 +246,7 @@ fn a_callers_time_bounds_the_servers_delay() {
 }
 
 #[test]
-fn every_recipe_counts_the_servers_wait_as_it_counts_its_own() {
+fn every_strategy_counts_the_servers_wait_as_it_counts_its_own() {
     for (rule, longest) in [
         (TimeRule::Strict, 9999 * MS),
         (TimeRule::Refuse, 10 * S),

@@ -139,7 +139,7 @@ pub(super) fn approximate_common(routes: &[Route<'_>], losses: &mut Losses<'_>) 
     }
     if routes.iter().any(|route| !route.policy.codes().is_empty() || route.policy.hedging().is_some()) {
         let help = "grpc-retry-pushback-ms has no effect: the proxy goes on with its own back-off";
-        losses.approximate(&every_call, "a server's word on when to retry is not heard", help);
+        losses.approximate(&every_call, "a server's pushback is ignored", help);
         if losses.dialect() == Dialect::Grpc {
             let help = "gRPC's waits are within a fifth of the delay";
             losses.approximate(&every_call, "waits are drawn from zero up", help);

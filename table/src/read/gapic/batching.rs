@@ -1,4 +1,4 @@
-//! `batching`: how requests are gathered.
+//! `batching`: how requests are batched.
 
 use super::context::Context;
 use crate::TableError;

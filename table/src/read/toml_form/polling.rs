@@ -25,7 +25,7 @@ impl Reader<'_> {
         })
     }
 
-    /// How requests are gathered.
+    /// How requests are batched.
     pub(super) fn batching(&mut self, node: &Node) -> Result<BatchingSettings, TableError> {
         let names = [
             "element_count_threshold",

@@ -88,7 +88,7 @@ fn envoy_gets_routes() {
         [
             "retry throttling of every call can't be said in Envoy",
             "a timeout is reported as UNAVAILABLE for every call in Envoy",
-            "a server's word on when to retry is not heard for every call in Envoy",
+            "a server's pushback is ignored for every call in Envoy",
             "a number of retries must be given (3) for a.B/List in Envoy",
             "retry_delay_multiplier 1.3 of a.B/List can't be said in Envoy",
             "wait_for_ready of everything can't be said in Envoy",
@@ -153,7 +153,7 @@ spec:
         [
             "retry throttling of every call can't be said in Istio",
             "a timeout is reported as UNAVAILABLE for every call in Istio",
-            "a server's word on when to retry is not heard for every call in Istio",
+            "a server's pushback is ignored for every call in Istio",
             "a retry on ABORTED of a.B/Get can't be said in Istio",
             "the back-off of a.B/Get can't be said in Istio",
             "a number of retries must be given (3) for a.B/List in Istio",
