@@ -1,4 +1,4 @@
-//! Everything that programs have codes in.
+//! What can be passed where codes are expected.
 
 use crate::{Code, CodeSet, ParseCodeError};
 

@@ -1,4 +1,4 @@
-//! TCP connections of which none may stall.
+//! TCP connections that are given up if they stall.
 
 use crate::operation::{Clock, Timer};
 use http::Uri;

@@ -1,4 +1,4 @@
-//! What one HTTP request changes of its layer besides its settings.
+//! Limits of a single HTTP request.
 
 use super::plan::HttpLimits;
 use std::time::Duration;

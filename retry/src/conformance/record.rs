@@ -1,4 +1,4 @@
-//! What became of an operation, as a case records it and as the engine does it.
+//! The result of an operation: what a case records, and what the engine does.
 
 use super::fields::{Fault, Fields, wrong};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What a request through the layer may have as its body.
+//! What can be the body of a request through the layer.
 
 use super::replay::Replay;
 use super::replay_body::ReplayBody;

@@ -1,4 +1,4 @@
-//! What came of an operation, in numbers.
+//! The result of an operation, in numbers.
 
 use gax_retry::{Code, NotAttempted, StopReason};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Both ends of a sequence that has no end.
+//! The first and the last items of a sequence of any length.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What became of the files, or would.
+//! What happened to the files, or would happen.
 
 use super::args::GenerateArgs;
 use super::difference::unified;

@@ -1,4 +1,4 @@
-//! Remarks about places in files, in the forms that services for code review read.
+//! Findings with their places, in the formats of code review services.
 
 mod github;
 mod sarif;

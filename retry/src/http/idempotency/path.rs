@@ -1,4 +1,4 @@
-//! Patterns that paths of requests are held against.
+//! Patterns for the paths of requests.
 
 use std::borrow::Cow;
 use std::fmt;

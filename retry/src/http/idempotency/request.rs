@@ -1,4 +1,4 @@
-//! What a request shows of itself.
+//! The parts of a request that rules look at.
 
 use super::Precondition;
 use super::body;

@@ -1,4 +1,4 @@
-//! How much of the table is heeded.
+//! How far the table counts.
 
 use super::{Classification, Idempotency};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Rules, and the one among them that speaks of a request.
+//! Rules, and the one among them that a request matches.
 
 use super::{Classification, IdempotencyRule, OperationClass, RequestFacts, storage};
 use std::borrow::Cow;

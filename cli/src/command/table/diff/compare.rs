@@ -1,4 +1,4 @@
-//! The methods that are not as they were.
+//! The methods that have changed.
 
 use super::args::Denied;
 use super::behaviour::Behaviour;

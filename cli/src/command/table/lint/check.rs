@@ -1,4 +1,4 @@
-//! What is said of all files.
+//! The findings of all files.
 
 use super::config::Config;
 use super::inputs::Inputs;
