@@ -18,8 +18,9 @@ pub use closure::{ErrorCode, Retried, RetryError, Retryable, Retryer, retry, ret
 pub use gax_retry::{
     Attempt, AttemptPlan, AttemptTimeouts, Backoff, BackoffStrategy, BatchingSettings, Cap, Code, CodeSet,
     Compatibility, Delivery, Hedging, IntoCodes, Jitter, LimitExceeded, Limits, MethodKind, NotAttempted,
-    Override, ParseCodeError, Policy, RetryBudget, RetryDelays, RetrySettings, RetrySettingsBuilder,
-    SettingsError, SettingsOverrides, SettingsProblem, StartedAttempt, StopReason, TimeRule,
+    Override, ParseCodeError, Policy, RetryBudget, RetryBudgets, RetryDelays, RetrySettings,
+    RetrySettingsBuilder, SettingsError, SettingsOverrides, SettingsProblem, StartedAttempt, StopReason,
+    TimeRule,
 };
 #[cfg(feature = "http")]
 pub use gax_retry::{

@@ -9,6 +9,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
     number: u32,
+    transparent_retries: u8,
     delay: Duration,
     start: Duration,
     rpc_timeout: Option<Duration>,
@@ -21,7 +22,15 @@ impl Attempt {
     #[inline]
     #[must_use]
     pub fn new(started: StartedAttempt, delay: Duration, start: Duration, end: Duration, code: Code) -> Self {
-        Self { number: started.number(), delay, start, rpc_timeout: started.rpc_timeout(), end, code }
+        Self {
+            number: started.number(),
+            transparent_retries: started.transparent_retries,
+            delay,
+            start,
+            rpc_timeout: started.rpc_timeout(),
+            end,
+            code,
+        }
     }
 
     /// The same attempt, ended with that code.
@@ -34,6 +43,13 @@ impl Attempt {
     #[must_use]
     pub fn number(&self) -> u32 {
         self.number
+    }
+
+    /// How often its request was sent again at once, since it had not reached a server: transparent retries (gRFC A6). They
+    /// are no attempts and have no rows.
+    #[must_use]
+    pub fn transparent_retries(&self) -> u32 {
+        self.transparent_retries.into()
     }
 
     /// The actual wait before it; zero for the first.

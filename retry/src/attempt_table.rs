@@ -9,6 +9,9 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 pub struct AttemptTable {
     grid: Grid,
+    attempts: usize,
+    /// The attempts with transparent retries, and how many.
+    resent: Vec<(u32, u32)>,
     lines: Vec<String>,
 }
 
@@ -18,6 +21,8 @@ pub struct AttemptTable {
 pub struct AttemptRow {
     /// The attempt's number.
     pub number: u32,
+    /// How often it was sent again at once.
+    pub transparent_retries: u32,
     /// `None`: no deadline.
     pub rpc_timeout: Option<Duration>,
     /// The wait before it.
@@ -40,11 +45,15 @@ impl AttemptTable {
             ("ended", Align::Right),
             ("code", Align::Left),
         ]);
-        Self { grid, lines: Vec::new() }
+        Self { grid, attempts: 0, resent: Vec::new(), lines: Vec::new() }
     }
 
     /// Adds an attempt.
     pub fn attempt(&mut self, row: AttemptRow) {
+        self.attempts += 1;
+        if row.transparent_retries > 0 {
+            self.resent.push((row.number, row.transparent_retries));
+        }
         self.grid.push([
             Cell::from(row.number),
             row.rpc_timeout.map_or_else(|| Cell::from("none"), |timeout| Cell::from(Human(timeout))),
@@ -70,6 +79,23 @@ impl AttemptTable {
             Cell::new(&"not attempted", Role::Faint),
             Cell::new(&Human(delay), Role::Faint),
         ]);
+    }
+
+    /// Says under the table how often requests were sent again at once, and of which attempts in the table; nothing of none.
+    pub fn transparent_retries(&mut self, count: u32) {
+        let sum = match count {
+            0 => return,
+            1 => "sent again at once: 1 time (not counted as an attempt)".to_owned(),
+            count => format!("sent again at once: {count} times (not counted as attempts)"),
+        };
+        let parts: Vec<String> =
+            self.resent.iter().map(|(number, count)| format!("{count} of attempt {number}")).collect();
+        let parts = if parts.is_empty() || self.attempts == 1 {
+            String::new()
+        } else {
+            format!("; {}", parts.join(", "))
+        };
+        self.line(&format_args!("{sum}{parts}"));
     }
 
     /// Adds a line under the table.
@@ -110,6 +136,7 @@ impl From<&Attempt> for AttemptRow {
     fn from(attempt: &Attempt) -> Self {
         Self {
             number: attempt.number(),
+            transparent_retries: attempt.transparent_retries(),
             rpc_timeout: attempt.rpc_timeout(),
             delay: attempt.delay(),
             start: attempt.start(),

@@ -30,7 +30,7 @@ mod text;
 
 pub use attempt::Attempt;
 pub use batching::{BatchingSettings, LimitExceeded};
-pub use budget::RetryBudget;
+pub use budget::{RetryBudget, RetryBudgets};
 pub use code::{Code, CodeSet, ParseCodeError};
 pub use compatibility::{Compatibility, ParseCompatibilityError};
 #[cfg(feature = "http")]

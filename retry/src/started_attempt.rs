@@ -27,6 +27,7 @@ pub enum AttemptKind {
 pub struct StartedAttempt {
     pub(crate) number: u32,
     pub(crate) kind: AttemptKind,
+    pub(crate) transparent_retries: u8,
     pub(crate) whole_milliseconds: bool,
     pub(crate) delay: Duration,
     pub(crate) start: Duration,
@@ -46,6 +47,14 @@ impl StartedAttempt {
     #[must_use]
     pub fn kind(self) -> AttemptKind {
         self.kind
+    }
+
+    /// How often its request was sent before and never reached a server: transparent retries (gRFC A6), which are no
+    /// attempts.
+    #[inline]
+    #[must_use]
+    pub fn transparent_retries(self) -> u32 {
+        self.transparent_retries.into()
     }
 
     /// The actual wait before it; zero for the first.
@@ -99,6 +108,12 @@ impl StartedAttempt {
     #[must_use]
     pub fn expires_at(self) -> Option<Duration> {
         self.deadline().map(|deadline| self.start.saturating_add(deadline))
+    }
+
+    /// The same attempt, sent once more.
+    pub(crate) fn resent(self) -> Self {
+        let transparent_retries = self.transparent_retries.saturating_add(1);
+        Self { kind: AttemptKind::Resend, transparent_retries, ..self }
     }
 
     /// The same attempt with no more time than that.

@@ -5,7 +5,7 @@ use crate::grpc::methods::unknown::unknown_names;
 use crate::grpc::methods::{DescriptorError, Kinds, Methods, UnknownMethodsError, descriptors};
 use crate::operation::{JitterSeeds, Observers, OperationObserver, Retry};
 use crate::settings::BufferLimits;
-use gax_retry::{Compatibility, RetryBudget};
+use gax_retry::{Compatibility, RetryBudget, RetryBudgets};
 use gax_table::{Dialect, Finding, RetryTable};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -177,8 +177,8 @@ impl RetryLayer {
     /// The budget that the retries of all methods share: see [`RetryBudget`]. By default, a table's `retryThrottling`
     /// is the budget, in the dialects that have it; `None` is no budget.
     ///
-    /// It is shared by all services that the layer and its clones make. gRPC has a budget for each server: make a layer for
-    /// each, or give several layers clones of one budget.
+    /// It is shared by all services that the layer and its clones make. gRPC has a budget for each server: see
+    /// [`server_retry_budget`](Self::server_retry_budget).
     ///
     /// # Examples
     ///
@@ -194,6 +194,30 @@ impl RetryLayer {
     #[must_use]
     pub fn retry_budget(mut self, budget: impl Into<Option<RetryBudget>>) -> Self {
         self.budget = budget.into();
+        self.changed()
+    }
+
+    /// Shares the budget with all that calls that server: it becomes the server's own in `budgets`. If none has brought one
+    /// before, that is the budget that the layer has now, its table's `retryThrottling` as a rule; the numbers of the first
+    /// count. So gRFC A6 has it: one bucket for each server, whatever client, method or layer a call comes from. Call it
+    /// after [`retry_budget`](Self::retry_budget), if at all.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::{RetryBudgets, RetryLayer, RetryTable};
+    ///
+    /// let budgets = RetryBudgets::new();
+    /// let throttled = |table: &str| RetryTable::parse(table).map(RetryLayer::new);
+    /// let table = r#"{"methodConfig": [], "retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1}}"#;
+    /// let books = throttled(table)?.server_retry_budget(&budgets, "library.example.com");
+    /// let loans = throttled(table)?.server_retry_budget(&budgets, "library.example.com");
+    /// # drop((books, loans));
+    /// # Ok::<(), tonic_gax::TableError>(())
+    /// ```
+    #[must_use]
+    pub fn server_retry_budget(mut self, budgets: &RetryBudgets, server: &str) -> Self {
+        self.budget = budgets.share(server, self.budget);
         self.changed()
     }
 

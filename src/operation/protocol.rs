@@ -4,7 +4,7 @@ use super::clock::Clock;
 use super::jitter::Jitter;
 use super::observe::{Observers, Rare, Transport};
 use super::report::{Ledger, Name, Note};
-use gax_retry::{AttemptResult, CommitPoint, Operation, Policy, StartedAttempt};
+use gax_retry::{AttemptKind, AttemptResult, CommitPoint, Operation, Policy, StartedAttempt};
 use http::HeaderMap;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -128,6 +128,11 @@ impl Current<'_> {
     #[inline]
     pub(crate) fn number(&self) -> u32 {
         self.number
+    }
+
+    /// Whether it was sent before, and never reached a server.
+    pub(crate) fn is_resent(&self) -> bool {
+        self.started().is_some_and(|started| started.kind() == AttemptKind::Resend)
     }
 
     /// The moment at which its time is up.

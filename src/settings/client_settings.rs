@@ -2,7 +2,7 @@
 
 use super::StubSettings;
 use crate::operation::{JitterSeeds, Observers, OperationObserver, Retry};
-use gax_retry::{Compatibility, RetryBudget};
+use gax_retry::{Compatibility, RetryBudget, RetryBudgets};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -88,6 +88,13 @@ impl ClientSettings {
     #[must_use]
     pub fn with_retry_budget(mut self, budget: impl Into<Option<RetryBudget>>) -> Self {
         self.budget = budget.into();
+        self
+    }
+
+    /// See [`RetryLayer::server_retry_budget`](crate::RetryLayer::server_retry_budget).
+    #[must_use]
+    pub fn with_server_retry_budget(mut self, budgets: &RetryBudgets, server: &str) -> Self {
+        self.budget = budgets.share(server, self.budget);
         self
     }
 

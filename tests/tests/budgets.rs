@@ -2,13 +2,15 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_retry::{Code, Compatibility, RetryBudget, RetrySettings, StopReason};
+use gax_retry::{Code, Compatibility, RetryBudget, RetryBudgets, RetrySettings, StopReason};
 use gax_table::{Dialect, RetryTable};
 use http_body_util::Full;
 use tonic::Status;
 use tonic_gax::{HttpRetryLayer, OperationReport, RetryLayer, Retryer};
-use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
+use tonic_gax_tests::generated::google::cloud::asset::v1::{
+    AssetServiceClient as GeneratedClient, ListAssetsRequest,
+};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
 use tonic_gax_tests::{
@@ -137,6 +139,57 @@ async fn a_tables_throttling_is_shared_by_its_methods() {
     }
     let java = RetryTable::reader().dialect(Dialect::GaxJava).read(TABLE.as_bytes()).unwrap();
     assert_eq!(java.throttling(), None);
+}
+
+/// gRFC A6: one bucket for each server, whatever client a call comes from.
+#[tokio::test(start_paused = true)]
+async fn clients_of_one_server_share_its_bucket() {
+    let budgets = RetryBudgets::new();
+    let layer = |server: &str| {
+        let table = RetryTable::reader().read(TABLE.as_bytes()).unwrap();
+        RetryLayer::new(table).server_retry_budget(&budgets, server)
+    };
+    let down = VirtualServer::start(Script::always(reply('U')));
+    let list = |layer: RetryLayer| {
+        let mut client = AssetServiceClient::new(layer.layer(down.channel()));
+        async move { attempts(&client.list_assets(ListAssetsRequest::default()).await.unwrap_err()) }
+    };
+    assert_eq!(list(layer("assets")).await, 2);
+    // Another layer, of a table that was read again; another kind of client; and one that has no budget of its own.
+    assert_eq!(list(layer("assets")).await, 1);
+    let talk = TalkClient::new(layer("assets").layer(down.channel())).ask(Line::default()).await;
+    assert_eq!(attempts(&talk.unwrap_err()), 1);
+    let generated = |server: &str| {
+        let settings = Setup::new(settings()).client().with_server_retry_budget(&budgets, server);
+        GeneratedClient::with_settings(down.channel(), settings)
+    };
+    let call = |server| {
+        let client = generated(server);
+        async move { attempts(&client.list_assets(ListAssetsRequest::default()).await.unwrap_err()) }
+    };
+    assert_eq!(call("assets").await, 1);
+    // Servers that nothing is known of.
+    assert_eq!((call("archive").await, list(layer("library")).await), (4, 2));
+}
+
+/// HTTP clients and closures of that server, too.
+#[tokio::test(start_paused = true)]
+async fn all_that_calls_a_server_shares_its_bucket() {
+    let budgets = RetryBudgets::new();
+    let tokens = || RetryBudget::tokens(4, 0.1);
+    let retryer = Retryer::new(&settings(), [Code::Unavailable]).retry_budget(budgets.of("assets", tokens));
+    let error = retryer.run_blocking(|_| Err::<(), _>(Status::unavailable("down"))).unwrap_err();
+    assert_eq!((error.report().attempts().len(), error.stop_reason()), (2, THROTTLED));
+    let (server, connector) = FaultServer::in_memory(HttpScript::new(vec![HttpAct::status(503); 4]));
+    let layer =
+        HttpRetryLayer::new(&settings(), [Code::Unavailable]).retry_budget(budgets.of("assets", tokens));
+    let request = http::Request::get("http://server/").body(Full::<Bytes>::default()).unwrap();
+    layer.layer(FaultServer::full_client(connector)).call(request).await.unwrap();
+    assert_eq!(server.times().len(), 1);
+}
+
+fn attempts(status: &Status) -> u32 {
+    error_report(status).attempt_count()
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,6 +7,8 @@ use std::fmt::Debug;
 use std::fs;
 use std::path::Path;
 
+#[path = "../../examples/budgets.rs"]
+mod budgets;
 #[path = "../../examples/closures.rs"]
 mod closures;
 #[path = "../../examples/embedded_table.rs"]
@@ -56,6 +58,7 @@ macro_rules! programs {
 }
 
 programs!(
+    budgets,
     closures,
     embedded_table,
     fresh_token,

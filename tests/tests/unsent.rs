@@ -1,7 +1,7 @@
 //! Requests that were lost before they left: sent again at once, a bounded number of times.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use gax_retry::{Code, RetrySettings, StopReason};
+use gax_retry::{AttemptKind, Code, RetrySettings, StartedAttempt, StopReason};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use std::future::Future;
 use std::pin::Pin;
@@ -11,6 +11,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tonic::body::Body;
 use tonic::codegen::StdError;
+use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Channel;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{
@@ -152,7 +153,45 @@ async fn three_times_between_two_attempts_and_no_more() {
             row(3, 1000, 200, 400, 400, Code::Ok),
         ];
         assert_eq!(rows(&report_of(&result)), table, "{stack:?}");
-        assert_eq!(report_of(&result).transparent_retries(), 3 + 3 + 2, "{stack:?}");
+        let report = report_of(&result);
+        assert_eq!(report.transparent_retries(), 3 + 3 + 2, "{stack:?}");
+        let of_each: Vec<_> = report.attempts().iter().map(gax_retry::Attempt::transparent_retries).collect();
+        assert_eq!(of_each, [3, 3, 2], "{stack:?}");
+        let told = "sent again at once: 8 times (not counted as attempts); \
+                    3 of attempt 1, 3 of attempt 2, 2 of attempt 3";
+        assert!(report.to_string().contains(told), "{report}");
+    }
+}
+
+/// What an interceptor finds in the extensions of a request.
+type Seen = Option<(u32, AttemptKind, u32)>;
+
+/// Layers and interceptors inside see a transparent retry, also of the first attempt. The server's header counts attempts.
+#[tokio::test(start_paused = true)]
+async fn a_transparent_retry_is_seen_on_the_way() {
+    for stack in Stack::ALL {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let server = VirtualServer::start(Script::of([(ms(0), Reply::unavailable())]));
+        let log = Arc::clone(&seen);
+        let watching = move |request: tonic::Request<()>| {
+            let started = request.extensions().get::<StartedAttempt>();
+            let facts: Seen = started.map(|one| (one.number(), one.kind(), one.transparent_retries()));
+            log.lock().unwrap().push(facts);
+            Ok(request)
+        };
+        let channel = InterceptedService::new(Stale::new(2, &server).await, watching);
+        let mut caller = stack.caller(channel, &Setup::new(settings()));
+        caller.list(ListAssetsRequest::default()).await.unwrap();
+        let resend = |count| Some((1, AttemptKind::Resend, count));
+        let expected = [None, resend(1), resend(2), Some((2, AttemptKind::Retry, 0))];
+        assert_eq!(*seen.lock().unwrap(), expected, "{stack:?}");
+        let counts: Vec<_> = server
+            .log()
+            .arrivals()
+            .iter()
+            .map(|arrival| arrival.header("grpc-previous-rpc-attempts").map(str::to_owned))
+            .collect();
+        assert_eq!(counts, [None, Some("1".to_owned())], "{stack:?}");
     }
 }
 

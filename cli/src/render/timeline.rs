@@ -33,6 +33,14 @@ pub(crate) struct Row {
     /// `None`, like the code: it never ends.
     pub(crate) end_ms: Option<Ms>,
     pub(crate) code: Option<Named<Code>>,
+    /// How often its request was sent again at once.
+    #[serde(skip_serializing_if = "is_none")]
+    pub(crate) transparent_retries: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 /// The attempt that a limit kept from being made.
@@ -50,6 +58,7 @@ impl Timeline {
         if let Some(refused) = self.not_attempted {
             table.not_attempted(refused.attempt, refused.retry_delay_ms.0);
         }
+        table.transparent_retries(self.attempts.iter().map(|row| row.transparent_retries).sum());
         table
     }
 }
@@ -77,6 +86,7 @@ impl From<&AttemptPlan> for Timeline {
             start_ms: Ms(endless.start()),
             end_ms: None,
             code: None,
+            transparent_retries: endless.transparent_retries(),
         }));
         Self {
             attempts,
@@ -98,6 +108,7 @@ impl From<&gax_retry::Attempt> for Row {
             start_ms: Ms(attempt.start()),
             end_ms: Some(Ms(attempt.end())),
             code: Some(Named(attempt.code())),
+            transparent_retries: attempt.transparent_retries(),
         }
     }
 }
@@ -106,6 +117,7 @@ impl From<&Row> for AttemptRow {
     fn from(row: &Row) -> Self {
         Self {
             number: row.attempt,
+            transparent_retries: row.transparent_retries,
             rpc_timeout: row.rpc_timeout_ms.map(|timeout| timeout.0),
             delay: row.retry_delay_ms.0,
             start: row.start_ms.0,

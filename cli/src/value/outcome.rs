@@ -5,9 +5,11 @@ use super::duration;
 use gax_retry::Response;
 use std::time::Duration;
 
-const ADVICE: &str = "write how long and which code, such as 300ms:UNAVAILABLE or 20ms:OK, or hang";
+const ADVICE: &str =
+    "write how long and which code, such as 300ms:UNAVAILABLE or 20ms:OK, or lost, or refused, or hang";
 
-/// Reads `300ms:UNAVAILABLE` (a reply after that long), `UNAVAILABLE` (at once) or `hang`.
+/// Reads `300ms:UNAVAILABLE` (a reply after that long), `UNAVAILABLE` (at once) or `hang`. In place of a code, `lost` is a
+/// request that never left, and `refused` one that the server did not look at.
 pub(crate) fn outcome(text: &str) -> Result<Response, String> {
     let text = text.trim();
     if text.eq_ignore_ascii_case("hang") {
@@ -21,6 +23,12 @@ pub(crate) fn outcome(text: &str) -> Result<Response, String> {
         }
         None => (Duration::ZERO, text),
     };
+    if name.eq_ignore_ascii_case("lost") {
+        return Ok(Response::lost(after));
+    }
+    if name.eq_ignore_ascii_case("refused") {
+        return Ok(Response::refused(after));
+    }
     let code = code(name).ok_or_else(|| {
         if text.contains(':') {
             format!("ends with {name:?}, which is no gRPC status code; {ADVICE}")
@@ -44,6 +52,8 @@ mod tests {
         assert_eq!(outcome("0:14"), Ok(Response::after(ms(0), Code::Unavailable)));
         assert_eq!(outcome("INTERNAL"), Ok(Response::after(ms(0), Code::Internal)));
         assert_eq!(outcome("Hang"), Ok(Response::none()));
+        assert_eq!(outcome("20ms:lost"), Ok(Response::lost(ms(20))));
+        assert_eq!(outcome("Refused"), Ok(Response::refused(ms(0))));
     }
 
     #[test]

@@ -32,6 +32,18 @@ fn the_documented_tables_as_gax_java_runs_them() {
     assert_snapshot!(sessions(" --compat gax-java"));
 }
 
+/// A request that no server has looked at is sent again at once; each time takes an outcome.
+#[test]
+fn transparent_retries() {
+    let flags = "--max-attempts 3 --initial-retry-delay 100ms --initial-rpc-timeout 1s";
+    let sessions = [
+        "--outcome 30ms:lost --outcome 20ms:OK",
+        "--outcome lost --outcome lost --outcome lost --outcome lost --outcome 10ms:lost --outcome ok",
+        "--outcome 5ms:refused --outcome 5ms:refused --outcome ok --format json",
+    ];
+    assert_snapshot!(sessions.map(|more| session(&format!("plan {flags} {more}"))).join("\n"));
+}
+
 #[test]
 fn grpcs_own_rules() {
     let flags =

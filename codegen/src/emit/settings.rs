@@ -284,6 +284,14 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
                 Self { inner: self.inner.with_retry_budget(budget) }
             }
 
+            /// Shares the budget with all that calls that server: it becomes the server's own in `budgets`. If none has
+            /// brought one before, that is the budget that these settings have now. Call it after
+            /// `with_retry_budget`, if at all.
+            #[must_use]
+            pub fn with_server_retry_budget(self, budgets: &#runtime::RetryBudgets, server: &str) -> Self {
+                Self { inner: self.inner.with_server_retry_budget(budgets, server) }
+            }
+
             /// The longest request, in bytes, that is buffered for replay; a longer one is sent once.
             /// Default: 4 MiB + 64 KiB. With zero, no request is retried.
             #[must_use]

@@ -3,8 +3,10 @@
 #[cfg(all(test, loom))]
 mod loom_tests;
 mod retry_budget;
+mod retry_budgets;
 mod tokens;
 mod window;
 mod word;
 
 pub use retry_budget::RetryBudget;
+pub use retry_budgets::RetryBudgets;

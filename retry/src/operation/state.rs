@@ -239,7 +239,7 @@ impl State {
         if let Outcome::Failed(_) = result.outcome
             && self.resends(ended, result, world)
         {
-            self.due = Some(Due::Now(StartedAttempt { kind: AttemptKind::Resend, ..ended }));
+            self.due = Some(Due::Now(ended.resent()));
             return;
         }
         self.last = Some(attempt);
@@ -358,6 +358,7 @@ impl State {
                 self.due = Some(Due::Now(StartedAttempt {
                     number: self.started,
                     kind,
+                    transparent_retries: 0,
                     whole_milliseconds: policy.rules.has_whole_milliseconds(),
                     delay,
                     start: now,

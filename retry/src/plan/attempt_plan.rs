@@ -2,7 +2,8 @@
 
 use super::{Simulated, Simulation};
 use crate::{
-    Attempt, AttemptResult, Code, End, JitterSource, NotAttempted, Policy, StartedAttempt, StopReason,
+    Attempt, AttemptResult, Code, Delivery, End, JitterSource, NotAttempted, Policy, Resend, StartedAttempt,
+    StopReason,
 };
 use std::time::Duration;
 
@@ -11,20 +12,59 @@ use std::time::Duration;
 pub struct Response {
     after: Option<Duration>,
     code: Code,
+    resend: Resend,
 }
 
 impl Response {
     /// None: the attempt runs into its RPC timeout.
     #[must_use]
     pub fn none() -> Self {
-        Self { after: None, code: Code::DeadlineExceeded }
+        Self { after: None, code: Code::DeadlineExceeded, resend: Resend::No }
     }
 
     /// A response with that code, so long after the attempt started. If the attempt's RPC timeout has
     /// passed by then, it ends as `DEADLINE_EXCEEDED` all the same.
     #[must_use]
     pub fn after(after: Duration, code: Code) -> Self {
-        Self { after: Some(after), code }
+        Self { after: Some(after), code, resend: Resend::No }
+    }
+
+    /// The connection was lost before the request went out: up to three times between two attempts that is no
+    /// attempt (a transparent retry), and then one that failed with `UNAVAILABLE`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::{AttemptPlan, Code, NoJitter, Policy, Response, RetrySettings};
+    /// use std::time::Duration;
+    ///
+    /// let policy = Policy::new(&RetrySettings::builder().max_attempts(2).build()?, Code::Unavailable);
+    /// let ms = Duration::from_millis;
+    /// let responses = [Response::lost(ms(30)), Response::after(ms(20), Code::Ok)];
+    /// let plan = AttemptPlan::new(&policy, &responses, &mut NoJitter);
+    /// let [only] = plan.attempts() else { panic!() };
+    /// assert_eq!((only.end(), only.transparent_retries()), (ms(50), 1));
+    /// # Ok::<(), gax_retry::SettingsError>(())
+    /// ```
+    #[must_use]
+    pub fn lost(after: Duration) -> Self {
+        Self { after: Some(after), code: Code::Unavailable, resend: Resend::Lost }
+    }
+
+    /// The server refused the stream without a look at it (`REFUSED_STREAM`): once in an operation that is no attempt, and
+    /// then one that failed with `UNAVAILABLE`.
+    #[must_use]
+    pub fn refused(after: Duration) -> Self {
+        Self { after: Some(after), code: Code::Unavailable, resend: Resend::Refused }
+    }
+
+    fn result(self) -> AttemptResult {
+        let delivery = match self.resend {
+            Resend::No => Delivery::Unknown,
+            Resend::Refused => Delivery::NotProcessed,
+            Resend::Lost | Resend::Stale => Delivery::NotSent,
+        };
+        AttemptResult::failed(self.code).with_delivery(delivery).with_resend(self.resend)
     }
 }
 
@@ -94,8 +134,8 @@ impl AttemptPlan {
 
     fn simulated(simulation: Simulation<'_>, mut respond: impl FnMut() -> Response) -> Self {
         let (attempts, end) = simulation.run(|_| {
-            let Response { after, code } = respond();
-            (after, AttemptResult::failed(code))
+            let response = respond();
+            (response.after, response.result())
         });
         let mut plan = Self {
             attempts,
@@ -129,6 +169,13 @@ impl AttemptPlan {
     #[must_use]
     pub fn attempts(&self) -> &[Attempt] {
         &self.attempts
+    }
+
+    /// How often requests were sent again at once, since they had not reached a server: transparent retries (gRFC A6). Those
+    /// of each attempt are with it.
+    #[must_use]
+    pub fn transparent_retries(&self) -> u32 {
+        self.attempts.iter().map(Attempt::transparent_retries).sum()
     }
 
     /// An attempt that has no deadline and gets no reply, so that the operation never ends.

@@ -1,7 +1,8 @@
 //! An operation under a clock that only counts: what plans, estimates and recorded cases run on.
 
 use crate::{
-    Action, Attempt, AttemptResult, Code, End, Event, JitterSource, Operation, Policy, StartedAttempt, World,
+    Action, Attempt, AttemptKind, AttemptResult, Code, End, Event, JitterSource, Operation, Policy,
+    StartedAttempt, World,
 };
 use std::time::Duration;
 
@@ -89,8 +90,12 @@ impl<'a> Simulation<'a> {
                 Action::Send(attempt) => {
                     self.tell(Event::started(attempt));
                     let (after, result) = respond(attempt);
+                    let sent = match attempt.kind() {
+                        AttemptKind::Resend => self.world.now,
+                        _ => attempt.start(),
+                    };
                     let ends_at = after
-                        .map(|after| attempt.start().saturating_add(after))
+                        .map(|after| sent.saturating_add(after))
                         .filter(|end| attempt.expires_at().is_none_or(|deadline| *end < deadline));
                     self.in_flight.push(InFlight { attempt, ends_at, result });
                 }
@@ -159,7 +164,10 @@ impl<'a> Simulation<'a> {
             if let Some(observer) = &mut self.observer {
                 Event::ended(self.policy, &self.operation, &row, result, *observer);
             }
-            self.rows.push(row);
+            // One that is made once more in silence gets its row at its end.
+            if !self.operation.is_resending() {
+                self.rows.push(row);
+            }
         }
     }
 }

@@ -168,7 +168,8 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                     Poll::Ready(Ok(())) => {
                         let timeout = header(plan, *time, *is_late, current);
                         let mut request = self.request.write(timeout);
-                        if current.number() > 1 {
+                        // A transparent retry of the first attempt is late, too.
+                        if current.number() > 1 || (*is_late && current.is_resent()) {
                             let is_watched = self.request.is_watched() && !is_bare_channel::<A::Service>();
                             mark(plan, &mut request, current, is_watched);
                         }
@@ -304,10 +305,10 @@ fn taken(reply: &mut ReplySlot) -> Option<Box<http::Response<ResponseBody>>> {
 }
 
 /// Tells the server, and interceptors and layers on the way to it, which attempt this is. The first is not marked, so
-/// that a call which succeeds at once pays nothing for it.
+/// that a call which succeeds at once pays nothing for it. Transparent retries are marked for those on the way alone.
 #[cold]
 fn mark(plan: &MethodPlan, request: &mut http::Request<Body>, current: &Current<'_>, is_watched: bool) {
-    if plan.counts_attempts {
+    if plan.counts_attempts && current.number() > 1 {
         request.headers_mut().insert(PREVIOUS_ATTEMPTS, count(current.number().saturating_sub(1)));
     }
     if let Some(started) = current.started().filter(|_| is_watched) {

@@ -92,6 +92,10 @@ impl Observed {
             }
             Event::TransparentRetry(attempt) => {
                 self.tally.transparent_retries = self.tally.transparent_retries.saturating_add(1);
+                let mut in_flight = self.in_flight.iter_mut();
+                if let Some(known) = in_flight.find(|known| known.number() == attempt.number()) {
+                    *known = attempt;
+                }
                 self.each(|observer, info| observer.transparent_retry(info, attempt));
             }
             Event::PushbackReceived(attempt, asked) => {

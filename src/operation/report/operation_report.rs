@@ -221,11 +221,7 @@ impl OperationReport {
         if let Some(detail) = self.detail() {
             table.line(detail);
         }
-        match self.transparent_retries() {
-            0 => {}
-            1 => table.line(&"sent again at once: 1 time (not counted as an attempt)"),
-            count => table.line(&format_args!("sent again at once: {count} times (not counted as attempts)")),
-        }
+        table.transparent_retries(self.transparent_retries());
         self.notes().iter().for_each(|note| table.line(&format_args!("note: {note}")));
         table
     }

@@ -45,8 +45,10 @@ pub(crate) struct PlanArgs {
     /// What the server does with an attempt; repeat the flag for further attempts
     ///
     /// 300ms:UNAVAILABLE is a reply after 300 ms, UNAVAILABLE a reply at once, hang no reply. A reply that
-    /// would come at the RPC timeout or later is lost. Attempts after the last outcome run into their
-    /// timeouts.
+    /// would come at the RPC timeout or later is too late. With lost in place of the code the connection
+    /// breaks before the request is sent, with refused the server does not look at it: the request is
+    /// sent again at once, which is no attempt and takes the next outcome. Attempts after the last
+    /// outcome run into their timeouts.
     #[arg(long, value_name = "OUTCOME", value_parser = value::outcome, allow_hyphen_values = true)]
     pub(super) outcome: Vec<Response>,
 
@@ -94,8 +96,9 @@ JSON:
     \"code\":\"DEADLINE_EXCEEDED\"},..],\"not_attempted\":{\"attempt\":3,\"retry_delay_ms\":400},
     \"stop_reason\":\"TOTAL_TIMEOUT\",\"end_ms\":4700}
   Numbers may have fractions. null: rpc_timeout_ms where there is no deadline, end_ms and code where
-  an attempt never ends, not_attempted where none was refused, stop_reason on success. Where more
-  than 10000 attempts would follow, the rest is left out and \"truncated\":true says so.
+  an attempt never ends, not_attempted where none was refused, stop_reason on success. An attempt
+  whose request was sent again at once has \"transparent_retries\":COUNT. Where more than 10000
+  attempts would follow, the rest is left out and \"truncated\":true says so.
   With --samples, where NAME is a stop reason, SUCCESS, NEVER_ENDS or TRUNCATED:
   {\"samples\":..,\"seed\":..,\"attempts\":[{\"attempt\":1,\"made\":..,
     \"rpc_timeout_ms\":{\"min\":..,\"max\":..},\"retry_delay_ms\":{..},\"start_ms\":{..},\"end_ms\":{..},

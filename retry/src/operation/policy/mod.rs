@@ -354,6 +354,7 @@ fn first(rules: &Rules) -> Result<StartedAttempt, Refusal> {
     Ok(StartedAttempt {
         number: 1,
         kind: AttemptKind::Original,
+        transparent_retries: 0,
         whole_milliseconds: rules.has_whole_milliseconds(),
         delay: Duration::ZERO,
         start: Duration::ZERO,
