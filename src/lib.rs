@@ -7,6 +7,7 @@ mod closure;
 mod grpc;
 #[cfg(feature = "http")]
 mod http;
+pub mod live;
 pub mod observe;
 mod operation;
 mod settings;
@@ -17,10 +18,10 @@ mod transport;
 pub use closure::{ErrorCode, Retried, RetryError, Retryable, Retryer, retry, retry_blocking};
 pub use gax_retry::{
     Attempt, AttemptPlan, AttemptTimeouts, Backoff, BackoffStrategy, BatchingSettings, Cap, Code, CodeSet,
-    Compatibility, Delivery, Hedging, IntoCodes, Jitter, LimitExceeded, Limits, MethodKind, NotAttempted,
-    Override, ParseCodeError, Policy, RetryBudget, RetryBudgets, RetryDelays, RetrySettings,
-    RetrySettingsBuilder, SettingsError, SettingsOverrides, SettingsProblem, StartedAttempt, StopReason,
-    TimeRule,
+    Compatibility, Delivery, Environment, EnvironmentError, Hedging, IntoCodes, Jitter, LimitExceeded,
+    Limits, MethodKind, NotAttempted, Override, ParseCodeError, Policy, RetryBudget, RetryBudgets,
+    RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError, SettingsOverrides, SettingsProblem,
+    StartedAttempt, StopReason, TimeRule,
 };
 #[cfg(feature = "http")]
 pub use gax_retry::{

@@ -93,6 +93,11 @@ fn definition<T: Clone>(definitions: &[(String, T)], wanted: &str) -> Definition
 }
 
 impl JoinedService {
+    /// The service's full name.
+    pub(crate) fn name(&self) -> &str {
+        self.table.service()
+    }
+
     /// The sets of codes by name, in the order of first use.
     pub(crate) fn code_definitions(&self) -> &[(String, CodeSet)] {
         self.table.code_definitions()

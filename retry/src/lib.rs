@@ -9,6 +9,7 @@ mod code;
 mod compatibility;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod environment;
 pub mod gax_java;
 #[cfg(feature = "http")]
 mod http;
@@ -33,6 +34,7 @@ pub use batching::{BatchingSettings, LimitExceeded};
 pub use budget::{RetryBudget, RetryBudgets};
 pub use code::{Code, CodeSet, ParseCodeError};
 pub use compatibility::{Compatibility, ParseCompatibilityError};
+pub use environment::{Environment, EnvironmentError};
 #[cfg(feature = "http")]
 pub use http::{
     Classification, HeaderLookup, HttpFailure, Idempotency, IdempotencyRule, IdempotencyStrategy,

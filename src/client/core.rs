@@ -3,25 +3,26 @@
 use super::codec::Codec;
 use super::encoded::Encoded;
 use super::method::Method;
+use super::methods::Methods;
 use super::streaming::{MessageCall, StreamingCall, Timed};
 use super::unary::UnaryCall;
-use crate::grpc::{MethodPlan, Transport, not_sent, path_of};
+use crate::grpc::{Transport, not_sent, path_of};
 use crate::operation::inbound_deadline;
-use crate::settings::{BufferLimits, CallOptions, ClientSettings};
+use crate::settings::{CallOptions, ClientSettings};
 use http::Uri;
 use http::uri::PathAndQuery;
 use prost::Message;
 use std::fmt;
 use std::sync::Arc;
 use tonic::codec::CompressionEncoding;
-use tonic::{GrpcMethod, Request, Status};
+use tonic::{Request, Status};
 use tonic_prost::ProstCodec;
 
 /// What a generated client is made of.
 #[derive(Clone)]
 pub struct Client<T> {
     channel: T,
-    methods: Arc<[Arc<Method>]>,
+    methods: Methods,
 }
 
 /// Short: a service may have hundreds of methods.
@@ -29,7 +30,7 @@ impl<T: fmt::Debug> fmt::Debug for Client<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client")
             .field("channel", &self.channel)
-            .field("methods", &self.methods.len())
+            .field("methods", &self.methods.load().len())
             .finish_non_exhaustive()
     }
 }
@@ -38,30 +39,7 @@ impl<T> Client<T> {
     /// A client over a channel.
     #[must_use]
     pub fn new(channel: T, settings: ClientSettings) -> Self {
-        let ClientSettings {
-            stub, compatibility, limits, jitter, budget, observers, method_extension, ..
-        } = settings;
-        let observers = observers.shared();
-        let codec = Codec::default();
-        let limits = BufferLimits { max_response_buffer: codec.longest_response(), ..limits };
-        let methods = stub
-            .into_calls()
-            .map(|(info, call)| {
-                let plan = MethodPlan::new(&call, compatibility, limits, &jitter, budget.as_ref());
-                let plan = plan.observed_by(observers.clone());
-                let is_stream = !info.kind().is_unary();
-                Method {
-                    name: method_extension.then(|| GrpcMethod::new(info.service(), info.name())),
-                    uri: Uri::from(info.path_and_query()),
-                    path: info.path_and_query(),
-                    kind: info.kind(),
-                    plan: Arc::new(if is_stream { plan.for_stream() } else { plan }),
-                    codec: codec.clone(),
-                }
-            })
-            .map(Arc::new)
-            .collect();
-        Self { channel, methods }
+        Self { channel, methods: Methods::new(settings) }
     }
 
     /// The same client over another channel.
@@ -105,12 +83,7 @@ impl<T> Client<T> {
     }
 
     fn changed(self, change: impl Fn(&mut Method)) -> Self {
-        let changed = |method: &Arc<Method>| {
-            let mut method = (**method).clone();
-            change(&mut method);
-            Arc::new(method)
-        };
-        Self { channel: self.channel, methods: self.methods.iter().map(changed).collect() }
+        Self { channel: self.channel, methods: self.methods.changed(change) }
     }
 }
 
@@ -124,7 +97,7 @@ impl<T: Transport> Client<T> {
         match self.encoded(index, request) {
             Ok(encoded) => UnaryCall::new(self.channel.clone(), encoded),
             Err(status) => {
-                let path = self.methods.get(index).map(|method| path_of(&method.uri));
+                let path = self.methods.load().get(index).map(|method| path_of(&method.uri));
                 let path = path.unwrap_or_else(|| PathAndQuery::from_static("/"));
                 UnaryCall::failed(not_sent(status, path))
             }
@@ -136,7 +109,8 @@ impl<T: Transport> Client<T> {
     where
         Req: Message + Send + Sync + 'static,
     {
-        let method = self.methods.get(index).ok_or_else(unknown_method)?;
+        let methods = self.methods.load();
+        let method = methods.get(index).ok_or_else(unknown_method)?;
         let codec = &method.codec;
         let (metadata, mut extensions, message) = request.into_parts();
         let options = (!extensions.is_empty()).then(|| extensions.remove::<CallOptions>()).flatten();
@@ -215,7 +189,8 @@ impl<T: Transport> Client<T> {
         index: usize,
         request: Request<M>,
     ) -> Result<(tonic::client::Grpc<Timed<T>>, PathAndQuery, Request<M>), Status> {
-        let method = self.methods.get(index).ok_or_else(unknown_method)?;
+        let methods = self.methods.load();
+        let method = methods.get(index).ok_or_else(unknown_method)?;
         let mut request = request;
         method.name.clone().and_then(|name| request.extensions_mut().insert(name));
         let timed = Timed::new(self.channel.clone(), Arc::clone(method));

@@ -6,6 +6,7 @@ mod connector;
 mod core;
 mod encoded;
 mod method;
+mod methods;
 mod streaming;
 mod unary;
 

@@ -8,7 +8,7 @@ use crate::operation::{
     Retry, run_blocking, serves_retry,
 };
 use gax_retry::{
-    BackoffStrategy, CodeSet, Compatibility, Policy, RetryBudget, RetrySettings, StartedAttempt,
+    BackoffStrategy, CodeSet, Compatibility, Environment, Policy, RetryBudget, RetrySettings, StartedAttempt,
 };
 use std::borrow::Cow;
 use std::future::poll_fn;
@@ -66,6 +66,7 @@ pub struct Retryer<R> {
     retryable: R,
     name: Cow<'static, str>,
     seeds: JitterSeeds,
+    environment: Environment,
     attempt_timeout: Option<Duration>,
     budget: Option<RetryBudget>,
     nested_retries: Option<bool>,
@@ -128,6 +129,7 @@ impl<R> Retryer<R> {
             retryable,
             name: Cow::Borrowed("closure"),
             seeds: JitterSeeds::default(),
+            environment: Environment::default(),
             attempt_timeout: None,
             budget: None,
             nested_retries: None,
@@ -265,6 +267,14 @@ impl<R> Retryer<R> {
         self
     }
 
+    /// Lets operators bound the operations by environment variables, which go before the settings: see [`Environment`].
+    /// Default: they aren't heeded.
+    #[must_use]
+    pub fn environment(mut self, environment: Environment) -> Self {
+        self.environment = environment;
+        self
+    }
+
     /// Makes waits repeatable: the jitter of the n-th operation is drawn from the sequence of this seed plus n.
     #[must_use]
     pub fn jitter_seed(mut self, seed: u64) -> Self {
@@ -296,6 +306,7 @@ impl<R> Retryer<R> {
             Some(allowed) => policy.with_nested_retries(allowed),
             None => policy,
         };
+        let policy = policy.with_environment(&self.environment);
         let is_nested = policy.refuses_nested_retries() && serves_retry();
         let policy = if is_nested { policy.inside_retry() } else { policy };
         Plan { policy, observers: self.shared.clone(), seeds: self.seeds.clone() }

@@ -1,12 +1,14 @@
 //! The layer that a stock tonic client runs over.
 
 use super::service::RetryService;
-use crate::grpc::methods::unknown::unknown_names;
-use crate::grpc::methods::{DescriptorError, Kinds, Methods, UnknownMethodsError, descriptors};
-use crate::operation::{JitterSeeds, Observers, OperationObserver, Retry};
-use crate::settings::BufferLimits;
-use gax_retry::{Compatibility, RetryBudget, RetryBudgets};
-use gax_table::{Dialect, Finding, RetryTable};
+use crate::grpc::methods::unknown::{known_methods, unknown_names};
+use crate::grpc::methods::{DescriptorError, MethodOptions, Methods, UnknownMethodsError, descriptors};
+use crate::live::Replaceable;
+#[cfg(feature = "live")]
+use crate::live::{CurrentTable, SettingsHandle};
+use crate::operation::{JitterSeeds, OperationObserver, Retry};
+use gax_retry::{Compatibility, Environment, RetryBudget, RetryBudgets};
+use gax_table::{Finding, RetryTable};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use tower_layer::Layer;
@@ -47,6 +49,7 @@ use tower_layer::Layer;
 /// | [`retry_budget`](Self::retry_budget) | the table's `retryThrottling`, if it has any |
 /// | [`reports`](Self::reports) | false |
 /// | [`retries_enabled`](Self::retries_enabled) | true |
+/// | [`environment`](Self::environment) | not heeded |
 /// | [`server_delays`](Self::server_delays) | as the compatibility has it; see there |
 /// | [`previous_attempts_header`](Self::previous_attempts_header) | true, but not with [`Compatibility::GaxJava`] |
 ///
@@ -68,14 +71,22 @@ use tower_layer::Layer;
 #[derive(Clone)]
 pub struct RetryLayer {
     table: RetryTable,
-    kinds: Kinds,
-    compatibility: Option<Compatibility>,
-    limits: BufferLimits,
-    jitter: JitterSeeds,
+    options: MethodOptions,
+    /// The table's, unless the program has set its own.
     budget: Option<RetryBudget>,
-    observers: Observers,
+    #[cfg(feature = "live")]
+    live: Option<Live>,
     /// Made when the layer is first used, shared by all services it makes.
-    methods: OnceLock<Arc<Methods>>,
+    methods: OnceLock<Replaceable<Methods>>,
+}
+
+/// What replaces the table.
+#[cfg(feature = "live")]
+#[derive(Clone)]
+struct Live {
+    handle: SettingsHandle,
+    has_own_budget: bool,
+    denies_unknown_methods: bool,
 }
 
 impl RetryLayer {
@@ -86,13 +97,25 @@ impl RetryLayer {
         Self {
             table,
             budget,
-            kinds: Kinds::new(),
-            compatibility: None,
-            limits: BufferLimits::default(),
-            jitter: JitterSeeds::default(),
-            observers: Observers::default(),
+            options: MethodOptions::default(),
+            #[cfg(feature = "live")]
+            live: None,
             methods: OnceLock::new(),
         }
+    }
+
+    /// A layer for the methods of a handle's table, by whichever table the handle has when a call begins.
+    ///
+    /// The methods of a table that replaces another are found as those of the first: by the same
+    /// [compatibility](Self::compatibility) and [descriptors](Self::with_descriptors). What the program sets on the layer
+    /// stays: its [budget](Self::retry_budget) goes before `retryThrottling`. Where
+    /// [unknown methods are denied](Self::deny_unknown_methods), a table that has some is refused. [`SettingsHandle`]
+    /// has an example.
+    #[cfg(feature = "live")]
+    #[must_use]
+    pub fn with_handle(handle: &SettingsHandle) -> Self {
+        let live = Live { handle: handle.clone(), has_own_budget: false, denies_unknown_methods: false };
+        Self { live: Some(live), ..Self::new(handle.table()) }
     }
 
     /// Tells the layer which methods are unary and which are streams, by compiled descriptors (an encoded
@@ -104,7 +127,7 @@ impl RetryLayer {
     ///
     /// The bytes are no `FileDescriptorSet`.
     pub fn with_descriptors(mut self, encoded: &[u8]) -> Result<Self, DescriptorError> {
-        self.kinds.extend(descriptors::kinds(encoded)?);
+        self.options.kinds.extend(descriptors::kinds(encoded)?);
         Ok(self.changed())
     }
 
@@ -113,7 +136,7 @@ impl RetryLayer {
     /// knows.
     #[must_use]
     pub fn unknown_methods(&self) -> Vec<Finding> {
-        unknown_names(&self.table, &self.kinds)
+        unknown_names(&self.table, &self.options.kinds)
     }
 
     /// Makes [`unknown_methods`](Self::unknown_methods) an error, if there are any. Call it after
@@ -123,15 +146,22 @@ impl RetryLayer {
     ///
     /// The table names a service or a method that the descriptors don't have.
     pub fn deny_unknown_methods(self, deny: bool) -> Result<Self, UnknownMethodsError> {
-        let unknown = if deny { self.unknown_methods() } else { Vec::new() };
-        if unknown.is_empty() { Ok(self) } else { Err(UnknownMethodsError::new(unknown)) }
+        if deny {
+            known_methods(&self.table, &self.options.kinds)?;
+        }
+        #[cfg(feature = "live")]
+        if let Some(live) = &self.live {
+            let live = Live { denies_unknown_methods: deny, ..live.clone() };
+            return Ok(Self { live: Some(live), ..self.changed() });
+        }
+        Ok(self)
     }
 
     /// Which client's rules turn settings into attempts. By default, a table that was read in the dialect
-    /// [`Dialect::Grpc`] is run by [`Compatibility::Grpc`], and any other as documented.
+    /// [`Dialect::Grpc`](crate::Dialect::Grpc) is run by [`Compatibility::Grpc`], and any other as documented.
     #[must_use]
     pub fn compatibility(mut self, compatibility: Compatibility) -> Self {
-        self.compatibility = Some(compatibility);
+        self.options.compatibility = Some(compatibility);
         self.changed()
     }
 
@@ -139,7 +169,7 @@ impl RetryLayer {
     /// report says so. With zero, no request is retried.
     #[must_use]
     pub fn max_replay_bytes(mut self, bytes: usize) -> Self {
-        self.limits.max_replay_bytes = bytes;
+        self.options.limits.max_replay_bytes = bytes;
         self.changed()
     }
 
@@ -153,7 +183,7 @@ impl RetryLayer {
     /// handed to the caller, without a retry should it fail later, and the report says so.
     #[must_use]
     pub fn max_response_buffer(mut self, bytes: usize) -> Self {
-        self.limits.max_response_buffer = bytes;
+        self.options.limits.max_response_buffer = bytes;
         self.changed()
     }
 
@@ -161,7 +191,7 @@ impl RetryLayer {
     /// it was sent has passed, counts as `DEADLINE_EXCEEDED` once the attempt's time is up.
     #[must_use]
     pub fn server_timeouts_are_ours(mut self, ours: bool) -> Self {
-        self.limits.server_timeouts_are_ours = ours;
+        self.options.limits.server_timeouts_are_ours = ours;
         self.changed()
     }
 
@@ -170,7 +200,7 @@ impl RetryLayer {
     /// for it](crate::CallOptions::report).
     #[must_use]
     pub fn reports(mut self, reports: bool) -> Self {
-        self.limits.reports = reports;
+        self.options.limits.reports = reports;
         self.changed()
     }
 
@@ -194,6 +224,10 @@ impl RetryLayer {
     #[must_use]
     pub fn retry_budget(mut self, budget: impl Into<Option<RetryBudget>>) -> Self {
         self.budget = budget.into();
+        #[cfg(feature = "live")]
+        if let Some(live) = &mut self.live {
+            live.has_own_budget = true;
+        }
         self.changed()
     }
 
@@ -217,8 +251,8 @@ impl RetryLayer {
     /// ```
     #[must_use]
     pub fn server_retry_budget(mut self, budgets: &RetryBudgets, server: &str) -> Self {
-        self.budget = budgets.share(server, self.budget);
-        self.changed()
+        let budget = budgets.share(server, self.budget.take());
+        self.retry_budget(budget)
     }
 
     /// Whether anything is retried. With `false` every call is one attempt, whatever its settings and
@@ -238,7 +272,26 @@ impl RetryLayer {
     /// ```
     #[must_use]
     pub fn retries_enabled(mut self, enabled: bool) -> Self {
-        self.limits.retries_enabled = enabled;
+        self.options.limits.retries_enabled = enabled;
+        self.changed()
+    }
+
+    /// Lets operators bound the layer's operations by environment variables, which go before everything else, call options
+    /// included: see [`Environment`]. Calls of methods that the table does not know still pass through untouched.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::{Environment, RetryLayer, RetryTable};
+    ///
+    /// fn layer(table: RetryTable) -> Result<RetryLayer, tonic_gax::EnvironmentError> {
+    ///     Ok(RetryLayer::new(table).environment(Environment::read()?))
+    /// }
+    /// # let _ = layer;
+    /// ```
+    #[must_use]
+    pub fn environment(mut self, environment: Environment) -> Self {
+        self.options.limits.environment = environment;
         self.changed()
     }
 
@@ -247,7 +300,7 @@ impl RetryLayer {
     /// [`Compatibility::GaxJava`] none.
     #[must_use]
     pub fn server_delays(mut self, heeded: bool) -> Self {
-        self.limits.server_delays = Some(heeded);
+        self.options.limits.server_delays = Some(heeded);
         self.changed()
     }
 
@@ -257,7 +310,7 @@ impl RetryLayer {
     /// header.
     #[must_use]
     pub fn previous_attempts_header(mut self, is_sent: bool) -> Self {
-        self.limits.previous_attempts_header = Some(is_sent);
+        self.options.limits.previous_attempts_header = Some(is_sent);
         self.changed()
     }
 
@@ -279,7 +332,7 @@ impl RetryLayer {
     /// ```
     #[must_use]
     pub fn nested_retries(mut self, allowed: bool) -> Self {
-        self.limits.nested_retries = allowed;
+        self.options.limits.nested_retries = allowed;
         self.changed()
     }
 
@@ -287,7 +340,7 @@ impl RetryLayer {
     /// repeated. Without it every thread has a generator of its own, seeded by the system.
     #[must_use]
     pub fn jitter_seed(mut self, seed: u64) -> Self {
-        self.jitter = JitterSeeds::from(seed);
+        self.options.jitter = JitterSeeds::from(seed);
         self.changed()
     }
 
@@ -295,7 +348,7 @@ impl RetryLayer {
     /// Default: none, which costs nothing.
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn OperationObserver>) -> Self {
-        self.observers.push(observer);
+        self.options.observers.push(observer);
         self.changed()
     }
 
@@ -313,20 +366,39 @@ impl RetryLayer {
     /// ```
     #[must_use]
     pub fn on_retry(mut self, log: impl Fn(&Retry<'_>) + Send + Sync + 'static) -> Self {
-        self.observers.on_retry(log);
+        self.options.observers.on_retry(log);
         self.changed()
     }
 
     /// Turns jitter off, whatever the settings say: every wait is the whole delay. For tests with exact times.
     #[must_use]
     pub fn without_jitter(mut self) -> Self {
-        self.jitter = JitterSeeds::Off;
+        self.options.jitter = JitterSeeds::Off;
         self.changed()
     }
 
     fn changed(mut self) -> Self {
         self.methods = OnceLock::new();
         self
+    }
+
+    fn methods(&self) -> Replaceable<Methods> {
+        let options = self.options.clone();
+        #[cfg(feature = "live")]
+        if let Some(live) = &self.live {
+            let own_budget = live.has_own_budget.then(|| self.budget.clone());
+            let kinds = live.denies_unknown_methods.then(|| options.kinds.clone());
+            let make = move |current: &CurrentTable| {
+                let budget = own_budget.as_ref().unwrap_or(&current.budget);
+                Methods::new(current.table.clone(), Some(current.version), budget.as_ref(), &options)
+            };
+            let check = move |current: &CurrentTable| match &kinds {
+                Some(kinds) => known_methods(&current.table, kinds).map_err(Into::into),
+                None => Ok(()),
+            };
+            return Replaceable::Live(live.handle.follow(make, check));
+        }
+        Replaceable::Fixed(Arc::new(Methods::new(self.table.clone(), None, self.budget.as_ref(), &options)))
     }
 }
 
@@ -335,9 +407,9 @@ impl fmt::Debug for RetryLayer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RetryLayer")
             .field("table", &self.table)
-            .field("descriptors", &self.kinds.len())
-            .field("compatibility", &self.compatibility)
-            .field("limits", &self.limits)
+            .field("descriptors", &self.options.kinds.len())
+            .field("compatibility", &self.options.compatibility)
+            .field("limits", &self.options.limits)
             .finish_non_exhaustive()
     }
 }
@@ -346,15 +418,6 @@ impl<S: Clone> Layer<S> for RetryLayer {
     type Service = RetryService<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        let methods = self.methods.get_or_init(|| {
-            let compatibility = self.compatibility.unwrap_or(match self.table.dialect() {
-                Dialect::Grpc => Compatibility::Grpc,
-                _ => Compatibility::Documented,
-            });
-            let (table, kinds) = (self.table.clone(), self.kinds.clone());
-            let Self { limits, jitter, budget, observers, .. } = self;
-            Arc::new(Methods::new(table, kinds, compatibility, *limits, jitter, budget.as_ref(), observers))
-        });
-        RetryService::new(inner, Arc::clone(methods))
+        RetryService::new(inner, self.methods.get_or_init(|| self.methods()).clone())
     }
 }

@@ -5,10 +5,10 @@ use super::response_future::ResponseFuture;
 use crate::grpc::methods::{Found, Methods};
 use crate::grpc::response::ResponseBody;
 use crate::grpc::transport::{LazyService, Transport, is_bare_channel};
+use crate::live::Replaceable;
 use crate::settings::CallOptions;
 use crate::transport::SharedService;
 use std::fmt;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use tonic::Status;
 use tonic::body::Body;
@@ -26,7 +26,7 @@ use tower_service::Service;
 pub struct RetryService<S> {
     inner: S,
     spare: SharedService<S>,
-    methods: Arc<Methods>,
+    methods: Replaceable<Methods>,
 }
 
 /// Short: what it knows of methods is left out.
@@ -37,7 +37,7 @@ impl<S: fmt::Debug> fmt::Debug for RetryService<S> {
 }
 
 impl<S: Clone> RetryService<S> {
-    pub(crate) fn new(inner: S, methods: Arc<Methods>) -> Self {
+    pub(crate) fn new(inner: S, methods: Replaceable<Methods>) -> Self {
         Self { spare: SharedService::of(&inner), inner, methods }
     }
 }
@@ -55,8 +55,9 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let handle = LazyService::new(self.spare.clone());
         let path = request.uri().path();
-        let found = match self.methods.find(path) {
-            None if changes_settings(&request) => Some(self.methods.unlisted(path)),
+        let methods = self.methods.load();
+        let found = match methods.find(path) {
+            None if changes_settings(&request) => Some(methods.unlisted(path)),
             found => found,
         };
         let mut future = ResponseFuture::from(Call::unstarted());

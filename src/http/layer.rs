@@ -1,13 +1,15 @@
 //! The layer around an HTTP client.
 
-use super::plan::{HttpLimits, HttpPlan};
+use super::plan::{Basis, LayerOptions};
 use super::service::HttpRetryService;
 use super::shared_state::SharedState;
 use crate::http::failure::Connections;
+#[cfg(feature = "live")]
+use crate::live::SettingsHandle;
 use crate::operation::{JitterSeeds, Observers, OperationObserver, Retry};
 use gax_retry::{
-    CodeSet, Compatibility, Hedging, IdempotencyStrategy, IdempotencyTable, IntoCodes, ParseCodeError,
-    Preset, RetryBudget, RetrySettings, StatusSet,
+    Compatibility, Environment, Hedging, IdempotencyStrategy, IdempotencyTable, IntoCodes, Override, Preset,
+    RetryBudget, RetrySettings, StatusSet,
 };
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -52,6 +54,7 @@ use tower_layer::Layer;
 /// | [`max_replay_bytes`](Self::max_replay_bytes) | no limit | no limit |
 /// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB | 4 MiB |
 /// | [`body_idle_timeout`](Self::body_idle_timeout) | none | none |
+/// | [`environment`](Self::environment) | not heeded | not heeded |
 /// | [`reports`](Self::reports) | after a retry, or no success | the same |
 /// | [`retries_enabled`](Self::retries_enabled) | yes | yes |
 /// | [`nested_retries`](Self::nested_retries) | yes | yes |
@@ -75,29 +78,11 @@ use tower_layer::Layer;
 /// ```
 #[derive(Debug, Clone)]
 pub struct HttpRetryLayer {
-    basis: Basis,
-    compatibility: Compatibility,
-    table: Option<IdempotencyTable>,
-    strategy: Option<IdempotencyStrategy>,
-    statuses: Option<StatusSet>,
-    server_delays: Option<bool>,
-    budget: Option<RetryBudget>,
-    hedging: Option<Hedging>,
-    attempt_timeout: Option<Duration>,
-    limits: HttpLimits,
-    reports: bool,
-    retries_enabled: bool,
-    nested_retries: bool,
+    options: LayerOptions,
     jitter: JitterSeeds,
     observers: Observers,
     /// Made when the layer is first used, shared by all services it makes.
     shared: OnceLock<Arc<SharedState>>,
-}
-
-#[derive(Debug, Clone)]
-enum Basis {
-    Settings(RetrySettings, Result<CodeSet, ParseCodeError>),
-    Preset(Box<Preset>),
 }
 
 impl HttpRetryLayer {
@@ -116,21 +101,37 @@ impl HttpRetryLayer {
         Self::of(Basis::Preset(Box::new(preset.clone())))
     }
 
+    /// A layer that retries as a handle's table says, by whichever table the handle has when a request begins.
+    ///
+    /// Requests have no RPC. They run by the table's entry for all methods of that service, or else by the one for every
+    /// service; a table with neither leaves them one attempt and no deadline. Its `[http]` rules (in TOML, with the
+    /// feature `toml`) say which requests are safe to send twice, its `retryThrottling` is the budget. What the program
+    /// sets on the layer goes before each of these: [`idempotency`](Self::idempotency),
+    /// [`retry_budget`](Self::retry_budget), [`hedging`](Self::hedging).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::live::SettingsHandle;
+    /// use tonic_gax::{HttpRetryLayer, RetryTable};
+    ///
+    /// let table = r#"{"methodConfig": [{"name": [{"service": "photos"}], "timeout": "10s", "retryPolicy": {
+    ///     "maxAttempts": 3, "initialBackoff": "0.1s", "maxBackoff": "2s", "backoffMultiplier": 2,
+    ///     "retryableStatusCodes": ["UNAVAILABLE"]}}]}"#;
+    /// let handle = SettingsHandle::new(RetryTable::parse(table)?);
+    /// let layer = HttpRetryLayer::with_handle(&handle, "photos");
+    /// # drop(layer);
+    /// # Ok::<(), tonic_gax::TableError>(())
+    /// ```
+    #[cfg(feature = "live")]
+    #[must_use]
+    pub fn with_handle(handle: &SettingsHandle, service: impl Into<Box<str>>) -> Self {
+        Self::of(Basis::Handle(handle.clone(), service.into()))
+    }
+
     fn of(basis: Basis) -> Self {
         Self {
-            basis,
-            compatibility: Compatibility::default(),
-            table: None,
-            strategy: None,
-            statuses: None,
-            attempt_timeout: None,
-            limits: HttpLimits::default(),
-            reports: false,
-            retries_enabled: true,
-            nested_retries: true,
-            server_delays: None,
-            budget: None,
-            hedging: None,
+            options: LayerOptions::new(basis),
             jitter: JitterSeeds::default(),
             observers: Observers::default(),
             shared: OnceLock::new(),
@@ -140,21 +141,21 @@ impl HttpRetryLayer {
     /// Which requests are safe to retry.
     #[must_use]
     pub fn idempotency(mut self, table: IdempotencyTable) -> Self {
-        self.table = Some(table);
+        self.options.table = Some(table);
         self.changed()
     }
 
     /// How far the idempotency table counts.
     #[must_use]
     pub fn strategy(mut self, strategy: IdempotencyStrategy) -> Self {
-        self.strategy = Some(strategy);
+        self.options.strategy = Some(strategy);
         self.changed()
     }
 
     /// Retries responses by their status instead of their code.
     #[must_use]
     pub fn retryable_statuses(mut self, statuses: impl Into<StatusSet>) -> Self {
-        self.statuses = Some(statuses.into());
+        self.options.statuses = Some(statuses.into());
         self.changed()
     }
 
@@ -162,7 +163,7 @@ impl HttpRetryLayer {
     /// of the operation. The presets' own attempts have none. Zero: no time is left, and nothing is sent.
     #[must_use]
     pub fn attempt_timeout(mut self, timeout: Duration) -> Self {
-        self.attempt_timeout = Some(timeout);
+        self.options.attempt_timeout = Some(timeout);
         self.changed()
     }
 
@@ -171,7 +172,7 @@ impl HttpRetryLayer {
     /// this machine's clock. Back-off comes on top of it.
     #[must_use]
     pub fn server_delays(mut self, heeded: bool) -> Self {
-        self.server_delays = Some(heeded);
+        self.options.server_delays = Some(heeded);
         self.changed()
     }
 
@@ -189,7 +190,7 @@ impl HttpRetryLayer {
     /// ```
     #[must_use]
     pub fn retry_budget(mut self, budget: impl Into<Option<RetryBudget>>) -> Self {
-        self.budget = budget.into();
+        self.options.budget = budget.into().map_or(Override::Disabled, Override::Set);
         self.changed()
     }
 
@@ -209,7 +210,7 @@ impl HttpRetryLayer {
     /// ```
     #[must_use]
     pub fn hedging(mut self, hedging: impl Into<Option<Hedging>>) -> Self {
-        self.hedging = hedging.into();
+        self.options.hedging = hedging.into().map_or(Override::Disabled, Override::Set);
         self.changed()
     }
 
@@ -217,7 +218,7 @@ impl HttpRetryLayer {
     /// the report says so. With zero, no request with a body is retried.
     #[must_use]
     pub fn max_replay_bytes(mut self, bytes: usize) -> Self {
-        self.limits.max_replay_bytes = bytes;
+        self.options.limits.max_replay_bytes = bytes;
         self.changed()
     }
 
@@ -233,7 +234,7 @@ impl HttpRetryLayer {
     /// [idle timeout](Self::body_idle_timeout).
     #[must_use]
     pub fn max_response_buffer(mut self, bytes: usize) -> Self {
-        self.limits.max_response_buffer = bytes;
+        self.options.limits.max_response_buffer = bytes;
         self.changed()
     }
 
@@ -256,14 +257,14 @@ impl HttpRetryLayer {
     /// ```
     #[must_use]
     pub fn body_idle_timeout(mut self, timeout: Duration) -> Self {
-        self.limits.body_idle_timeout = Some(timeout);
+        self.options.limits.body_idle_timeout = Some(timeout);
         self.changed()
     }
 
     /// Which client's rules turn settings into attempts. Without effect on a preset, which has rules of its own.
     #[must_use]
     pub fn compatibility(mut self, compatibility: Compatibility) -> Self {
-        self.compatibility = compatibility;
+        self.options.compatibility = Some(compatibility);
         self.changed()
     }
 
@@ -303,7 +304,7 @@ impl HttpRetryLayer {
     /// only where there is more to tell than that one attempt was enough; a response that is no success always does.
     #[must_use]
     pub fn reports(mut self, wanted: bool) -> Self {
-        self.reports = wanted;
+        self.options.reports = wanted;
         self.changed()
     }
 
@@ -311,7 +312,15 @@ impl HttpRetryLayer {
     /// request has. Timeouts and reports stay, and a request that provably was not sent is still sent again.
     #[must_use]
     pub fn retries_enabled(mut self, enabled: bool) -> Self {
-        self.retries_enabled = enabled;
+        self.options.retries_enabled = enabled;
+        self.changed()
+    }
+
+    /// Lets operators bound the layer's operations by environment variables, which go before everything else, what requests
+    /// bring along included: see [`Environment`]. Default: they aren't heeded.
+    #[must_use]
+    pub fn environment(mut self, environment: Environment) -> Self {
+        self.options.environment = environment;
         self.changed()
     }
 
@@ -330,7 +339,7 @@ impl HttpRetryLayer {
     /// ```
     #[must_use]
     pub fn nested_retries(mut self, allowed: bool) -> Self {
-        self.nested_retries = allowed;
+        self.options.nested_retries = allowed;
         self.changed()
     }
 
@@ -353,37 +362,10 @@ impl HttpRetryLayer {
     }
 
     fn shared(&self) -> Arc<SharedState> {
-        let mut policy = match &self.basis {
-            Basis::Settings(settings, codes) => HttpPlan::new(settings, codes.clone(), self.compatibility),
-            Basis::Preset(preset) => HttpPlan::of_preset(preset),
-        };
-        if let Some(table) = &self.table {
-            policy.set_table(table.clone());
-        }
-        if let Some(strategy) = self.strategy {
-            policy.strategy = strategy;
-        }
-        if let Some(statuses) = self.statuses {
-            policy.set_statuses(statuses);
-        }
-        if let Some(timeout) = self.attempt_timeout {
-            policy.policy = policy.policy.with_attempt_timeout(timeout);
-        }
-        policy.policy =
-            policy.policy.with_budget(self.budget.clone()).with_nested_retries(self.nested_retries);
-        if let Some(heeded) = self.server_delays {
-            policy.policy = policy.policy.with_server_delays(heeded);
-        }
-        policy.limits = self.limits;
-        policy.reports = self.reports;
-        if !self.retries_enabled {
-            policy.policy = policy.policy.without_retries();
-        } else if let Some(hedging) = self.hedging {
-            policy.set_hedging(hedging);
-        }
         Arc::new(SharedState {
-            policy: Arc::new(policy),
-            retries_enabled: self.retries_enabled,
+            plan: self.options.plans(),
+            retries_enabled: self.options.retries_enabled,
+            environment: self.options.environment,
             jitter: self.jitter.clone(),
             observers: self.observers.registering_none().shared(),
             connections: Connections::default(),

@@ -2,19 +2,22 @@
 
 use super::failure::Connections;
 use super::options::HttpCallOptions;
-use super::plan::HttpPlan;
+use super::plan::{HttpPlan, Plans};
+use crate::live::Replaceable;
 use crate::operation::{JitterSeeds, Observers, serves_retry};
 use crate::settings::CallOptions;
-use gax_retry::{IdempotencyStrategy, Preset};
+use gax_retry::{Environment, IdempotencyStrategy, Preset};
 use http::Extensions;
+use std::fmt;
 use std::sync::Arc;
 
 /// What all calls through a layer share.
-#[derive(Debug)]
 pub(crate) struct SharedState {
-    pub(crate) policy: Arc<HttpPlan>,
+    pub(crate) plan: Replaceable<Plans>,
     /// Whether anything is retried; calls don't change that.
     pub(crate) retries_enabled: bool,
+    /// What operators allow at most.
+    pub(crate) environment: Environment,
     pub(crate) jitter: JitterSeeds,
     /// Who is told of the operations; `None`: nobody.
     pub(crate) observers: Option<Arc<Observers>>,
@@ -24,9 +27,10 @@ pub(crate) struct SharedState {
 impl SharedState {
     /// The policy of one call: the layer's, unless the call brings something along.
     pub(super) fn plan_for(&self, extensions: &mut Extensions) -> Arc<HttpPlan> {
-        let is_nested = self.policy.policy.refuses_nested_retries() && serves_retry();
+        let plans = self.plan.load();
+        let is_nested = plans.bounded.policy.refuses_nested_retries() && serves_retry();
         if extensions.is_empty() && !is_nested {
-            return Arc::clone(&self.policy);
+            return Arc::clone(&plans.bounded);
         }
         let preset = extensions.remove::<Preset>();
         let options = extensions.remove::<CallOptions>();
@@ -34,16 +38,18 @@ impl SharedState {
         let limits = extensions.remove::<HttpCallOptions>();
         let is_plain = preset.is_none() && options.is_none() && strategy.is_none() && limits.is_none();
         if is_plain && !is_nested {
-            return Arc::clone(&self.policy);
+            return Arc::clone(&plans.bounded);
         }
-        let mut plan = (*self.policy).clone();
+        let own = &plans.unbounded;
+        let mut plan = HttpPlan::clone(own);
         if let Some(preset) = preset {
             plan = HttpPlan::of_preset(&preset);
             plan.policy = plan
                 .policy
-                .with_budget(self.policy.policy.budget().cloned())
-                .with_nested_retries(!self.policy.policy.refuses_nested_retries());
-            (plan.limits, plan.reports) = (self.policy.limits, self.policy.reports);
+                .with_budget(own.policy.budget().cloned())
+                .with_nested_retries(!own.policy.refuses_nested_retries())
+                .with_version(own.policy.version().unwrap_or_default());
+            (plan.limits, plan.reports) = (own.limits, own.reports);
         }
         if let Some(options) = options {
             plan.apply(&options);
@@ -60,6 +66,12 @@ impl SharedState {
         if !self.retries_enabled {
             plan.policy = plan.policy.without_retries();
         }
-        Arc::new(plan)
+        Arc::new(plan.bounded_by(&self.environment))
+    }
+}
+
+impl fmt::Debug for SharedState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedState").field("plans", &*self.plan.load()).finish_non_exhaustive()
     }
 }

@@ -311,13 +311,14 @@ impl InProgress {
             _ => None,
         };
         let cap = policy.attempts_cap().map(|_| Note::AttemptsCapped);
-        let only = match (only, cap) {
-            (Some(only), None) => return OperationReport::plain(name, only),
-            (only, _) => only,
+        let only = match (only, cap, policy.version()) {
+            (Some(only), None, None) => return OperationReport::plain(name, only),
+            (only, _, _) => only,
         };
         let mut shared = self.ledger.take().unwrap_or_default();
         let ledger = Arc::make_mut(&mut shared);
         ledger.method = name;
+        ledger.settings_version = policy.version();
         if let Some(only) = only {
             ledger.push(only, Delivery::Unknown);
         }

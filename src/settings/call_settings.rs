@@ -85,6 +85,30 @@ impl CallSettings {
         self.batching.as_ref()
     }
 
+    /// What a table's entry says.
+    #[cfg(feature = "tables")]
+    pub(crate) fn of_policy(policy: gax_table::MethodPolicy<'_>) -> Self {
+        Self::new(policy.settings().clone(), policy.codes())
+            .with_hedging(policy.hedging().map(gax_table::HedgingPolicy::to_hedging))
+    }
+
+    /// These settings over others, where they are not what they were at first.
+    #[cfg(feature = "live")]
+    pub(crate) fn over(&self, first: &Self, mut others: Self) -> Self {
+        if self.retry_settings != first.retry_settings {
+            others.retry_settings = self.retry_settings.clone();
+        }
+        if self.retryable_codes != first.retryable_codes || self.wrong_code.is_some() {
+            others.retryable_codes = self.retryable_codes;
+            others.wrong_code.clone_from(&self.wrong_code);
+        }
+        if self.hedging != first.hedging {
+            others.hedging = self.hedging;
+        }
+        others.batching.clone_from(&self.batching);
+        others
+    }
+
     pub(crate) fn with_hedging(mut self, hedging: Option<Hedging>) -> Self {
         self.hedging = hedging;
         self

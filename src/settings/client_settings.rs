@@ -1,8 +1,9 @@
 //! The settings of a whole client.
 
 use super::StubSettings;
+use crate::live::SettingsSource;
 use crate::operation::{JitterSeeds, Observers, OperationObserver, Retry};
-use gax_retry::{Compatibility, RetryBudget, RetryBudgets};
+use gax_retry::{Compatibility, Environment, RetryBudget, RetryBudgets};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +15,11 @@ pub struct ClientSettings {
     pub(crate) limits: BufferLimits,
     pub(crate) jitter: JitterSeeds,
     pub(crate) budget: Option<RetryBudget>,
+    /// Whether the budget is what the program set, in place of the table's.
+    pub(crate) has_own_budget: bool,
+    /// What replaces the settings of the stub.
+    #[cfg(feature = "live")]
+    pub(crate) handle: Option<crate::live::SettingsHandle>,
     pub(crate) observers: Observers,
     pub(crate) method_extension: bool,
     connect_timeout: Option<Duration>,
@@ -29,6 +35,9 @@ impl ClientSettings {
             limits: BufferLimits::default(),
             jitter: JitterSeeds::default(),
             budget: None,
+            has_own_budget: false,
+            #[cfg(feature = "live")]
+            handle: None,
             observers: Observers::default(),
             method_extension: true,
             connect_timeout: None,
@@ -88,6 +97,7 @@ impl ClientSettings {
     #[must_use]
     pub fn with_retry_budget(mut self, budget: impl Into<Option<RetryBudget>>) -> Self {
         self.budget = budget.into();
+        self.has_own_budget = true;
         self
     }
 
@@ -95,7 +105,26 @@ impl ClientSettings {
     #[must_use]
     pub fn with_server_retry_budget(mut self, budgets: &RetryBudgets, server: &str) -> Self {
         self.budget = budgets.share(server, self.budget);
+        self.has_own_budget = true;
         self
+    }
+
+    /// The budget of the table that the client was generated from.
+    #[must_use]
+    pub fn with_table_budget(mut self, budget: RetryBudget) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+
+    /// Takes the settings of RPCs from a handle, whenever its table is replaced.
+    #[must_use]
+    pub fn with_handle(self, source: &impl SettingsSource) -> Self {
+        #[cfg(feature = "live")]
+        let settings = Self { handle: Some(source.handle().clone()), ..self };
+        // Without that feature nothing is a source.
+        #[cfg(not(feature = "live"))]
+        let (settings, _) = (self, source);
+        settings
     }
 
     /// Whether tonic's [`GrpcMethod`](tonic::GrpcMethod) goes with every request, in its extensions, for
@@ -142,6 +171,13 @@ impl ClientSettings {
     #[must_use]
     pub fn with_retries_enabled(mut self, enabled: bool) -> Self {
         self.limits.retries_enabled = enabled;
+        self
+    }
+
+    /// See [`RetryLayer::environment`](crate::RetryLayer::environment).
+    #[must_use]
+    pub fn with_environment(mut self, environment: Environment) -> Self {
+        self.limits.environment = environment;
         self
     }
 
@@ -194,6 +230,8 @@ pub(crate) struct BufferLimits {
     pub(crate) previous_attempts_header: Option<bool>,
     /// Whether anything is retried inside a retry.
     pub(crate) nested_retries: bool,
+    /// What operators allow at most.
+    pub(crate) environment: Environment,
 }
 
 impl Default for BufferLimits {
@@ -209,6 +247,7 @@ impl Default for BufferLimits {
             server_delays: None,
             previous_attempts_header: None,
             nested_retries: true,
+            environment: Environment::default(),
         }
     }
 }

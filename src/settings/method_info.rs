@@ -16,6 +16,8 @@ pub struct MethodInfo {
     polling: Option<&'static RetrySettings>,
     hedging: Option<&'static Hedging>,
     is_idempotent: bool,
+    /// The service whose client it is mixed into; `None`: its own.
+    host: Option<&'static str>,
 }
 
 impl MethodInfo {
@@ -41,6 +43,7 @@ impl MethodInfo {
             polling: None,
             hedging: None,
             is_idempotent: false,
+            host: None,
         }
     }
 
@@ -74,6 +77,20 @@ impl MethodInfo {
     pub const fn idempotent(mut self) -> Self {
         self.is_idempotent = true;
         self
+    }
+
+    /// For generated code.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn mixed_into(mut self, host: &'static str) -> Self {
+        self.host = Some(host);
+        self
+    }
+
+    /// The service under whose name a retry table has it.
+    #[cfg(feature = "live")]
+    pub(crate) fn table_service(&self) -> &'static str {
+        self.host.unwrap_or(self.service)
     }
 
     /// How calls are hedged, as the retry table says; `None`: they aren't.

@@ -3,6 +3,8 @@
 use super::CallSettings;
 use super::{MethodInfo, OperationCallSettings};
 use gax_retry::__private::{code_problem, no_problems, of_rpc, rpc_problem};
+#[cfg(feature = "live")]
+use gax_retry::CodeSet;
 use gax_retry::{Code, Hedging, RetrySettings, SettingsError, SettingsProblem};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -124,8 +126,19 @@ impl StubSettings {
             .min()
     }
 
-    pub(crate) fn into_calls(self) -> impl Iterator<Item = (&'static MethodInfo, CallSettings)> {
-        self.methods.iter().zip(self.calls)
+    pub(crate) fn calls(&self) -> impl Iterator<Item = (&'static MethodInfo, &CallSettings)> {
+        self.methods.iter().zip(&self.calls)
+    }
+
+    /// The settings of each RPC as they would be if the client had been generated from that table. What the program has
+    /// changed goes before it.
+    #[cfg(feature = "live")]
+    pub(crate) fn calls_by(&self, table: &gax_table::RetryTable) -> Vec<CallSettings> {
+        let by_table = |method: &MethodInfo| match table.lookup(method.table_service(), method.name()) {
+            Some(policy) => CallSettings::of_policy(policy),
+            None => CallSettings::new(RetrySettings::default(), CodeSet::EMPTY),
+        };
+        self.calls().map(|(method, own)| own.over(&call_by_table(method), by_table(method))).collect()
     }
 }
 

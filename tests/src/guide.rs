@@ -24,6 +24,9 @@ mod overriding {}
 #[doc = include_str!("../../docs/src/layer.md")]
 mod layer {}
 
+#[doc = include_str!("../../docs/src/live.md")]
+mod live {}
+
 #[doc = include_str!("../../docs/src/hedging.md")]
 mod hedging {}
 

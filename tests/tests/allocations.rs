@@ -7,11 +7,15 @@ use prost::encoding::{DecodeContext, WireType};
 use prost::{DecodeError, Message};
 use std::sync::atomic::{AtomicU32, Ordering};
 use tonic::{Request, Response, Status};
-use tonic_gax::{__private as gax, CallSettings};
+use tonic_gax::live::SettingsHandle;
+use tonic_gax::{__private as gax, CallSettings, RetryLayer, RetryService};
+use tonic_gax_benches::asset::ListAssetsRequest;
+use tonic_gax_benches::asset::asset_service_client::AssetServiceClient;
 use tonic_gax_benches::canned::Canned;
-use tonic_gax_benches::contender::{Contender, Generated, Layered, Raw};
+use tonic_gax_benches::contender::{Contender, Generated, Layered, Outcome, Raw};
 use tonic_gax_benches::message;
 use tonic_gax_benches::pace::Pace;
+use tower_layer::Layer as _;
 
 /// Allocations and bytes of a call.
 type Cost = (i64, i64);
@@ -58,6 +62,42 @@ fn a_generated_client_allocates_less_than_the_stock_client() {
         assert_eq!(count, -11);
         assert!(bytes <= -17_000, "{bytes} bytes against the stock client's {}", raw.1);
     }
+}
+
+/// The layer and the generated client, by the table of a handle.
+#[derive(Debug, Clone)]
+struct LiveLayer(AssetServiceClient<RetryService<Canned>>);
+
+#[derive(Debug, Clone)]
+struct LiveClient(gax::Client<Canned>);
+
+impl Contender for LiveLayer {
+    const NAME: &'static str = "layer with a handle";
+
+    async fn call(&mut self, message: ListAssetsRequest) -> Outcome {
+        self.0.list_assets(message).await
+    }
+}
+
+impl Contender for LiveClient {
+    const NAME: &'static str = "generated client with a handle";
+
+    async fn call(&mut self, message: ListAssetsRequest) -> Outcome {
+        self.0.unary(0, Request::new(message)).await
+    }
+}
+
+#[test]
+fn a_handle_adds_no_allocation_to_a_call() {
+    let handle = SettingsHandle::new(Pace::AT_ONCE.table());
+    let layer = RetryLayer::with_handle(&handle).layer(Canned::new());
+    let client = gax::ClientSettings::new(gax::StubSettings::new(&METHODS)).with_method_extension(false);
+    let client = gax::Client::new(Canned::new(), client.with_handle(&handle));
+    let (live, fixed) =
+        (cost(LiveLayer(AssetServiceClient::new(layer))), Layered::new(Canned::new(), Pace::AT_ONCE));
+    assert_eq!(live, cost(fixed));
+    let (live, fixed) = (cost(LiveClient(client)), Generated::new(Canned::new(), Pace::AT_ONCE));
+    assert_eq!(live, cost(fixed));
 }
 
 #[test]
@@ -128,6 +168,17 @@ fn a_calls_future_is_small() {
     assert!(layered <= 312, "{layered} bytes besides the {transport} of the transport");
 }
 
+static CODES: (&str, gax_retry::CodeSet) = ("codes", gax_retry::CodeSet::EMPTY);
+static PARAMS: (&str, gax_retry::RetrySettings) = ("params", gax::settings().build());
+static METHODS: [gax::MethodInfo; 1] = [gax::MethodInfo::new(
+    "google.cloud.asset.v1.AssetService",
+    "ListAssets",
+    message::PATH,
+    gax_retry::MethodKind::Unary,
+    &CODES,
+    &PARAMS,
+)];
+
 /// Counts how often it is encoded.
 #[derive(Debug, Default)]
 struct Counted;
@@ -158,16 +209,6 @@ impl Message for Counted {
 
 #[tokio::test]
 async fn a_message_is_encoded_once_for_all_attempts() {
-    static CODES: (&str, gax_retry::CodeSet) = ("codes", gax_retry::CodeSet::EMPTY);
-    static PARAMS: (&str, gax_retry::RetrySettings) = ("params", gax::settings().build());
-    static METHODS: [gax::MethodInfo; 1] = [gax::MethodInfo::new(
-        "google.cloud.asset.v1.AssetService",
-        "ListAssets",
-        message::PATH,
-        gax_retry::MethodKind::Unary,
-        &CODES,
-        &PARAMS,
-    )];
     let service = Canned::new().failing(3);
     let mut stub = gax::StubSettings::new(&METHODS);
     *stub.call_mut(0) = CallSettings::new(Pace::AT_ONCE.settings(), Pace::codes());

@@ -146,7 +146,7 @@ fn budget(emitter: &Emitter) -> (Option<TokenStream>, String) {
     let runtime = &emitter.runtime;
     let throttling = emitter.throttling.map(|throttling| (throttling.max_tokens(), throttling.token_ratio()));
     let budget = throttling
-        .map(|(max, ratio)| quote!(.with_retry_budget(#runtime::RetryBudget::tokens(#max, #ratio))));
+        .map(|(max, ratio)| quote!(.with_table_budget(#runtime::RetryBudget::tokens(#max, #ratio))));
     let default = throttling.map_or_else(
         || "none".to_owned(),
         |(max, ratio)| {
@@ -160,13 +160,20 @@ fn budget(emitter: &Emitter) -> (Option<TokenStream>, String) {
 }
 
 /// The setters of what is on or off for every call.
-fn switches() -> TokenStream {
+fn switches(runtime: &TokenStream) -> TokenStream {
     quote! {
         /// Whether anything is retried. With `false` every call is one attempt, whatever its settings and options
         /// say; deadlines and reports stay. Default: yes.
         #[must_use]
         pub fn with_retries_enabled(self, enabled: bool) -> Self {
             Self { inner: self.inner.with_retries_enabled(enabled) }
+        }
+
+        /// Lets operators bound all calls by environment variables, which go before everything else, call options included.
+        /// Default: they aren't heeded.
+        #[must_use]
+        pub fn with_environment(self, environment: #runtime::Environment) -> Self {
+            Self { inner: self.inner.with_environment(environment) }
         }
 
         /// Whether the delays that servers ask for are heeded (`grpc-retry-pushback-ms`, `google.rpc.RetryInfo`,
@@ -257,7 +264,7 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
     let stub_settings = format_ident!("{}", names.stub_settings);
     let docs = DocLines::new("The settings of a client: those of its RPCs, and what holds for every call.");
     let observing = observing(emitter);
-    let switches = switches();
+    let switches = switches(runtime);
     quote! {
         #docs
         #[derive(Debug, Clone)]
@@ -311,6 +318,14 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
             #[must_use]
             pub fn without_replay_limit(self) -> Self {
                 Self { inner: self.inner.without_replay_limit() }
+            }
+
+            /// Takes the settings of RPCs from a handle's table (a `SettingsHandle`, with the feature `live`), and from each
+            /// table that replaces it, by the rules by which this code was generated. What the stub settings have
+            /// changed goes before the table, and so does a budget that is set here. Default: they stay as they are.
+            #[must_use]
+            pub fn with_handle(self, handle: &impl #runtime::live::SettingsSource) -> Self {
+                Self { inner: self.inner.with_handle(handle) }
             }
 
             #switches

@@ -40,12 +40,14 @@ pub(super) fn statics(runtime: &TokenStream, joined: &JoinedService) -> TokenStr
             let index = Literal::usize_unsuffixed(index);
             quote!(.with_hedging(&HEDGING[#index]))
         });
+        let host = (method.service != joined.name()).then(|| joined.name());
+        let host = host.map(|host| quote!(.mixed_into(#host)));
         let idempotent = method.is_idempotent.then(|| quote!(.idempotent()));
         quote! {
             #runtime::__private::MethodInfo::new(
                 #service, #name, #path, #kind,
                 &RETRYABLE_CODE_DEFINITIONS[#codes], &RETRY_PARAM_DEFINITIONS[#params],
-            ) #batching #polling #hedging #idempotent
+            ) #batching #polling #hedging #idempotent #host
         }
     });
     let code_count = Literal::usize_unsuffixed(codes.len());

@@ -109,6 +109,27 @@ impl RetryBudget {
         }
     }
 
+    /// What is there: of [`tokens`](Self::tokens) the tokens, half of which have to be there for a retry; of a
+    /// [`ratio`](Self::ratio) the retries that may be made.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::RetryBudget;
+    /// use std::time::Duration;
+    ///
+    /// let budget = RetryBudget::tokens(10, 0.1);
+    /// budget.failed();
+    /// assert_eq!(budget.available(|| Duration::ZERO), 9.0);
+    /// ```
+    #[must_use]
+    pub fn available(&self, now: impl FnOnce() -> Duration) -> f64 {
+        match &*self.kind {
+            Kind::Tokens(tokens) => tokens.available(),
+            Kind::Window(window) => window.available(now()),
+        }
+    }
+
     /// An attempt failed in a way that is retried, or the server said not to retry: one token less.
     pub fn failed(&self) {
         if let Kind::Tokens(tokens) = &*self.kind {

@@ -31,6 +31,12 @@ impl<W: Word> Tokens<W> {
         self.left.load() > self.max / 2
     }
 
+    /// In whole tokens.
+    #[expect(clippy::cast_precision_loss, reason = "at most a trillion, which an f64 holds exactly")]
+    pub(super) fn available(&self) -> f64 {
+        self.left.load() as f64 / 1000.0
+    }
+
     pub(super) fn failed(&self) {
         self.left.update(|left| changed(left, left.saturating_sub(TOKEN)));
     }

@@ -69,6 +69,12 @@ impl<W: Word, const N: usize> Window<W, N> {
         self.balance(second, |_| true) >= RETRY
     }
 
+    /// In whole retries.
+    #[expect(clippy::cast_precision_loss, reason = "a number for people")]
+    pub(super) fn available(&self, now: Duration) -> f64 {
+        self.balance(second(now), |_| true).max(0) as f64 / 1000.0
+    }
+
     /// Takes a retry, if there is one.
     pub(super) fn take(&self, now: Duration) -> bool {
         let second = second(now);

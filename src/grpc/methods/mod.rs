@@ -14,6 +14,6 @@ pub(super) mod unknown;
 pub use descriptors::DescriptorError;
 pub(crate) use plan::MethodPlan;
 #[cfg(feature = "tables")]
-pub(crate) use table::{Found, Kinds, Methods};
+pub(crate) use table::{Found, MethodOptions, Methods};
 #[cfg(feature = "tables")]
 pub use unknown::UnknownMethodsError;

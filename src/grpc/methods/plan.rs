@@ -26,6 +26,8 @@ pub(crate) struct MethodPlan {
     pub(crate) counts_attempts: bool,
     /// Whether RPC timeouts don't apply, since a stream is on either side.
     is_stream: bool,
+    /// The policy without what operators allow at most, where they bound anything: a call's options go over that.
+    unbounded: Option<Arc<Policy>>,
 }
 
 impl AsRef<Policy> for MethodPlan {
@@ -64,8 +66,16 @@ impl MethodPlan {
                 .previous_attempts_header
                 .unwrap_or(compatibility != Compatibility::GaxJava),
             is_stream: false,
+            unbounded: None,
         };
         plan.with_policy(policy, false)
+    }
+
+    /// The same, made of that version of settings that can be replaced.
+    pub(crate) fn of_version(self, version: Option<u64>) -> Self {
+        let version = version.unwrap_or_default();
+        let unbounded = self.unbounded.map(|policy| Arc::new(Policy::clone(&policy).with_version(version)));
+        Self { policy: self.policy.with_version(version), unbounded, ..self }
     }
 
     /// The same, and these observers are told of the calls.
@@ -75,15 +85,26 @@ impl MethodPlan {
 
     /// The same for an RPC with a stream on either side.
     pub(crate) fn for_stream(&self) -> Self {
-        self.clone().with_policy(self.policy.clone(), true)
+        self.clone().with_policy(self.unbounded().clone(), true)
+    }
+
+    fn unbounded(&self) -> &Policy {
+        self.unbounded.as_deref().unwrap_or(&self.policy)
     }
 
     fn with_policy(self, policy: Policy, is_stream: bool) -> Self {
         let policy = if is_stream { policy.without_rpc_timeouts() } else { policy };
         let policy = if self.limits.retries_enabled { policy } else { policy.without_retries() };
+        let environment = self.limits.environment;
+        let (policy, unbounded) = if environment.is_empty() {
+            (policy, None)
+        } else {
+            (policy.clone().with_environment(&environment), Some(Arc::new(policy)))
+        };
+        let timeout = timeout::shorter(self.timeout, environment.total_timeout());
         let first_time = policy.first_attempt().and_then(StartedAttempt::deadline);
         let first_timeout = first_time.map(timeout::header_value);
-        Self { policy, first_timeout, first_time, is_stream, ..self }
+        Self { policy, first_timeout, first_time, timeout, is_stream, unbounded, ..self }
     }
 
     /// The plan of a call with options of its own, or one that may not be retried where it is made; `None`: this one.
@@ -96,14 +117,14 @@ impl MethodPlan {
 
     #[cold]
     fn changed(&self, options: Option<&CallOptions>, is_nested: bool) -> Arc<Self> {
-        let mut policy = self.policy.clone();
+        let mut policy = self.unbounded().clone();
         if let Some(options) = options {
             policy = options.applied_to(policy);
         }
         if is_nested {
             policy = policy.inside_retry();
         }
-        let plan = self.clone().with_policy(policy, self.is_stream);
-        Arc::new(Self { timeout: options.and_then(CallOptions::deadline), ..plan })
+        let plan = Self { timeout: options.and_then(CallOptions::deadline), ..self.clone() };
+        Arc::new(plan.with_policy(policy, self.is_stream))
     }
 }

@@ -4,7 +4,7 @@ use super::plan::MethodPlan;
 use crate::operation::{JitterSeeds, Observers};
 use crate::settings::{BufferLimits, CallSettings};
 use gax_retry::{CodeSet, Compatibility, MethodKind, RetryBudget, RetrySettings};
-use gax_table::{HedgingPolicy, RetryTable};
+use gax_table::{Dialect, RetryTable};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
@@ -19,6 +19,17 @@ pub(crate) struct Methods {
     kinds: Kinds,
     /// What the table names, by path without the leading slash.
     named: HashMap<Box<str>, Named, BuildHasherDefault<PathHasher>>,
+}
+
+/// What a layer is set to, besides its table.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct MethodOptions {
+    pub(crate) kinds: Kinds,
+    /// `None`: as the table's dialect has it.
+    pub(crate) compatibility: Option<Compatibility>,
+    pub(crate) limits: BufferLimits,
+    pub(crate) jitter: JitterSeeds,
+    pub(crate) observers: Observers,
 }
 
 /// What one entry means for RPCs of different kinds.
@@ -59,30 +70,30 @@ pub(crate) struct Found<'a> {
 }
 
 impl Methods {
+    /// A table's methods by what the layer is set to. The version is that of a table that can be replaced.
     pub(crate) fn new(
         table: RetryTable,
-        kinds: Kinds,
-        compatibility: Compatibility,
-        limits: BufferLimits,
-        jitter: &JitterSeeds,
+        version: Option<u64>,
         budget: Option<&RetryBudget>,
-        observers: &Observers,
+        options: &MethodOptions,
     ) -> Self {
+        let MethodOptions { kinds, limits, jitter, observers, .. } = options;
+        let compatibility = options.compatibility.unwrap_or(match table.dialect() {
+            Dialect::Grpc => Compatibility::Grpc,
+            _ => Compatibility::Documented,
+        });
         let observers = observers.registering(method_names(&table).iter().chain(kinds.keys())).shared();
         let plan = |settings| {
-            let plan = MethodPlan::new(&settings, compatibility, limits, jitter, budget);
-            Plans::of(plan.observed_by(observers.clone()))
+            let plan = MethodPlan::new(&settings, compatibility, *limits, jitter, budget);
+            Plans::of(plan.observed_by(observers.clone()).of_version(version))
         };
         let plans: Vec<_> = (0..table.entry_count())
             .filter_map(|index| table.entry(index))
-            .map(|policy| {
-                let mut call = CallSettings::new(policy.settings().clone(), policy.codes());
-                call.set_hedging(policy.hedging().map(HedgingPolicy::to_hedging));
-                call
-            })
+            .map(CallSettings::of_policy)
             .map(plan)
             .collect();
         let unlisted = plan(CallSettings::new(RetrySettings::default(), CodeSet::EMPTY));
+        let kinds = kinds.clone();
         let mut methods = Self { table, plans, unlisted, kinds, named: HashMap::default() };
         for name in method_names(&methods.table) {
             if let Some(Found { plan, kind }) = methods.resolve(&name) {

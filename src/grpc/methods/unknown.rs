@@ -21,6 +21,12 @@ pub(crate) fn unknown_names(table: &RetryTable, kinds: &Kinds) -> Vec<Finding> {
     table.unknown_names(&services.into_values().collect::<Vec<_>>())
 }
 
+/// An error, if the table names what descriptors don't have.
+pub(crate) fn known_methods(table: &RetryTable, kinds: &Kinds) -> Result<(), UnknownMethodsError> {
+    let findings = unknown_names(table, kinds);
+    if findings.is_empty() { Ok(()) } else { Err(UnknownMethodsError { findings }) }
+}
+
 /// A table names services or methods that the descriptors don't have.
 ///
 /// It prints one line a name, each with its place and, where one is close, a suggestion.
@@ -30,10 +36,6 @@ pub struct UnknownMethodsError {
 }
 
 impl UnknownMethodsError {
-    pub(crate) fn new(findings: Vec<Finding>) -> Self {
-        Self { findings }
-    }
-
     /// A finding for each name.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {

@@ -18,6 +18,8 @@ pub(crate) struct Ledger {
     pub(super) delivery: Delivery,
     /// The same without the attempt that ended last.
     earlier_delivery: Delivery,
+    /// Of settings that can be replaced.
+    pub(crate) settings_version: Option<u64>,
     pub(super) detail: Option<Detail>,
     pub(super) notes: Vec<Note>,
 }
@@ -43,6 +45,7 @@ impl Ledger {
             transparent_retries: 0,
             delivery: Delivery::NotSent,
             earlier_delivery: Delivery::NotSent,
+            settings_version: None,
             detail: None,
             notes: Vec::new(),
         }

@@ -194,6 +194,13 @@ impl OperationReport {
         self.ledger().map_or(0, |ledger| ledger.transparent_retries)
     }
 
+    /// The version of the settings that the operation began with, where they can be
+    /// [replaced](crate::live) while a program runs; `None`: they can't.
+    #[must_use]
+    pub fn settings_version(&self) -> Option<u64> {
+        self.ledger()?.settings_version
+    }
+
     /// One sentence about how the operation ended.
     pub(crate) fn write_outcome(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.attempt_count();
@@ -222,6 +229,9 @@ impl OperationReport {
             table.line(detail);
         }
         table.transparent_retries(self.transparent_retries());
+        if let Some(version) = self.settings_version() {
+            table.line(&format_args!("settings: version {version}"));
+        }
         self.notes().iter().for_each(|note| table.line(&format_args!("note: {note}")));
         table
     }

@@ -1,5 +1,6 @@
 //! What the operations of one RPC have in common.
 
+mod environment;
 mod hedged;
 mod nested;
 mod overrides;
@@ -165,7 +166,8 @@ impl Policy {
         self.version.map(NonZeroU64::get)
     }
 
-    /// This policy, made of that version of settings that can be replaced; they count from 1.
+    /// This policy, made of that version of settings that can be replaced; they count from 1. Zero: they are never
+    /// replaced.
     #[must_use]
     pub fn with_version(self, version: u64) -> Self {
         Self { version: NonZeroU64::new(version), ..self }

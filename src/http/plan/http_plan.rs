@@ -1,10 +1,10 @@
-//! What is retried, how, and whether it is safe.
+//! The plan of a request.
 
 use crate::settings::CallOptions;
 use gax_retry::{
-    Classification, Code, CodeSet, Compatibility, HeaderLookup, Hedging, HttpFailure, IdempotencyStrategy,
-    IdempotencyTable, ParseCodeError, Policy, Preset, RequestFacts, RetrySettings, StatusSet,
-    TransportFailure, TransportFailures,
+    Classification, Code, CodeSet, Compatibility, Environment, HeaderLookup, Hedging, HttpFailure,
+    IdempotencyStrategy, IdempotencyTable, ParseCodeError, Policy, Preset, RequestFacts, RetrySettings,
+    StatusSet, TransportFailure, TransportFailures,
 };
 use http::HeaderMap;
 use http::request::Parts;
@@ -120,6 +120,17 @@ impl HttpPlan {
         }
         self.timeout = options.deadline();
         self.reports = options.report.unwrap_or(self.reports);
+    }
+
+    /// The same, with no more time, attempts or retries than operators allow.
+    pub(crate) fn bounded_by(mut self, environment: &Environment) -> Self {
+        if !environment.is_empty() {
+            self.policy = self.policy.with_environment(environment);
+            self.timeout = [self.timeout, environment.total_timeout()].into_iter().flatten().min();
+            let hedged = self.hedged.take().map(|plan| HttpPlan::clone(&plan).bounded_by(environment));
+            self.hedged = hedged.filter(|plan| plan.policy.hedging().is_some()).map(Arc::new);
+        }
+        self
     }
 
     /// What the table says of a request.

@@ -1,0 +1,142 @@
+//! The methods of a generated client.
+
+use super::codec::Codec;
+use super::method::Method;
+use crate::grpc::MethodPlan;
+use crate::live::{Loaded, Replaceable};
+use crate::operation::Observers;
+use crate::settings::{BufferLimits, CallSettings, ClientSettings, MethodInfo};
+use gax_retry::RetryBudget;
+use http::Uri;
+use std::ops::Deref;
+use std::sync::Arc;
+use tonic::GrpcMethod;
+
+/// The methods of a client, by their index. Where its settings follow a handle, they are made anew for each table.
+#[derive(Clone)]
+pub(super) struct Methods {
+    list: Replaceable<List>,
+}
+
+pub(super) struct List {
+    methods: Box<[Arc<Method>]>,
+    /// Where a handle's table replaces the settings.
+    #[cfg(feature = "live")]
+    plans: Option<Arc<Plans>>,
+}
+
+impl List {
+    fn fixed(methods: Box<[Arc<Method>]>) -> Replaceable<Self> {
+        Replaceable::Fixed(Arc::new(Self {
+            methods,
+            #[cfg(feature = "live")]
+            plans: None,
+        }))
+    }
+}
+
+impl Deref for List {
+    type Target = [Arc<Method>];
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.methods
+    }
+}
+
+impl Methods {
+    pub(super) fn new(settings: ClientSettings) -> Self {
+        let plans = Plans { observers: settings.observers.shared(), settings };
+        let methods = plans.methods();
+        #[cfg(feature = "live")]
+        if let Some(handle) = plans.settings.handle.clone() {
+            return Self { list: Plans::follow(&Arc::new(plans), &handle, methods) };
+        }
+        Self { list: List::fixed(methods) }
+    }
+
+    #[inline]
+    pub(super) fn load(&self) -> Loaded<'_, List> {
+        self.list.load()
+    }
+
+    /// The same, where something is different of each, whatever its settings are.
+    pub(super) fn changed(self, change: impl Fn(&mut Method)) -> Self {
+        let changed = |method: &Arc<Method>| {
+            let mut method = (**method).clone();
+            change(&mut method);
+            Arc::new(method)
+        };
+        let list = self.list.load();
+        let methods = list.iter().map(changed).collect();
+        #[cfg(feature = "live")]
+        if let Some((plans, handle)) =
+            list.plans.as_ref().and_then(|plans| Some((plans, plans.settings.handle.as_ref()?)))
+        {
+            return Self { list: Plans::follow(plans, handle, methods) };
+        }
+        Self { list: List::fixed(methods) }
+    }
+}
+
+/// Makes the plans of a client's methods.
+struct Plans {
+    settings: ClientSettings,
+    observers: Option<Arc<Observers>>,
+}
+
+impl Plans {
+    /// By the client's own settings.
+    fn methods(&self) -> Box<[Arc<Method>]> {
+        let codec = Codec::default();
+        let budget = self.settings.budget.as_ref();
+        let method = |(info, call): (&'static MethodInfo, &CallSettings)| Method {
+            name: self.settings.method_extension.then(|| GrpcMethod::new(info.service(), info.name())),
+            uri: Uri::from(info.path_and_query()),
+            path: info.path_and_query(),
+            kind: info.kind(),
+            plan: Arc::new(self.plan(info, &codec, call, None, budget)),
+            codec: codec.clone(),
+        };
+        self.settings.stub.calls().map(method).map(Arc::new).collect()
+    }
+
+    fn plan(
+        &self,
+        info: &MethodInfo,
+        codec: &Codec,
+        call: &CallSettings,
+        version: Option<u64>,
+        budget: Option<&RetryBudget>,
+    ) -> MethodPlan {
+        let ClientSettings { compatibility, limits, jitter, .. } = &self.settings;
+        // A response that does not fit into the longest message is no use whole.
+        let limits = BufferLimits { max_response_buffer: codec.longest_response(), ..*limits };
+        let plan = MethodPlan::new(call, *compatibility, limits, jitter, budget);
+        let plan = plan.of_version(version).observed_by(self.observers.clone());
+        if info.kind().is_unary() { plan } else { plan.for_stream() }
+    }
+
+    /// These methods, by whichever table the handle has.
+    #[cfg(feature = "live")]
+    fn follow(
+        plans: &Arc<Self>,
+        handle: &crate::live::SettingsHandle,
+        methods: Box<[Arc<Method>]>,
+    ) -> Replaceable<List> {
+        let plans = Arc::clone(plans);
+        let make = move |current: &crate::live::CurrentTable| -> List {
+            let ClientSettings { stub, budget, has_own_budget, .. } = &plans.settings;
+            let budget = if *has_own_budget { budget } else { &current.budget };
+            let calls = stub.calls().zip(stub.calls_by(&current.table));
+            let method =
+                |(method, ((info, _), call)): (&Arc<Method>, ((&'static MethodInfo, _), CallSettings))| {
+                    let plan = plans.plan(info, &method.codec, &call, Some(current.version), budget.as_ref());
+                    Arc::new(Method { plan: Arc::new(plan), ..(**method).clone() })
+                };
+            let methods = methods.iter().zip(calls).map(method).collect();
+            List { methods, plans: Some(Arc::clone(&plans)) }
+        };
+        Replaceable::Live(handle.follow(make, |_| Ok(())))
+    }
+}

@@ -1,0 +1,9 @@
+//! What is retried, how, and whether it is safe.
+
+mod http_plan;
+mod layer_options;
+mod plans;
+
+pub(crate) use http_plan::{HttpLimits, HttpPlan};
+pub(crate) use layer_options::{Basis, LayerOptions};
+pub(crate) use plans::Plans;

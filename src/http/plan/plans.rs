@@ -1,0 +1,25 @@
+//! The plans of a layer's requests.
+
+use super::http_plan::HttpPlan;
+use gax_retry::Environment;
+use std::sync::Arc;
+
+/// The plan of requests that bring nothing along.
+#[derive(Debug)]
+pub(crate) struct Plans {
+    pub(in crate::http) bounded: Arc<HttpPlan>,
+    /// The same without what operators allow at most, over which a call's options go.
+    pub(in crate::http) unbounded: Arc<HttpPlan>,
+}
+
+impl Plans {
+    pub(in crate::http) fn new(plan: HttpPlan, environment: &Environment) -> Self {
+        let unbounded = Arc::new(plan);
+        let bounded = if environment.is_empty() {
+            Arc::clone(&unbounded)
+        } else {
+            Arc::new(HttpPlan::clone(&unbounded).bounded_by(environment))
+        };
+        Self { bounded, unbounded }
+    }
+}

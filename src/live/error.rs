@@ -1,0 +1,94 @@
+//! Why settings were not replaced.
+
+use gax_table::{Dialect, TableError};
+use std::error::Error;
+use std::fmt;
+
+/// A table that was refused: the settings stay as they were.
+#[derive(Debug)]
+pub struct ReplaceError(Box<Kind>);
+
+#[derive(Debug)]
+enum Kind {
+    Table(TableError),
+    Dialect {
+        old: Dialect,
+        new: Dialect,
+    },
+    Refused(Box<dyn Error + Send + Sync>),
+    #[cfg(feature = "watch")]
+    Read(String, std::io::Error),
+    #[cfg(feature = "watch")]
+    Watch(String, notify::Error),
+}
+
+impl ReplaceError {
+    pub(super) fn dialect(old: Dialect, new: Dialect) -> Self {
+        Self(Box::new(Kind::Dialect { old, new }))
+    }
+
+    pub(super) fn refused(error: Box<dyn Error + Send + Sync>) -> Self {
+        Self(Box::new(Kind::Refused(error)))
+    }
+
+    #[cfg(feature = "watch")]
+    pub(super) fn read(path: &std::path::Path, error: std::io::Error) -> Self {
+        Self(Box::new(Kind::Read(path.display().to_string(), error)))
+    }
+
+    #[cfg(feature = "watch")]
+    pub(super) fn watch(path: &std::path::Path, error: notify::Error) -> Self {
+        Self(Box::new(Kind::Watch(path.display().to_string(), error)))
+    }
+
+    /// What is wrong with the table, with the place in its file, where it can't be read.
+    #[must_use]
+    pub fn table_error(&self) -> Option<&TableError> {
+        match &*self.0 {
+            Kind::Table(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<TableError> for ReplaceError {
+    fn from(error: TableError) -> Self {
+        Self(Box::new(Kind::Table(error)))
+    }
+}
+
+impl fmt::Display for ReplaceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.0 {
+            Kind::Table(error) => error.fmt(f),
+            Kind::Dialect { old, new } => write!(
+                f,
+                "a table in the dialect {new} can't replace one in {old}; read it in the dialect of the first"
+            ),
+            Kind::Refused(error) => error.fmt(f),
+            #[cfg(feature = "watch")]
+            Kind::Read(path, error) => {
+                write!(f, "{path:?} can't be read: {error}; put the table back in its place")
+            }
+            #[cfg(feature = "watch")]
+            Kind::Watch(path, error) => {
+                write!(f, "{path:?} can't be watched: {error}; read it now and then, and call replace")
+            }
+        }
+    }
+}
+
+impl Error for ReplaceError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &*self.0 {
+            // What it prints is what that error prints.
+            Kind::Table(error) => error.source(),
+            Kind::Refused(error) => error.source(),
+            Kind::Dialect { .. } => None,
+            #[cfg(feature = "watch")]
+            Kind::Read(_, error) => Some(error),
+            #[cfg(feature = "watch")]
+            Kind::Watch(_, error) => Some(error),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! What is told of replaced settings.
+
+use super::ReplaceError;
+use gax_table::RetryTable;
+use std::fmt;
+
+/// Settings were replaced, or a table was refused. It prints one sentence for a log.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum SettingsEvent<'a> {
+    /// Operations that begin from now on run by this table.
+    #[non_exhaustive]
+    Replaced {
+        /// The version of the settings, as reports, spans and metrics name it.
+        version: u64,
+        /// The table.
+        table: &'a RetryTable,
+    },
+    /// A table was refused. The settings stay as they were.
+    #[non_exhaustive]
+    Refused {
+        /// The version of the settings that stay.
+        version: u64,
+        /// What is wrong with the table that was refused.
+        error: &'a ReplaceError,
+    },
+}
+
+impl fmt::Display for SettingsEvent<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Replaced { version, table } => {
+                write!(f, "retry settings are replaced by version {version}")?;
+                match table.findings() {
+                    [] => Ok(()),
+                    [first, rest @ ..] => {
+                        write!(f, ", whose table has findings: {first}")?;
+                        if rest.is_empty() { Ok(()) } else { write!(f, "; and {} more", rest.len()) }
+                    }
+                }
+            }
+            Self::Refused { version, error } => {
+                write!(
+                    f,
+                    "retry settings stay at version {version}, because the new table is refused: {error}"
+                )
+            }
+        }
+    }
+}

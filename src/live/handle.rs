@@ -1,0 +1,209 @@
+//! A retry table that can be replaced.
+
+use super::follower::{CurrentTable, Follow, Follower};
+use super::{ReplaceError, SettingsEvent};
+use gax_table::RetryTable;
+use std::error::Error;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use tokio::sync::watch;
+
+/// The retry table of layers and clients, which can be replaced while they are in use.
+///
+/// Give it to [`RetryLayer::with_handle`](crate::RetryLayer::with_handle), to `with_handle` of a generated client's
+/// settings, or to `HttpRetryLayer::with_handle`; one handle serves any number of them. A clone is the same handle.
+///
+/// * An operation keeps the settings that it began with.
+/// * All who follow a handle change together: if one of them refuses a table, none takes it.
+/// * What a program sets in code goes before the table, now as at the start: see the page on live settings in the guide.
+/// * The table's `retryThrottling` is one budget for all who follow the handle. While the numbers stay the same,
+///   it stays as full as it is.
+/// * Calls read the settings without a lock.
+///
+/// Versions count from 1, the table that the handle was made with. Reports have theirs in
+/// [`OperationReport::settings_version`](crate::OperationReport::settings_version), observers in
+/// [`OperationInfo::settings_version`](crate::observe::OperationInfo::settings_version).
+///
+/// # Examples
+///
+/// ```
+/// use tonic_gax::live::SettingsHandle;
+/// use tonic_gax::{RetryLayer, RetryTable};
+///
+/// let table = |seconds: u64| {
+///     RetryTable::parse(&format!(r#"{{"methodConfig": [{{"name": [{{}}], "timeout": "{seconds}s"}}]}}"#))
+/// };
+/// let handle = SettingsHandle::new(table(60)?);
+/// let layer = RetryLayer::with_handle(&handle);
+/// assert_eq!(handle.version(), 1);
+///
+/// // While calls are made through the layer:
+/// assert_eq!(handle.replace(table(20)?)?, 2);
+/// # drop(layer);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct SettingsHandle {
+    hub: Arc<Hub>,
+}
+
+struct Hub {
+    state: Mutex<State>,
+    versions: watch::Sender<u64>,
+}
+
+struct State {
+    current: Arc<CurrentTable>,
+    followers: Vec<Weak<dyn Follow>>,
+    listeners: Vec<Listener>,
+}
+
+type Listener = Arc<dyn Fn(&SettingsEvent<'_>) + Send + Sync>;
+
+impl SettingsHandle {
+    /// A handle with that table, as version 1.
+    #[must_use]
+    pub fn new(table: RetryTable) -> Self {
+        let budget = table.throttling().map(|throttling| throttling.budget());
+        let current = Arc::new(CurrentTable { table, version: 1, budget });
+        let state = State { current, followers: Vec::new(), listeners: Vec::new() };
+        let (versions, _) = watch::channel(1);
+        Self { hub: Arc::new(Hub { state: Mutex::new(state), versions }) }
+    }
+
+    /// Replaces the table: operations that begin from now on run by it. Returns the version that it has.
+    ///
+    /// # Errors
+    ///
+    /// The table was read in another dialect than the first, or a layer that
+    /// [denies unknown methods](crate::RetryLayer::deny_unknown_methods) finds some. The settings stay as they
+    /// were, and [listeners](Self::on_event) are told.
+    pub fn replace(&self, table: RetryTable) -> Result<u64, ReplaceError> {
+        match self.try_replace(table) {
+            Ok(current) => {
+                let (version, table) = (current.version, &current.table);
+                self.tell(&SettingsEvent::Replaced { version, table });
+                Ok(version)
+            }
+            Err(error) => {
+                self.refuse(&error);
+                Err(error)
+            }
+        }
+    }
+
+    fn try_replace(&self, table: RetryTable) -> Result<Arc<CurrentTable>, ReplaceError> {
+        let mut state = self.state();
+        let (old, new) = (state.current.table.dialect(), table.dialect());
+        if old != new {
+            return Err(ReplaceError::dialect(old, new));
+        }
+        let throttling = table.throttling();
+        let budget = if throttling == state.current.table.throttling() {
+            state.current.budget.clone()
+        } else {
+            throttling.map(|throttling| throttling.budget())
+        };
+        let version = state.current.version.saturating_add(1);
+        let current = Arc::new(CurrentTable { table, version, budget });
+        state.followers.retain(|follower| follower.strong_count() > 0);
+        let followers = state.followers.iter().filter_map(Weak::upgrade);
+        let prepared: Result<Vec<_>, _> = followers.map(|follower| follower.prepare(&current)).collect();
+        for put_in_place in prepared.map_err(ReplaceError::refused)? {
+            put_in_place();
+        }
+        state.current = Arc::clone(&current);
+        self.hub.versions.send_replace(version);
+        Ok(current)
+    }
+
+    /// A table was refused: says so.
+    pub(super) fn refuse(&self, error: &ReplaceError) {
+        self.tell(&SettingsEvent::Refused { version: self.version(), error });
+    }
+
+    fn tell(&self, event: &SettingsEvent<'_>) {
+        #[cfg(feature = "tracing")]
+        match event {
+            SettingsEvent::Replaced { version, table } => {
+                tracing::info!(settings.version = version, findings = table.findings().len(), "{event}");
+            }
+            SettingsEvent::Refused { version, .. } => {
+                tracing::warn!(settings.version = version, "{event}");
+            }
+        }
+        let listeners = self.state().listeners.clone();
+        for listener in listeners {
+            listener(event);
+        }
+    }
+
+    /// Calls the closure after each replacement and each refusal, in the thread that replaced the table or watches the
+    /// file. It may use the handle. With the feature `tracing`, each is also an event, at the level INFO or WARN.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tonic_gax::RetryTable;
+    /// use tonic_gax::live::SettingsHandle;
+    ///
+    /// # let table = RetryTable::parse(r#"{"methodConfig": []}"#)?;
+    /// let handle = SettingsHandle::new(table);
+    /// handle.on_event(|event| eprintln!("{event}"));
+    /// # Ok::<(), tonic_gax::TableError>(())
+    /// ```
+    pub fn on_event(&self, listener: impl Fn(&SettingsEvent<'_>) + Send + Sync + 'static) {
+        self.state().listeners.push(Arc::new(listener));
+    }
+
+    /// The version of the settings that operations begin with now.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        *self.hub.versions.borrow()
+    }
+
+    /// The table that operations begin with now.
+    #[must_use]
+    pub fn table(&self) -> RetryTable {
+        self.state().current.table.clone()
+    }
+
+    /// Waits until the version is higher than that one, and returns it.
+    ///
+    /// # Cancel safety
+    ///
+    /// To drop the future has no effect.
+    pub async fn newer_than(&self, version: u64) -> u64 {
+        let mut versions = self.hub.versions.subscribe();
+        // The handle has the sender, so that there is always another version to wait for.
+        versions.wait_for(|now| *now > version).await.map_or(version, |now| *now)
+    }
+
+    /// What is made of this table and of those that replace it.
+    pub(crate) fn follow<T: Send + Sync + 'static>(
+        &self,
+        make: impl Fn(&CurrentTable) -> T + Send + Sync + 'static,
+        check: impl Fn(&CurrentTable) -> Result<(), Box<dyn Error + Send + Sync>> + Send + Sync + 'static,
+    ) -> Arc<Follower<T>> {
+        let mut state = self.state();
+        let follower = Arc::new(Follower::new(&state.current, make, check));
+        let known: Weak<Follower<T>> = Arc::downgrade(&follower);
+        state.followers.push(known);
+        follower
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.hub.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Short: its table alone may have hundreds of entries.
+impl fmt::Debug for SettingsHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.state();
+        f.debug_struct("SettingsHandle")
+            .field("version", &state.current.version)
+            .field("table", &state.current.table)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,31 @@
+//! Settings that are replaced while a program runs (feature `live`), and read from a file whenever it changes (feature
+//! `watch`).
+//!
+//! A [`SettingsHandle`] holds a retry table. A [`RetryLayer`](crate::RetryLayer), a generated client or an
+//! `HttpRetryLayer` made with it runs each operation by the table that the handle has when the operation begins.
+
+#[cfg(feature = "live")]
+mod error;
+#[cfg(feature = "live")]
+mod event;
+#[cfg(feature = "live")]
+mod follower;
+#[cfg(feature = "live")]
+mod handle;
+mod replaceable;
+mod source;
+#[cfg(feature = "watch")]
+mod watch;
+
+#[cfg(feature = "live")]
+pub use error::ReplaceError;
+#[cfg(feature = "live")]
+pub use event::SettingsEvent;
+#[cfg(feature = "live")]
+pub(crate) use follower::{CurrentTable, Follower};
+#[cfg(feature = "live")]
+pub use handle::SettingsHandle;
+pub(crate) use replaceable::{Loaded, Replaceable};
+pub use source::SettingsSource;
+#[cfg(feature = "watch")]
+pub use watch::{Watch, watch};

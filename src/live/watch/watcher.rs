@@ -1,0 +1,189 @@
+//! Watches a file.
+
+use super::folders::folders;
+use crate::live::{ReplaceError, SettingsHandle};
+use gax_table::RetryTable;
+use notify::event::{AccessKind, AccessMode};
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+use std::{io, thread};
+
+/// How long nothing has to happen before the file is read: who writes it makes several changes.
+const QUIET: Duration = Duration::from_millis(50);
+/// How many changes are waited for in all, so that a busy folder delays nothing for long.
+const MOST_CHANGES: usize = 100;
+
+/// Reads the handle's table from a file, now and whenever the file changes, in the dialect of the table that the handle has.
+///
+/// The file is noticed however it is replaced: written in place, renamed over, or behind links that are pointed elsewhere,
+/// as Kubernetes does with config maps. Write it under another name and rename it: a file that is written in place may
+/// be read half-written. Such a file, one that is empty, and any other that [`SettingsHandle::replace`] refuses leaves the
+/// settings as they are, and those who [listen](SettingsHandle::on_event) are told why.
+///
+/// Changes are noticed by a thread of its own, through what the operating system offers. Some network file systems, and
+/// Kubernetes volumes mounted by `subPath`, tell nothing: read such a file now and then, and call `replace`.
+///
+/// # Errors
+///
+/// The file can't be read or is refused, or the system can't watch it. The settings stay as they were.
+///
+/// # Examples
+///
+/// ```no_run
+/// use tonic_gax::live::{self, SettingsHandle};
+/// use tonic_gax::{RetryLayer, RetryTable};
+///
+/// let path = "/etc/retries/table.json";
+/// let handle = SettingsHandle::new(RetryTable::from_path(path)?);
+/// handle.on_event(|event| eprintln!("{event}"));
+/// let watch = live::watch(path, &handle)?;
+/// let layer = RetryLayer::with_handle(&handle);
+/// # drop((watch, layer));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn watch(path: impl AsRef<Path>, handle: &SettingsHandle) -> Result<Watch, ReplaceError> {
+    let path = path.as_ref();
+    let cannot = |error| ReplaceError::watch(path, error);
+    let (sender, changes) = channel();
+    let of_watcher = sender.clone();
+    let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+        if event.is_ok_and(|event| is_reading(event.kind)) {
+            return;
+        }
+        // The thread has ended if nobody receives it.
+        of_watcher.send(Change::Seen).ok();
+    });
+    let path = std::path::absolute(path).map_err(|error| cannot(error.into()))?;
+    let watcher = watcher.map_err(|error| ReplaceError::watch(&path, error))?;
+    let mut file =
+        WatchedFile { path, handle: handle.clone(), watcher, folders: BTreeSet::new(), content: None };
+    file.watch_folders().map_err(|error| ReplaceError::watch(&file.path, error))?;
+    file.read()?;
+    let shown = file.path.clone();
+    let thread = thread::Builder::new().name("gax-watch".to_owned());
+    thread.spawn(move || file.follow(&changes)).map_err(|error| ReplaceError::watch(&shown, error.into()))?;
+    Ok(Watch { path: shown, stop: Some(sender) })
+}
+
+/// Whether somebody has looked at a file, as we do, and changed nothing.
+fn is_reading(kind: EventKind) -> bool {
+    matches!(kind, EventKind::Access(access) if access != AccessKind::Close(AccessMode::Write))
+}
+
+/// A file that is watched; made by [`watch`]. To drop it ends the watching: the settings stay as they are then.
+#[must_use = "to drop it ends the watching"]
+pub struct Watch {
+    path: PathBuf,
+    stop: Option<Sender<Change>>,
+}
+
+impl Watch {
+    /// Watches the file until the process ends.
+    pub fn detach(mut self) {
+        self.stop = None;
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if let Some(stop) = &self.stop {
+            // The thread has ended if nobody receives it.
+            stop.send(Change::Stop).ok();
+        }
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+enum Change {
+    Seen,
+    Stop,
+}
+
+struct WatchedFile {
+    path: PathBuf,
+    handle: SettingsHandle,
+    watcher: RecommendedWatcher,
+    folders: BTreeSet<PathBuf>,
+    /// What the file held when it was last read; `None`: it could not be read.
+    content: Option<Vec<u8>>,
+}
+
+impl WatchedFile {
+    fn follow(mut self, changes: &Receiver<Change>) {
+        while let Ok(Change::Seen) = changes.recv() {
+            let mut seen = 1;
+            while seen < MOST_CHANGES {
+                match changes.recv_timeout(QUIET) {
+                    Ok(Change::Seen) => seen += 1,
+                    Err(RecvTimeoutError::Timeout) => break,
+                    Ok(Change::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                }
+            }
+            // What happens after this is seen, what happened before is read. A folder that is gone has a parent that
+            // is watched.
+            self.watch_folders().ok();
+            // The handle tells those who listen.
+            self.read().ok();
+        }
+    }
+
+    /// Watches the folders that count now. A folder that was made anew under its old name is watched again.
+    fn watch_folders(&mut self) -> notify::Result<()> {
+        let folders = folders(&self.path).map_err(notify::Error::io)?;
+        for old in self.folders.difference(&folders) {
+            // It may be gone.
+            self.watcher.unwatch(old).ok();
+        }
+        let results = folders.iter().map(|folder| self.watcher.watch(folder, RecursiveMode::NonRecursive));
+        let result = results.fold(Ok(()), notify::Result::and);
+        self.folders = folders;
+        result
+    }
+
+    /// Reads the file, if it is another than it was.
+    fn read(&mut self) -> Result<(), ReplaceError> {
+        let read = || gax_table::__private::read_file(&self.path);
+        // Between two links that are pointed elsewhere there may be nothing at their end.
+        let again =
+            |error: io::Error| if error.kind() == io::ErrorKind::NotFound { read() } else { Err(error) };
+        let content = match read().or_else(again) {
+            Ok(content) => content,
+            // Said once.
+            Err(error) => {
+                let is_news = self.content.take().is_some();
+                return self.refused(is_news, ReplaceError::read(&self.path, error));
+            }
+        };
+        if self.content.as_ref() == Some(&content) {
+            return Ok(());
+        }
+        let is_empty = content.iter().all(u8::is_ascii_whitespace);
+        let reader = RetryTable::reader().dialect(self.handle.table().dialect());
+        let table = reader.file_name(self.path.to_string_lossy()).read(&content);
+        self.content = Some(content);
+        match table {
+            _ if is_empty => {
+                let sentence = format!("{} is empty; write another file and rename it", self.path.display());
+                self.refused(true, ReplaceError::refused(sentence.into()))
+            }
+            Ok(table) => self.handle.replace(table).map(drop),
+            Err(error) => self.refused(true, error.into()),
+        }
+    }
+
+    fn refused(&self, is_news: bool, error: ReplaceError) -> Result<(), ReplaceError> {
+        if is_news {
+            self.handle.refuse(&error);
+        }
+        Err(error)
+    }
+}
