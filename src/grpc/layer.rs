@@ -1,11 +1,13 @@
 //! The layer that a stock tonic client runs over.
 
 use super::service::RetryService;
+#[cfg(feature = "live")]
+use crate::grpc::methods::LiveTable;
 use crate::grpc::methods::unknown::{known_methods, unknown_names};
 use crate::grpc::methods::{DescriptorError, MethodOptions, Methods, UnknownMethodsError, descriptors};
 use crate::live::Replaceable;
 #[cfg(feature = "live")]
-use crate::live::{CurrentTable, SettingsHandle};
+use crate::live::SettingsHandle;
 use crate::operation::{JitterSeeds, OperationObserver, Retry};
 use gax_retry::{Compatibility, Environment, RetryBudget, RetryBudgets};
 use gax_table::{Finding, RetryTable};
@@ -75,18 +77,9 @@ pub struct RetryLayer {
     /// The table's, unless the program has set its own.
     budget: Option<RetryBudget>,
     #[cfg(feature = "live")]
-    live: Option<Live>,
+    live: Option<LiveTable>,
     /// Made when the layer is first used, shared by all services it makes.
     methods: OnceLock<Replaceable<Methods>>,
-}
-
-/// What replaces the table.
-#[cfg(feature = "live")]
-#[derive(Clone)]
-struct Live {
-    handle: SettingsHandle,
-    has_own_budget: bool,
-    denies_unknown_methods: bool,
 }
 
 impl RetryLayer {
@@ -114,7 +107,7 @@ impl RetryLayer {
     #[cfg(feature = "live")]
     #[must_use]
     pub fn with_handle(handle: &SettingsHandle) -> Self {
-        let live = Live { handle: handle.clone(), has_own_budget: false, denies_unknown_methods: false };
+        let live = LiveTable { handle: handle.clone(), has_own_budget: false, denies_unknown_methods: false };
         Self { live: Some(live), ..Self::new(handle.table()) }
     }
 
@@ -151,7 +144,7 @@ impl RetryLayer {
         }
         #[cfg(feature = "live")]
         if let Some(live) = &self.live {
-            let live = Live { denies_unknown_methods: deny, ..live.clone() };
+            let live = LiveTable { denies_unknown_methods: deny, ..live.clone() };
             return Ok(Self { live: Some(live), ..self.changed() });
         }
         Ok(self)
@@ -386,17 +379,7 @@ impl RetryLayer {
         let options = self.options.clone();
         #[cfg(feature = "live")]
         if let Some(live) = &self.live {
-            let own_budget = live.has_own_budget.then(|| self.budget.clone());
-            let kinds = live.denies_unknown_methods.then(|| options.kinds.clone());
-            let make = move |current: &CurrentTable| {
-                let budget = own_budget.as_ref().unwrap_or(&current.budget);
-                Methods::new(current.table.clone(), Some(current.version), budget.as_ref(), &options)
-            };
-            let check = move |current: &CurrentTable| match &kinds {
-                Some(kinds) => known_methods(&current.table, kinds).map_err(Into::into),
-                None => Ok(()),
-            };
-            return Replaceable::Live(live.handle.follow(make, check));
+            return live.methods(options, self.budget.clone());
         }
         Replaceable::Fixed(Arc::new(Methods::new(self.table.clone(), None, self.budget.as_ref(), &options)))
     }

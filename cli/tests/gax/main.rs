@@ -33,8 +33,20 @@ const GROWING: &str = "--initial-retry-delay 200ms --retry-delay-multiplier 2 --
 
 /// Runs `gax` with arguments, in the folder of the fixtures.
 fn gax<'a>(args: impl IntoIterator<Item = &'a str>) -> Output {
+    gax_with([], args)
+}
+
+/// The same with these environment variables.
+fn gax_with<'a>(
+    variables: impl IntoIterator<Item = (&'a str, &'a str)>,
+    args: impl IntoIterator<Item = &'a str>,
+) -> Output {
     Command::new(env!("CARGO_BIN_EXE_gax"))
         .args(args)
+        .env_remove("GAX_RETRIES")
+        .env_remove("GAX_TOTAL_TIMEOUT")
+        .env_remove("GAX_MAX_ATTEMPTS")
+        .envs(variables)
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gax/fixtures"))
         .env_remove("CLICOLOR_FORCE")
         .output()
@@ -47,7 +59,11 @@ fn session(line: &str) -> String {
 }
 
 fn session_of<'a>(line: &str, args: impl IntoIterator<Item = &'a str>) -> String {
-    let output = gax(args);
+    transcript(line, gax(args))
+}
+
+/// The command line, and everything that the run left.
+fn transcript(line: &str, output: Output) -> String {
     let mut text = format!("$ gax {line}\n{}", String::from_utf8(output.stdout).unwrap());
     if !output.stderr.is_empty() {
         let _infallible = write!(text, "--- stderr\n{}", String::from_utf8(output.stderr).unwrap());

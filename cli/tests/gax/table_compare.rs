@@ -1,4 +1,4 @@
-use super::session;
+use super::{gax_with, session, transcript};
 use insta::assert_snapshot;
 
 const LIBRARY: &str = "library_grpc_service_config.json";
@@ -17,6 +17,29 @@ fn a_method_is_explained() {
 #[test]
 fn a_hedged_method_is_explained() {
     assert_snapshot!(session("table explain hedged.toml GetBook"));
+}
+
+#[test]
+fn what_the_environment_lowers_is_explained() {
+    let explain = |variables: &[(&'static str, &'static str)], more: &str| {
+        let line = format!("table explain {LIBRARY} ListBooks --env{more}");
+        let set: Vec<_> = variables.iter().map(|(name, value)| format!("{name}={value} ")).collect();
+        let output = gax_with(variables.iter().copied(), line.split_whitespace());
+        // How others read the same table is in another snapshot.
+        let text = transcript(&line, output);
+        let own = text.split_once("How others").map_or(&*text, |(own, _)| own).to_owned();
+        format!("{}{own}", set.concat())
+    };
+    let low = [("GAX_MAX_ATTEMPTS", "2"), ("GAX_TOTAL_TIMEOUT", "3s")];
+    let runs = [
+        explain(&[], ""),
+        explain(&low, ""),
+        explain(&[("GAX_TOTAL_TIMEOUT", "9h")], ""),
+        explain(&[("GAX_RETRIES", "off"), ("GAX_MAX_ATTEMPTS", "2")], ""),
+        explain(&low, " --format json"),
+        explain(&[("GAX_RETRIES", "none"), ("GAX_MAX_ATTEMPTS", "0")], ""),
+    ];
+    assert_snapshot!(runs.join("\n"));
 }
 
 #[test]

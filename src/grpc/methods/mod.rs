@@ -2,6 +2,8 @@
 
 #[cfg(feature = "tables")]
 pub(super) mod descriptors;
+#[cfg(feature = "live")]
+mod live_table;
 mod plan;
 #[cfg(feature = "tables")]
 mod table;
@@ -12,6 +14,8 @@ pub(super) mod unknown;
 
 #[cfg(feature = "tables")]
 pub use descriptors::DescriptorError;
+#[cfg(feature = "live")]
+pub(crate) use live_table::LiveTable;
 pub(crate) use plan::MethodPlan;
 #[cfg(feature = "tables")]
 pub(crate) use table::{Found, MethodOptions, Methods};

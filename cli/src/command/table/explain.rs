@@ -1,6 +1,7 @@
 //! `gax table explain`: what a table means for one method, in words and numbers.
 
 use super::beside::Beside;
+use super::bounds::{Bounds, Variables};
 use super::methods::{MethodRow, codes_text, find, line_of, methods};
 use super::show::text::{delay, limit, rpc_timeout};
 use super::source::{GapicFlag, ProtoFlags, Reading};
@@ -45,6 +46,11 @@ pub(crate) struct ExplainArgs {
     #[command(flatten)]
     protos: ProtoFlags,
 
+    /// Lower the limits by the environment variables `GAX_RETRIES`, `GAX_TOTAL_TIMEOUT` and `GAX_MAX_ATTEMPTS`, as
+    /// programs do that heed them
+    #[arg(long, help_heading = "Options")]
+    env: bool,
+
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
     format: Format,
@@ -52,12 +58,13 @@ pub(crate) struct ExplainArgs {
 
 const JSON: &str = "\
 JSON:
-  {\"method\":..,\"dialect\":..,\"codes\":[..],\"attempts_at_most\":..,\"worst_case_ms\":..,\"load\":..,
+  {\"method\":..,\"dialect\":..,\"environment\":..,\"codes\":[..],\"attempts_at_most\":..,\"worst_case_ms\":..,\"load\":..,
     \"throttled_load\":..,\"refused\":PLAN,\"hanging\":PLAN,\"polling\":..,\"batching\":..,
     \"dialects\":[{\"dialect\":..,\"codes\":[..],\"total_timeout_ms\":..,\"max_attempts\":..,
     \"worst_case_ms\":..,\"load\":..,\"problem\":..},..]}
   PLAN is in the form of gax plan, without jitter. refused: every attempt is refused at once.
   hanging: no attempt gets a reply. polling and batching are in the form of gax table show.
+  environment: null without --env, else {\"retries\":\"off\"|\"on\",\"total_timeout_ms\":..,\"max_attempts\":..}.
   throttled_load: the load of 100 operations, one after the other, with retry throttling.
   null: attempts_at_most if no number limits them, worst_case_ms if a call may take forever,
   throttled_load if the table has no retry throttling, problem if the dialect accepts the table.";
@@ -66,6 +73,7 @@ JSON:
 struct Explanation {
     method: String,
     dialect: &'static str,
+    environment: Option<Variables>,
     codes: Vec<&'static str>,
     attempts_at_most: Option<u32>,
     worst_case_ms: Option<Ms>,
@@ -97,6 +105,7 @@ struct Reader {
 }
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
+    let bounds = Bounds::read(args.env)?;
     let api = args.protos.describe()?;
     let files = Files { tables: vec![Input::table(&args.table)?], gapic_yaml: args.gapic.read()? };
     let table = args.reading.merged(&files.tables, files.gapic_yaml.as_ref(), api.as_ref())?;
@@ -110,14 +119,15 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     };
     let policy = row.policy.ok_or_else(nothing)?;
     let codes = codes_of(policy);
-    let schedule = policy.to_policy(table.dialect().compatibility());
+    let schedule = policy.to_policy(table.dialect().compatibility()).with_environment(&bounds.environment());
     let budget = table.throttling().map(|throttling| throttling.budget());
     let impact = Impact::of(&schedule.clone().with_budget(budget));
     let explanation = Explanation {
         method: row.name(),
         dialect: table.dialect().as_str(),
+        environment: bounds.json(),
         codes: names(codes),
-        attempts_at_most: attempts_at_most(policy, &impact),
+        attempts_at_most: bounds.attempts(attempts_at_most(policy, &impact)).0,
         worst_case_ms: impact.worst_case().map(Ms),
         load: impact.load(),
         throttled_load: impact.throttled_load(),
@@ -128,7 +138,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     };
     match args.format {
         Format::Json => print_json(&explanation)?,
-        Format::Text => print(&text(&explanation, policy, table.dialect(), &impact))?,
+        Format::Text => print(&text(&explanation, policy, table.dialect(), &impact, bounds))?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -192,15 +202,21 @@ fn reader(args: &ExplainArgs, files: &Files, dialect: Dialect, row: &MethodRow<'
     }
 }
 
-fn text(explanation: &Explanation, policy: MethodPolicy<'_>, dialect: Dialect, impact: &Impact) -> String {
+fn text(
+    explanation: &Explanation,
+    policy: MethodPolicy<'_>,
+    dialect: Dialect,
+    impact: &Impact,
+    bounds: Bounds,
+) -> String {
     let mut text = format!("{HEAD}{}{HEAD:#}\n\n", Escaped(&explanation.method));
-    for sentence in sentences(explanation, policy, impact) {
+    for sentence in bounds.sentence().into_iter().chain(sentences(explanation, policy, impact, bounds)) {
         let _infallible = writeln!(text, "{sentence}");
     }
     for sentence in explanation.beside.sentences() {
         let _infallible = writeln!(text, "{}.", sentence.replacen("its", "Its", 1));
     }
-    let _infallible = writeln!(text, "\n{}", table(&origins(policy, dialect), 0));
+    let _infallible = writeln!(text, "\n{}", table(&origins(policy, dialect, bounds), 0));
     let mut refused = explanation.refused.clone();
     if refused.attempts.len() > 1 {
         let left_out = refused.attempts.len().saturating_sub(SHOWN);
@@ -227,11 +243,17 @@ fn text(explanation: &Explanation, policy: MethodPolicy<'_>, dialect: Dialect, i
     text
 }
 
-fn sentences(explanation: &Explanation, policy: MethodPolicy<'_>, impact: &Impact) -> Vec<String> {
+fn sentences(
+    explanation: &Explanation,
+    policy: MethodPolicy<'_>,
+    impact: &Impact,
+    bounds: Bounds,
+) -> Vec<String> {
     let (settings, codes) = (policy.settings(), policy.codes());
     let most = impact.most_attempts();
     let attempts = match explanation.attempts_at_most {
-        _ if policy.hedging().is_some() => hedged(policy, impact),
+        // One hedge is none.
+        most if policy.hedging().is_some() && most != Some(1) => hedged(policy, impact),
         Some(1) if codes.is_empty() => "A call makes one attempt: no code is retryable.".to_owned(),
         Some(1) => "A call makes one attempt.".to_owned(),
         Some(count) => format!("A call makes at most {count} attempts. Retryable codes: {codes}."),
@@ -242,7 +264,7 @@ fn sentences(explanation: &Explanation, policy: MethodPolicy<'_>, impact: &Impac
             "maxAttempts is not set. In 100 simulated outages the busiest call made {most} attempts. Retryable codes: {codes}."
         ),
     };
-    let total = settings.total_timeout().map(|total| format!("{:#}", Human(total)));
+    let total = bounds.total_timeout(settings).0.map(|total| format!("{:#}", Human(total)));
     let ends = match (total, explanation.attempts_at_most) {
         (Some(total), Some(1)) => format!("The call ends with that attempt, after {total} at the latest."),
         (None, Some(1)) => "The call ends with that attempt.".to_owned(),
@@ -287,28 +309,31 @@ fn hedged(policy: MethodPolicy<'_>, impact: &Impact) -> String {
 }
 
 /// Which value comes from which line.
-fn origins(policy: MethodPolicy<'_>, dialect: Dialect) -> Grid {
+fn origins(policy: MethodPolicy<'_>, dialect: Dialect, bounds: Bounds) -> Grid {
     let settings = policy.settings();
+    let (total, total_variable) = bounds.total_timeout(settings);
+    let most = policy.hedging().map_or(settings.max_attempts(), HedgingPolicy::max_attempts);
+    let (most, most_variable) = bounds.attempts(most);
     let mut table = Grid::new([("setting", Align::Left), ("value", Align::Left), ("from", Align::Left)]);
-    for (name, value, field) in [
+    for (name, value, field, variable) in [
         (
             if policy.hedging().is_some() { "non-fatal codes" } else { "retryable codes" },
             codes_text(codes_of(policy)),
             PolicyField::RetryableCodes,
+            None,
         ),
-        ("total timeout", limit(settings.total_timeout()), PolicyField::TotalTimeout),
-        ("RPC timeout", rpc_timeout(settings), PolicyField::InitialRpcTimeout),
-        ("delay", delay(policy, dialect), PolicyField::InitialRetryDelay),
+        ("total timeout", limit(total), PolicyField::TotalTimeout, total_variable),
+        ("RPC timeout", rpc_timeout(settings), PolicyField::InitialRpcTimeout, None),
+        ("delay", delay(policy, dialect), PolicyField::InitialRetryDelay, None),
         (
             "attempts",
-            policy
-                .hedging()
-                .map_or(settings.max_attempts(), HedgingPolicy::max_attempts)
-                .map_or_else(|| "no limit".to_owned(), |count| count.to_string()),
+            most.map_or_else(|| "no limit".to_owned(), |count| count.to_string()),
             PolicyField::MaxAttempts,
+            most_variable,
         ),
     ] {
-        let place = Some(line_of(policy, field)).filter(|place| !place.is_empty());
+        let line = Some(line_of(policy, field)).filter(|place| !place.is_empty());
+        let place = variable.map(str::to_owned).or(line);
         table.push([
             Cell::from(name),
             Cell::from(value),

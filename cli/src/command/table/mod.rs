@@ -1,6 +1,7 @@
 //! `gax table`: retry tables, shown, checked and compared.
 
 mod beside;
+mod bounds;
 mod convert;
 mod diff;
 mod explain;

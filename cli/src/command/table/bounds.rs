@@ -1,0 +1,78 @@
+//! What environment variables make of a policy.
+
+use crate::failure::Failure;
+use crate::render::Ms;
+use gax_retry::{Environment, RetrySettings};
+use serde::Serialize;
+use std::time::Duration;
+
+/// The limits of a policy that environment variables lower, where somebody asks for them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    environment: Option<Environment>,
+}
+
+/// A limit, and the variable that it is from.
+pub(super) type Bounded<T> = (Option<T>, Option<&'static str>);
+
+impl Bounds {
+    /// Those of this process, where they are asked for.
+    pub(super) fn read(are_asked_for: bool) -> Result<Self, Failure> {
+        let read = || Environment::read().map_err(|error| Failure::Usage(error.to_string()));
+        Ok(Self { environment: are_asked_for.then(read).transpose()? })
+    }
+
+    pub(super) fn environment(&self) -> Environment {
+        self.environment.unwrap_or_default()
+    }
+
+    /// The total timeout that counts.
+    pub(super) fn total_timeout(&self, settings: &RetrySettings) -> Bounded<Duration> {
+        lower(settings.total_timeout(), self.environment().total_timeout(), Environment::TOTAL_TIMEOUT)
+    }
+
+    /// The number of attempts that counts.
+    pub(super) fn attempts(&self, own: Option<u32>) -> Bounded<u32> {
+        if self.environment().retries_are_off() && own != Some(1) {
+            return (Some(1), Some(Environment::RETRIES));
+        }
+        lower(own, self.environment().max_attempts(), Environment::MAX_ATTEMPTS)
+    }
+
+    /// What there is to say of the variables.
+    pub(super) fn sentence(&self) -> Option<String> {
+        let environment = self.environment?;
+        Some(if environment.is_empty() {
+            "None of GAX_RETRIES, GAX_TOTAL_TIMEOUT and GAX_MAX_ATTEMPTS is set.".to_owned()
+        } else {
+            format!(
+                "For programs that heed the environment, which goes before everything else: {environment}."
+            )
+        })
+    }
+
+    pub(super) fn json(&self) -> Option<Variables> {
+        let environment = self.environment?;
+        Some(Variables {
+            retries: if environment.retries_are_off() { "off" } else { "on" },
+            total_timeout_ms: environment.total_timeout().map(Ms),
+            max_attempts: environment.max_attempts(),
+        })
+    }
+}
+
+fn lower<T: PartialOrd>(own: Option<T>, most: Option<T>, variable: &'static str) -> Bounded<T> {
+    match (own, most) {
+        (Some(own), Some(most)) if own <= most => (Some(own), None),
+        (_, Some(most)) => (Some(most), Some(variable)),
+        (own, None) => (own, None),
+    }
+}
+
+/// The variables, for programs.
+#[derive(Debug, Serialize)]
+pub(super) struct Variables {
+    retries: &'static str,
+    total_timeout_ms: Option<Ms>,
+    max_attempts: Option<u32>,
+}

@@ -1,0 +1,36 @@
+//! The methods of a table that can be replaced.
+
+use super::table::{MethodOptions, Methods};
+use super::unknown::known_methods;
+use crate::live::{CurrentTable, Replaceable, SettingsHandle};
+use gax_retry::RetryBudget;
+
+/// What replaces a layer's table.
+#[derive(Debug, Clone)]
+pub(crate) struct LiveTable {
+    pub(crate) handle: SettingsHandle,
+    /// Whether the program has set a budget, in place of the table's.
+    pub(crate) has_own_budget: bool,
+    pub(crate) denies_unknown_methods: bool,
+}
+
+impl LiveTable {
+    /// The methods by whichever table the handle has.
+    pub(crate) fn methods(
+        &self,
+        options: MethodOptions,
+        own_budget: Option<RetryBudget>,
+    ) -> Replaceable<Methods> {
+        let own_budget = self.has_own_budget.then_some(own_budget);
+        let kinds = self.denies_unknown_methods.then(|| options.kinds.clone());
+        let make = move |current: &CurrentTable| {
+            let budget = own_budget.as_ref().unwrap_or(&current.budget);
+            Methods::new(current.table.clone(), Some(current.version), budget.as_ref(), &options)
+        };
+        let check = move |current: &CurrentTable| match &kinds {
+            Some(kinds) => known_methods(&current.table, kinds).map_err(Into::into),
+            None => Ok(()),
+        };
+        Replaceable::Live(self.handle.follow(make, check))
+    }
+}
