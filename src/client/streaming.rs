@@ -21,7 +21,7 @@ use tower_service::Service;
 ///
 /// # Cancel safety
 ///
-/// To drop it stops the call at once; the server sees the stream reset.
+/// Dropping it stops the call at once; the server sees the stream reset.
 #[must_use = "futures do nothing unless polled"]
 pub struct StreamingCall<M> {
     inner: BoxCall<Streaming<M>>,
@@ -33,7 +33,7 @@ pub struct StreamingCall<M> {
 ///
 /// # Cancel safety
 ///
-/// To drop it stops the call at once; the server sees the stream reset.
+/// Dropping it stops the call at once; the server sees the stream reset.
 #[must_use = "futures do nothing unless polled"]
 pub struct MessageCall<M> {
     inner: BoxCall<M>,

@@ -33,7 +33,7 @@ pin_project! {
     ///
     /// # Cancel safety
     ///
-    /// To drop it stops the operation at once; the server sees the stream reset.
+    /// Dropping it stops the operation at once; the server sees the stream reset.
     #[must_use = "futures do nothing unless polled"]
     pub struct UnaryCall<T: Transport, M> {
         #[pin]

@@ -172,7 +172,7 @@ impl SettingsHandle {
     ///
     /// # Cancel safety
     ///
-    /// To drop the future has no effect.
+    /// Dropping the future has no effect.
     pub async fn newer_than(&self, version: u64) -> u64 {
         let mut versions = self.hub.versions.subscribe();
         // The handle has the sender, so that there is always another version to wait for.

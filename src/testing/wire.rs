@@ -56,7 +56,7 @@ impl Pipes {
         Self { queue: Arc::default() }
     }
 
-    /// The server's ends of the connections, as they are made. To drop it refuses all that follow.
+    /// The server's ends of the connections, as they are made. Dropping it refuses all that follow.
     pub fn incoming(&self) -> impl Stream<Item = io::Result<DuplexStream>> + Send + Unpin + use<> {
         Incoming { queue: Arc::clone(&self.queue) }
     }

@@ -74,8 +74,8 @@ fn is_reading(kind: EventKind) -> bool {
     matches!(kind, EventKind::Access(access) if access != AccessKind::Close(AccessMode::Write))
 }
 
-/// A file that is watched; made by [`watch`]. To drop it ends the watching: the settings stay as they are then.
-#[must_use = "to drop it ends the watching"]
+/// A file that is watched; made by [`watch`]. Dropping it ends the watching; the settings stay as they are.
+#[must_use = "dropping it ends the watching"]
 pub struct Watch {
     path: PathBuf,
     stop: Option<Sender<Change>>,

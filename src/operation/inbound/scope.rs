@@ -14,7 +14,7 @@ pin_project! {
     ///
     /// # Cancel safety
     ///
-    /// To drop it drops what it runs.
+    /// Dropping it drops what it runs.
     #[must_use = "futures do nothing unless polled"]
     pub struct Scope<F> {
         inbound: Inbound,
@@ -36,7 +36,7 @@ impl Inbound {
     ///
     /// # Cancel safety
     ///
-    /// To drop it drops what it runs.
+    /// Dropping it drops what it runs.
     ///
     /// # Examples
     ///
