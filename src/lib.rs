@@ -17,11 +17,11 @@ mod transport;
 
 pub use closure::{ErrorCode, Retried, RetryError, Retryable, Retryer, retry, retry_blocking};
 pub use gax_retry::{
-    Attempt, AttemptPlan, AttemptTimeouts, Backoff, BackoffStrategy, BatchingSettings, Cap, Code, CodeSet,
-    Compatibility, Delivery, Environment, EnvironmentError, Hedging, IntoCodes, Jitter, LimitExceeded,
-    Limits, MethodKind, NotAttempted, Override, ParseCodeError, Policy, RetryBudget, RetryBudgets,
-    RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError, SettingsOverrides, SettingsProblem,
-    StartedAttempt, StopReason, TimeRule,
+    Attempt, AttemptKind, AttemptPlan, AttemptTimeouts, Backoff, BackoffStrategy, BatchingSettings, Cap,
+    Code, CodeSet, Compatibility, Delivery, Environment, EnvironmentError, Hedging, IntoCodes, Jitter,
+    LimitExceeded, Limits, MethodKind, NotAttempted, Override, ParseCodeError, Policy, RetryBudget,
+    RetryBudgets, RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError, SettingsOverrides,
+    SettingsProblem, StartedAttempt, StopReason, TimeRule,
 };
 #[cfg(feature = "http")]
 pub use gax_retry::{

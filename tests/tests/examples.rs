@@ -13,6 +13,8 @@ mod budgets;
 mod closures;
 #[path = "../../examples/embedded_table.rs"]
 mod embedded_table;
+#[path = "../../examples/fate.rs"]
+mod fate;
 #[path = "../../examples/fresh_token.rs"]
 mod fresh_token;
 #[path = "../../examples/generator.rs"]
@@ -29,12 +31,16 @@ mod metrics;
 mod overrides;
 #[path = "../../examples/server_deadline.rs"]
 mod server_deadline;
+#[path = "../../examples/server_delays.rs"]
+mod server_delays;
 #[path = "../../examples/server_tasks.rs"]
 mod server_tasks;
 #[path = "../../examples/testing.rs"]
 mod testing;
 #[path = "../../examples/tls.rs"]
 mod tls;
+#[path = "../../examples/transparent_retries.rs"]
+mod transparent_retries;
 
 /// Runs a program where `cargo run --example` runs it.
 fn run<E: Debug>(program: fn() -> Result<(), E>) {
@@ -61,6 +67,7 @@ programs!(
     budgets,
     closures,
     embedded_table,
+    fate,
     fresh_token,
     generator,
     http_hyper,
@@ -69,9 +76,11 @@ programs!(
     metrics,
     overrides,
     server_deadline,
+    server_delays,
     server_tasks,
     testing,
-    tls
+    tls,
+    transparent_retries
 );
 
 #[test]

@@ -141,6 +141,11 @@ async fn a_client_that_follows_redirects_takes_bytes_along() {
         let response = client.post(&url).body("content").send().await.unwrap();
         assert_eq!((response.status().as_u16(), response.url().path()), (200, "/there"));
         assert_eq!(bodies(&server), ["content", "content"]);
+        // It is one attempt, and not one request.
+        let report = response.report().unwrap();
+        assert_eq!((report.attempt_count(), report.notes()), (1, [Note::FollowedRedirects].as_slice()));
+        let plain = client.get(&url).send().await.unwrap();
+        assert!(plain.report().is_none_or(|report| report.notes().is_empty()));
         // The same without reqwest's own types.
         let (server, url) = redirecting(status).await;
         let response =

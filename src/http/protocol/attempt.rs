@@ -6,6 +6,8 @@ use crate::http::BoxError;
 use crate::http::failure::{BodyNotOpened, NoBody, Part};
 use crate::http::plan::HttpPlan;
 use crate::http::request::Replay;
+#[cfg(feature = "reqwest")]
+use crate::http::response::Redirected;
 use crate::http::response::{DRAIN_TIME, EndedEarly, HttpResponseBody, Read, ReadExtent, ResponseReader};
 use crate::operation::{
     Current, Jitter, Name, Note, ObservedTransport, Observers, Protocol, Timer, add_headers, until,
@@ -186,6 +188,10 @@ where
                 AttemptProj::Sent { future } => match ready!(future.poll(cx)) {
                     Ok(response) => {
                         self.shared.connections.remember(response.extensions());
+                        #[cfg(feature = "reqwest")]
+                        if response.extensions().get::<Redirected>().is_some() {
+                            current.note(Note::FollowedRedirects);
+                        }
                         let ended_at = current.clock().elapsed();
                         let method = &self.request.parts().method;
                         let reader = ResponseReader::new(method, response, plan.limits.body_idle_timeout);

@@ -3,8 +3,9 @@
 use crate::http::BoxError;
 use crate::http::failure::FirstHop;
 use crate::http::request::{Replay, ReplayBody};
+use crate::http::response::Redirected;
 use ::reqwest::redirect::Policy;
-use ::reqwest::{Body, Client, ClientBuilder, Request, ResponseBuilderExt as _};
+use ::reqwest::{Body, Client, ClientBuilder, Request, ResponseBuilderExt as _, Url};
 use bytes::Bytes;
 use http::Method;
 use http_body::{Body as HttpBody, Frame, SizeHint};
@@ -26,7 +27,9 @@ use tower_service::Service;
 /// # Redirects
 ///
 /// Prefer [`without_redirects`](Self::without_redirects). A client that follows redirects makes several requests of one
-/// attempt: the report shows one row for all of them, a loop of redirects is eleven requests, and an error doesn't say
+/// attempt: the report shows one row for all of them and the note
+/// [`FollowedRedirects`](crate::Note::FollowedRedirects), since reqwest doesn't tell how many there were; a loop of redirects
+/// is eleven requests, and an error doesn't say
 /// which of them it is about. So with [`new`](Self::new), which takes any client:
 ///
 /// * A request counts as not carried out, which makes any method safe to send again, only where not even its first
@@ -120,8 +123,9 @@ where
         let Self { client, follows_redirects } = self.clone();
         Box::pin(async move {
             let request = Request::try_from(http::Request::from_parts(parts, body))?;
+            let asked = follows_redirects.then(|| request.url().clone());
             match client.execute(request).await {
-                Ok(response) => Ok(with_url(response)),
+                Ok(response) => Ok(with_url(response, asked)),
                 Err(error) => {
                     let is_begun = begun.is_none_or(|begun| begun.load(Ordering::Relaxed));
                     Err(if follows_redirects && is_begun { error.into() } else { FirstHop::of(error).into() })
@@ -131,12 +135,17 @@ where
     }
 }
 
-/// The response, with the URL that it came from in its extensions, where reqwest finds it again.
-fn with_url(response: ::reqwest::Response) -> http::Response<Body> {
+/// The response, with the URL that it came from in its extensions, where reqwest finds it again, and whether that is
+/// another one than was `asked` for.
+fn with_url(response: ::reqwest::Response, asked: Option<Url>) -> http::Response<Body> {
+    let redirected = asked.and_then(|asked| Redirected::between(&asked, response.url()));
     let source = http::Response::builder().url(response.url().clone()).body(());
     let mut response = http::Response::from(response);
     if let Ok(source) = source {
         response.extensions_mut().extend(source.into_parts().0.extensions);
+    }
+    if let Some(redirected) = redirected {
+        response.extensions_mut().insert(redirected);
     }
     response
 }

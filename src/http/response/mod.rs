@@ -3,7 +3,11 @@
 mod body;
 mod open_body;
 mod reader;
+#[cfg(feature = "reqwest")]
+mod redirects;
 
 pub use body::HttpResponseBody;
 pub(crate) use open_body::EndedEarly;
 pub(crate) use reader::{DRAIN_TIME, Read, ReadExtent, ResponseReader};
+#[cfg(feature = "reqwest")]
+pub(crate) use redirects::Redirected;

@@ -32,6 +32,8 @@ pub enum Note {
     /// The response breaks the rules of HTTP or gRPC, so that it can't be read: the operation ended there,
     /// whatever codes are retryable.
     UnreadableResponse,
+    /// The HTTP client below followed redirects, so that an attempt was more than one request. reqwest does not tell how many.
+    FollowedRedirects,
     /// No connection can be made, for that reason.
     CannotConnect(ConnectProblem),
 }
@@ -49,6 +51,7 @@ impl fmt::Display for Note {
             Note::CountedAsDeadlineExceeded => "the attempt's time was up: counted as DEADLINE_EXCEEDED",
             Note::EarlierAttemptMayHaveSucceeded => "an earlier attempt may have succeeded",
             Note::UnreadableResponse => "the response can't be read: not retried, whatever its code",
+            Note::FollowedRedirects => "the client followed redirects: an attempt was more than one request",
             Note::CannotConnect(problem) => return problem.fmt(f),
         })
     }

@@ -1,0 +1,58 @@
+//! Whether a call that failed may have changed something on the server.
+//!
+//! ```text
+//! cargo run --example fate
+//! ```
+
+mod library;
+
+use library::v1::{Book, CreateBookRequest, LibraryServiceClient};
+use library::v1::{LibraryServiceSettings, LibraryServiceStubSettings};
+use std::error::Error;
+use std::time::Duration;
+use tonic::Status;
+use tonic_gax::testing::{Reply, Script, VirtualServer};
+use tonic_gax::{Code, Delivery, Note, OperationError, RetrySettings};
+
+/// `REFUSED_STREAM` of HTTP/2: the server has not looked at the request.
+const REFUSED: Reply = Reply::Reset(7);
+
+/// What creating a book ends with, where the server replies so to its two attempts.
+async fn create(replies: Vec<Reply>) -> Result<Status, Box<dyn Error>> {
+    let settings = RetrySettings::builder()
+        .initial_retry_delay(Duration::from_millis(100))
+        .max_attempts(2)
+        .total_timeout(Duration::from_secs(5));
+    let mut stub = LibraryServiceStubSettings::builder();
+    stub.create_book().set_retry_settings(settings.build()?).set_retryable_codes([Code::Unavailable]);
+    let settings = LibraryServiceSettings::create(stub.build()?);
+
+    let server = VirtualServer::start(Script::new().on("CreateBook", replies));
+    let client = LibraryServiceClient::with_settings(server.channel(), settings);
+    let book = Book { name: String::new(), title: "Middlemarch".to_owned() };
+    let request = CreateBookRequest { parent: "shelves/1".to_owned(), book: Some(book) };
+    Ok(client.create_book(request).await.err().ok_or("it can't be created")?)
+}
+
+fn fate(status: &Status) -> Result<&OperationError, &'static str> {
+    let error = OperationError::of(status).ok_or("a call ends with a report")?;
+    println!("{error}: {:?}", error.delivery());
+    Ok(error)
+}
+
+#[tokio::main(flavor = "current_thread", start_paused = true)]
+pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
+    // The server says that it has not looked at the request, each time: there is no book.
+    let status = create(vec![REFUSED; 3]).await?;
+    assert_eq!(fate(&status)?.delivery(), Delivery::NotProcessed);
+
+    // The connection breaks under the request: there may be one.
+    let status = create(vec![Reply::Close, REFUSED, Reply::unavailable()]).await?;
+    assert!(fate(&status)?.may_have_been_applied());
+
+    // The first attempt's response is lost, and the second finds the book there. It may be our own.
+    let there = Reply::status(Status::already_exists("there is such a book"));
+    let status = create(vec![Reply::Close, there]).await?;
+    assert_eq!(fate(&status)?.report().notes(), [Note::EarlierAttemptMayHaveSucceeded]);
+    Ok(())
+}

@@ -1,0 +1,57 @@
+//! What servers ask for: to wait before the next attempt, or not to come back.
+//!
+//! ```text
+//! cargo run --example server_delays
+//! ```
+
+mod library;
+
+use library::v1::{GetBookRequest, LibraryServiceClient, LibraryServiceSettings, LibraryServiceStubSettings};
+use std::error::Error;
+use std::time::Duration;
+use tonic_gax::testing::{Reply, Script, VirtualServer};
+use tonic_gax::{
+    CallOptions, Code, OperationError, OperationReport, RequestExt as _, RetrySettings, StopReason,
+};
+
+/// When a call's attempts start in milliseconds, where the server replies so, and why it ended.
+async fn call(replies: Vec<Reply>) -> Result<(Vec<u128>, Option<StopReason>), Box<dyn Error>> {
+    let settings = RetrySettings::builder()
+        .initial_retry_delay(Duration::from_millis(100))
+        .total_timeout(Duration::from_secs(10))
+        .build()?;
+    let mut stub = LibraryServiceStubSettings::builder();
+    stub.get_book().set_retry_settings(settings).set_retryable_codes([Code::Unavailable]);
+    let settings = LibraryServiceSettings::create(stub.build()?).without_jitter();
+
+    let server = VirtualServer::start(Script::new().on("GetBook", replies));
+    let client = LibraryServiceClient::with_settings(server.channel(), settings);
+    let request = tonic::Request::new(GetBookRequest { name: "shelves/1/books/1".to_owned() });
+    let result = client.get_book(request.with_call_options(CallOptions::new().report(true))).await;
+    let report = match &result {
+        Ok(response) => OperationReport::of(response),
+        Err(status) => OperationError::of(status).map(OperationError::report),
+    };
+    let report = report.ok_or("a call ends with a report")?;
+    println!("{report}\n");
+    let starts = report.attempts().iter().map(|attempt| attempt.start().as_millis()).collect();
+    Ok((starts, report.stop_reason()))
+}
+
+#[tokio::main(flavor = "current_thread", start_paused = true)]
+pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
+    // A pushback replaces the wait, shorter or longer.
+    assert_eq!(call(vec![Reply::pushback(700)]).await?, (vec![0, 700], None));
+
+    // A negative one means: not again.
+    assert_eq!(call(vec![Reply::pushback(-1)]).await?, (vec![0], Some(StopReason::Pushback)));
+
+    // A proxy in front of the server asks for two seconds. Back-off comes on top, so that not all clients return at once.
+    let busy = Reply::http(503, &[("retry-after", "2")]);
+    assert_eq!(call(vec![busy]).await?, (vec![0, 2100], None));
+
+    // Nobody waits for what there is no time for: the operation ends now, with the server's error.
+    let later = Reply::http(503, &[("retry-after", "60")]);
+    assert_eq!(call(vec![later]).await?, (vec![0], Some(StopReason::ServerDelayExceedsBudget)));
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! Requests that no server has looked at are sent again at once: no delay, and no attempt.
+//!
+//! The server refuses the first stream, as one does that is just shutting down or has too many. An observer and the report
+//! tell of it.
+//!
+//! ```text
+//! cargo run --example transparent_retries
+//! ```
+
+mod library;
+
+use library::v1::{GetBookRequest, LibraryServiceClient, LibraryServiceSettings, LibraryServiceStubSettings};
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use tonic_gax::observe::{OperationInfo, OperationObserver};
+use tonic_gax::testing::{Reply, Script, VirtualServer};
+use tonic_gax::{OperationReport, StartedAttempt};
+
+/// `REFUSED_STREAM` of HTTP/2.
+const REFUSED: Reply = Reply::Reset(7);
+
+#[derive(Default)]
+struct Resends(AtomicU32);
+
+impl OperationObserver for Resends {
+    fn transparent_retry(&self, operation: &OperationInfo, attempt: StartedAttempt) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        println!("{}: attempt {} is sent again", operation.method(), attempt.number());
+    }
+}
+
+#[tokio::main(flavor = "current_thread", start_paused = true)]
+pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
+    let resends = Arc::new(Resends::default());
+    // GetBook is retried after UNAVAILABLE, by the table.
+    let settings = LibraryServiceSettings::create(LibraryServiceStubSettings::builder().build()?);
+    let settings = settings.with_observer(resends.clone());
+
+    let server = VirtualServer::start(Script::new().on("GetBook", [REFUSED]));
+    let client = LibraryServiceClient::with_settings(server.channel(), settings);
+    let response = client.get_book(GetBookRequest { name: "shelves/1/books/1".to_owned() }).await?;
+
+    let report = OperationReport::of(&response).ok_or("there is something to tell")?;
+    println!("{report}");
+    assert_eq!((report.attempt_count(), report.transparent_retries()), (1, 1));
+    assert_eq!(report.elapsed().as_millis(), 0);
+    assert_eq!((resends.0.load(Ordering::Relaxed), server.seen().len()), (1, 2));
+    Ok(())
+}
