@@ -21,6 +21,7 @@ mod named;
 mod raw;
 mod recorder;
 mod rows;
+pub mod soak;
 mod talk;
 mod tap;
 mod tls;

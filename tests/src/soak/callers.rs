@@ -1,0 +1,158 @@
+//! Whoever makes calls.
+
+use super::clients::{GrpcClients, HttpClient};
+use super::tally::one_more;
+use crate::clock::ms;
+use crate::generated::test::talk::v1::Line;
+use bytes::Bytes;
+use gax_retry::{Code, JitterSource as _, SeededJitter};
+use http_body_util::{BodyExt as _, Full};
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use tonic::{Status, Streaming};
+use tonic_gax::{OperationError, Retryer};
+
+/// What came of the calls.
+#[derive(Debug, Default)]
+pub(super) struct Outcomes {
+    pub(super) made: AtomicU64,
+    pub(super) good: AtomicU64,
+    pub(super) failed: AtomicU64,
+    pub(super) dropped: AtomicU64,
+    /// Replies that are not what was asked for.
+    pub(super) wrong: AtomicU64,
+    /// Failures that nothing explains.
+    pub(super) unexplained: AtomicU64,
+}
+
+/// How a call ended.
+enum End {
+    Good,
+    Failed,
+    Wrong,
+    Unexplained,
+}
+
+/// One who calls until it is enough.
+#[derive(Clone)]
+pub(super) struct Caller {
+    pub(super) grpc: Vec<GrpcClients>,
+    pub(super) http: HttpClient,
+    pub(super) http_server: SocketAddr,
+    pub(super) retryer: Retryer<[Code; 1]>,
+    pub(super) outcomes: Arc<Outcomes>,
+    pub(super) is_over: Arc<AtomicBool>,
+}
+
+impl Caller {
+    pub(super) async fn call_on(self, seed: u64) {
+        let mut draws = SeededJitter::new(seed);
+        while !self.is_over.load(std::sync::atomic::Ordering::SeqCst) {
+            let (kind, patience) = (draws.next_u64(), draws.next_u64());
+            one_more(&self.outcomes.made);
+            let call = self.clone().call(kind);
+            // One in twenty loses patience.
+            let end = if patience.is_multiple_of(20) {
+                tokio::time::timeout(ms((patience >> 32) % 30), call).await.ok()
+            } else {
+                Some(call.await)
+            };
+            one_more(match end {
+                None => &self.outcomes.dropped,
+                Some(End::Good) => &self.outcomes.good,
+                Some(End::Failed) => &self.outcomes.failed,
+                Some(End::Wrong) => &self.outcomes.wrong,
+                Some(End::Unexplained) => &self.outcomes.unexplained,
+            });
+        }
+    }
+
+    async fn call(mut self, draw: u64) -> End {
+        let place = usize::try_from(draw >> 40).unwrap() % self.grpc.len();
+        let GrpcClients { generated, stock } = &mut self.grpc[place];
+        let count = u32::try_from((draw >> 16) % 5).unwrap();
+        let line = Line { text: "soak".repeat(usize::try_from((draw >> 24) % 200).unwrap()), count };
+        let lines = vec![line.clone(); 3];
+        match draw % 16 {
+            0..4 => unary(generated.ask(line.clone()).await.map(tonic::Response::into_inner), &line),
+            4..8 => unary(stock.ask(line.clone()).await.map(tonic::Response::into_inner), &line),
+            8 | 9 => heard(generated.listen(line).await, count).await,
+            10 => heard(stock.listen(line).await, count).await,
+            11 => {
+                let told = generated.tell(tokio_stream::iter(lines)).await;
+                unary(told.map(tonic::Response::into_inner), &Line { count: 3, ..line })
+            }
+            12 => heard(generated.chat(tokio_stream::iter(lines)).await, 3).await,
+            13 => request(&self.http, self.http_server, "GET").await,
+            14 => request(&self.http, self.http_server, "POST").await,
+            _ => closure(&self.retryer, draw).await,
+        }
+    }
+}
+
+fn failed(status: &Status) -> End {
+    if OperationError::of(status).is_some() { End::Failed } else { End::Unexplained }
+}
+
+fn unary(reply: Result<Line, Status>, expected: &Line) -> End {
+    match reply {
+        Ok(line) if line == *expected => End::Good,
+        Ok(_) => End::Wrong,
+        Err(status) => failed(&status),
+    }
+}
+
+async fn heard(stream: Result<tonic::Response<Streaming<Line>>, Status>, expected: u32) -> End {
+    let mut lines = match stream {
+        Ok(response) => response.into_inner(),
+        Err(status) => return failed(&status),
+    };
+    let mut count = 0;
+    loop {
+        match lines.message().await {
+            Ok(Some(_)) => count += 1,
+            Ok(None) => return if count == expected { End::Good } else { End::Wrong },
+            // It had begun: what comes after that is the server's own.
+            Err(_) => return End::Failed,
+        }
+    }
+}
+
+async fn request(client: &HttpClient, server: SocketAddr, method: &str) -> End {
+    let body = if method == "POST" { Full::from(vec![b'a'; 3000]) } else { Full::<Bytes>::default() };
+    let request = http::Request::builder().method(method).uri(format!("http://{server}/soak")).body(body);
+    match client.send(request.unwrap()).await {
+        Ok(response) => {
+            let is_good = response.status().is_success();
+            match response.into_body().collect().await {
+                Ok(body) => match (body.to_bytes() == "soak", is_good) {
+                    (false, _) => End::Wrong,
+                    (true, true) => End::Good,
+                    (true, false) => End::Failed,
+                },
+                Err(_) => End::Failed,
+            }
+        }
+        Err(error) if error.report().attempt_count() > 0 => End::Failed,
+        Err(_) => End::Unexplained,
+    }
+}
+
+fn closure(retryer: &Retryer<[Code; 1]>, draw: u64) -> impl Future<Output = End> {
+    let retryer = retryer.clone();
+    async move {
+        // The first attempts fail, some of the operations with all of them.
+        let fails = u32::try_from((draw >> 8) % 5).unwrap();
+        let attempt = |attempt: gax_retry::StartedAttempt| async move {
+            if attempt.number() > fails { Ok(attempt.number()) } else { Err(Status::unavailable("closure")) }
+        };
+        match retryer.run(attempt).await {
+            Ok(retried) if *retried.value() == fails + 1 => End::Good,
+            Ok(_) => End::Wrong,
+            Err(error) if error.report().attempt_count() <= 3 => End::Failed,
+            Err(_) => End::Unexplained,
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The clients that callers share.
+
+use super::settings::{HTTP, settings};
+use super::tally::Tally;
+use crate::generated::DESCRIPTORS;
+use crate::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
+use crate::generated::test::talk::v1::{TalkClient, TalkSettings};
+use bytes::Bytes;
+use gax_retry::{Code, RetryBudget};
+use http_body_util::Full;
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tonic::transport::{Channel, Endpoint};
+use tonic_gax::live::SettingsHandle;
+use tonic_gax::observe::{FacadeMetrics, MetricNames, OperationObserver, TracingObserver};
+use tonic_gax::{HttpRetryLayer, HttpRetryService, RetryLayer, RetryService, Retryer};
+use tower_layer::Layer as _;
+
+/// The clients of a gRPC server: the generated one, and tonic's own over the layer.
+#[derive(Debug, Clone)]
+pub(super) struct GrpcClients {
+    pub(super) generated: TalkClient<Channel>,
+    pub(super) stock: StockTalk<RetryService<Channel>>,
+}
+
+/// What is installed besides the tally, as in production.
+fn others() -> [Arc<dyn OperationObserver>; 2] {
+    [Arc::new(TracingObserver::new()), Arc::new(FacadeMetrics::new(MetricNames::new()))]
+}
+
+impl GrpcClients {
+    pub(super) fn new(server: SocketAddr, handle: &SettingsHandle, tally: &Arc<Tally>) -> Self {
+        let channel = || Endpoint::from_shared(format!("http://{server}")).unwrap().connect_lazy();
+        let mut settings = TalkSettings::default()
+            .with_handle(handle)
+            .with_retry_budget(RetryBudget::tokens(1000, 0.5))
+            .with_observer(tally.clone());
+        let mut layer = RetryLayer::with_handle(handle)
+            .with_descriptors(DESCRIPTORS)
+            .unwrap()
+            .retry_budget(RetryBudget::ratio(0.4).min_per_second(50))
+            .observer(tally.clone());
+        for other in others() {
+            settings = settings.with_observer(other.clone());
+            layer = layer.observer(other);
+        }
+        let generated = TalkClient::with_settings(channel(), settings);
+        Self { generated, stock: StockTalk::new(layer.layer(channel())) }
+    }
+}
+
+/// A client of an HTTP server.
+pub(super) type HttpClient = HttpRetryService<Client<HttpConnector, Full<Bytes>>>;
+
+pub(super) fn http_client(handle: &SettingsHandle, tally: &Arc<Tally>) -> HttpClient {
+    let mut layer = HttpRetryLayer::with_handle(handle, HTTP)
+        .retry_budget(RetryBudget::ratio(0.4).min_per_second(50))
+        .observer(tally.clone());
+    for other in others() {
+        layer = layer.observer(other);
+    }
+    layer.layer(Client::builder(TokioExecutor::new()).build_http())
+}
+
+pub(super) fn retryer(tally: &Arc<Tally>) -> Retryer<[Code; 1]> {
+    Retryer::new(&settings(3), [Code::Unavailable]).named("soak").observer(tally.clone())
+}

@@ -1,0 +1,18 @@
+//! Mixed calls over sockets against servers that misbehave, for as long as one likes: with observers, hedging, budgets, and
+//! settings that are replaced all the time. In the end nothing is lost, nothing has leaked, and all counts agree.
+
+mod callers;
+mod clients;
+mod faults;
+mod grpc_server;
+mod http_server;
+mod options;
+mod process;
+mod run;
+mod settings;
+mod tally;
+mod verdict;
+
+pub use options::SoakOptions;
+pub use run::Soak;
+pub use verdict::BrokenPromises;
