@@ -1,7 +1,7 @@
 //! Settings that are replaced while a program runs (feature `live`), and read from a file whenever it changes (feature
 //! `watch`).
 //!
-//! A [`SettingsHandle`] holds a retry table. A [`RetryLayer`](crate::RetryLayer), a generated client or an
+//! A `SettingsHandle` holds a retry table. A [`RetryLayer`](crate::RetryLayer), a generated client or an
 //! `HttpRetryLayer` made with it runs each operation by the table that the handle has when the operation begins.
 
 #[cfg(feature = "live")]

@@ -1,7 +1,7 @@
 //! Metrics by the facade `metrics`.
 
 use super::measure::{Attribute, Instruments, Measure, MetricNames, observe_by_measure};
-use super::metric::{GRPC, Metric, OTHERS};
+use super::metric::{BUDGET, GRPC, Metric, OTHERS, RPC_DURATION, VERSION};
 use super::{OperationInfo, OperationSummary};
 use gax_retry::{Attempt, StartedAttempt, StopReason};
 use metrics::{Key, Label, Level, Metadata, Unit, with_recorder};
@@ -43,10 +43,13 @@ impl FacadeMetrics {
                         metric.description.into(),
                     );
                 }
-                for metric in metrics.histograms() {
+                for metric in metrics.histograms().into_iter().chain([&RPC_DURATION]) {
                     let unit = Some(unit(metric));
                     recorder.describe_histogram(metric.name.into(), unit, metric.description.into());
                 }
+            }
+            for gauge in [&BUDGET, &VERSION] {
+                recorder.describe_gauge(gauge.name.into(), Some(Unit::Count), gauge.description.into());
             }
         });
         Self { measure: Measure { names, instruments: Facade } }
@@ -81,6 +84,11 @@ impl Instruments for Facade {
     fn record(&self, metric: &'static Metric, value: f64, attributes: &[Attribute]) {
         let key = key(metric, attributes);
         with_recorder(|recorder| recorder.register_histogram(&key, &METADATA).record(value));
+    }
+
+    fn set(&self, gauge: &'static Metric, value: f64, attributes: &[Attribute]) {
+        let key = key(gauge, attributes);
+        with_recorder(|recorder| recorder.register_gauge(&key, &METADATA).set(value));
     }
 }
 

@@ -1,8 +1,8 @@
 //! What is measured of operations.
 
-use super::metric::{GRPC, Metric, Metrics, OTHERS};
+use super::metric::{BUDGET, GRPC, Metric, Metrics, OTHERS, RPC_DURATION, VERSION};
 use super::{OperationInfo, OperationSummary, Transport};
-use gax_retry::{Attempt, AttemptKind, StartedAttempt};
+use gax_retry::{Attempt, AttemptKind, Code, StartedAttempt};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -16,6 +16,8 @@ pub(super) trait Instruments: Send + Sync + 'static {
     fn count(&self, metric: &'static Metric, attributes: &[Attribute]);
 
     fn record(&self, metric: &'static Metric, value: f64, attributes: &[Attribute]);
+
+    fn set(&self, gauge: &'static Metric, value: f64, attributes: &[Attribute]);
 }
 
 type MethodFilter = dyn Fn(&OperationInfo) -> Option<Cow<'static, str>> + Send + Sync;
@@ -30,12 +32,19 @@ type MethodFilter = dyn Fn(&OperationInfo) -> Option<Cow<'static, str>> + Send +
 /// | [`method_filter`](Self::method_filter) | the method's name if it is [registered](OperationInfo::is_registered), else `other` |
 /// | [`attempt_types`](Self::attempt_types) | false |
 /// | [`attempt_delays`](Self::attempt_delays) | false |
+/// | [`settings_versions`](Self::settings_versions) | false |
+/// | [`rpc_conventions`](Self::rpc_conventions) | false |
+/// | [`server_address`](Self::server_address) | the attribute is left out |
 #[derive(Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a metric or an attribute that is off by default")]
 pub struct MetricNames {
     target: Option<Cow<'static, str>>,
     filter: Option<Arc<MethodFilter>>,
     attempt_types: bool,
     attempt_delays: bool,
+    settings_versions: bool,
+    rpc_conventions: bool,
+    server_address: Option<Cow<'static, str>>,
 }
 
 impl MetricNames {
@@ -78,12 +87,39 @@ impl MetricNames {
         self
     }
 
-    fn method(&self, operation: &OperationInfo) -> Cow<'static, str> {
-        let name = match &self.filter {
+    /// Whether all metrics of a call have the attribute `gax.settings_version`, where its settings can be
+    /// [replaced](crate::live). Each version makes new time series.
+    #[must_use]
+    pub fn settings_versions(mut self, are_told: bool) -> Self {
+        self.settings_versions = are_told;
+        self
+    }
+
+    /// Whether calls over gRPC are measured by OpenTelemetry's own conventions as well: `rpc.client.call.duration`, with
+    /// the same values as `grpc.client.call.duration`.
+    #[must_use]
+    pub fn rpc_conventions(mut self, are_followed: bool) -> Self {
+        self.rpc_conventions = are_followed;
+        self
+    }
+
+    /// The server's name, for the attribute `server.address` of `rpc.client.call.duration`.
+    #[must_use]
+    pub fn server_address(mut self, address: impl Into<Cow<'static, str>>) -> Self {
+        self.server_address = Some(address.into());
+        self
+    }
+
+    #[cfg(feature = "otel")]
+    pub(super) fn has_rpc_conventions(&self) -> bool {
+        self.rpc_conventions
+    }
+
+    fn method(&self, operation: &OperationInfo) -> Option<Cow<'static, str>> {
+        match &self.filter {
             Some(filter) => filter(operation),
             None => operation.is_registered().then(|| Cow::Owned(operation.full_method().to_owned())),
-        };
-        name.unwrap_or(Cow::Borrowed("other"))
+        }
     }
 }
 
@@ -93,6 +129,9 @@ impl fmt::Debug for MetricNames {
             .field("target", &self.target)
             .field("attempt_types", &self.attempt_types)
             .field("attempt_delays", &self.attempt_delays)
+            .field("settings_versions", &self.settings_versions)
+            .field("rpc_conventions", &self.rpc_conventions)
+            .field("server_address", &self.server_address)
             .finish_non_exhaustive()
     }
 }
@@ -113,9 +152,46 @@ impl<I: Instruments> Measure<I> {
 
     fn attributes(&self, operation: &OperationInfo) -> Vec<Attribute> {
         let metrics = Self::metrics(operation);
-        let mut attributes = vec![(metrics.method, self.names.method(operation))];
-        attributes.extend(self.names.target.clone().map(|target| (metrics.target, target)));
+        let method = self.names.method(operation).unwrap_or(Cow::Borrowed("other"));
+        let mut attributes = vec![(metrics.method, method)];
+        attributes.extend(self.target(operation));
+        if let Some(version) = operation.settings_version().filter(|_| self.names.settings_versions) {
+            attributes.push(("gax.settings_version", Cow::Owned(version.to_string())));
+        }
         attributes
+    }
+
+    fn target(&self, operation: &OperationInfo) -> Option<Attribute> {
+        Some((Self::metrics(operation).target, self.names.target.clone()?))
+    }
+
+    /// What belongs to a whole client or layer.
+    #[expect(clippy::cast_precision_loss, reason = "nobody replaces settings so often")]
+    fn levels(&self, operation: &OperationInfo, summary: &OperationSummary) {
+        let target = self.target(operation);
+        if let Some(left) = summary.retry_budget() {
+            self.instruments.set(&BUDGET, left, target.as_slice());
+        }
+        if let Some(version) = operation.settings_version() {
+            self.instruments.set(&VERSION, version as f64, target.as_slice());
+        }
+    }
+
+    fn by_conventions(&self, operation: &OperationInfo, summary: &OperationSummary) {
+        if !self.names.rpc_conventions || operation.transport() != Transport::Grpc {
+            return;
+        }
+        let code = Cow::Borrowed(summary.code().name());
+        let mut attributes = vec![
+            ("rpc.system.name", Cow::Borrowed("grpc")),
+            ("rpc.method", self.names.method(operation).unwrap_or(Cow::Borrowed("_OTHER"))),
+            ("rpc.response.status_code", code.clone()),
+        ];
+        attributes.extend(self.names.server_address.clone().map(|address| ("server.address", address)));
+        if summary.code() != Code::Ok {
+            attributes.push(("error.type", code));
+        }
+        self.instruments.record(&RPC_DURATION, summary.elapsed().as_secs_f64(), &attributes);
     }
 
     pub(super) fn started(&self, operation: &OperationInfo, attempt: StartedAttempt) {
@@ -159,6 +235,8 @@ impl<I: Instruments> Measure<I> {
     pub(super) fn closed(&self, operation: &OperationInfo, summary: &OperationSummary) {
         let metrics = Self::metrics(operation);
         let mut attributes = self.attributes(operation);
+        self.levels(operation, summary);
+        self.by_conventions(operation, summary);
         let counts = [
             (&metrics.retries, summary.retries()),
             (&metrics.transparent_retries, summary.transparent_retries()),

@@ -51,6 +51,27 @@ impl Metrics {
     }
 }
 
+/// By OpenTelemetry's own conventions for RPCs.
+pub(super) static RPC_DURATION: Metric = Metric {
+    name: "rpc.client.call.duration",
+    unit: SECONDS,
+    description: "The time of a call as its caller sees it: all attempts and delays.",
+};
+
+/// What there is of a retry budget; no proposal has it.
+pub(super) static BUDGET: Metric = Metric {
+    name: "gax.client.retry_budget.available",
+    unit: "{retry}",
+    description: "What is left of the retry budget: tokens, or the retries that a ratio allows.",
+};
+
+/// Which settings count; no proposal has it.
+pub(super) static VERSION: Metric = Metric {
+    name: "gax.client.settings.version",
+    unit: "{version}",
+    description: "The version of the settings with which the call began that ended last.",
+};
+
 const SECONDS: &str = "s";
 
 macro_rules! metrics {

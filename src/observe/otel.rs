@@ -1,11 +1,13 @@
 //! Metrics by the API of OpenTelemetry.
 
 use super::measure::{Attribute, Instruments, Measure, MetricNames, observe_by_measure};
-use super::metric::{COUNT_BUCKETS, GRPC, LATENCY_BUCKETS, Metric, Metrics, OTHERS};
+use super::metric::{
+    BUDGET, COUNT_BUCKETS, GRPC, LATENCY_BUCKETS, Metric, Metrics, OTHERS, RPC_DURATION, VERSION,
+};
 use super::{OperationInfo, OperationSummary};
 use gax_retry::{Attempt, StartedAttempt, StopReason};
 use opentelemetry::KeyValue;
-use opentelemetry::metrics::{Counter, Histogram, Meter};
+use opentelemetry::metrics::{Counter, Gauge, Histogram, Meter};
 use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
@@ -38,9 +40,17 @@ impl OtelMetrics {
     /// Metrics of that meter, by these names.
     #[must_use]
     pub fn new(meter: &Meter, names: MetricNames) -> Self {
-        let mut meters = Meters { counters: HashMap::new(), histograms: HashMap::new() };
+        let mut meters =
+            Meters { counters: HashMap::new(), histograms: HashMap::new(), gauges: HashMap::new() };
         meters.add(meter, &GRPC);
         meters.add(meter, &OTHERS);
+        if names.has_rpc_conventions() {
+            meters.add_histogram(meter, &RPC_DURATION);
+        }
+        for gauge in [&BUDGET, &VERSION] {
+            let builder = meter.f64_gauge(gauge.name).with_unit(gauge.unit);
+            meters.gauges.insert(gauge.name, builder.with_description(gauge.description).build());
+        }
         Self { measure: Measure { names, instruments: meters } }
     }
 }
@@ -55,6 +65,7 @@ impl fmt::Debug for OtelMetrics {
 struct Meters {
     counters: HashMap<&'static str, Counter<u64>>,
     histograms: HashMap<&'static str, Histogram<f64>>,
+    gauges: HashMap<&'static str, Gauge<f64>>,
 }
 
 impl Meters {
@@ -67,11 +78,15 @@ impl Meters {
             self.counters.entry(metric.name).or_insert_with(counter);
         }
         for metric in metrics.histograms() {
-            let buckets = if metric.unit == "s" { LATENCY_BUCKETS.to_vec() } else { COUNT_BUCKETS.to_vec() };
-            let builder = meter.f64_histogram(metric.name).with_boundaries(buckets);
-            let histogram = builder.with_unit(metric.unit).with_description(metric.description).build();
-            self.histograms.insert(metric.name, histogram);
+            self.add_histogram(meter, metric);
         }
+    }
+
+    fn add_histogram(&mut self, meter: &Meter, metric: &'static Metric) {
+        let buckets = if metric.unit == "s" { LATENCY_BUCKETS.to_vec() } else { COUNT_BUCKETS.to_vec() };
+        let builder = meter.f64_histogram(metric.name).with_boundaries(buckets);
+        let histogram = builder.with_unit(metric.unit).with_description(metric.description).build();
+        self.histograms.insert(metric.name, histogram);
     }
 }
 
@@ -89,6 +104,12 @@ impl Instruments for Meters {
     fn record(&self, metric: &'static Metric, value: f64, attributes: &[Attribute]) {
         if let Some(histogram) = self.histograms.get(metric.name) {
             histogram.record(value, &pairs(attributes));
+        }
+    }
+
+    fn set(&self, gauge: &'static Metric, value: f64, attributes: &[Attribute]) {
+        if let Some(gauge) = self.gauges.get(gauge.name) {
+            gauge.record(value, &pairs(attributes));
         }
     }
 }

@@ -18,6 +18,7 @@ type Propagator = dyn Fn(&Span, &mut OutgoingHeaders<'_>) + Send + Sync;
 /// | --- | --- | --- |
 /// | span `operation`, a child of the span in which the call is made | INFO | `otel.name` (the full method), `otel.kind`, `rpc.system.name`, `rpc.method`, `server.address`, `settings.version`; at its end `rpc.response.status_code`, `error.type`, `attempts` |
 /// | span `attempt`, its child | DEBUG | `otel.name`, `otel.kind`, `rpc.system.name`, `rpc.method`, `previous-rpc-attempts`, `transparent-retry`, `hedge`; at its end `rpc.response.status_code`, `error.type` |
+/// | span `delay`, a child of that, where [asked for](Self::attempt_delays) | DEBUG | `otel.name` ("Attempt Delay"), `grpc.delay_type` |
 /// | an operation failed | WARN, in the operation's span | one sentence: the method, the code, how many attempts in what time, and which limit ended it |
 /// | a retry, a pushback, a spent budget, a transparent retry, a cancelled operation | DEBUG | what is known of it |
 /// | a message of a stream | TRACE, in the attempt's span | `sequence` |
@@ -49,6 +50,7 @@ type Propagator = dyn Fn(&Span, &mut OutgoingHeaders<'_>) + Send + Sync;
 pub struct TracingObserver {
     server_address: Option<Arc<str>>,
     propagator: Option<Arc<Propagator>>,
+    attempt_delays: bool,
 }
 
 impl TracingObserver {
@@ -62,6 +64,14 @@ impl TracingObserver {
     #[must_use]
     pub fn server_address(mut self, address: impl Into<Arc<str>>) -> Self {
         self.server_address = Some(address.into());
+        self
+    }
+
+    /// Whether each attempt has a span `delay` (`otel.name` "Attempt Delay", `grpc.delay_type` "connecting") below its
+    /// own, from its start until the transport takes its request (gRFC A121). Default: it hasn't.
+    #[must_use]
+    pub fn attempt_delays(mut self, are_spans: bool) -> Self {
+        self.attempt_delays = are_spans;
         self
     }
 
@@ -102,7 +112,8 @@ impl OperationObserver for TracingObserver {
             attempts = Empty,
         );
         let propagator = self.propagator.clone();
-        Some(Arc::new(OperationSpan { span, attempts: Mutex::default(), propagator }))
+        let attempt_delays = self.attempt_delays;
+        Some(Arc::new(OperationSpan { span, attempts: Mutex::default(), propagator, attempt_delays }))
     }
 }
 
@@ -111,12 +122,15 @@ struct OperationSpan {
     span: Span,
     attempts: Mutex<Vec<AttemptSpan>>,
     propagator: Option<Arc<Propagator>>,
+    attempt_delays: bool,
 }
 
 /// An attempt in flight.
 struct AttemptSpan {
     number: u32,
     span: Span,
+    /// Until the transport has taken the request.
+    delay: Option<Span>,
     /// How many messages it has brought.
     messages: u64,
 }
@@ -197,7 +211,12 @@ impl OperationObserver for OperationSpan {
             rpc.response.status_code = Empty,
             error.type = Empty,
         );
-        self.change(|attempts| attempts.push(AttemptSpan { number: attempt.number(), span, messages: 0 }));
+        let is_sent = operation.transport() != Transport::Closure;
+        let delay = (self.attempt_delays && is_sent).then(|| {
+            debug_span!(parent: &span, "delay", otel.name = "Attempt Delay", grpc.delay_type = "connecting")
+        });
+        let number = attempt.number();
+        self.change(|attempts| attempts.push(AttemptSpan { number, span, delay, messages: 0 }));
     }
 
     fn attempt_headers(&self, _: &OperationInfo, attempt: StartedAttempt, headers: &mut OutgoingHeaders<'_>) {
@@ -207,6 +226,10 @@ impl OperationObserver for OperationSpan {
     }
 
     fn attempt_sent(&self, _: &OperationInfo, attempt: StartedAttempt, waited: Duration) {
+        self.change(|attempts| {
+            let attempt = attempts.iter_mut().find(|other| other.number == attempt.number())?;
+            attempt.delay.take()
+        });
         if !waited.is_zero() {
             let span = self.attempt(attempt.number());
             debug!(parent: &span, grpc.delay_type = "connecting", ?waited, "the transport took the request");

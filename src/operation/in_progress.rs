@@ -94,7 +94,7 @@ impl InProgress {
         transport: Transport,
     ) {
         let clock = self.clock();
-        let observed = Observed::begin(observers, name, transport, policy.version(), clock);
+        let observed = Observed::begin(observers, name, transport, policy, clock);
         self.rare.get_or_insert_default().observed = Some(Box::new(observed));
     }
 

@@ -27,6 +27,10 @@ mod http_reqwest;
 mod layer;
 #[path = "../../examples/metrics.rs"]
 mod metrics;
+#[path = "../../examples/metrics_prometheus.rs"]
+mod metrics_prometheus;
+#[path = "../../examples/metrics_terminal.rs"]
+mod metrics_terminal;
 #[path = "../../examples/overrides.rs"]
 mod overrides;
 #[path = "../../examples/server_deadline.rs"]
@@ -74,6 +78,8 @@ programs!(
     http_reqwest,
     layer,
     metrics,
+    metrics_prometheus,
+    metrics_terminal,
     overrides,
     server_deadline,
     server_delays,

@@ -2,7 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_retry::{Code, RetrySettings};
+use gax_retry::{Code, RetryBudget, RetrySettings};
+use gax_table::RetryTable;
 use http_body_util::Full;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 use opentelemetry::metrics::MeterProvider as _;
@@ -10,12 +11,15 @@ use opentelemetry_sdk::metrics::data::{AggregatedMetrics, MetricData, ScopeMetri
 use opentelemetry_sdk::metrics::{InMemoryMetricExporter, PeriodicReader, SdkMeterProvider};
 use std::sync::Arc;
 use tonic::Status;
+use tonic_gax::live::SettingsHandle;
 use tonic_gax::observe::{
     COUNT_BUCKETS, FacadeMetrics, LATENCY_BUCKETS, MetricNames, OperationObserver, OtelMetrics,
 };
-use tonic_gax::{HttpRetryLayer, Retryer};
+use tonic_gax::{HttpRetryLayer, RetryLayer, Retryer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, ms};
+use tower_layer::Layer as _;
 use tower_service::Service as _;
 
 fn settings() -> RetrySettings {
@@ -78,6 +82,12 @@ impl Otel {
                             lines.push(line(metric.name(), attributes, point.count(), point.sum()));
                         }
                     }
+                    AggregatedMetrics::F64(MetricData::Gauge(gauge)) => {
+                        for point in gauge.data_points() {
+                            let attributes = pairs(&mut point.attributes());
+                            lines.push(line(metric.name(), attributes, 1, point.value()));
+                        }
+                    }
                     other => unreachable!("{other:?}"),
                 }
             }
@@ -98,7 +108,7 @@ fn facade_lines(recorder: &DebuggingRecorder) -> Vec<Line> {
                 let sum = values.iter().map(|value| value.into_inner()).sum();
                 (u64::try_from(values.len()).unwrap(), sum)
             }
-            DebugValue::Gauge(_) => unreachable!("there are no gauges"),
+            DebugValue::Gauge(level) => (1, level.into_inner()),
         };
         lines.push(line(key.key().name(), labels, count, sum));
     }
@@ -215,4 +225,54 @@ async fn what_an_attempt_waits_for_its_transport_is_measured_on_request() {
     let lines = otel.lines();
     assert!(lines.contains(&of(&delays, 5, 0.0)), "{lines:?}");
     assert!(lines.contains(&of(&retries, 3, 0.0)), "{lines:?}");
+}
+
+/// A call that fails with its third attempt, over a layer with a budget and a table that was replaced once.
+async fn a_budgeted_call(observer: Arc<dyn OperationObserver>) {
+    let server = VirtualServer::start(Script::always(Reply::unavailable()));
+    let table = || {
+        let service = "google.cloud.asset.v1.AssetService";
+        let table = RetryTable::builder().service(service, settings(), Code::Unavailable);
+        let known = "/google.cloud.asset.v1.AssetService/ListAssets";
+        table.method(known, settings(), Code::Unavailable).build().unwrap()
+    };
+    let handle = SettingsHandle::new(table());
+    let layer =
+        RetryLayer::with_handle(&handle).retry_budget(RetryBudget::tokens(10, 0.1)).observer(observer);
+    let mut client = AssetServiceClient::new(layer.layer(server.channel()));
+    handle.replace(table()).unwrap();
+    client.list_assets(ListAssetsRequest::default()).await.unwrap_err();
+}
+
+#[tokio::test(start_paused = true)]
+async fn budgets_versions_and_opentelemetry_s_own_conventions_are_measured() {
+    let names = || names().settings_versions(true).rpc_conventions(true).server_address("assets");
+    let otel = Otel::new();
+    a_budgeted_call(otel.observer(names())).await;
+    let recorder = DebuggingRecorder::new();
+    let facade = {
+        let _guard = metrics::set_default_local_recorder(&recorder);
+        a_budgeted_call(Arc::new(FacadeMetrics::new(names()))).await;
+        facade_lines(&recorder)
+    };
+    let method = "google.cloud.asset.v1.AssetService/ListAssets";
+    let (target, version) = ("grpc.target=dns:///assets", "gax.settings_version=2");
+    for lines in [otel.lines(), facade] {
+        for expected in [
+            // Three failures took a token each.
+            of(&format!("gax.client.retry_budget.available{{{target}}}"), 1, 7.0),
+            of(&format!("gax.client.settings.version{{{target}}}"), 1, 2.0),
+            of(&format!("grpc.client.attempt.started{{{version},grpc.method={method},{target}}}"), 3, 0.0),
+            of(
+                &format!(
+                    "rpc.client.call.duration{{error.type=UNAVAILABLE,rpc.method={method},\
+                     rpc.response.status_code=UNAVAILABLE,rpc.system.name=grpc,server.address=assets}}"
+                ),
+                1,
+                0.4,
+            ),
+        ] {
+            assert!(lines.contains(&expected), "{expected:?} is not in {lines:#?}");
+        }
+    }
 }

@@ -171,3 +171,18 @@ async fn a_dropped_operation_is_no_warning() {
     assert!(!told.iter().any(|line| line.starts_with("WARN")), "{told:?}");
     assert_eq!(told.last().unwrap(), "operation closes");
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_an_attempt_waits_for_its_transport_is_a_span_on_request() {
+    let lines = Lines::default();
+    let _guard = tracing::subscriber::set_default(Registry::default().with(lines.clone()));
+    let server = VirtualServer::start(Script::always(Reply::Serve));
+    let setup = Setup::new(settings()).observed(Arc::new(TracingObserver::new().attempt_delays(true)));
+    Stack::Generated.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await.unwrap();
+    let lines = lines.take();
+    let place = |wanted: &str| lines.iter().position(|line| line.starts_with(wanted)).unwrap();
+    let delay = "delay in attempt: otel.name=\"Attempt Delay\" grpc.delay_type=\"connecting\"";
+    assert!(place("attempt in operation") < place(delay), "{lines:#?}");
+    // It ends long before the attempt does.
+    assert!(place("delay closes") < place("attempt closes"), "{lines:#?}");
+}

@@ -3,7 +3,9 @@
 use super::{Observers, OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Transport};
 use crate::operation::clock::Clock;
 use crate::operation::report::Name;
-use gax_retry::{Attempt, AttemptEnd, AttemptKind, Code, Event, StartedAttempt, Stop, StopReason};
+use gax_retry::{
+    Attempt, AttemptEnd, AttemptKind, Code, Event, Policy, RetryBudget, StartedAttempt, Stop, StopReason,
+};
 use http::HeaderMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +15,7 @@ pub(crate) struct Observed {
     observers: Vec<Arc<dyn OperationObserver>>,
     info: OperationInfo,
     clock: Clock,
+    budget: Option<RetryBudget>,
     in_flight: Vec<StartedAttempt>,
     /// The attempt with the reply, of which nothing is told until it is known that the caller can use it.
     replied: Option<Attempt>,
@@ -30,11 +33,11 @@ impl Observed {
         observers: &Observers,
         name: Name,
         transport: Transport,
-        settings_version: Option<u64>,
+        policy: &Policy,
         clock: Clock,
     ) -> Self {
         let is_registered = observers.knows(name.as_str());
-        let info = OperationInfo::new(name, transport, is_registered, settings_version);
+        let info = OperationInfo::new(name, transport, is_registered, policy.version());
         let of_operation = |observer: &Arc<dyn OperationObserver>| {
             observer.for_operation(&info).unwrap_or_else(|| Arc::clone(observer))
         };
@@ -48,11 +51,13 @@ impl Observed {
             hedges: 0,
             transparent_retries: 0,
             retry_delay: Duration::ZERO,
+            retry_budget: None,
         };
         let observed = Self {
             observers,
             info,
             clock,
+            budget: policy.budget().cloned(),
             in_flight: Vec::with_capacity(1),
             replied: None,
             last: None,
@@ -217,7 +222,8 @@ impl Observed {
 
     fn close(&mut self, code: Code, stop_reason: Option<StopReason>) -> OperationSummary {
         self.is_closed = true;
-        OperationSummary { code, stop_reason, elapsed: self.clock.elapsed(), ..self.tally }
+        let retry_budget = self.budget.as_ref().map(|budget| budget.available(|| self.clock.uptime()));
+        OperationSummary { code, stop_reason, elapsed: self.clock.elapsed(), retry_budget, ..self.tally }
     }
 }
 

@@ -4,7 +4,7 @@ use gax_retry::{Code, NotAttempted, StopReason};
 use std::time::Duration;
 
 /// The result of an operation that has ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OperationSummary {
     pub(super) code: Code,
     pub(super) stop_reason: Option<StopReason>,
@@ -14,6 +14,7 @@ pub struct OperationSummary {
     pub(super) hedges: u32,
     pub(super) transparent_retries: u32,
     pub(super) retry_delay: Duration,
+    pub(super) retry_budget: Option<f64>,
 }
 
 impl OperationSummary {
@@ -63,6 +64,13 @@ impl OperationSummary {
     #[must_use]
     pub fn transparent_retries(&self) -> u32 {
         self.transparent_retries
+    }
+
+    /// What was there of the retry budget when the operation ended, as
+    /// [`RetryBudget::available`](gax_retry::RetryBudget::available) has it; `None`: there is no budget.
+    #[must_use]
+    pub fn retry_budget(&self) -> Option<f64> {
+        self.retry_budget
     }
 
     /// The time, after the first attempt, in which none was in flight.

@@ -1,0 +1,46 @@
+//! Metrics that Prometheus scrapes.
+//!
+//! ```text
+//! cargo run --example metrics_prometheus
+//! ```
+
+mod library;
+
+use library::v1::{GetBookRequest, LibraryServiceClient, LibraryServiceSettings};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
+use std::error::Error;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+use tonic_gax::observe::{COUNT_BUCKETS, FacadeMetrics, LATENCY_BUCKETS, MetricNames};
+
+#[tokio::main(flavor = "current_thread")]
+pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
+    let url = library::serve(2).await?; // a server that refuses two calls
+
+    // In production a port that Prometheus knows; here one that is free.
+    let endpoint: SocketAddr = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
+    // Durations have one kind of buckets, counts another; without any they would be summaries.
+    let (recorder, exporter) = PrometheusBuilder::new()
+        .with_http_listener(endpoint)
+        .set_buckets_for_metric(Matcher::Suffix("duration".to_owned()), &LATENCY_BUCKETS)?
+        .set_buckets_for_metric(Matcher::Suffix("retry_delay".to_owned()), &LATENCY_BUCKETS)?
+        .set_buckets_for_metric(Matcher::Suffix("retries".to_owned()), &COUNT_BUCKETS)?
+        .build()?;
+    metrics::set_global_recorder(recorder)?;
+    tokio::spawn(exporter);
+
+    let metrics = FacadeMetrics::new(MetricNames::new().target(url.clone()));
+    let settings = LibraryServiceSettings::default().with_observer(Arc::new(metrics));
+    let client = LibraryServiceClient::connect_with_settings(url, settings).await?;
+    client.get_book(GetBookRequest { name: "shelves/1/books/1".to_owned() }).await?;
+
+    // What Prometheus does every few seconds.
+    let page = reqwest::get(format!("http://{endpoint}/metrics")).await?.error_for_status()?.text().await?;
+    let lines = page.lines().filter(|line| line.starts_with("grpc_client_attempt_started"));
+    let started: Vec<_> = lines.collect();
+    println!("{}", started.join("\n"));
+    assert!(started.len() == 1 && started.iter().all(|line| line.ends_with(" 3")), "{page}");
+    assert!(page.contains("grpc_client_call_duration_bucket{"), "{page}");
+    assert!(page.contains("# HELP grpc_client_call_retries "), "{page}");
+    Ok(())
+}
