@@ -1,20 +1,21 @@
 //! What is known of an attempt that has ended.
 
+use crate::nanos::{bounded, nanos, timeout_or_forever};
 use crate::{Code, StartedAttempt};
 use std::time::Duration;
 
 /// One row of a plan or report: an attempt that has ended.
 ///
-/// All times count from the start of the operation.
+/// All times count from the start of the operation, in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
     number: u32,
     transparent_retries: u8,
-    delay: Duration,
-    start: Duration,
-    rpc_timeout: Option<Duration>,
-    end: Duration,
     code: Code,
+    delay: u64,
+    start: u64,
+    rpc_timeout: u64,
+    end: u64,
 }
 
 impl Attempt {
@@ -25,11 +26,11 @@ impl Attempt {
         Self {
             number: started.number(),
             transparent_retries: started.transparent_retries,
-            delay,
-            start,
-            rpc_timeout: started.rpc_timeout(),
-            end,
             code,
+            delay: nanos(delay),
+            start: nanos(start),
+            rpc_timeout: timeout_or_forever(started.rpc_timeout()),
+            end: nanos(end),
         }
     }
 
@@ -55,25 +56,25 @@ impl Attempt {
     /// The actual wait before it; zero for the first.
     #[must_use]
     pub fn delay(&self) -> Duration {
-        self.delay
+        Duration::from_nanos(self.delay)
     }
 
     /// When it started.
     #[must_use]
     pub fn start(&self) -> Duration {
-        self.start
+        Duration::from_nanos(self.start)
     }
 
     /// The RPC timeout it was given; `None` is no deadline.
     #[must_use]
     pub fn rpc_timeout(&self) -> Option<Duration> {
-        self.rpc_timeout
+        bounded(self.rpc_timeout)
     }
 
     /// When it ended.
     #[must_use]
     pub fn end(&self) -> Duration {
-        self.end
+        Duration::from_nanos(self.end)
     }
 
     /// The code it ended with.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 /// The duration in nanoseconds; what does not fit (more than 584 years) counts as the greatest number.
+#[inline]
 pub(crate) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
@@ -11,11 +12,23 @@ pub(crate) fn nanos(duration: Duration) -> u64 {
 pub(crate) const FOREVER: u64 = u64::MAX;
 
 /// A duration that is set, however long, is not forever.
+#[inline]
 pub(crate) fn limited(duration: Duration) -> u64 {
     nanos(duration).min(FOREVER - 1)
 }
 
+/// The longest timeout: 584 years, in whole seconds.
+const LONGEST_TIMEOUT: u64 = u64::MAX / 1_000_000_000 * 1_000_000_000;
+
+/// A timeout; one that is not set is forever. What is longer than 584 years counts as that long: a whole number of
+/// milliseconds stays one.
+#[inline]
+pub(crate) fn timeout_or_forever(timeout: Option<Duration>) -> u64 {
+    timeout.map_or(FOREVER, |timeout| nanos(timeout).min(LONGEST_TIMEOUT))
+}
+
 /// A limit in nanoseconds; one that is not set is forever.
+#[inline]
 pub(crate) fn nanos_or_forever(limit: Option<Duration>) -> u64 {
     limit.map_or(FOREVER, limited)
 }
@@ -26,6 +39,7 @@ pub(crate) fn remaining(limit: u64, now: Duration) -> u64 {
 }
 
 /// A limit as a duration; `None` is forever.
+#[inline]
 pub(crate) fn bounded(limit: u64) -> Option<Duration> {
     (limit != FOREVER).then(|| Duration::from_nanos(limit))
 }

@@ -1,6 +1,6 @@
 //! An attempt that is being made.
 
-use crate::nanos::whole_milliseconds;
+use crate::nanos::{bounded, nanos, timeout_or_forever, whole_milliseconds};
 use std::time::Duration;
 
 /// Why an attempt is made.
@@ -23,18 +23,34 @@ pub enum AttemptKind {
 }
 
 /// An attempt that is sent now.
+///
+/// It counts nanoseconds, as all arithmetic of schedules does: in durations, what an operation knows of its attempts while
+/// it waits would take half as much again (bench `memory`, parked).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StartedAttempt {
-    pub(crate) number: u32,
-    pub(crate) kind: AttemptKind,
+    number: u32,
+    kind: AttemptKind,
     pub(crate) transparent_retries: u8,
-    pub(crate) whole_milliseconds: bool,
-    pub(crate) delay: Duration,
-    pub(crate) start: Duration,
-    pub(crate) rpc_timeout: Option<Duration>,
+    whole_milliseconds: bool,
+    delay: u64,
+    start: u64,
+    /// `FOREVER` is no deadline.
+    rpc_timeout: u64,
 }
 
 impl StartedAttempt {
+    /// The first attempt of an operation that nothing delays.
+    pub(crate) fn first(rpc_timeout: Option<Duration>, whole_milliseconds: bool) -> Self {
+        let rpc_timeout = timeout_or_forever(rpc_timeout);
+        let (number, kind) = (1, AttemptKind::Original);
+        Self { number, kind, transparent_retries: 0, whole_milliseconds, delay: 0, start: 0, rpc_timeout }
+    }
+
+    /// The attempt of that number, which starts then, after a wait of that length.
+    pub(crate) fn following(self, number: u32, kind: AttemptKind, delay: Duration, start: Duration) -> Self {
+        Self { number, kind, delay: nanos(delay), start: nanos(start), ..self }
+    }
+
     /// Its number in the operation; the first is 1.
     #[inline]
     #[must_use]
@@ -61,21 +77,21 @@ impl StartedAttempt {
     #[inline]
     #[must_use]
     pub fn delay(self) -> Duration {
-        self.delay
+        Duration::from_nanos(self.delay)
     }
 
     /// When it starts, counted from the start of the operation.
     #[inline]
     #[must_use]
     pub fn start(self) -> Duration {
-        self.start
+        Duration::from_nanos(self.start)
     }
 
     /// How long it may take; `None` is no deadline.
     #[inline]
     #[must_use]
     pub fn rpc_timeout(self) -> Option<Duration> {
-        self.rpc_timeout
+        bounded(self.rpc_timeout)
     }
 
     /// How long after its start it is cut off: its RPC timeout. By gax-java's rules the deadline is what
@@ -83,7 +99,7 @@ impl StartedAttempt {
     #[inline]
     #[must_use]
     pub fn deadline(self) -> Option<Duration> {
-        match self.rpc_timeout {
+        match self.rpc_timeout() {
             Some(timeout) if self.whole_milliseconds => Some(whole_milliseconds(timeout)),
             timeout => timeout,
         }
@@ -100,14 +116,14 @@ impl StartedAttempt {
     /// The same attempt with exactly that timeout.
     #[must_use]
     pub fn with_rpc_timeout(self, timeout: Duration) -> Self {
-        Self { rpc_timeout: Some(timeout), ..self }
+        Self { rpc_timeout: timeout_or_forever(Some(timeout)), ..self }
     }
 
     /// The moment at which it is cut off, counted from the start of the operation.
     #[inline]
     #[must_use]
     pub fn expires_at(self) -> Option<Duration> {
-        self.deadline().map(|deadline| self.start.saturating_add(deadline))
+        self.deadline().map(|deadline| self.start().saturating_add(deadline))
     }
 
     /// The same attempt, sent once more.
@@ -119,7 +135,6 @@ impl StartedAttempt {
     /// The same attempt with no more time than that.
     #[inline]
     pub(crate) fn within(self, bound: u64) -> Self {
-        let bound = Duration::from_nanos(bound);
-        Self { rpc_timeout: Some(self.rpc_timeout.map_or(bound, |timeout| timeout.min(bound))), ..self }
+        Self { rpc_timeout: self.rpc_timeout.min(bound), ..self }
     }
 }

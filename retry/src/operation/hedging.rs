@@ -162,41 +162,82 @@ impl Hedging {
     }
 }
 
-/// What becomes of the hedges of one operation. Times are nanoseconds from its start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Hedges {
+/// What becomes of the hedges of one operation. Nothing is made of it until there is something to know: most operations are
+/// not hedged.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Hedges(Option<Box<Known>>);
+
+/// Times are nanoseconds from the operation's start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Known {
     /// When the next one is due; `None`: there is none, as far as is known now.
-    pub(super) due: Option<u64>,
+    due: Option<u64>,
     /// The wait that it follows, for the report.
-    pub(super) delay: Duration,
+    delay: Duration,
     /// No server wants another attempt before that.
     held_until: u64,
     /// Why there are no more of them.
-    pub(super) closed: Option<Refusal>,
+    closed: Option<Refusal>,
     /// The budget did not allow one when it was due.
-    pub(super) is_withheld: bool,
+    is_withheld: bool,
 }
 
 impl Hedges {
-    pub(super) const NONE: Self =
-        Self { due: None, delay: Duration::ZERO, held_until: 0, closed: None, is_withheld: false };
+    fn known(&mut self) -> &mut Known {
+        self.0.get_or_insert_default()
+    }
+
+    /// When the next one is due; `None`: there is none, as far as is known now.
+    pub(super) fn due(&self) -> Option<u64> {
+        self.0.as_ref()?.due
+    }
+
+    /// The wait that it follows, for the report.
+    pub(super) fn delay(&self) -> Duration {
+        self.0.as_ref().map_or(Duration::ZERO, |known| known.delay)
+    }
+
+    /// Why there are no more of them.
+    pub(super) fn closed(&self) -> Option<Refusal> {
+        self.0.as_ref()?.closed
+    }
+
+    /// Whether the budget did not allow one when it was due.
+    pub(super) fn is_withheld(&self) -> bool {
+        self.0.as_ref().is_some_and(|known| known.is_withheld)
+    }
+
+    /// None is due.
+    pub(super) fn clear(&mut self) {
+        if let Some(known) = &mut self.0 {
+            known.due = None;
+        }
+    }
+
+    /// The budget does not allow the one that is due.
+    pub(super) fn withhold(&mut self) {
+        self.known().is_withheld = true;
+    }
 
     /// The next one comes so long after `now`, and not before a server allows it.
     pub(super) fn schedule(&mut self, now: u64, delay: Duration) {
-        let due = now.checked_add(nanos(delay)).map(|due| due.max(self.held_until));
-        self.due = due.filter(|_| self.closed.is_none());
-        self.delay = Duration::from_nanos(due.unwrap_or(now).saturating_sub(now));
+        let known = self.known();
+        let due = now.checked_add(nanos(delay)).map(|due| due.max(known.held_until));
+        known.due = due.filter(|_| known.closed.is_none());
+        known.delay = Duration::from_nanos(due.unwrap_or(now).saturating_sub(now));
     }
 
     /// A server asks for so long a wait.
     pub(super) fn hold(&mut self, now: u64, delay: Duration) {
-        self.held_until = self.held_until.max(now.saturating_add(nanos(delay)));
+        let known = self.known();
+        known.held_until = known.held_until.max(now.saturating_add(nanos(delay)));
     }
 
     /// There are no more of them; the first reason counts.
     pub(super) fn close(&mut self, refusal: Refusal) {
-        self.closed.get_or_insert(refusal);
-        self.due = None;
+        let known = self.known();
+        known.closed.get_or_insert(refusal);
+        known.due = None;
     }
 }
 

@@ -3,30 +3,56 @@
 use crate::StartedAttempt;
 use std::time::Duration;
 
-/// The attempts in flight. The first lives inline: there rarely is another.
+/// The attempts in flight, and the one that left last while it was still of interest. The first lives inline: there
+/// rarely is another.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct InFlight {
-    first: Option<Running>,
-    others: Vec<Running>,
+    first: Option<Known>,
+    others: Vec<Known>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Running {
+struct Known {
     attempt: StartedAttempt,
+    stage: Stage,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Running,
     /// Its time is up, and the protocol is asked what that amounts to.
-    is_expiring: bool,
+    Expiring,
+    /// It was cancelled, or has the reply: it is known, and not in flight any more.
+    Gone,
+}
+
+impl Known {
+    fn is_in_flight(&self) -> bool {
+        self.stage != Stage::Gone
+    }
 }
 
 impl InFlight {
     pub(super) fn of(attempt: StartedAttempt) -> Self {
-        Self { first: Some(Running { attempt, is_expiring: false }), others: Vec::new() }
+        Self { first: Some(Known { attempt, stage: Stage::Running }), others: Vec::new() }
     }
 
     pub(super) fn push(&mut self, attempt: StartedAttempt) {
-        let running = Running { attempt, is_expiring: false };
-        match &mut self.first {
-            first @ None if self.others.is_empty() => *first = Some(running),
-            _ => self.others.push(running),
+        self.put(Known { attempt, stage: Stage::Running });
+    }
+
+    /// An attempt that was cancelled, or has the reply: it stays known until another one goes, or starts in its place.
+    pub(super) fn keep(&mut self, gone: StartedAttempt) {
+        self.others.retain(Known::is_in_flight);
+        self.put(Known { attempt: gone, stage: Stage::Gone });
+    }
+
+    /// Behind those in flight: they stay in the order in which they were sent.
+    fn put(&mut self, known: Known) {
+        if self.is_empty() {
+            self.first = Some(known);
+        } else {
+            self.others.push(known);
         }
     }
 
@@ -34,42 +60,52 @@ impl InFlight {
         self.iter().next().is_none()
     }
 
-    fn iter(&self) -> impl Iterator<Item = &Running> {
+    fn known(&self) -> impl Iterator<Item = &Known> {
         self.first.iter().chain(&self.others)
     }
 
+    fn iter(&self) -> impl Iterator<Item = StartedAttempt> {
+        self.known().filter(|known| known.is_in_flight()).map(|known| known.attempt)
+    }
+
     pub(super) fn get(&self, number: u32) -> Option<StartedAttempt> {
-        self.iter().map(|running| running.attempt).find(|attempt| attempt.number == number)
+        self.iter().find(|attempt| attempt.number() == number)
+    }
+
+    /// The same, or the one that is [kept](Self::keep).
+    pub(super) fn get_known(&self, number: u32) -> Option<StartedAttempt> {
+        self.known().map(|known| known.attempt).find(|attempt| attempt.number() == number)
     }
 
     pub(super) fn remove(&mut self, number: u32) -> Option<StartedAttempt> {
-        if let Some(running) = self.first.take_if(|running| running.attempt.number == number) {
-            return Some(running.attempt);
+        let is_it = |known: &mut Known| known.is_in_flight() && known.attempt.number() == number;
+        if let Some(known) = self.first.take_if(is_it) {
+            return Some(known.attempt);
         }
-        let place = self.others.iter().position(|running| running.attempt.number == number)?;
+        let place = self.others.iter_mut().position(is_it)?;
         Some(self.others.remove(place).attempt)
     }
 
     /// Takes out any attempt but that one; `None` spares none.
     pub(super) fn remove_other_than(&mut self, spared: Option<u32>) -> Option<StartedAttempt> {
-        let number =
-            self.iter().map(|running| running.attempt.number).find(|number| Some(*number) != spared)?;
+        let number = self.iter().map(StartedAttempt::number).find(|number| Some(*number) != spared)?;
         self.remove(number)
     }
 
     /// An attempt whose time is up. It is told once.
     pub(super) fn expired(&mut self, now: Duration) -> Option<u32> {
-        let mut running = self.first.iter_mut().chain(&mut self.others);
-        let expired = running.find(|running| {
-            !running.is_expiring && running.attempt.expires_at().is_some_and(|deadline| now >= deadline)
+        let mut known = self.first.iter_mut().chain(&mut self.others);
+        let expired = known.find(|known| {
+            known.stage == Stage::Running
+                && known.attempt.expires_at().is_some_and(|deadline| now >= deadline)
         })?;
-        expired.is_expiring = true;
-        Some(expired.attempt.number)
+        expired.stage = Stage::Expiring;
+        Some(expired.attempt.number())
     }
 
     /// The earliest moment at which the time of one is up.
     pub(super) fn deadline(&self) -> Option<Duration> {
-        let running = self.iter().filter(|running| !running.is_expiring);
-        running.filter_map(|running| running.attempt.expires_at()).min()
+        let running = self.known().filter(|known| known.stage == Stage::Running);
+        running.filter_map(|known| known.attempt.expires_at()).min()
     }
 }

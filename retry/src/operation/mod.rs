@@ -2,6 +2,7 @@
 
 mod action;
 mod attempt_result;
+mod due;
 mod event;
 mod gates;
 mod hedging;
@@ -9,6 +10,7 @@ mod in_flight;
 mod latencies;
 mod machine;
 mod policy;
+mod resends;
 mod state;
 mod stop;
 #[cfg(test)]

@@ -1,16 +1,15 @@
 //! What an operation knows once something has gone wrong, or more than one attempt is in flight.
 
 use super::action::FollowUp;
+use super::due::Due;
 use super::hedging::Hedges;
 use super::in_flight::InFlight;
-use super::{Action, AttemptResult, End, NotAttempted, Outcome, Policy, Resend, Seen, Stop, World, gates};
+use super::resends::Resends;
+use super::{Action, AttemptResult, End, NotAttempted, Outcome, Policy, Seen, Stop, World, gates};
 use crate::nanos::nanos;
 use crate::rules::{Ask, Progress, Refusal, Wait};
 use crate::{AttemptKind, Code, ServerDelay, StartedAttempt, StopReason};
 use std::time::Duration;
-
-/// How often, between two attempts, a request that was lost before it left is sent again at once.
-const MOST_LOST: u8 = 3;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct State {
@@ -28,49 +27,9 @@ pub(super) struct State {
     committed: Option<u32>,
     /// The attempt that ended last.
     last: Option<u32>,
-    /// The attempt that was cancelled last, or that has the reply.
-    gone: Option<StartedAttempt>,
     end: Option<End>,
     /// The end was handed out.
     is_finished: bool,
-}
-
-/// An attempt that is to be sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Due {
-    /// Now.
-    Now(StartedAttempt),
-    /// After a delay of that length, which ends then.
-    Attempt { kind: AttemptKind, delay: Duration, at: Duration },
-}
-
-/// The transparent retries so far.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Resends {
-    lost: u8,
-    stale: bool,
-    refused: bool,
-}
-
-impl Resends {
-    /// Whether this loss may be made good in silence; if so, it is counted.
-    fn allow(&mut self, resend: Resend) -> bool {
-        match resend {
-            Resend::No => false,
-            Resend::Lost if self.lost == MOST_LOST => false,
-            Resend::Lost => {
-                self.lost += 1;
-                true
-            }
-            Resend::Stale => !std::mem::replace(&mut self.stale, true),
-            Resend::Refused => !std::mem::replace(&mut self.refused, true),
-        }
-    }
-
-    /// What is counted between two attempts begins anew.
-    fn begin_attempt(&mut self) {
-        *self = Self { refused: self.refused, ..Self::default() };
-    }
 }
 
 impl State {
@@ -81,11 +40,10 @@ impl State {
             forgotten: 0,
             in_flight: InFlight::default(),
             due: None,
-            hedges: Hedges::NONE,
+            hedges: Hedges::default(),
             resends: Resends::default(),
             committed: None,
             last: None,
-            gone: None,
             end: None,
             is_finished: false,
         }
@@ -93,7 +51,7 @@ impl State {
 
     /// Nothing has been sent: the first attempt is due.
     pub(super) fn before_first(policy: &Policy, now: Duration) -> Self {
-        let first = Due::Attempt { kind: AttemptKind::Original, delay: Duration::ZERO, at: now };
+        let first = Due::After { kind: AttemptKind::Original, delay: Duration::ZERO, at: now };
         Self { due: Some(first), ..Self::new(policy) }
     }
 
@@ -137,7 +95,7 @@ impl State {
         };
         // An attempt that follows at once starts when the one before it ended.
         let now = match self.due {
-            Some(Due::Attempt { delay: Duration::ZERO, at, .. }) => at,
+            Some(Due::After { delay: Duration::ZERO, at, .. }) => at,
             _ => world.now(),
         };
         if now < wake {
@@ -146,34 +104,24 @@ impl State {
         if let Some(expired) = self.in_flight.expired(now) {
             return Action::Expire(expired);
         }
-        if let Some(Due::Attempt { kind, delay, at }) = self.due
+        if let Some(Due::After { kind, delay, at }) = self.due
             && now >= at
         {
             self.due = None;
             self.start(policy, bound, kind, delay, now);
-        } else if self.hedges.due.is_some() {
+        } else if self.hedges.due().is_some() {
             // Nothing else can be due.
             self.hedge(policy, bound, now, world);
         }
-        match self.due {
-            Some(Due::Now(attempt)) => {
-                self.due = None;
-                self.send(attempt)
-            }
-            _ => self.next(policy, bound, world),
-        }
+        self.next(policy, bound, world)
     }
 
     pub(super) fn wake_at(&self) -> Option<Duration> {
         if self.is_finished {
             return None;
         }
-        let due = match self.due {
-            Some(Due::Attempt { at, .. }) => Some(at),
-            Some(Due::Now(_)) | None => None,
-        };
-        let hedge = self.hedges.due.map(Duration::from_nanos);
-        [self.in_flight.deadline(), due, hedge].into_iter().flatten().min()
+        let hedge = self.hedges.due().map(Duration::from_nanos);
+        [self.in_flight.deadline(), self.due.and_then(Due::at), hedge].into_iter().flatten().min()
     }
 
     pub(super) fn committed(&mut self, attempt: u32) -> bool {
@@ -182,7 +130,7 @@ impl State {
         }
         self.committed = Some(attempt);
         self.due = None;
-        self.hedges.due = None;
+        self.hedges.clear();
         true
     }
 
@@ -191,7 +139,7 @@ impl State {
     }
 
     pub(super) fn has_withheld_hedges(&self) -> bool {
-        self.hedges.is_withheld
+        self.hedges.is_withheld()
     }
 
     pub(super) fn unsendable(&mut self) {
@@ -199,7 +147,7 @@ impl State {
     }
 
     pub(super) fn in_flight(&self, number: u32) -> Option<StartedAttempt> {
-        self.in_flight.get(number).or(self.gone.filter(|gone| gone.number == number))
+        self.in_flight.get_known(number)
     }
 
     pub(super) fn is_resending(&self) -> bool {
@@ -207,12 +155,10 @@ impl State {
     }
 
     pub(super) fn follow_up(&self) -> FollowUp {
-        match (self.end, self.due, self.hedges.due) {
+        match (self.end, self.due, self.hedges.due()) {
             (Some(end), _, _) => FollowUp::End(end),
-            (None, Some(Due::Now(StartedAttempt { kind: AttemptKind::Resend, .. })), _) => FollowUp::Resend,
-            (None, Some(Due::Now(attempt)), _) => FollowUp::Attempt(attempt.delay),
-            (None, Some(Due::Attempt { delay, .. }), _) => FollowUp::Attempt(delay),
-            (None, None, Some(_)) => FollowUp::Attempt(self.hedges.delay),
+            (None, Some(due), _) => due.follow_up(),
+            (None, None, Some(_)) => FollowUp::Attempt(self.hedges.delay()),
             (None, None, None) => FollowUp::InFlight,
         }
     }
@@ -246,10 +192,11 @@ impl State {
         match result.outcome {
             Outcome::Done => {
                 policy.succeeded(world);
-                if let Some(first) = Some(ended).filter(|ended| ended.number == 1).or(self.in_flight.get(1)) {
-                    policy.first_took(world.now().saturating_sub(first.start));
+                let first = if attempt == 1 { Some(ended) } else { self.in_flight.get(1) };
+                if let Some(first) = first {
+                    policy.first_took(world.now().saturating_sub(first.start()));
                 }
-                self.gone = Some(ended);
+                self.in_flight.keep(ended);
                 self.finish(End::Reply(attempt));
             }
             Outcome::NotDone => {
@@ -338,7 +285,7 @@ impl State {
                 if ended_at.is_some() {
                     at = at.max(world.now());
                 }
-                self.due = Some(Due::Attempt { kind, delay, at });
+                self.due = Some(Due::After { kind, delay, at });
             }
             Err(refusal) => self.refuse(refusal),
         }
@@ -355,16 +302,9 @@ impl State {
             Ok(timeout) => {
                 self.resends.begin_attempt();
                 self.started = self.started.saturating_add(1);
-                self.due = Some(Due::Now(StartedAttempt {
-                    number: self.started,
-                    kind,
-                    transparent_retries: 0,
-                    whole_milliseconds: policy.rules.has_whole_milliseconds(),
-                    delay,
-                    start: now,
-                    rpc_timeout: timeout,
-                }));
-                self.hedges.due = None;
+                let first = StartedAttempt::first(timeout, policy.rules.has_whole_milliseconds());
+                self.due = Some(Due::Now(first.following(self.started, kind, delay, now)));
+                self.hedges.clear();
                 if self.started < policy.most_hedged()
                     && let Some(delay) = policy.hedging_delay()
                 {
@@ -379,11 +319,11 @@ impl State {
     /// A hedge is due: it is sent if the budget allows it, and asked for again later if not.
     fn hedge(&mut self, policy: &Policy, bound: u64, now: Duration, world: &mut impl World) {
         if policy.allows(world) && policy.takes_retry(world) {
-            self.start(policy, bound, AttemptKind::Hedge, self.hedges.delay, now);
+            self.start(policy, bound, AttemptKind::Hedge, self.hedges.delay(), now);
         } else if self.in_flight.is_empty() {
             self.stop(StopReason::Throttled);
         } else {
-            self.hedges.is_withheld = true;
+            self.hedges.withhold();
             // Not sooner than in a millisecond, or a delay of zero would make a busy loop.
             let delay = policy.hedging_delay().unwrap_or_default();
             self.hedges.schedule(nanos(now), delay.max(Duration::from_millis(1)));
@@ -399,7 +339,7 @@ impl State {
             self.hedges.hold(nanos(now), delay);
         }
         self.hedges.schedule(nanos(now), Duration::ZERO);
-        let wait = self.hedges.delay;
+        let wait = self.hedges.delay();
         let then = policy.start(&mut policy.rules.begin(), true, now.saturating_add(wait), bound);
         if let Err(refusal) = then
             && !wait.is_zero()
@@ -407,7 +347,7 @@ impl State {
             let reason = StopReason::ServerDelayExceedsBudget;
             self.hedges.close(Refusal { reason, wait: Some(wait), ..refusal });
         }
-        if let Some(refusal) = self.hedges.closed
+        if let Some(refusal) = self.hedges.closed()
             && self.in_flight.is_empty()
         {
             self.refuse(refusal);
@@ -426,8 +366,8 @@ impl State {
             (None, Some(winner)) => self.in_flight.remove_other_than(Some(winner)),
             (None, None) => None,
         }?;
-        self.gone = Some(loser);
-        Some(loser.number)
+        self.in_flight.keep(loser);
+        Some(loser.number())
     }
 
     fn refuse(&mut self, refusal: Refusal) {
@@ -445,6 +385,6 @@ impl State {
     fn finish(&mut self, end: End) {
         self.end.get_or_insert(end);
         self.due = None;
-        self.hedges.due = None;
+        self.hedges.clear();
     }
 }

@@ -14,8 +14,8 @@ use crate::rules::{
     Documented, GaxJava, Grpc, Polls, Progress, Refusal, Rules, Strategy, longest, longest_of,
 };
 use crate::{
-    AttemptKind, BackoffStrategy, Code, CodeSet, Compatibility, IntoCodes, ParseCodeError, RetryBudget,
-    RetrySettings, ServerDelay, SettingsError, SettingsProblem, StartedAttempt, StopReason,
+    BackoffStrategy, Code, CodeSet, Compatibility, IntoCodes, ParseCodeError, RetryBudget, RetrySettings,
+    ServerDelay, SettingsError, SettingsProblem, StartedAttempt, StopReason,
 };
 use nested::Nested;
 use std::num::NonZeroU64;
@@ -353,13 +353,5 @@ impl Policy {
 
 fn first(rules: &Rules) -> Result<StartedAttempt, Refusal> {
     let rpc_timeout = rules.start(&mut rules.begin(), true, Duration::ZERO, FOREVER)?;
-    Ok(StartedAttempt {
-        number: 1,
-        kind: AttemptKind::Original,
-        transparent_retries: 0,
-        whole_milliseconds: rules.has_whole_milliseconds(),
-        delay: Duration::ZERO,
-        start: Duration::ZERO,
-        rpc_timeout,
-    })
+    Ok(StartedAttempt::first(rpc_timeout, rules.has_whole_milliseconds()))
 }

@@ -1,10 +1,11 @@
 //! The documented rules: when attempts start and how long they may take.
 
 use super::ByHand;
+use crate::operation::state::State;
 use crate::{
-    AttemptPlan, AttemptResult, Backoff, BackoffStrategy, Code, CodeSet, Compatibility, Delivery, End,
-    Limits, NoJitter, Operation, Outcome, Policy, Response, RetrySettings, RetrySettingsBuilder,
-    SeededJitter, Seen, StopReason,
+    Attempt, AttemptPlan, AttemptResult, Backoff, BackoffStrategy, Code, CodeSet, Compatibility, Delivery,
+    End, Limits, NoJitter, Operation, Outcome, Policy, Response, RetrySettings, RetrySettingsBuilder,
+    SeededJitter, Seen, StartedAttempt, StopReason,
 };
 use std::time::Duration;
 
@@ -371,6 +372,8 @@ fn an_operation_and_its_facts_are_small() {
     if cfg!(target_pointer_width = "64") {
         assert_eq!(size_of::<Operation>(), 16);
         assert_eq!(size_of::<AttemptResult>(), 32);
+        assert_eq!((size_of::<StartedAttempt>(), size_of::<Attempt>()), (32, 40));
+        assert!(size_of::<State>() <= 256, "{}", size_of::<State>());
     }
 }
 

@@ -1,0 +1,33 @@
+//! The attempt that is to be sent next.
+
+use super::action::FollowUp;
+use crate::{AttemptKind, StartedAttempt};
+use std::time::Duration;
+
+/// An attempt that is to be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Due {
+    /// Now.
+    Now(StartedAttempt),
+    /// After a delay of that length, which ends then.
+    After { kind: AttemptKind, delay: Duration, at: Duration },
+}
+
+impl Due {
+    /// When its delay ends; `None`: there is nothing to wait for.
+    pub(super) fn at(self) -> Option<Duration> {
+        match self {
+            Due::Now(_) => None,
+            Due::After { at, .. } => Some(at),
+        }
+    }
+
+    /// What it is to the attempt that ended last.
+    pub(super) fn follow_up(self) -> FollowUp {
+        match self {
+            Due::Now(attempt) if attempt.kind() == AttemptKind::Resend => FollowUp::Resend,
+            Due::Now(attempt) => FollowUp::Attempt(attempt.delay()),
+            Due::After { delay, .. } => FollowUp::Attempt(delay),
+        }
+    }
+}

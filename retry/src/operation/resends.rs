@@ -1,0 +1,35 @@
+//! Attempts that are made once more as if they had never been (gRFC A6, transparent retries).
+
+use super::Resend;
+
+/// How often, between two attempts, a request that was lost before it left is sent again at once.
+const MOST_LOST: u8 = 3;
+
+/// The transparent retries so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Resends {
+    lost: u8,
+    stale: bool,
+    refused: bool,
+}
+
+impl Resends {
+    /// Whether this loss may be made good in silence; if so, it is counted.
+    pub(super) fn allow(&mut self, resend: Resend) -> bool {
+        match resend {
+            Resend::No => false,
+            Resend::Lost if self.lost == MOST_LOST => false,
+            Resend::Lost => {
+                self.lost += 1;
+                true
+            }
+            Resend::Stale => !std::mem::replace(&mut self.stale, true),
+            Resend::Refused => !std::mem::replace(&mut self.refused, true),
+        }
+    }
+
+    /// What is counted between two attempts begins anew.
+    pub(super) fn begin_attempt(&mut self) {
+        *self = Self { refused: self.refused, ..Self::default() };
+    }
+}
