@@ -110,7 +110,8 @@ impl StartedAttempt {
     #[inline]
     #[must_use]
     pub fn has_no_time(self) -> bool {
-        self.deadline() == Some(Duration::ZERO)
+        let least = if self.whole_milliseconds { 1_000_000 } else { 1 };
+        self.rpc_timeout < least
     }
 
     /// The same attempt with exactly that timeout.

@@ -2,8 +2,8 @@
 
 use super::method::Method;
 use crate::grpc::{
-    GRPC_TIMEOUT, MethodPlan, PREVIOUS_ATTEMPTS, ReplayableRequest, grpc_request, path_of, set_timeout,
-    shorter, shrink, timeout_in, too_large,
+    GRPC_TIMEOUT, MethodPlan, PREVIOUS_ATTEMPTS, ReplayableRequest, body, fill, path_of, shorter, shrink,
+    timeout_in, too_large,
 };
 use crate::operation::{Note, until};
 use bytes::Bytes;
@@ -94,17 +94,22 @@ impl ReplayableRequest for Encoded {
     }
 
     #[inline]
-    fn write(&mut self, timeout: Option<HeaderValue>) -> http::Request<Body> {
+    fn write(
+        &mut self,
+        timeout: Option<HeaderValue>,
+        finish: impl FnOnce(&mut http::Request<Body>),
+    ) -> http::Request<Body> {
         let added = self.added.as_deref();
         let headers: &[_] = added.map_or(&[], |added| &added.headers);
-        let mut request = grpc_request(self.method.uri.clone(), headers, &self.message);
-        set_timeout(request.headers_mut(), timeout);
+        let mut request = http::Request::new(body(&self.message));
+        fill(&mut request, self.method.uri.clone(), headers, timeout);
         if let Some(added) = added {
             request.extensions_mut().clone_from(&added.extensions);
         }
         if let Some(name) = self.method.name.clone().filter(|_| self.is_named) {
             request.extensions_mut().insert(name);
         }
+        finish(&mut request);
         request
     }
 }

@@ -3,7 +3,7 @@
 use super::passthrough::Passthrough;
 use crate::grpc::methods::MethodPlan;
 use crate::grpc::methods::timeout::shorter;
-use crate::grpc::protocol::GrpcProtocol;
+use crate::grpc::protocol::{GrpcAttempt, GrpcProtocol};
 use crate::grpc::request::{CapturedRequest, Inspection, PREVIOUS_ATTEMPTS, Read, RequestBuffer, path_of};
 use crate::grpc::response::{ObservedStream, ReadExtent, Remainder, ReplySlot, ResponseBody};
 use crate::grpc::status::not_sent;
@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use tonic::Status;
 use tonic::body::Body;
+use tonic::client::GrpcService as _;
 
 pin_project! {
     /// An operation, or a call of a method that no table knows.
@@ -108,7 +109,10 @@ impl<A: ServiceHandle> Call<A> {
             && let Some(started) = driver.start(bound)
         {
             let (protocol, plan, mut current) = driver.parts();
-            let attempt = protocol.send_now(service, plan, started, &mut current, request);
+            let attempt = match protocol.first(service, plan, started, &mut current, &mut request) {
+                Some(unsent) => unsent,
+                None => GrpcAttempt::Sent { future: service.call(request) },
+            };
             driver.sent(started, attempt);
         }
     }

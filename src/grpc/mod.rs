@@ -21,13 +21,11 @@ pub use deadline::{DeadlineBody, DeadlineFuture, DeadlineLayer, DeadlineService}
 #[cfg(feature = "tables")]
 pub use layer::RetryLayer;
 pub(crate) use methods::MethodPlan;
-pub(crate) use methods::timeout::{
-    GRPC_TIMEOUT, from_headers as timeout_in, set_header as set_timeout, shorter,
-};
+pub(crate) use methods::timeout::{GRPC_TIMEOUT, from_headers as timeout_in, shorter};
 #[cfg(feature = "tables")]
 pub use methods::{DescriptorError, UnknownMethodsError};
 pub(crate) use protocol::GrpcProtocol;
-pub(crate) use request::{PREVIOUS_ATTEMPTS, ReplayableRequest, grpc_request, path_of, shrink, too_large};
+pub(crate) use request::{PREVIOUS_ATTEMPTS, ReplayableRequest, body, fill, path_of, shrink, too_large};
 pub use response::ResponseBody;
 pub(crate) use response::{PREFIX, ReadExtent, Remainder};
 #[cfg(feature = "tables")]

@@ -177,7 +177,7 @@ impl<P: Protocol> Driver<P> {
                         // No other attempt is in flight, so that nothing is left to do.
                         Poll::Ready(result) if result.outcome() == Outcome::Done => {
                             this.slot.set(Slot::Finished);
-                            progress.ended(policy, result);
+                            progress.replied(policy, result);
                             return Poll::Ready(None);
                         }
                         Poll::Ready(result) => {

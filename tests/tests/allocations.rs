@@ -153,6 +153,34 @@ fn a_long_call_holds_no_more_than_a_short_one() {
     assert!(long <= short + 4096, "{long} bytes against {short}");
 }
 
+/// The bytes that a call holds while it waits for its second attempt, as a task of its own.
+fn parked<C: Contender>(contender: &C) -> i64 {
+    const CALLS: u16 = 128;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let message = message::request(message::SMALL);
+    let info = measure(|| {
+        runtime.block_on(async {
+            for _ in 0..CALLS {
+                drop(tokio::spawn(contender.start(message.clone())));
+            }
+            // Every task has run by now: the runtime is fair, and has one thread.
+            for _ in 0..CALLS {
+                tokio::task::yield_now().await;
+            }
+        });
+    });
+    info.bytes_current / i64::from(CALLS)
+}
+
+#[test]
+fn a_call_that_waits_holds_little() {
+    let service = Canned::new().failing(u32::MAX);
+    let layered = parked(&Layered::new(service.clone(), Pace::PARKED));
+    let generated = parked(&Generated::new(service, Pace::PARKED));
+    assert!(layered <= 3_450, "{layered} bytes");
+    assert!(generated <= 1_250, "{generated} bytes");
+}
+
 /// What a call takes where it is kept, besides the channel and the channel's own future.
 #[cfg(target_pointer_width = "64")]
 #[test]

@@ -73,6 +73,12 @@ impl<'a> Lane<'a> {
         })
     }
 
+    /// Whose turns they are.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// The same, under another name and as `parts` parts of one unit.
     #[must_use]
     pub fn named(self, name: &'static str) -> Self {

@@ -303,27 +303,27 @@ mod tests {
 
     #[test]
     fn a_hedge_is_due_after_its_delay_and_not_before_a_server_allows_it() {
-        let mut hedges = Hedges::NONE;
+        let mut hedges = Hedges::default();
         hedges.schedule(1_000_000, 5 * MS);
-        assert_eq!((hedges.due, hedges.delay), (Some(6_000_000), 5 * MS));
+        assert_eq!((hedges.due(), hedges.delay()), (Some(6_000_000), 5 * MS));
         hedges.hold(2_000_000, 9 * MS);
         hedges.hold(2_000_000, 3 * MS);
         hedges.schedule(2_000_000, 5 * MS);
-        assert_eq!((hedges.due, hedges.delay), (Some(11_000_000), 9 * MS));
+        assert_eq!((hedges.due(), hedges.delay()), (Some(11_000_000), 9 * MS));
         // A time that no clock reaches never comes.
         hedges.schedule(u64::MAX, MS);
-        assert_eq!((hedges.due, hedges.delay), (None, Duration::ZERO));
+        assert_eq!((hedges.due(), hedges.delay()), (None, Duration::ZERO));
     }
 
     #[test]
     fn what_closes_the_hedges_first_is_the_reason() {
-        let mut hedges = Hedges::NONE;
+        let mut hedges = Hedges::default();
         hedges.schedule(0, MS);
         let first = Refusal::new(StopReason::Pushback);
         hedges.close(first);
         hedges.close(Refusal::new(StopReason::MaxAttempts));
-        assert_eq!((hedges.due, hedges.closed), (None, Some(first)));
+        assert_eq!((hedges.due(), hedges.closed()), (None, Some(first)));
         hedges.schedule(0, MS);
-        assert_eq!(hedges.due, None);
+        assert_eq!(hedges.due(), None);
     }
 }

@@ -9,6 +9,7 @@ use super::{Action, AttemptResult, End, NotAttempted, Outcome, Policy, Seen, Sto
 use crate::nanos::nanos;
 use crate::rules::{Ask, Progress, Refusal, Wait};
 use crate::{AttemptKind, Code, ServerDelay, StartedAttempt, StopReason};
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -26,7 +27,7 @@ pub(super) struct State {
     /// The attempt that the caller has part of.
     committed: Option<u32>,
     /// The attempt that ended last.
-    last: Option<u32>,
+    last: Option<NonZeroU32>,
     end: Option<End>,
     /// The end was handed out.
     is_finished: bool,
@@ -188,7 +189,7 @@ impl State {
             self.due = Some(Due::Now(ended.resent()));
             return;
         }
-        self.last = Some(attempt);
+        self.last = NonZeroU32::new(attempt);
         match result.outcome {
             Outcome::Done => {
                 policy.succeeded(world);

@@ -1,19 +1,20 @@
 //! The end of an operation without a reply. Only this folder makes one: protocols pass facts.
 
 use crate::StopReason;
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 /// Why an operation failed, and what it would have done next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stop {
     reason: StopReason,
-    attempt: Option<u32>,
+    attempt: Option<NonZeroU32>,
     not_attempted: Option<NotAttempted>,
     at_deadline: bool,
 }
 
 impl Stop {
-    pub(super) fn new(reason: StopReason, attempt: Option<u32>) -> Self {
+    pub(super) fn new(reason: StopReason, attempt: Option<NonZeroU32>) -> Self {
         Self { reason, attempt, not_attempted: None, at_deadline: false }
     }
 
@@ -34,7 +35,7 @@ impl Stop {
     /// The attempt whose error the operation ends with; `None` if none was made.
     #[must_use]
     pub fn attempt(self) -> Option<u32> {
-        self.attempt
+        self.attempt.map(NonZeroU32::get)
     }
 
     /// The attempt that was planned and then not made, where a limit stands in its way.

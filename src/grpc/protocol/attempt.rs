@@ -4,7 +4,7 @@ use super::failed::Bad;
 use super::grpc_protocol::GrpcProtocol;
 use crate::grpc::methods::{MethodPlan, timeout};
 use crate::grpc::request::{CapturedRequest, PREVIOUS_ATTEMPTS, ReplayableRequest};
-use crate::grpc::response::{ReplySlot, ResponseBody, Step, check_head, read, unread};
+use crate::grpc::response::{Fault, ReplySlot, ResponseBody, check_head, read, unread};
 use crate::grpc::status::{Failure, Suspect};
 use crate::grpc::transport::{ServiceHandle, is_bare_channel, ready_now};
 use crate::operation::{
@@ -40,32 +40,33 @@ pin_project! {
 }
 
 impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
-    /// Sends the first attempt now if `service` takes it: the caller's own request.
+    /// Makes the caller's own request that of the first attempt. `None`: `service` takes it now; otherwise what is in
+    /// flight instead.
     #[inline]
-    pub(crate) fn send_now(
+    pub(crate) fn first(
         &mut self,
         service: &mut A::Service,
         plan: &MethodPlan,
         started: StartedAttempt,
         current: &mut Current<'_>,
-        mut request: http::Request<Body>,
-    ) -> GrpcAttempt<<A::Service as GrpcService<Body>>::Future> {
+        request: &mut http::Request<Body>,
+    ) -> Option<GrpcAttempt<<A::Service as GrpcService<Body>>::Future>> {
         self.begun(plan, started, current);
         let time = started.deadline();
         let timeout = header(plan, time, false, current);
-        self.request.complete(&mut request, timeout);
+        self.request.complete(request, timeout);
         match ready_now(service) {
             Poll::Ready(Ok(())) => {
                 if let Some(added) = current.sending() {
                     add_headers(request.headers_mut(), *added);
                 }
-                GrpcAttempt::Sent { future: service.call(request) }
+                None
             }
-            Poll::Ready(Err(error)) => GrpcAttempt::Broken { error: Some(error.into()) },
+            Poll::Ready(Err(error)) => Some(GrpcAttempt::Broken { error: Some(error.into()) }),
             // It is asked again when the call is polled, whenever that is.
             Poll::Pending => {
-                self.request.put_off(request);
-                GrpcAttempt::Ready { time, is_late: true }
+                self.request.put_off(std::mem::take(request));
+                Some(GrpcAttempt::Ready { time, is_late: true })
             }
         }
     }
@@ -79,22 +80,14 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         }
     }
 
-    /// Goes on with a response that comes in.
-    #[inline]
-    fn read(
-        &mut self,
-        plan: &MethodPlan,
-        response: &mut http::Response<ResponseBody>,
-        current: &mut Current<'_>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Result<(), Bad>> {
-        let extent = self.extent;
-        Poll::Ready(match ready!(read(response, extent, plan.limits.max_response_buffer, current, cx)) {
-            Step::Good => Ok(()),
-            Step::Failed(failure) => Err(Bad::Ended(self.failed(plan, failure, Seen::Headers, current))),
-            Step::Broke(error) => Err(self.broken(plan, error, Seen::Headers, current)),
-            Step::Unreadable(failure) => Err(Bad::Ended(self.unreadable(plan, failure, current))),
-        })
+    /// The response is not good to pass on.
+    #[cold]
+    fn faulty(&mut self, plan: &MethodPlan, fault: Fault, current: &mut Current<'_>) -> Bad {
+        match fault {
+            Fault::Failed(failure) => Bad::Ended(self.failed(plan, failure, Seen::Headers, current)),
+            Fault::Broke(error) => self.broken(plan, error, Seen::Headers, current),
+            Fault::Unreadable(failure) => Bad::Ended(self.unreadable(plan, failure, current)),
+        }
     }
 }
 
@@ -162,20 +155,23 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         cx: &mut Context<'_>,
         reply: &mut ReplySlot,
     ) -> Poll<AttemptResult> {
+        let longest = plan.limits.max_response_buffer;
         loop {
             let bad = match attempt.as_mut().project() {
                 AttemptProj::Ready { time, is_late } => match self.handle.service().poll_ready(cx) {
                     Poll::Ready(Ok(())) => {
                         let timeout = header(plan, *time, *is_late, current);
-                        let mut request = self.request.write(timeout);
-                        // A transparent retry of the first attempt is late, too.
-                        if current.number() > 1 || (*is_late && current.is_resent()) {
-                            let is_watched = self.request.is_watched() && !is_bare_channel::<A::Service>();
-                            mark(plan, &mut request, current, is_watched);
-                        }
-                        if let Some(added) = current.sending() {
-                            add_headers(request.headers_mut(), *added);
-                        }
+                        let is_late = *is_late;
+                        let is_watched = self.request.is_watched() && !is_bare_channel::<A::Service>();
+                        let request = self.request.write(timeout, |request| {
+                            // A transparent retry of the first attempt is late, too.
+                            if current.number() > 1 || (is_late && current.is_resent()) {
+                                mark(plan, request, current, is_watched);
+                            }
+                            if let Some(added) = current.sending() {
+                                add_headers(request.headers_mut(), *added);
+                            }
+                        });
                         let future = self.handle.service().call(request);
                         attempt.set(GrpcAttempt::Sent { future });
                         continue;
@@ -195,11 +191,11 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                         Ok(()) => {
                             *reply = Poll::Ready(Ok(unread(response)));
                             let Poll::Ready(Ok(response)) = reply else { return Poll::Pending };
-                            match self.read(plan, response, current, cx) {
+                            match read(response, self.extent, longest, current, cx) {
                                 Poll::Ready(Ok(())) => return Poll::Ready(AttemptResult::done()),
-                                Poll::Ready(Err(bad)) => {
+                                Poll::Ready(Err(fault)) => {
                                     *reply = Poll::Pending;
-                                    bad
+                                    self.faulty(plan, fault, current)
                                 }
                                 Poll::Pending => {
                                     if let Some(response) = taken(reply) {
@@ -214,12 +210,12 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                     Err(error) => self.broken(plan, error.into(), Seen::Nothing, current),
                 },
                 AttemptProj::Collecting { response } => {
-                    match ready!(self.read(plan, response, current, cx)) {
+                    match ready!(read(response, self.extent, longest, current, cx)) {
                         Ok(()) => {
                             *reply = Poll::Ready(Ok(std::mem::take(&mut **response)));
                             return Poll::Ready(AttemptResult::done());
                         }
-                        Err(bad) => bad,
+                        Err(fault) => self.faulty(plan, fault, current),
                     }
                 }
                 AttemptProj::Broken { error } => match error.take() {

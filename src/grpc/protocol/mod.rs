@@ -4,4 +4,5 @@ mod attempt;
 mod failed;
 mod grpc_protocol;
 
+pub(crate) use attempt::GrpcAttempt;
 pub(crate) use grpc_protocol::GrpcProtocol;

@@ -2,7 +2,7 @@
 
 use super::buffer::{Read, RequestBuffer};
 use super::inspection::CompactParts;
-use super::replayable::{ReplayableRequest, body, grpc_request, path_of, shrink, too_large};
+use super::replayable::{ReplayableRequest, body, fill, path_of, shrink, too_large};
 use crate::grpc::methods::{MethodPlan, timeout};
 use crate::operation::Note;
 use bytes::Bytes;
@@ -162,21 +162,28 @@ impl ReplayableRequest for CapturedRequest {
         Poll::Ready(Ok(()))
     }
 
-    fn write(&mut self, timeout: Option<HeaderValue>) -> http::Request<Body> {
+    fn write(
+        &mut self,
+        timeout: Option<HeaderValue>,
+        finish: impl FnOnce(&mut http::Request<Body>),
+    ) -> http::Request<Body> {
         let mut request = match &mut self.source {
-            Source::Whole(parts) => http::Request::from_parts((**parts).clone(), body(&self.message)),
             Source::Compact { target, parts: CompactParts { method, headers } } => {
-                let mut request = grpc_request(target.uri(), headers, &self.message);
+                let mut request = http::Request::new(body(&self.message));
+                fill(&mut request, target.uri(), headers, timeout);
                 if let Some(method) = method {
                     request.extensions_mut().insert(method.clone());
                 }
-                request
+                finish(&mut request);
+                return request;
             }
+            Source::Whole(parts) => http::Request::from_parts((**parts).clone(), body(&self.message)),
             // Such a request is sent once, and one that was not read never is.
             Source::Once(once) => once.request.take().unwrap_or_default(),
             Source::Unread(_) => http::Request::default(),
         };
         timeout::set_header(request.headers_mut(), timeout);
+        finish(&mut request);
         request
     }
 
@@ -260,8 +267,8 @@ mod tests {
         assert!(matches!(captured.source, Source::Compact { .. }));
         let mut first = first;
         captured.complete(&mut first, Some(HeaderValue::from_static("5S")));
-        let second = captured.write(Some(HeaderValue::from_static("3S")));
-        let third = captured.write(None);
+        let second = captured.write(Some(HeaderValue::from_static("3S")), |_| ());
+        let third = captured.write(None, |_| ());
         assert_eq!(first.headers()["grpc-timeout"], "5S");
         assert_eq!(second.headers()["grpc-timeout"], "3S");
         assert!(!third.headers().contains_key("grpc-timeout"));
@@ -292,7 +299,7 @@ mod tests {
             let mut captured = captured(&given);
             assert!(matches!(captured.source, Source::Whole(_)));
             for _ in 0..2 {
-                let written = captured.write(Some(HeaderValue::from_static("1S")));
+                let written = captured.write(Some(HeaderValue::from_static("1S")), |_| ());
                 assert_eq!(sorted(written.headers()), sorted(given.headers()));
                 assert_eq!((written.version(), written.method()), (given.version(), given.method()));
                 assert_eq!(written.extensions().get::<u32>(), given.extensions().get());
@@ -306,7 +313,7 @@ mod tests {
         let mut first = request();
         captured.complete(&mut first, Some(HeaderValue::from_static("1S")));
         captured.put_off(first);
-        let written = captured.write(Some(HeaderValue::from_static("1S")));
+        let written = captured.write(Some(HeaderValue::from_static("1S")), |_| ());
         assert_eq!(sorted(written.headers()), sorted(request().headers()));
         assert_eq!(captured.path(), "/pkg.Service/Method");
     }

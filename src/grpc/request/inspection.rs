@@ -24,7 +24,7 @@ pub(crate) struct Inspection<'a> {
 pub(crate) struct CompactParts {
     pub(super) method: Option<GrpcMethod<'static>>,
     /// But for the two that all requests have, and the timeout, which is each attempt's own.
-    pub(super) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(super) headers: Box<[(HeaderName, HeaderValue)]>,
 }
 
 impl<'a> Inspection<'a> {
@@ -60,8 +60,10 @@ impl<'a> Inspection<'a> {
             && extensions.len() == known
             && request.method() == Method::POST
             && request.version() == Version::HTTP_2;
-        let compact =
-            is_compact.then(|| CompactParts { method: method.filter(|_| is_named).cloned(), headers });
+        let compact = is_compact.then(|| CompactParts {
+            method: method.filter(|_| is_named).cloned(),
+            headers: headers.into_boxed_slice(),
+        });
         Self { options, timeout, compact, has_count }
     }
 }

@@ -10,4 +10,4 @@ pub(crate) use buffer::{Read, RequestBuffer};
 pub(crate) use captured::CapturedRequest;
 pub(crate) use inspection::Inspection;
 pub(crate) use previous_attempts::{PREVIOUS_ATTEMPTS, previous_attempts};
-pub(crate) use replayable::{ReplayableRequest, grpc_request, path_of, shrink, too_large};
+pub(crate) use replayable::{ReplayableRequest, body, fill, path_of, shrink, too_large};

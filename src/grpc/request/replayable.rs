@@ -1,6 +1,7 @@
 //! A request that can be sent several times.
 
 use crate::grpc::methods::MethodPlan;
+use crate::grpc::methods::timeout::GRPC_TIMEOUT;
 use crate::operation::Note;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, TE};
@@ -34,8 +35,13 @@ pub(crate) trait ReplayableRequest {
         Poll::Ready(Ok(()))
     }
 
-    /// The request of the next attempt.
-    fn write(&mut self, timeout: Option<HeaderValue>) -> http::Request<Body>;
+    /// The request of the next attempt, once `finish` has had its way with it. It is large to move, so that it is finished
+    /// where it is made (bench `speed`, instructions).
+    fn write(
+        &mut self,
+        timeout: Option<HeaderValue>,
+        finish: impl FnOnce(&mut http::Request<Body>),
+    ) -> http::Request<Body>;
 
     /// The caller's own request, written for the first attempt, has to wait.
     fn put_off(&mut self, _request: http::Request<Body>) {}
@@ -87,32 +93,29 @@ pub(crate) fn body(message: &Bytes) -> Body {
     Body::new(OneFrame((!message.is_empty()).then(|| message.clone())))
 }
 
-/// A gRPC request, but for its timeout and its extensions.
+/// Makes a new request one of gRPC, but for its extensions.
 #[inline]
-pub(crate) fn grpc_request(
+pub(crate) fn fill(
+    request: &mut http::Request<Body>,
     uri: Uri,
-    headers: &[(HeaderName, HeaderValue)],
-    message: &Bytes,
-) -> http::Request<Body> {
-    let mut request = http::Request::new(body(message));
+    others: &[(HeaderName, HeaderValue)],
+    timeout: Option<HeaderValue>,
+) {
+    // Room for those that the transport adds, too.
+    const OUR_OWN_AND_USER_AGENT: usize = 4;
     *request.method_mut() = Method::POST;
     *request.uri_mut() = uri;
     *request.version_mut() = Version::HTTP_2;
-    *request.headers_mut() = grpc_headers(headers);
-    request
-}
-
-/// The headers of a gRPC request, and room for those that the transport adds.
-#[inline]
-fn grpc_headers(others: &[(HeaderName, HeaderValue)]) -> HeaderMap {
-    const OUR_OWN_AND_USER_AGENT: usize = 4;
     let mut headers = HeaderMap::with_capacity(others.len() + OUR_OWN_AND_USER_AGENT);
     headers.insert(TE, TRAILERS);
     headers.insert(CONTENT_TYPE, GRPC);
+    if let Some(timeout) = timeout {
+        headers.insert(GRPC_TIMEOUT, timeout);
+    }
     for (name, value) in others {
         headers.append(name.clone(), value.clone());
     }
-    headers
+    *request.headers_mut() = headers;
 }
 
 /// A body of one frame. It does not tell its length beforehand: gRPC has no use for a `content-length`, and

@@ -10,4 +10,4 @@ pub use body::ResponseBody;
 pub(crate) use message::PREFIX;
 pub(crate) use observed_stream::ObservedStream;
 pub(crate) use open_body::{OpenBody, Remainder};
-pub(crate) use reader::{ReadExtent, ReplySlot, Step, check_head, read, unread};
+pub(crate) use reader::{Fault, ReadExtent, ReplySlot, check_head, read, unread};

@@ -40,10 +40,8 @@ impl ReadExtent {
 /// Where a reply goes: to the place of what the future of a call returns, where it stays.
 pub(crate) type ReplySlot = Poll<Result<http::Response<ResponseBody>, Status>>;
 
-/// What reading a response leads to.
-pub(crate) enum Step {
-    /// It is good to pass on.
-    Good,
+/// Why a response is not good to pass on.
+pub(crate) enum Fault {
     /// It has a status that is none of success, or none at all.
     Failed(Box<Failure>),
     /// It broke off.
@@ -90,21 +88,23 @@ pub(crate) fn read(
     max_buffer: usize,
     current: &mut Current<'_>,
     cx: &mut Context<'_>,
-) -> Poll<Step> {
+) -> Poll<Result<(), Fault>> {
     if extent == ReadExtent::Head {
-        return Poll::Ready(pass_on(response, Note::Committed, current));
+        pass_on(response, Note::Committed, current);
+        return Poll::Ready(Ok(()));
     }
     loop {
         let ResponseBody { frames, remainder } = response.body_mut();
         let Remainder::Unread(body) = remainder else {
-            return Poll::Ready(Step::Good);
+            return Poll::Ready(Ok(()));
         };
         let frame = match Pin::new(body).poll_frame(cx) {
             Poll::Ready(Some(Ok(frame))) => frame,
-            Poll::Ready(Some(Err(status))) => return Poll::Ready(Step::Broke(status.into())),
+            Poll::Ready(Some(Err(status))) => return Poll::Ready(Err(Fault::Broke(status.into()))),
             Poll::Ready(None) => return Poll::Ready(ended(response)),
             Poll::Pending if extent == ReadExtent::FirstMessage && frames.has_message() => {
-                return Poll::Ready(pass_on(response, Note::Committed, current));
+                pass_on(response, Note::Committed, current);
+                return Poll::Ready(Ok(()));
             }
             Poll::Pending => return Poll::Pending,
         };
@@ -115,13 +115,15 @@ pub(crate) fn read(
                 let another = extent == ReadExtent::FirstMessage && frames.has_message();
                 frames.push(data);
                 if another {
-                    return Poll::Ready(pass_on(response, Note::Committed, current));
+                    pass_on(response, Note::Committed, current);
+                    return Poll::Ready(Ok(()));
                 }
                 if extent == ReadExtent::Whole && frames.has_more_than_a_message() {
-                    return Poll::Ready(Step::Unreadable(Box::new(Failure::two_messages())));
+                    return Poll::Ready(Err(Fault::Unreadable(Box::new(Failure::two_messages()))));
                 }
                 if frames.len() > max_buffer {
-                    return Poll::Ready(pass_on(response, Note::ResponseTooLargeToBuffer, current));
+                    pass_on(response, Note::ResponseTooLargeToBuffer, current);
+                    return Poll::Ready(Ok(()));
                 }
             }
             Err(frame) => {
@@ -134,13 +136,13 @@ pub(crate) fn read(
 }
 
 /// The body ended without trailers: fine only if the head had the status.
-fn ended(response: &mut http::Response<ResponseBody>) -> Step {
+fn ended(response: &mut http::Response<ResponseBody>) -> Result<(), Fault> {
     if received::code(response.headers()).is_some() {
         response.body_mut().remainder = Remainder::End;
-        return Step::Good;
+        return Ok(());
     }
     let headers = std::mem::take(response.headers_mut());
-    Step::Failed(Box::new(Failure::without_status(response.status(), headers)))
+    Err(Fault::Failed(Box::new(Failure::without_status(response.status(), headers))))
 }
 
 #[inline]
@@ -148,26 +150,26 @@ fn closed(
     response: &mut http::Response<ResponseBody>,
     mut trailers: HeaderMap,
     current: &mut Current<'_>,
-) -> Step {
+) -> Result<(), Fault> {
     let code = received::code(&trailers);
     if code.is_some() {
         sanitize(&mut trailers, current);
     }
     if code == Some(Code::Ok) {
         response.body_mut().remainder = Remainder::Trailers(trailers);
-        return Step::Good;
+        return Ok(());
     }
     let mut headers = std::mem::take(response.headers_mut());
-    Step::Failed(Box::new(if let Some(code) = code {
+    Err(Fault::Failed(Box::new(if let Some(code) = code {
         Failure::by_server(code, Some(headers), trailers)
     } else {
         headers.extend(trailers);
         Failure::without_status(StatusCode::OK, headers)
-    }))
+    })))
 }
 
 /// The response goes out with its end still to come.
-fn pass_on(response: &mut http::Response<ResponseBody>, note: Note, current: &mut Current<'_>) -> Step {
+fn pass_on(response: &mut http::Response<ResponseBody>, note: Note, current: &mut Current<'_>) {
     current.note(note);
     current.committed();
     let remainder = &mut response.body_mut().remainder;
@@ -175,7 +177,6 @@ fn pass_on(response: &mut http::Response<ResponseBody>, note: Note, current: &mu
         let open = OpenBody::new(std::mem::take(body), current.deadline(), true);
         *remainder = Remainder::Open(Box::new(open));
     }
-    Step::Good
 }
 
 #[inline]

@@ -19,8 +19,9 @@ impl StatusHeaders {
         };
         let rows = || map.iter().map(|(name, value)| Row::of(name, value));
         let mut bytes = Vec::with_capacity(rows().map(Row::len).sum());
-        rows().for_each(|row| row.write(&mut bytes));
-        *self = StatusHeaders::Packed(bytes.into_boxed_slice());
+        if rows().all(|row| row.write(&mut bytes)) {
+            *self = StatusHeaders::Packed(bytes.into_boxed_slice());
+        }
     }
 
     pub(crate) fn into_map(self) -> HeaderMap {
@@ -55,22 +56,26 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    const LENGTH: usize = size_of::<usize>();
+    const LENGTHS: usize = size_of::<u16>() + size_of::<u32>();
 
     fn of(name: &'a HeaderName, value: &'a HeaderValue) -> Self {
         Self { name: name.as_ref(), value: value.as_bytes(), is_sensitive: value.is_sensitive() }
     }
 
     fn len(self) -> usize {
-        2 * Self::LENGTH + 1 + self.name.len() + self.value.len()
+        Self::LENGTHS + 1 + self.name.len() + self.value.len()
     }
 
-    fn write(self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.name.len().to_ne_bytes());
-        bytes.extend_from_slice(&self.value.len().to_ne_bytes());
+    /// Whether it could be written. Names and values that are too long for it no server can send.
+    fn write(self, bytes: &mut Vec<u8>) -> bool {
+        let lengths = (u16::try_from(self.name.len()), u32::try_from(self.value.len()));
+        let (Ok(name), Ok(value)) = lengths else { return false };
+        bytes.extend_from_slice(&name.to_ne_bytes());
+        bytes.extend_from_slice(&value.to_ne_bytes());
         bytes.push(u8::from(self.is_sensitive));
         bytes.extend_from_slice(self.name);
         bytes.extend_from_slice(self.value);
+        true
     }
 
     /// The first row, and what follows it.
@@ -78,8 +83,8 @@ impl<'a> Row<'a> {
         let (name, rest) = bytes.split_first_chunk()?;
         let (value, rest) = rest.split_first_chunk()?;
         let (is_sensitive, rest) = rest.split_first()?;
-        let (name, rest) = rest.split_at_checked(usize::from_ne_bytes(*name))?;
-        let (value, rest) = rest.split_at_checked(usize::from_ne_bytes(*value))?;
+        let (name, rest) = rest.split_at_checked(usize::from(u16::from_ne_bytes(*name)))?;
+        let (value, rest) = rest.split_at_checked(usize::try_from(u32::from_ne_bytes(*value)).ok()?)?;
         Some((Self { name, value, is_sensitive: *is_sensitive != 0 }, rest))
     }
 

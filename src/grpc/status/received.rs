@@ -22,12 +22,19 @@ pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
 pub(crate) fn value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
     const FEW: usize = 6;
     if headers.len() > FEW {
-        return headers.get(name);
+        return hashed(headers, name);
     }
     headers.iter().find(|(other, _)| *other == name).map(|(_, value)| value)
 }
 
+/// The same, out of the way of the usual case.
+#[cold]
+fn hashed<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
+    headers.get(name)
+}
+
 /// The code in `grpc-status`, if there is one; what is no number of a code is UNKNOWN.
+#[inline]
 pub(crate) fn code(headers: &HeaderMap) -> Option<Code> {
     let number = match value(headers, &Status::GRPC_STATUS)?.as_bytes() {
         b"0" => return Some(Code::Ok),

@@ -1,15 +1,13 @@
 //! A report being written.
 
 use super::rows::Rows;
-use super::{Detail, Name, Note};
+use super::{Detail, Note};
 use gax_retry::{Attempt, Code, Delivery, NotAttempted, StopReason};
-use std::borrow::Cow;
 use std::sync::Arc;
 
-/// A report being written.
+/// A report being written, but for what its operation is called: that is known, and would take room while it waits.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ledger {
-    pub(crate) method: Name,
     pub(super) attempts: Rows,
     pub(crate) stop_reason: Option<StopReason>,
     pub(crate) not_attempted: Option<NotAttempted>,
@@ -26,19 +24,7 @@ pub(crate) struct Ledger {
 
 impl Default for Ledger {
     fn default() -> Self {
-        Self::new(Cow::Borrowed(""))
-    }
-}
-
-impl Ledger {
-    /// The ledger of an operation, made now if there was nothing to write down yet.
-    pub(crate) fn of(ledger: &mut Option<Arc<Ledger>>) -> &mut Ledger {
-        Arc::make_mut(ledger.get_or_insert_default())
-    }
-
-    pub(crate) fn new(method: impl Into<Name>) -> Self {
         Self {
-            method: method.into(),
             attempts: Rows::default(),
             stop_reason: None,
             not_attempted: None,
@@ -49,6 +35,13 @@ impl Ledger {
             detail: None,
             notes: Vec::new(),
         }
+    }
+}
+
+impl Ledger {
+    /// The ledger of an operation, made now if there was nothing to write down yet.
+    pub(crate) fn of(ledger: &mut Option<Arc<Ledger>>) -> &mut Ledger {
+        Arc::make_mut(ledger.get_or_insert_default())
     }
 
     pub(crate) fn push(&mut self, attempt: Attempt, delivery: Delivery) {

@@ -52,12 +52,12 @@ impl fmt::Debug for OperationReport {
 #[derive(Debug, Clone, PartialEq)]
 enum Held {
     Plain { method: Name, attempt: Attempt },
-    Shared(Arc<Ledger>),
+    Shared { method: Name, ledger: Arc<Ledger> },
 }
 
 impl OperationReport {
-    pub(crate) fn new(ledger: impl Into<Arc<Ledger>>) -> Self {
-        Self { held: Held::Shared(ledger.into()) }
+    pub(crate) fn new(method: impl Into<Name>, ledger: impl Into<Arc<Ledger>>) -> Self {
+        Self { held: Held::Shared { method: method.into(), ledger: ledger.into() } }
     }
 
     /// The report of an operation with one attempt, and nothing to tell but that.
@@ -67,17 +67,17 @@ impl OperationReport {
 
     /// The report of an operation without an attempt, since its request could not be made.
     pub(crate) fn unsendable(method: impl Into<Name>) -> Self {
-        let mut ledger = Ledger::new(method);
+        let mut ledger = Ledger::default();
         ledger.stop_reason = Some(StopReason::NonRetryable);
-        Self::new(ledger)
+        Self::new(method, ledger)
     }
 
     /// The same report with what a transport adds to it.
     #[cfg(feature = "http")]
     pub(crate) fn with_detail(self, detail: Detail) -> Self {
-        let mut ledger = self.into_ledger();
+        let (method, mut ledger) = self.into_parts();
         ledger.detail = Some(detail);
-        Self::new(ledger)
+        Self::new(method, ledger)
     }
 
     /// What a transport has added to it.
@@ -88,26 +88,26 @@ impl OperationReport {
     fn ledger(&self) -> Option<&Ledger> {
         match &self.held {
             Held::Plain { .. } => None,
-            Held::Shared(ledger) => Some(ledger),
+            Held::Shared { ledger, .. } => Some(ledger),
         }
     }
 
     /// The same operation, whose response turned out to be no message: it failed with that code after all.
     pub(crate) fn unreadable(self, code: Code) -> Self {
-        let mut ledger = self.into_ledger();
+        let (method, mut ledger) = self.into_parts();
         ledger.attempts.end_with(code);
         ledger.stop_reason = Some(StopReason::NonRetryable);
         ledger.note(Note::UnreadableResponse);
-        Self::new(ledger)
+        Self::new(method, ledger)
     }
 
-    fn into_ledger(self) -> Ledger {
+    fn into_parts(self) -> (Name, Ledger) {
         match self.held {
-            Held::Shared(ledger) => Arc::unwrap_or_clone(ledger),
+            Held::Shared { method, ledger } => (method, Arc::unwrap_or_clone(ledger)),
             Held::Plain { method, attempt } => {
-                let mut ledger = Ledger::new(method);
+                let mut ledger = Ledger::default();
                 ledger.push(attempt, Delivery::Unknown);
-                ledger
+                (method, ledger)
             }
         }
     }
@@ -121,8 +121,7 @@ impl OperationReport {
 
     fn name(&self) -> &Name {
         match &self.held {
-            Held::Plain { method, .. } => method,
-            Held::Shared(ledger) => &ledger.method,
+            Held::Plain { method, .. } | Held::Shared { method, .. } => method,
         }
     }
 
@@ -132,7 +131,7 @@ impl OperationReport {
     pub fn attempts(&self) -> &[Attempt] {
         match &self.held {
             Held::Plain { attempt, .. } => std::slice::from_ref(attempt),
-            Held::Shared(ledger) => ledger.attempts(),
+            Held::Shared { ledger, .. } => ledger.attempts(),
         }
     }
 

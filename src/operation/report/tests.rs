@@ -24,12 +24,12 @@ fn plan(responses: &[Response]) -> AttemptPlan {
 }
 
 fn report(method: &'static str, plan: &AttemptPlan, tell: impl FnOnce(&mut Ledger)) -> OperationReport {
-    let mut ledger = Ledger::new(Cow::Borrowed(method));
+    let mut ledger = Ledger::default();
     plan.attempts().iter().for_each(|attempt| ledger.push(attempt.clone(), Delivery::Unknown));
     ledger.stop_reason = plan.stop_reason();
     ledger.not_attempted = plan.not_attempted();
     tell(&mut ledger);
-    OperationReport::new(ledger)
+    OperationReport::new(Cow::Borrowed(method), ledger)
 }
 
 #[test]
