@@ -177,8 +177,8 @@ fn a_call_that_waits_holds_little() {
     let service = Canned::new().failing(u32::MAX);
     let layered = parked(&Layered::new(service.clone(), Pace::PARKED));
     let generated = parked(&Generated::new(service, Pace::PARKED));
-    assert!(layered <= 3_450, "{layered} bytes");
-    assert!(generated <= 1_250, "{generated} bytes");
+    assert!(layered <= 3_700, "{layered} bytes");
+    assert!(generated <= 1_300, "{generated} bytes");
 }
 
 /// What a call takes where it is kept, besides the channel and the channel's own future.
