@@ -108,7 +108,7 @@ fn one_retry_allocates_less_than_two_calls() {
     let (layer, _) = over(cost(Layered::new(service.clone(), Pace::AT_ONCE)), two_calls);
     let (generated, _) = over(cost(Generated::new(service, Pace::AT_ONCE)), two_calls);
     // One more than over a bare channel, where nobody could look for the attempt's number.
-    assert!(layer <= -3, "{layer}");
+    assert!(layer <= -4, "{layer}");
     assert!(generated <= -20, "{generated}");
 }
 
@@ -177,7 +177,7 @@ fn a_call_that_waits_holds_little() {
     let service = Canned::new().failing(u32::MAX);
     let layered = parked(&Layered::new(service.clone(), Pace::PARKED));
     let generated = parked(&Generated::new(service, Pace::PARKED));
-    assert!(layered <= 3_700, "{layered} bytes");
+    assert!(layered <= 3_750, "{layered} bytes");
     assert!(generated <= 1_300, "{generated} bytes");
 }
 
@@ -193,7 +193,7 @@ fn a_calls_future_is_small() {
     let generated = size_of::<tonic_gax::client::UnaryCall<Channel, Counted>>() - transport;
     assert!(generated <= 208, "{generated} bytes besides the {transport} of the transport");
     let layered = size_of::<tonic_gax::ResponseFuture<Channel>>() - transport;
-    assert!(layered <= 312, "{layered} bytes besides the {transport} of the transport");
+    assert!(layered <= 304, "{layered} bytes besides the {transport} of the transport");
 }
 
 static CODES: (&str, gax_retry::CodeSet) = ("codes", gax_retry::CodeSet::EMPTY);
