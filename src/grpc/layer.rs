@@ -97,18 +97,16 @@ impl RetryLayer {
         }
     }
 
-    /// A layer for the methods of a handle's table, by whichever table the handle has when a call begins.
+    /// A layer for the methods of a handle's table, by whichever table the handle has when a call begins;
+    /// [`SettingsHandle`] has an example.
     ///
-    /// The methods of a table that replaces another are found as those of the first: by the same
-    /// [compatibility](Self::compatibility) and [descriptors](Self::with_descriptors). What the program sets on the layer
-    /// stays: its [budget](Self::retry_budget) goes before `retryThrottling`. Where
-    /// [unknown methods are denied](Self::deny_unknown_methods), a table that has some is refused. [`SettingsHandle`]
-    /// has an example.
+    /// What the program sets on the layer goes before the table: its [budget](Self::retry_budget) before
+    /// `retryThrottling`. Where [unknown methods are denied](Self::deny_unknown_methods), a table that has some is
+    /// refused.
     #[cfg(feature = "live")]
     #[must_use]
     pub fn with_handle(handle: &SettingsHandle) -> Self {
-        let live = LiveTable { handle: handle.clone(), has_own_budget: false, denies_unknown_methods: false };
-        Self { live: Some(live), ..Self::new(handle.table()) }
+        Self { live: Some(LiveTable::new(handle)), ..Self::new(handle.table()) }
     }
 
     /// Tells the layer which methods are unary and which are streams, by compiled descriptors (an encoded
@@ -125,8 +123,7 @@ impl RetryLayer {
     }
 
     /// The services and methods that the table names and the descriptors don't have, each with its place in the table
-    /// and, where one is close, a suggestion: typos, as a rule. Without descriptors there are none, since nobody
-    /// knows.
+    /// and, where one is close, a suggestion: typos, as a rule. Without descriptors there are none.
     #[must_use]
     pub fn unknown_methods(&self) -> Vec<Finding> {
         unknown_names(&self.table, &self.options.kinds)
@@ -275,12 +272,11 @@ impl RetryLayer {
     /// # Examples
     ///
     /// ```
-    /// use tonic_gax::{Environment, RetryLayer, RetryTable};
-    ///
-    /// fn layer(table: RetryTable) -> Result<RetryLayer, tonic_gax::EnvironmentError> {
-    ///     Ok(RetryLayer::new(table).environment(Environment::read()?))
-    /// }
-    /// # let _ = layer;
+    /// # use tonic_gax::{Environment, RetryLayer, RetryTable};
+    /// # let table = RetryTable::parse(r#"{"methodConfig": []}"#)?;
+    /// let layer = RetryLayer::new(table).environment(Environment::read()?);
+    /// # drop(layer);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn environment(mut self, environment: Environment) -> Self {

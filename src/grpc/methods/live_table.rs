@@ -15,6 +15,11 @@ pub(crate) struct LiveTable {
 }
 
 impl LiveTable {
+    /// The table of that handle.
+    pub(crate) fn new(handle: &SettingsHandle) -> Self {
+        Self { handle: handle.clone(), has_own_budget: false, denies_unknown_methods: false }
+    }
+
     /// The methods by whichever table the handle has.
     pub(crate) fn methods(
         &self,
