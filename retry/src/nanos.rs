@@ -72,6 +72,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_timeout_that_is_too_long_is_a_whole_number_of_milliseconds() {
+        assert_eq!(timeout_or_forever(None), FOREVER);
+        assert_eq!(timeout_or_forever(Some(Duration::from_nanos(7))), 7);
+        for too_long in [Duration::MAX, Duration::from_nanos(u64::MAX)] {
+            assert_eq!(timeout_or_forever(Some(too_long)), 18_446_744_073_000_000_000);
+        }
+    }
+
+    #[test]
     fn products_are_rounded_and_saturate() {
         assert_eq!(scaled(100_000_000, 1.3), 130_000_000);
         assert_eq!(scaled(u64::MAX - 1, 1.0), u64::MAX - 1);
