@@ -295,8 +295,7 @@ impl State {
     /// Starts the attempt that is due, if there is time for it.
     fn start(&mut self, policy: &Policy, bound: u64, kind: AttemptKind, delay: Duration, now: Duration) {
         let started = match kind {
-            // A hedge is not the consequence of an attempt: its RPC timeout doesn't grow.
-            AttemptKind::Hedge => policy.start(&mut policy.rules.begin(), true, now, bound),
+            AttemptKind::Hedge => policy.start_hedge(now, bound),
             _ => policy.start(&mut self.progress, self.started == 0, now, bound),
         };
         match started {
@@ -325,9 +324,9 @@ impl State {
             self.stop(StopReason::Throttled);
         } else {
             self.hedges.withhold();
-            // Not sooner than in a millisecond, or a delay of zero would make a busy loop.
+            // A budget is empty while servers are slow, and many operations wait: they ask ever more rarely.
             let delay = policy.hedging_delay().unwrap_or_default();
-            self.hedges.schedule(nanos(now), delay.max(Duration::from_millis(1)));
+            self.hedges.schedule(nanos(now), delay.max(Duration::from_millis(1)).max(now / 4));
         }
     }
 
@@ -341,7 +340,7 @@ impl State {
         }
         self.hedges.schedule(nanos(now), Duration::ZERO);
         let wait = self.hedges.delay();
-        let then = policy.start(&mut policy.rules.begin(), true, now.saturating_add(wait), bound);
+        let then = policy.start_hedge(now.saturating_add(wait), bound);
         if let Err(refusal) = then
             && !wait.is_zero()
         {

@@ -2,6 +2,7 @@
 
 use super::Policy;
 use crate::operation::Hedging;
+use crate::rules::Refusal;
 use crate::{Code, CodeSet};
 use std::time::Duration;
 
@@ -46,6 +47,17 @@ impl Policy {
             Some(latencies) => latencies.percentile().or(hedging.delay_between()),
             None => Some(hedging.delay_between().unwrap_or_default()),
         }
+    }
+
+    /// The RPC timeout of a hedge that starts `now`. It is not the consequence of an attempt, so that it doesn't grow; and
+    /// whatever the rules say of first attempts, nothing outlives the total.
+    pub(in crate::operation) fn start_hedge(
+        &self,
+        now: Duration,
+        bound: u64,
+    ) -> Result<Option<Duration>, Refusal> {
+        let bound = bound.min(self.rules.time_limit());
+        self.start(&mut self.rules.begin(), true, now, bound)
     }
 
     /// The first attempt of a hedged operation took so long, or had taken when another one won.

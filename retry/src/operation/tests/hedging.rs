@@ -239,6 +239,24 @@ fn h13_the_deadline_ends_all() {
     assert_eq!(operation.until(LONG), expected);
 }
 
+/// gax-java gives a first attempt the whole total, whenever it starts; a hedge gets what is left of it.
+#[test]
+fn by_gax_javas_rules_no_hedge_outlives_the_total() {
+    let settings =
+        RetrySettings::builder().initial_rpc_timeout(250 * MS).total_timeout(250 * MS).build().unwrap();
+    let policy = Policy::with_compatibility(&settings, CodeSet::EMPTY, Compatibility::GaxJava);
+    let policy = policy.with_hedging(base().non_fatal_codes([Code::DeadlineExceeded]));
+    let mut operation = ByHand::begin(&policy);
+    let sent: Vec<_> = [0, 100, 200].map(|at| operation.at(at * MS).send().rpc_timeout()).into();
+    assert_eq!(sent, [Some(250 * MS), Some(150 * MS), Some(50 * MS)]);
+    let expected = ["250 expire 1", "250 expire 2", "250 expire 3"];
+    assert_eq!(operation.until(250 * MS), expected);
+    for attempt in 1..=3 {
+        operation.ended(attempt, AttemptResult::failed(Code::DeadlineExceeded));
+    }
+    assert_eq!(operation.until(LONG), ["250 stop of 3 TOTAL_TIMEOUT"]);
+}
+
 #[test]
 fn h15_a_throttled_hedge_is_withheld_and_the_first_attempt_is_not() {
     let budget = RetryBudget::tokens(4, 1.0);
@@ -269,6 +287,24 @@ fn a_withheld_hedge_without_a_delay_is_asked_for_again_after_a_millisecond() {
     assert_eq!(operation.wait(), MS);
     budget.succeeded(|| Duration::ZERO);
     assert_eq!(operation.until(5 * MS), ["1 hedge 2"]);
+}
+
+/// An outage that empties the budget is no time for timers that run every other millisecond.
+#[test]
+fn a_withheld_hedge_is_asked_for_ever_more_rarely() {
+    let budget = RetryBudget::tokens(1, 1.0);
+    budget.failed();
+    let mut operation = ByHand::begin(&hedged(Hedging::new(2).delay(2 * MS)).with_budget(budget));
+    operation.send();
+    let (mut asked, mut now) = (Vec::new(), Duration::ZERO);
+    while now < 3600 * 1000 * MS {
+        now += operation.wait();
+        asked.push(now);
+        operation.at(now);
+    }
+    let first: Vec<u128> = asked.iter().take(6).map(Duration::as_micros).collect();
+    assert_eq!(first, [2000, 4000, 6000, 8000, 10_000, 12_500]);
+    assert_eq!(asked.len(), 63);
 }
 
 /// While it waits out the server's delay nothing is in flight: a budget that was emptied meanwhile is the end.
