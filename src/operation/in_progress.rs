@@ -331,7 +331,7 @@ impl InProgress {
         if let Some(stop) = stop {
             ledger.stop_reason = Some(stop.reason());
             ledger.not_attempted = stop.not_attempted();
-            ledger.failed();
+            ledger.failed(stop.attempt());
         }
         OperationReport::new(name, shared)
     }

@@ -8,7 +8,9 @@ use tonic::Status;
 use tonic_gax::{Note, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::test::talk::v1::TalkStubSettings;
-use tonic_gax_tests::{Beat, Reply, Script, Setup, Stack, VirtualServer, ms, report_of, reported, row, rows};
+use tonic_gax_tests::{
+    Beat, Recorder, Reply, Script, Setup, Stack, VirtualServer, ms, report_of, reported, row, rows,
+};
 
 const LOST: Code = Code::Cancelled;
 const BUSY: Code = Code::Unavailable;
@@ -203,5 +205,60 @@ async fn a_success_without_the_hedges_that_were_due_says_so() {
         assert_eq!(rows(&report), [row(1, 500, 0, 0, 250, Code::Ok)], "{stack:?}");
         assert_eq!(report.notes(), [Note::HedgeWithheld], "{stack:?}");
         assert_eq!(server.seen().len(), 2, "{stack:?}");
+    }
+}
+
+/// The error is the operation's, not what became of the attempts that it cancelled.
+#[tokio::test(start_paused = true)]
+async fn observers_are_told_the_code_of_the_error_that_ended_it_all() {
+    for stack in Stack::ALL {
+        let recorder = Recorder::default();
+        let fatal = Reply::code(tonic::Code::PermissionDenied);
+        let steps = [(0, Reply::Hang), (50, fatal)];
+        let (result, _, _) = call(stack, &setup().recorded(&recorder), steps).await;
+        result.unwrap_err();
+        let last = recorder.take().pop().unwrap();
+        assert_eq!(last, "operation_failed PERMISSION_DENIED 2 attempts 150 ms NON_RETRYABLE", "{stack:?}");
+    }
+}
+
+/// An attempt that was sent later may be over earlier.
+#[tokio::test(start_paused = true)]
+async fn a_report_lasts_until_its_last_attempt_is_over() {
+    for stack in Stack::ALL {
+        let steps = [(160, Reply::Serve), (10, Reply::unavailable()), (10, Reply::unavailable())];
+        let (result, report, _) = call(stack, &setup(), steps).await;
+        result.unwrap();
+        let expected = [
+            row(1, 500, 0, 0, 160, Code::Ok),
+            row(2, 500, 100, 100, 110, BUSY),
+            row(3, 500, 0, 110, 120, BUSY),
+        ];
+        assert_eq!((rows(&report), report.elapsed()), (expected.to_vec(), ms(160)), "{stack:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_attempt_whose_response_can_not_be_read_is_the_one_that_won() {
+    let unreadable = Reply::play([
+        Beat::Wait(ms(150)),
+        Beat::Data(vec![0, 0, 0, 0, 1, 255].into()),
+        Beat::trailers(&[("grpc-status", "0")]),
+    ]);
+    let steps = [(0, unreadable), (0, Reply::Hang)];
+    let (result, report, _) = call(Stack::Generated, &setup(), steps).await;
+    assert_eq!(result.unwrap_err().code(), tonic::Code::Internal);
+    let expected = [row(1, 500, 0, 0, 150, Code::Internal), row(2, 500, 100, 100, 150, LOST)];
+    assert_eq!(rows(&report), expected);
+}
+
+/// ABORTED may well be the work of an attempt that was under way at the same time.
+#[tokio::test(start_paused = true)]
+async fn a_refusal_beside_other_attempts_is_noted() {
+    for stack in Stack::ALL {
+        let steps = [(150, Reply::code(tonic::Code::Aborted)), (0, Reply::Hang)];
+        let (result, report, _) = call(stack, &setup(), steps).await;
+        assert_eq!(result.unwrap_err().code(), tonic::Code::Aborted, "{stack:?}");
+        assert_eq!(report.notes(), [Note::EarlierAttemptMayHaveSucceeded], "{stack:?}");
     }
 }

@@ -119,7 +119,10 @@ impl Observed {
         if self.in_flight.is_empty() {
             self.idle_since = Some(attempt.end());
         }
-        self.last = Some(attempt.code());
+        // What becomes of those that an error cancels is not what the operation ends with.
+        if end != AttemptEnd::Cancelled {
+            self.last = Some(attempt.code());
+        }
         self.each(|observer, info| match end {
             AttemptEnd::Succeeded => observer.attempt_succeeded(info, attempt),
             AttemptEnd::Failed(delay) => observer.attempt_failed(info, attempt, delay),

@@ -27,8 +27,8 @@ impl<T> Ends<T> {
         self.kept.push(value);
     }
 
-    pub(crate) fn last_mut(&mut self) -> Option<&mut T> {
-        self.kept.last_mut()
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [T] {
+        &mut self.kept
     }
 
     pub(crate) fn sort_by_key<K: Ord>(&mut self, key: impl FnMut(&T) -> K) {

@@ -50,11 +50,12 @@ impl Ledger {
         self.delivery = self.delivery.max(delivery);
     }
 
-    /// The operation has failed. A condition that does not hold may have held for an attempt before, whose response was
-    /// lost.
-    pub(crate) fn failed(&mut self) {
-        let is_refused = self.attempts().last().is_some_and(|last| {
-            matches!(last.code(), Code::FailedPrecondition | Code::Aborted | Code::AlreadyExists)
+    /// The operation has failed, by that attempt's error. A condition that does not hold may have held for an attempt before,
+    /// whose response was lost.
+    pub(crate) fn failed(&mut self, attempt: Option<u32>) {
+        let failed = self.attempts().iter().rev().find(|row| Some(row.number()) == attempt);
+        let is_refused = failed.is_some_and(|row| {
+            matches!(row.code(), Code::FailedPrecondition | Code::Aborted | Code::AlreadyExists)
         });
         if is_refused && self.earlier_delivery == Delivery::Unknown {
             self.note(Note::EarlierAttemptMayHaveSucceeded);

@@ -95,7 +95,7 @@ impl OperationReport {
     /// The same operation, whose response turned out to be no message: it failed with that code after all.
     pub(crate) fn unreadable(self, code: Code) -> Self {
         let (method, mut ledger) = self.into_parts();
-        ledger.attempts.end_with(code);
+        ledger.attempts.unreadable(code);
         ledger.stop_reason = Some(StopReason::NonRetryable);
         ledger.note(Note::UnreadableResponse);
         Self::new(method, ledger)
@@ -175,7 +175,8 @@ impl OperationReport {
     /// When the operation ended, counted from its start.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
-        self.attempts().last().map_or(Duration::ZERO, Attempt::end)
+        // Hedges overlap: the attempt that was sent last need not have ended last.
+        self.attempts().iter().map(Attempt::end).max().unwrap_or_default()
     }
 
     /// How far the request got, over all attempts: whether the server can have carried it out.

@@ -26,16 +26,16 @@ impl Rows {
         };
     }
 
-    /// The last attempt ended with that code after all.
-    pub(crate) fn end_with(&mut self, code: Code) {
-        let last = match self {
-            Rows::None => None,
-            Rows::One(only) => Some(only),
-            Rows::Two([_, second]) => Some(second),
-            Rows::Many(rows) => rows.last_mut(),
+    /// The attempt that has the reply ended with that code after all.
+    pub(crate) fn unreadable(&mut self, code: Code) {
+        let rows = match self {
+            Rows::None => &mut [],
+            Rows::One(only) => std::slice::from_mut(only),
+            Rows::Two(both) => &mut both[..],
+            Rows::Many(rows) => rows.as_mut_slice(),
         };
-        if let Some(last) = last {
-            *last = last.clone().with_code(code);
+        if let Some(replied) = rows.iter_mut().rev().find(|row| row.code() == Code::Ok) {
+            *replied = replied.clone().with_code(code);
         }
     }
 
