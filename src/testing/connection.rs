@@ -51,8 +51,8 @@ impl Control {
     }
 }
 
-/// Serves a connection to its end.
-pub(super) async fn serve<S>(io: DuplexStream, service: S)
+/// Serves a connection to its end, with at most so many streams at a time.
+pub(super) async fn serve<S>(io: DuplexStream, service: S, streams: Option<u32>)
 where
     S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible>,
     S: Clone + Send + 'static,
@@ -60,7 +60,11 @@ where
 {
     let control = Control::default();
     let io = Wire { io, control: control.clone(), is_between_frames: true };
-    let Ok(mut connection) = h2::server::handshake(io).await else { return };
+    let mut settings = h2::server::Builder::new();
+    if let Some(streams) = streams {
+        settings.max_concurrent_streams(streams);
+    }
+    let Ok(mut connection) = settings.handshake(io).await else { return };
     while let Some((request, respond)) = accept(&mut connection, &control).await {
         tokio::spawn(reply(request, respond, service.clone(), control.clone()));
     }

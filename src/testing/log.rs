@@ -4,6 +4,7 @@ use crate::grpc::timeout_in;
 use crate::operation::Clock;
 use bytes::Bytes;
 use http::HeaderMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -58,11 +59,12 @@ fn milliseconds(time: Duration) -> u64 {
 pub struct Log {
     clock: Clock,
     arrivals: Arc<Mutex<Vec<Arrival>>>,
+    open: Arc<AtomicUsize>,
 }
 
 impl Default for Log {
     fn default() -> Self {
-        Self { clock: Clock::start(), arrivals: Arc::default() }
+        Self { clock: Clock::start(), arrivals: Arc::default(), open: Arc::default() }
     }
 }
 
@@ -78,6 +80,25 @@ impl Log {
     pub fn seen(&self) -> Vec<(u64, Option<u64>)> {
         let at = |arrival: &Arrival| u64::try_from(arrival.at.as_millis()).unwrap_or(u64::MAX);
         self.arrivals().iter().map(|arrival| (at(arrival), arrival.timeout())).collect()
+    }
+
+    /// How many requests the server is busy with: they came, and were neither replied to in full nor given up.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::testing::{Script, VirtualServer};
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() {
+    /// let server = VirtualServer::start(Script::new());
+    /// // After the calls of a test, none of them may go on at the server.
+    /// assert_eq!(server.log().open(), 0);
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn open(&self) -> usize {
+        self.open.load(Ordering::Relaxed)
     }
 
     /// How much time has passed since the log was made.
@@ -102,6 +123,7 @@ impl Log {
             arrivals.push(arrival);
             arrivals.len() - 1
         });
+        self.open.fetch_add(1, Ordering::Relaxed);
         Watch { log: self.clone(), index, replied: false }
     }
 }
@@ -130,6 +152,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
+        self.log.open.fetch_sub(1, Ordering::Relaxed);
         if !self.replied {
             let now = self.log.clock.elapsed();
             self.log.change(|arrivals| {

@@ -60,12 +60,37 @@ impl VirtualServer {
         S: Clone + Send + 'static,
         S::Future: Send,
     {
+        Self::run(service, script, None)
+    }
+
+    /// The same, and no connection has more than so many streams at a time: further requests wait in the client for their
+    /// turn.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    #[must_use]
+    pub fn with_stream_limit<S>(streams: u32, service: S, script: Script) -> Self
+    where
+        S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible>,
+        S: Clone + Send + 'static,
+        S::Future: Send,
+    {
+        Self::run(service, script, Some(streams))
+    }
+
+    fn run<S>(service: S, script: Script, streams: Option<u32>) -> Self
+    where
+        S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible>,
+        S: Clone + Send + 'static,
+        S::Future: Send,
+    {
         let (pipes, log) = (Pipes::new(), Log::default());
         let scripted = Scripted::new(service, script, log.clone());
         let mut incoming = pipes.incoming();
         tokio::spawn(async move {
             while let Some(Ok(io)) = incoming.next().await {
-                tokio::spawn(serve(io, scripted.clone()));
+                tokio::spawn(serve(io, scripted.clone(), streams));
             }
         });
         Self { channel: pipes.channel(), pipes, log }

@@ -7,7 +7,7 @@ use hyper_util::rt::TokioIo;
 use std::future::{Ready, poll_fn, ready};
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::io::DuplexStream;
@@ -33,6 +33,12 @@ pub fn pipes() -> (Channel, impl Stream<Item = io::Result<DuplexStream>> + Send 
 /// Makes connections over memory: one end goes to the client, the other to whoever accepts. A tower connector.
 #[derive(Debug, Clone)]
 pub struct Pipes {
+    maker: Arc<Maker>,
+}
+
+/// All clones of a connector. Once it is dropped, no connection follows.
+#[derive(Debug, Default)]
+struct Maker {
     queue: Arc<Mutex<Queue>>,
 }
 
@@ -40,7 +46,29 @@ pub struct Pipes {
 struct Queue {
     made: std::collections::VecDeque<DuplexStream>,
     acceptor: Option<Waker>,
+    /// Nobody accepts any more.
     is_closed: bool,
+    /// Nobody connects any more.
+    is_over: bool,
+}
+
+impl Maker {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Maker {
+    fn drop(&mut self) {
+        let acceptor = {
+            let mut queue = self.queue();
+            queue.is_over = true;
+            queue.acceptor.take()
+        };
+        if let Some(acceptor) = acceptor {
+            acceptor.wake();
+        }
+    }
 }
 
 impl Default for Pipes {
@@ -53,12 +81,13 @@ impl Pipes {
     /// Without a connection so far.
     #[must_use]
     pub fn new() -> Self {
-        Self { queue: Arc::default() }
+        Self { maker: Arc::default() }
     }
 
-    /// The server's ends of the connections, as they are made. Dropping it refuses all that follow.
+    /// The server's ends of the connections, as they are made. It ends once the connector is dropped with all its clones,
+    /// those in channels included. Dropping it refuses all that follow.
     pub fn incoming(&self) -> impl Stream<Item = io::Result<DuplexStream>> + Send + Unpin + use<> {
-        Incoming { queue: Arc::clone(&self.queue) }
+        Incoming { queue: Arc::clone(&self.maker.queue) }
     }
 
     /// The client's end of a new connection.
@@ -69,7 +98,7 @@ impl Pipes {
     pub fn connect(&self) -> io::Result<TokioIo<Pipe<DuplexStream>>> {
         const PIPE: usize = 64 * 1024;
         let (near, far) = tokio::io::duplex(PIPE);
-        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queue = self.maker.queue();
         if queue.is_closed {
             return Err(io::Error::from(io::ErrorKind::ConnectionRefused));
         }
@@ -112,6 +141,9 @@ impl Stream for Incoming {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(made) = queue.made.pop_front() {
             return Poll::Ready(Some(Ok(made)));
+        }
+        if queue.is_over {
+            return Poll::Ready(None);
         }
         queue.acceptor = Some(cx.waker().clone());
         Poll::Pending

@@ -17,9 +17,13 @@ impl VirtualServer {
     /// A server of the asset API and of Talk that both follow the script.
     #[must_use]
     pub fn start(script: Script) -> Self {
-        let routes =
-            Routes::new(AssetServiceServer::new(Assets::default())).add_service(TalkServer::new(Talker));
-        Self { server: Server::serving(routes.prepare(), script) }
+        Self { server: Server::serving(routes(), script) }
+    }
+
+    /// The same, and no connection has more than so many streams at a time.
+    #[must_use]
+    pub fn with_stream_limit(streams: u32, script: Script) -> Self {
+        Self { server: Server::with_stream_limit(streams, routes(), script) }
     }
 
     /// A channel to it; clones share the connection.
@@ -39,4 +43,8 @@ impl VirtualServer {
     pub fn seen(&self) -> Vec<(u64, Option<u64>)> {
         self.server.seen()
     }
+}
+
+fn routes() -> Routes {
+    Routes::new(AssetServiceServer::new(Assets::default())).add_service(TalkServer::new(Talker)).prepare()
 }
