@@ -12,6 +12,7 @@
 
 mod asset;
 mod caller;
+pub mod chaos;
 mod clock;
 pub mod generated;
 #[cfg(doctest)]

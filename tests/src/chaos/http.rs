@@ -1,0 +1,115 @@
+//! The same over HTTP/1.1.
+
+use super::finished::number;
+use super::{CallEnd, Draw, RandomCall, RandomPolicy, SeenRequest, Witness};
+use crate::clock::{VirtualClock, ms};
+use crate::{HttpAct, HttpArrival, HttpScript, MemoryConnector};
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper_util::client::legacy::Client;
+use std::time::Duration;
+use tokio::time::timeout;
+use tonic_gax::{CallOptions, HttpRetryService, OperationReport};
+
+/// What an HTTP server does with the requests that reach it, one after the other.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct RandomHttpServer {
+    /// Its acts; then it replies 200 to everything.
+    pub acts: Vec<HttpAct>,
+}
+
+impl RandomHttpServer {
+    /// Draws one.
+    #[must_use]
+    pub fn draw(draw: &mut Draw) -> Self {
+        let breaks = draw.percent(50);
+        Self { acts: (0..draw.between(0, 14)).map(|_| act(draw, breaks)).collect() }
+    }
+
+    /// The script.
+    #[must_use]
+    pub fn script(&self) -> HttpScript {
+        HttpScript::new(self.acts.clone())
+    }
+
+    /// Whether each request that a client sends arrives: the server closes no connection.
+    #[must_use]
+    pub fn is_calm(&self) -> bool {
+        self.acts.iter().all(|act| matches!(act, HttpAct::Reply { .. } | HttpAct::Slow(_) | HttpAct::Stall))
+    }
+}
+
+fn act(draw: &mut Draw, breaks: bool) -> HttpAct {
+    const STATUSES: [u16; 14] = [200, 200, 201, 204, 302, 400, 404, 408, 409, 429, 500, 502, 503, 503];
+    if breaks && draw.percent(40) {
+        return match draw.below(6) {
+            0 => HttpAct::Reset,
+            1 => HttpAct::Truncate,
+            2 => HttpAct::StallInBody(draw.pick(&STATUSES)),
+            3 => HttpAct::TruncateAfter(draw.pick(&[0, 1, 70_000])),
+            4 => HttpAct::StallAfter(draw.pick(&[0, 1, 70_000])),
+            _ => HttpAct::Raw(draw.pick(&[&b"SSH-2.0-x\r\n"[..], b"HTTP/1.1 999\r\n", b"\0\0\0"]).to_vec()),
+        };
+    }
+    match draw.below(8) {
+        0 => HttpAct::Stall,
+        1 => {
+            let pieces = (0..draw.between(1, 4)).map(|_| (draw.ms(0, 300), "piece"));
+            HttpAct::Slow(pieces.collect())
+        }
+        2 => HttpAct::status(draw.pick(&[429, 503]))
+            .with_header("retry-after", draw.pick(&["0", "1", "3600", "soon", "-1"])),
+        _ => HttpAct::status(draw.pick(&STATUSES)),
+    }
+}
+
+/// A client under a policy.
+#[derive(Debug, Clone)]
+pub struct ChaosHttp {
+    client: HttpRetryService<Client<MemoryConnector, Full<Bytes>>>,
+}
+
+impl ChaosHttp {
+    /// Over that connector.
+    #[must_use]
+    pub fn new(connector: MemoryConnector, policy: &RandomPolicy, witness: &Witness) -> Self {
+        let client = crate::FaultServer::full_client(connector);
+        Self { client: policy.http_layer(witness).layer(client) }
+    }
+
+    /// Makes a call and drops all of it in the end: how it ended, when the caller had that, and the report.
+    pub async fn make(&self, call: &RandomCall, number: u32) -> (CallEnd, Duration, Option<OperationReport>) {
+        let clock = VirtualClock::start();
+        let body = Full::from(vec![b'a'; call.length]);
+        let mut request =
+            http::Request::builder().method(call.method).uri("http://server/thing").body(body).unwrap();
+        if let Some(timeout) = call.timeout {
+            request.extensions_mut().insert(CallOptions::new().report(true).timeout(timeout));
+        }
+        let made = Witness::during(number, self.client.send(request));
+        let Ok(result) = timeout(call.patience, made).await else {
+            return (CallEnd::Dropped, clock.elapsed(), None);
+        };
+        let handed_over = clock.elapsed();
+        match result {
+            Ok(mut response) => {
+                let report: Option<OperationReport> = response.extensions_mut().remove();
+                // A body that stalls is dropped.
+                drop(timeout(ms(2000), response.into_body().collect()).await);
+                let has_failed = report.as_ref().is_some_and(|report| report.stop_reason().is_some());
+                (if has_failed { CallEnd::Failed(None) } else { CallEnd::Reply }, handed_over, report)
+            }
+            Err(error) => (CallEnd::Failed(None), handed_over, Some(error.report().clone())),
+        }
+    }
+}
+
+impl SeenRequest {
+    /// The HTTP requests of that call, whose start is that long after the server's.
+    #[must_use]
+    pub fn of_http(arrivals: &[HttpArrival], call: u32, start: Duration) -> Vec<Self> {
+        let of_call = arrivals.iter().filter(|arrival| number(&arrival.headers, "x-call") == Some(call));
+        of_call.map(|arrival| Self::new(&arrival.headers, arrival.at.saturating_sub(start))).collect()
+    }
+}

@@ -1,0 +1,94 @@
+//! Which seeds are run, and how one that fails is run again.
+
+use super::{FinishedCall, broken_rules};
+use std::fmt::Write as _;
+
+/// The seeds of a test.
+///
+/// `GAX_CHAOS_SEEDS` is how many of them there are, in place of the test's own number, and `GAX_CHAOS_SEED` is the only
+/// one.
+#[derive(Debug, Clone)]
+pub struct Seeds {
+    test: &'static str,
+    first: u64,
+    count: u64,
+}
+
+/// What became of a seed: the rules that were broken, and what there was to see.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// A sentence for each rule that was broken.
+    pub broken: Vec<String>,
+    /// What was drawn, and what happened.
+    pub story: String,
+}
+
+impl Verdict {
+    /// What was drawn, of which nothing has come so far.
+    #[must_use]
+    pub fn of(drawn: String) -> Self {
+        Self { broken: Vec::new(), story: drawn }
+    }
+
+    /// Adds the call of that number, and the rules that it broke.
+    pub fn tell(&mut self, number: u32, call: &FinishedCall) {
+        let _infallible = write!(self.story, "\ncall {number}: {call}");
+        self.broken.extend(broken_rules(call).into_iter().map(|rule| format!("call {number}: {rule}")));
+    }
+}
+
+impl Seeds {
+    /// So many seeds of the test of that name, or those that the environment asks for.
+    ///
+    /// # Panics
+    ///
+    /// An environment variable is no number.
+    #[must_use]
+    pub fn of(test: &'static str, count: u64) -> Self {
+        let number = |name| {
+            let value = std::env::var(name).ok()?;
+            Some(value.parse().expect("GAX_CHAOS_SEED and GAX_CHAOS_SEEDS are numbers"))
+        };
+        match (number("GAX_CHAOS_SEED"), number("GAX_CHAOS_SEEDS")) {
+            (Some(only), _) => Self { test, first: only, count: 1 },
+            (None, Some(count)) => Self { test, first: 0, count },
+            (None, None) => Self { test, first: 0, count },
+        }
+    }
+
+    /// Runs each of them, and fails with all it takes to see the first that failed again.
+    ///
+    /// # Panics
+    ///
+    /// A rule was broken.
+    pub fn run(&self, mut run: impl FnMut(u64) -> Verdict) {
+        let mut failed = Vec::new();
+        for seed in self.first..self.first + self.count {
+            let verdict = run(seed);
+            if self.count == 1 {
+                println!("{}", verdict.story);
+            }
+            if !verdict.broken.is_empty() {
+                failed.push((seed, verdict));
+            }
+        }
+        let (test, of) = (self.test, self.count);
+        let rules: String = failed.iter().take(20).map(rules).collect();
+        let story = failed.first().map_or_else(String::new, |(first, Verdict { story, .. })| {
+            format!(
+                "seed {first}:\n{story}\n\nto see it again: GAX_CHAOS_SEED={first} cargo test -p tonic-gax-tests --test \
+                 chaos {test}"
+            )
+        });
+        assert!(failed.is_empty(), "{} of {of} seeds broke rules:\n{rules}\n{story}", failed.len());
+    }
+}
+
+fn rules((seed, verdict): &(u64, Verdict)) -> String {
+    let mut text = String::new();
+    for rule in &verdict.broken {
+        let _infallible = writeln!(text, "seed {seed}: {rule}");
+    }
+    text
+}

@@ -1,0 +1,201 @@
+//! An observer that writes down each operation, and marks its requests, so that they can be told apart at the server.
+
+use gax_retry::{Attempt, StartedAttempt, StopReason};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tonic_gax::observe::{OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders};
+
+tokio::task_local! {
+    static CALL: u32;
+}
+
+/// Clones write into the same book. Each request has the headers `x-call` and `x-attempt`.
+#[derive(Debug, Clone, Default)]
+pub struct Witness {
+    operations: Arc<Mutex<Vec<Witnessed>>>,
+}
+
+/// How an operation ended, as its observers were told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OperationEnd {
+    /// It has the reply.
+    Succeeded,
+    /// It has an error.
+    Failed,
+    /// Its caller has gone.
+    Cancelled,
+}
+
+/// One operation.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Witnessed {
+    /// The call that it belongs to.
+    pub call: Option<u32>,
+    /// How often it was said to have started.
+    pub starts: u32,
+    /// How it ended, and what came of it.
+    pub ends: Vec<(OperationEnd, OperationSummary)>,
+    /// Its attempts.
+    pub attempts: Vec<WitnessedAttempt>,
+    /// How often a request was sent once more in silence.
+    pub transparent_retries: u32,
+    /// The attempt whose response it is.
+    pub committed: Option<u32>,
+    /// What was told and can't be true.
+    pub oddities: Vec<String>,
+}
+
+/// One attempt.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct WitnessedAttempt {
+    /// As it started.
+    pub started: StartedAttempt,
+    /// When its requests went out, from the operation's start on.
+    pub sent: Vec<Duration>,
+    /// How it ended.
+    pub ends: Vec<Attempt>,
+}
+
+impl Witness {
+    /// Whatever operation begins in that future belongs to that call.
+    pub async fn during<F: Future>(call: u32, future: F) -> F::Output {
+        CALL.scope(call, future).await
+    }
+
+    /// The operations of that call.
+    #[must_use]
+    pub fn of(&self, call: u32) -> Vec<Witnessed> {
+        let operations = self.operations.lock().unwrap_or_else(PoisonError::into_inner);
+        operations.iter().filter(|operation| operation.call == Some(call)).cloned().collect()
+    }
+
+    /// How many operations there were.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.operations.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}
+
+impl OperationObserver for Witness {
+    fn for_operation(&self, _: &OperationInfo) -> Option<Arc<dyn OperationObserver>> {
+        let call = CALL.try_with(|call| *call).ok();
+        let mut operations = self.operations.lock().unwrap_or_else(PoisonError::into_inner);
+        operations.push(Witnessed {
+            call,
+            starts: 0,
+            ends: Vec::new(),
+            attempts: Vec::new(),
+            transparent_retries: 0,
+            committed: None,
+            oddities: Vec::new(),
+        });
+        Some(Arc::new(OfOne { witness: self.clone(), place: operations.len() - 1 }))
+    }
+}
+
+/// The observer of one operation.
+struct OfOne {
+    witness: Witness,
+    place: usize,
+}
+
+impl OfOne {
+    fn change<R>(&self, change: impl FnOnce(&mut Witnessed) -> R) -> R {
+        change(&mut self.witness.operations.lock().unwrap_or_else(PoisonError::into_inner)[self.place])
+    }
+
+    fn end(&self, end: OperationEnd, summary: &OperationSummary) {
+        self.change(|operation| operation.ends.push((end, *summary)));
+    }
+
+    fn attempt(&self, number: u32, what: &str, change: impl FnOnce(&mut WitnessedAttempt)) {
+        self.change(|operation| {
+            let found = operation.attempts.iter_mut().find(|attempt| attempt.started.number() == number);
+            match found {
+                Some(attempt) => change(attempt),
+                None => operation.oddities.push(format!("{what} of attempt {number}, which never started")),
+            }
+        });
+    }
+
+    fn ended(&self, attempt: &Attempt) {
+        self.attempt(attempt.number(), "the end", |known| known.ends.push(attempt.clone()));
+    }
+}
+
+impl OperationObserver for OfOne {
+    fn operation_started(&self, _: &OperationInfo) {
+        self.change(|operation| operation.starts += 1);
+    }
+
+    fn operation_succeeded(&self, _: &OperationInfo, summary: &OperationSummary) {
+        self.end(OperationEnd::Succeeded, summary);
+    }
+
+    fn operation_failed(&self, _: &OperationInfo, summary: &OperationSummary) {
+        self.end(OperationEnd::Failed, summary);
+    }
+
+    fn operation_cancelled(&self, _: &OperationInfo, summary: &OperationSummary) {
+        self.end(OperationEnd::Cancelled, summary);
+    }
+
+    fn attempt_started(&self, _: &OperationInfo, started: StartedAttempt) {
+        self.change(|operation| {
+            if !operation.ends.is_empty() {
+                operation
+                    .oddities
+                    .push(format!("attempt {} starts after the operation's end", started.number()));
+            }
+            operation.attempts.push(WitnessedAttempt { started, sent: Vec::new(), ends: Vec::new() });
+        });
+    }
+
+    fn attempt_headers(&self, _: &OperationInfo, attempt: StartedAttempt, headers: &mut OutgoingHeaders<'_>) {
+        if let Some(call) = self.change(|operation| operation.call) {
+            headers.set("x-call", &call.to_string());
+        }
+        headers.set("x-attempt", &attempt.number().to_string());
+    }
+
+    fn attempt_sent(&self, _: &OperationInfo, attempt: StartedAttempt, waited: Duration) {
+        let at = attempt.start().saturating_add(waited);
+        self.attempt(attempt.number(), "the sending", |known| known.sent.push(at));
+    }
+
+    fn committed(&self, _: &OperationInfo, attempt: StartedAttempt) {
+        self.change(|operation| {
+            if let Some(earlier) = operation.committed.replace(attempt.number()) {
+                let number = attempt.number();
+                operation.oddities.push(format!("attempt {number} commits after attempt {earlier} did"));
+            }
+        });
+    }
+
+    fn transparent_retry(&self, _: &OperationInfo, _: StartedAttempt) {
+        self.change(|operation| operation.transparent_retries += 1);
+    }
+
+    fn attempt_succeeded(&self, _: &OperationInfo, attempt: &Attempt) {
+        self.ended(attempt);
+    }
+
+    fn attempt_failed(&self, _: &OperationInfo, attempt: &Attempt, _: Option<Duration>) {
+        self.ended(attempt);
+    }
+
+    fn attempt_failed_retries_exhausted(&self, _: &OperationInfo, attempt: &Attempt, _: StopReason) {
+        self.ended(attempt);
+    }
+
+    fn attempt_permanent_failure(&self, _: &OperationInfo, attempt: &Attempt, _: StopReason) {
+        self.ended(attempt);
+    }
+
+    fn attempt_cancelled(&self, _: &OperationInfo, attempt: &Attempt) {
+        self.ended(attempt);
+    }
+}

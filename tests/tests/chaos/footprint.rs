@@ -1,0 +1,43 @@
+//! What a thousand runs leave behind: no task, no request that a server is busy with, and no memory.
+
+use crate::grpc::{self, Stack};
+use crate::{http, virtual_time};
+use allocation_counter::measure;
+use std::future::Future;
+use tokio::runtime::Handle;
+use tonic_gax_tests::ms;
+
+/// Runs these seeds: how many requests or connections are open then, and how many tasks alive.
+async fn left_by<F: Future<Output = usize>>(seeds: u64, run: impl Fn(u64) -> F) -> (usize, usize) {
+    let mut open = 0;
+    for seed in 0..seeds {
+        open += run(seed).await;
+    }
+    // The tasks of the last connections hear that nobody is there.
+    tokio::time::sleep(ms(5000)).await;
+    (open, Handle::current().metrics().num_alive_tasks())
+}
+
+fn leaves_nothing<F: Future<Output = usize>>(run: impl Fn(u64) -> F) {
+    let runtime = virtual_time();
+    // What is made once and kept is made by the first runs.
+    assert_eq!(runtime.block_on(left_by(100, &run)), (0, 0));
+    let left = measure(|| assert_eq!(runtime.block_on(left_by(1000, &run)), (0, 0)));
+    // A runtime keeps room for as many tasks as there were at most.
+    assert!(left.bytes_current.abs() < 4096, "{} bytes are left by 1000 runs", left.bytes_current);
+}
+
+#[test]
+fn a_thousand_runs_of_the_generated_client() {
+    leaves_nothing(|seed| async move { grpc::Run::draw(seed).finish(Stack::Generated).await.1 });
+}
+
+#[test]
+fn a_thousand_runs_of_the_layer() {
+    leaves_nothing(|seed| async move { grpc::Run::draw(seed).finish(Stack::Layer).await.1 });
+}
+
+#[test]
+fn a_thousand_runs_over_http() {
+    leaves_nothing(|seed| async move { http::Run::draw(seed).finish().await.1 });
+}

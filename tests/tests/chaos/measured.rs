@@ -1,0 +1,36 @@
+//! What is measured is what happened: the metrics count the attempts that were made, which are those that arrived.
+
+use crate::grpc::{Run, Stack};
+use crate::virtual_time;
+use metrics_util::debugging::{DebugValue, DebuggingRecorder};
+use tonic_gax_tests::chaos::{FinishedCall, Seeds, Verdict};
+
+/// The sum of a counter over all its labels, which begins anew.
+fn take(recorder: &DebuggingRecorder, name: &str) -> usize {
+    let metrics = recorder.snapshotter().snapshot().into_vec().into_iter();
+    let of_name = metrics.filter(|(key, ..)| key.key().name() == name);
+    let counts = of_name.map(|(.., value)| if let DebugValue::Counter(count) = value { count } else { 0 });
+    usize::try_from(counts.sum::<u64>()).unwrap()
+}
+
+fn verdict(recorder: &DebuggingRecorder, seed: u64) -> Verdict {
+    let run = Run::draw(seed);
+    let (calls, _) = virtual_time().block_on(run.finish(Stack::Generated));
+    let sum = |of: &dyn Fn(&FinishedCall) -> usize| calls.iter().map(of).sum::<usize>();
+    let attempts = sum(&|call| call.witnessed.iter().map(|one| one.attempts.len()).sum());
+    let counted = take(recorder, "grpc.client.attempt.started");
+    let mut verdict = Verdict::default();
+    if counted != attempts {
+        verdict.broken.push(format!("{counted} attempts were counted in place of {attempts}"));
+    }
+    verdict.story = calls.iter().map(ToString::to_string).collect();
+    verdict
+}
+
+#[test]
+fn attempts_are_counted() {
+    let recorder = DebuggingRecorder::new();
+    metrics::with_local_recorder(&recorder, || {
+        Seeds::of("attempts_are_counted", 200).run(|seed| verdict(&recorder, seed));
+    });
+}
