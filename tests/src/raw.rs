@@ -152,20 +152,20 @@ struct Connection {
     state: Arc<State>,
 }
 
-const DATA: u8 = 0;
-const HEADERS: u8 = 1;
-const RST_STREAM: u8 = 3;
-const SETTINGS: u8 = 4;
-const PING: u8 = 6;
+pub(crate) const DATA: u8 = 0;
+pub(crate) const HEADERS: u8 = 1;
+pub(crate) const RST_STREAM: u8 = 3;
+pub(crate) const SETTINGS: u8 = 4;
+pub(crate) const PING: u8 = 6;
 const GOAWAY: u8 = 7;
 const CONTINUATION: u8 = 9;
-const ACK: u8 = 1;
-const END_STREAM: u8 = 1;
-const END_HEADERS: u8 = 4;
+pub(crate) const ACK: u8 = 1;
+pub(crate) const END_STREAM: u8 = 1;
+pub(crate) const END_HEADERS: u8 = 4;
 const MAX_CONCURRENT_STREAMS: u16 = 3;
 
 /// `:status: 200` from HPACK's static table, and `content-type: application/grpc` written out.
-const RESPONSE: &[u8] = b"\x88\x00\x0ccontent-type\x10application/grpc";
+pub(crate) const RESPONSE: &[u8] = b"\x88\x00\x0ccontent-type\x10application/grpc";
 /// A header that counts for 34 bytes.
 const SHORT_HEADER: &[u8] = b"\x00\x01x\x01y";
 /// There is no header of index 0.
@@ -173,10 +173,10 @@ const INVALID_INDEX: &[u8] = b"\x80";
 /// `content-length`, written out, with a value of one byte.
 const CONTENT_LENGTH: &[u8] = b"\x00\x0econtent-length\x01";
 /// `grpc-status: 0`, written out.
-const TRAILERS: &[u8] = b"\x00\x0bgrpc-status\x010";
+pub(crate) const TRAILERS: &[u8] = b"\x00\x0bgrpc-status\x010";
 
 /// A header written out, neither indexed nor compressed.
-fn header(name: &str, value: &str) -> Vec<u8> {
+pub(crate) fn header(name: &str, value: &str) -> Vec<u8> {
     let length = |text: &str| u8::try_from(text.len()).unwrap();
     [&[0, length(name)], name.as_bytes(), &[length(value)], value.as_bytes()].concat()
 }

@@ -96,8 +96,8 @@ fn wrong_content(draw: &mut Draw) -> Reply {
 /// Headers, and what follows bit by bit.
 fn played(draw: &mut Draw) -> Reply {
     let mut beats = Vec::new();
-    if draw.percent(30) {
-        beats.push(Beat::Wait(draw.ms(1, 300)));
+    if draw.percent(40) {
+        beats.push(Beat::Wait(draw.ms(1, 600)));
     }
     let messages = draw.pick(&[0, 1, 1, 1, 3]);
     for count in 0..messages {

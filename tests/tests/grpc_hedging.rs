@@ -1,0 +1,244 @@
+//! Hedging in gRFC A6 as rows: what the config says, what the server does frame by frame, and what must be seen on the wire: when
+//! each attempt comes, and when it is reset. The names are those of the cases that were run against grpc-go, grpc-java and
+//! grpc-js; h10 rests on the text alone.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use gax_table::{Dialect, RetryTable};
+use std::time::Duration;
+use tokio::time::{sleep, timeout};
+use tonic::{Code, Request};
+use tonic_gax::{CallOptions, RequestExt as _, RetryLayer, RetryService};
+use tonic_gax_tests::generated::DESCRIPTORS;
+use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
+use tonic_gax_tests::{RawFrame, RawStreams, VirtualClock, ms};
+use tower_layer::Layer as _;
+
+const BASE: &str = r#""maxAttempts": 4, "hedgingDelay": "0.1s", "nonFatalStatusCodes": ["UNAVAILABLE"]"#;
+const CANCEL: u32 = 8;
+/// UNAVAILABLE, and INTERNAL, which is fatal.
+const U: RawFrame = RawFrame::Status(14, None);
+const I: RawFrame = RawFrame::Status(13, None);
+const GOOD: RawFrame = RawFrame::Good;
+
+fn client(
+    server: &RawStreams,
+    policy: &str,
+    throttling: &str,
+) -> AssetServiceClient<RetryService<tonic::transport::Channel>> {
+    let config =
+        format!(r#"{{"methodConfig": [{{"name": [{{}}], "hedgingPolicy": {{{policy}}}}}]{throttling}}}"#);
+    let table = RetryTable::reader().dialect(Dialect::Grpc).read(config.as_bytes()).unwrap();
+    let layer = RetryLayer::new(table).with_descriptors(DESCRIPTORS).unwrap();
+    AssetServiceClient::new(layer.layer(server.channel()))
+}
+
+/// A frame so many milliseconds after the request.
+fn after(time: u64, frame: RawFrame) -> Vec<RawFrame> {
+    vec![RawFrame::Wait(ms(time)), frame]
+}
+
+/// Nothing at all.
+fn hangs() -> Vec<RawFrame> {
+    Vec::new()
+}
+
+/// A row: its name, the policy, what the server does with each request, when the requests come and when they are reset, in
+/// milliseconds, and how and when the call ends.
+struct Row {
+    name: &'static str,
+    policy: &'static str,
+    plays: Vec<Vec<RawFrame>>,
+    deadline: Option<u64>,
+    seen: Vec<(u64, Option<u64>)>,
+    end: (Code, u64),
+}
+
+fn row(name: &'static str, plays: Vec<Vec<RawFrame>>, seen: &[(u64, Option<u64>)], end: (Code, u64)) -> Row {
+    Row { name, policy: BASE, plays, deadline: None, seen: seen.to_vec(), end }
+}
+
+impl Row {
+    fn policy(self, policy: &'static str) -> Self {
+        Self { policy, ..self }
+    }
+
+    fn within(self, deadline: u64) -> Self {
+        Self { deadline: Some(deadline), ..self }
+    }
+
+    async fn run(self) {
+        let Self { name, policy, plays, deadline, seen, end } = self;
+        let server = RawStreams::start(plays);
+        let clock = VirtualClock::start();
+        let mut request = Request::new(ListAssetsRequest::default());
+        if let Some(deadline) = deadline {
+            request = request.with_call_options(CallOptions::new().timeout(ms(deadline)));
+        }
+        let result = client(&server, policy, "").list_assets(request).await;
+        let ended = (result.err().map_or(Code::Ok, |status| status.code()), millis(clock.elapsed()));
+        assert_eq!(ended, end, "{name}");
+        sleep(ms(1000)).await;
+        assert_eq!(told(&server), seen, "{name}");
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap()
+}
+
+/// When each request came, and when it was reset, which has to be by CANCEL.
+fn told(server: &RawStreams) -> Vec<(u64, Option<u64>)> {
+    let told = server.seen().into_iter().map(|request| {
+        let reset = request.reset.map(|(reason, at)| {
+            assert_eq!(reason, CANCEL);
+            millis(at)
+        });
+        (millis(request.at), reset)
+    });
+    told.collect()
+}
+
+/// 36: attempts go out, a delay apart, until one has the reply; the others are reset.
+#[tokio::test(start_paused = true)]
+async fn the_first_good_reply_wins() {
+    for row in [
+        row(
+            "h01",
+            vec![hangs(), hangs(), hangs(), after(50, GOOD)],
+            &[(0, Some(350)), (100, Some(350)), (200, Some(350)), (300, None)],
+            (Code::Ok, 350),
+        ),
+        row("h02", vec![after(99, GOOD)], &[(0, None)], (Code::Ok, 99)),
+        row(
+            "h03",
+            vec![after(250, GOOD), hangs(), hangs()],
+            &[(0, None), (100, Some(250)), (200, Some(250))],
+            (Code::Ok, 250),
+        ),
+        row(
+            "h11",
+            vec![hangs(), after(20, GOOD), hangs(), hangs()],
+            &[(0, Some(20)), (0, None), (0, Some(20)), (0, Some(20))],
+            (Code::Ok, 20),
+        )
+        .policy(r#""maxAttempts": 4, "nonFatalStatusCodes": ["UNAVAILABLE"]"#),
+        row(
+            "h12",
+            vec![hangs(), hangs(), hangs(), hangs(), after(10, GOOD), hangs()],
+            &[(0, Some(50)), (10, Some(50)), (20, Some(50)), (30, Some(50)), (40, None)],
+            (Code::Ok, 50),
+        )
+        .policy(r#""maxAttempts": 99, "hedgingDelay": "0.01s""#),
+    ] {
+        row.run().await;
+    }
+}
+
+/// 37 and 38: an error that is not fatal brings the next attempt at once, any other ends the call, and so does the last.
+#[tokio::test(start_paused = true)]
+async fn errors_bring_the_next_attempt_or_the_end() {
+    for row in [
+        row(
+            "h04",
+            vec![after(30, U), hangs(), after(50, GOOD)],
+            &[(0, None), (30, Some(180)), (130, None)],
+            (Code::Ok, 180),
+        ),
+        row(
+            "h05",
+            vec![hangs(), after(30, U), after(60, GOOD)],
+            &[(0, Some(190)), (100, None), (130, None)],
+            (Code::Ok, 190),
+        ),
+        row("h06", vec![hangs(), after(30, I)], &[(0, Some(130)), (100, None)], (Code::Internal, 130)),
+        row(
+            "h07",
+            vec![after(30, U), after(30, U), after(30, U), after(30, U), vec![GOOD]],
+            &[(0, None), (30, None), (60, None), (90, None)],
+            (Code::Unavailable, 120),
+        ),
+        row("h16", vec![after(30, U), vec![GOOD]], &[(0, None)], (Code::Unavailable, 30))
+            .policy(r#""maxAttempts": 4, "hedgingDelay": "0.1s""#),
+    ] {
+        row.run().await;
+    }
+}
+
+/// 39: a server that wants no more gets no more, but what is in flight may win; one that names a time gets it.
+#[tokio::test(start_paused = true)]
+async fn pushback_holds_hedges_back() {
+    let never = RawFrame::Status(14, Some("-1"));
+    for row in [
+        row("h08", vec![after(30, never), vec![GOOD]], &[(0, None)], (Code::Unavailable, 30)),
+        row(
+            "h09",
+            vec![after(400, GOOD), after(30, never), vec![GOOD]],
+            &[(0, None), (100, None)],
+            (Code::Ok, 400),
+        ),
+        row(
+            "h10",
+            vec![after(30, RawFrame::Status(14, Some("200"))), hangs(), after(10, GOOD)],
+            &[(0, None), (230, Some(340)), (330, None)],
+            (Code::Ok, 340),
+        ),
+    ] {
+        row.run().await;
+    }
+}
+
+/// 40: without tokens no hedge is sent, but always the first attempt; and with nothing in flight its error is the end.
+#[tokio::test(start_paused = true)]
+async fn h15_throttled_hedges_are_withheld() {
+    let throttling = r#", "retryThrottling": {"maxTokens": 4, "tokenRatio": 0.001}"#;
+    // Two errors leave two of four tokens, which is not more than half.
+    let plays = vec![vec![U], vec![U], vec![U], after(350, GOOD), vec![GOOD]];
+    let server = RawStreams::start(plays);
+    let mut client = client(&server, BASE, throttling);
+    for (code, requests) in [(Code::Unavailable, 2), (Code::Unavailable, 3), (Code::Ok, 4)] {
+        let result = client.list_assets(ListAssetsRequest::default()).await;
+        assert_eq!(result.err().map_or(Code::Ok, |status| status.code()), code);
+        assert_eq!(server.seen().len(), requests);
+    }
+    assert_eq!(told(&server), [(0, None), (0, None), (0, None), (0, None)]);
+}
+
+/// 41: the deadline ends all, headers commit, and of two good replies one is the call's.
+#[tokio::test(start_paused = true)]
+async fn the_deadline_and_the_commit_end_all() {
+    let headers_then_good =
+        [after(120, RawFrame::Headers), after(200, RawFrame::Message), vec![RawFrame::Trailers(0)]];
+    for row in [
+        row(
+            "h13",
+            vec![hangs(), hangs(), hangs()],
+            &[(0, Some(250)), (100, Some(250)), (200, Some(250))],
+            (Code::DeadlineExceeded, 250),
+        )
+        .within(250),
+        row(
+            "h14",
+            vec![headers_then_good.concat(), hangs(), hangs()],
+            &[(0, None), (100, Some(120))],
+            (Code::Ok, 320),
+        ),
+        row(
+            "two at once",
+            vec![after(150, GOOD), after(50, RawFrame::Headers)],
+            &[(0, None), (100, Some(150))],
+            (Code::Ok, 150),
+        ),
+    ] {
+        row.run().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn to_drop_the_call_resets_every_attempt() {
+    let server = RawStreams::start([hangs(), hangs(), hangs()]);
+    let mut client = client(&server, BASE, "");
+    timeout(ms(250), client.list_assets(ListAssetsRequest::default())).await.unwrap_err();
+    sleep(ms(1000)).await;
+    assert_eq!(told(&server), [(0, Some(250)), (100, Some(250)), (200, Some(250))]);
+}
