@@ -10,7 +10,9 @@ pub mod large_table;
 pub mod loopback;
 pub mod measure;
 pub mod message;
+pub mod nines;
 pub mod pace;
+pub mod slow;
 pub mod table;
 
 /// The messages, the stock client and the server of the asset API.

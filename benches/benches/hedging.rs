@@ -1,0 +1,101 @@
+//! What hedging buys, and what it costs: latencies and load of calls to a server whose every 100th reply takes 100 times as
+//! long, with and without it. It runs in virtual time, so that the numbers are exact, and the same on every machine and in
+//! every profile.
+//!
+//! `cargo bench -p tonic-gax-benches --bench hedging` prints the table; with `-- --svg FILE` it draws the picture too.
+#![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
+
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tonic_gax::{Code, Hedging, RetryBudget, RetryLayer, RetrySettings, RetryTable};
+use tonic_gax_benches::asset::asset_service_client::AssetServiceClient;
+use tonic_gax_benches::message;
+use tonic_gax_benches::nines::{Curve, picture};
+use tonic_gax_benches::slow::Slow;
+use tonic_gax_benches::table::Table;
+use tower_layer::Layer as _;
+
+/// 200 calls a second.
+const PACE: Duration = Duration::from_millis(5);
+
+/// A way to make calls.
+struct Way {
+    name: &'static str,
+    hedging: Option<Hedging>,
+    budget: Option<RetryBudget>,
+}
+
+fn ways() -> [Way; 4] {
+    let after = |milliseconds| Hedging::new(2).delay(Duration::from_millis(milliseconds));
+    // One hedge for ten replies, and none besides.
+    let budget = || Some(RetryBudget::ratio(0.1).min_per_second(0));
+    [
+        Way { name: "not hedged", hedging: None, budget: None },
+        Way { name: "hedged after 30 ms", hedging: Some(after(30)), budget: budget() },
+        Way { name: "hedged at p95", hedging: Some(Hedging::new(2).percentile(0.95)), budget: budget() },
+        Way { name: "hedged after 30 ms, no budget", hedging: Some(after(30)), budget: None },
+    ]
+}
+
+#[expect(clippy::disallowed_methods, reason = "the clock is virtual")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// Makes so many calls: their latencies, and the attempts for each.
+async fn run(way: &Way, calls: usize, every: u64) -> Option<(Curve, f64)> {
+    let settings =
+        RetrySettings::builder().total_timeout(Duration::from_secs(30)).max_attempts(1).build().ok()?;
+    let mut table = RetryTable::builder().method(message::PATH, settings, [Code::Unavailable]);
+    if let Some(hedging) = way.hedging {
+        table = table.hedged(hedging);
+    }
+    let layer = RetryLayer::new(table.build().ok()?).retry_budget(way.budget.clone());
+    let service = Slow::new(every);
+    let client = AssetServiceClient::new(layer.layer(service.clone()));
+    let mut running = JoinSet::new();
+    for _ in 0..calls {
+        tokio::time::sleep(PACE).await;
+        let mut client = client.clone();
+        running.spawn(async move {
+            let start = now();
+            client.list_assets(message::request(message::SMALL)).await.map(|_| now() - start)
+        });
+    }
+    let latencies: Vec<Duration> = running.join_all().await.into_iter().filter_map(Result::ok).collect();
+    let made = u32::try_from(latencies.len()).ok()?;
+    let attempts = u32::try_from(service.attempts()).ok()?;
+    Some((Curve::new(way.name, latencies), f64::from(attempts) / f64::from(made)))
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().collect();
+    let quick = arguments.iter().any(|argument| argument == "--test" || argument == "--quick");
+    let svg = arguments.iter().skip_while(|argument| *argument != "--svg").nth(1);
+    let calls = if quick { 1000 } else { 20_000 };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
+    let mut curves = Vec::new();
+    for (every, what) in [(100, "every 100th reply takes 100 times as long"), (1, "every reply does")] {
+        let mut table = Table::new(&[what, "p50", "p90", "p99", "p99.9", "attempts a call"]);
+        for way in ways() {
+            // A server that is slow throughout has to be looked at for a while only.
+            let calls = if every == 1 { calls / 10 } else { calls };
+            let Some((curve, load)) = runtime.block_on(run(&way, calls, every)) else { continue };
+            let at = [0.5, 0.9, 0.99, 0.999].map(|share| format!("{} ms", curve.at(share).as_millis()));
+            table.row([curve.name.clone()].into_iter().chain(at).chain([format!("{load:.3}")]));
+            if every == 100 && (way.budget.is_some() || way.hedging.is_none()) {
+                curves.push(curve.called(format!("{}: {load:.2} attempts a call", way.name)));
+            }
+        }
+        println!("{}", table.text());
+    }
+    if let Some(file) = svg {
+        let caption =
+            "Every 100th reply takes 100 times as long. To the right: the slowest of so many calls.";
+        std::fs::write(file, picture("Latencies with and without hedging", caption, &curves)).map_err(
+            |error| format!("{file} can't be written ({error}); a bench runs in the folder of its package"),
+        )?;
+    }
+    Ok(())
+}
