@@ -57,6 +57,13 @@ impl Seeds {
         }
     }
 
+    /// Of more seeds than the test's own that the environment asks for, one in so many: each takes long.
+    #[must_use]
+    pub fn one_in(self, share: u64, own: u64) -> Self {
+        let count = if self.count > own { (self.count / share).max(own) } else { self.count };
+        Self { count, ..self }
+    }
+
     /// Runs each of them, and fails with all it takes to see the first that failed again.
     ///
     /// # Panics
