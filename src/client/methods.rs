@@ -27,11 +27,11 @@ pub(super) struct List {
 
 impl List {
     fn fixed(methods: Box<[Arc<Method>]>) -> Replaceable<Self> {
-        Replaceable::Fixed(Arc::new(Self {
+        Replaceable::fixed(Self {
             methods,
             #[cfg(feature = "live")]
             plans: None,
-        }))
+        })
     }
 }
 
@@ -137,6 +137,6 @@ impl Plans {
             let methods = methods.iter().zip(calls).map(method).collect();
             List { methods, plans: Some(Arc::clone(&plans)) }
         };
-        Replaceable::Live(handle.follow(make, |_| Ok(())))
+        Replaceable::live(handle.follow(make, |_| Ok(())))
     }
 }

@@ -99,10 +99,8 @@ impl RetryLayer {
 
     /// A layer for the methods of a handle's table, by whichever table the handle has when a call begins;
     /// [`SettingsHandle`] has an example.
-    ///
-    /// What the program sets on the layer goes before the table: its [budget](Self::retry_budget) before
-    /// `retryThrottling`. Where [unknown methods are denied](Self::deny_unknown_methods), a table that has some is
-    /// refused.
+    /// What the program sets on the layer goes before the table, its budget before `retryThrottling`. Where
+    /// [unknown methods are denied](Self::deny_unknown_methods), a table that has some is refused.
     #[cfg(feature = "live")]
     #[must_use]
     pub fn with_handle(handle: &SettingsHandle) -> Self {
@@ -372,12 +370,12 @@ impl RetryLayer {
     }
 
     fn methods(&self) -> Replaceable<Methods> {
-        let options = self.options.clone();
         #[cfg(feature = "live")]
         if let Some(live) = &self.live {
-            return live.methods(options, self.budget.clone());
+            return live.methods(self.options.clone(), self.budget.clone());
         }
-        Replaceable::Fixed(Arc::new(Methods::new(self.table.clone(), None, self.budget.as_ref(), &options)))
+        let Self { table, options, budget, .. } = self;
+        Replaceable::fixed(Methods::new(table.clone(), None, budget.as_ref(), options))
     }
 }
 

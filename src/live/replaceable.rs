@@ -5,33 +5,42 @@ use super::Follower;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// What calls run by. Reading it takes no lock.
-pub(crate) enum Replaceable<T> {
+/// What calls run by. Reading it takes no lock. One word, so that services and clients stay small.
+pub(crate) struct Replaceable<T> {
+    kind: Arc<Kind<T>>,
+}
+
+enum Kind<T> {
     /// It stays.
-    Fixed(Arc<T>),
+    Fixed(T),
     #[cfg(feature = "live")]
     Live(Arc<Follower<T>>),
 }
 
 impl<T> Replaceable<T> {
+    pub(crate) fn fixed(value: T) -> Self {
+        Self { kind: Arc::new(Kind::Fixed(value)) }
+    }
+
+    #[cfg(feature = "live")]
+    pub(crate) fn live(follower: Arc<Follower<T>>) -> Self {
+        Self { kind: Arc::new(Kind::Live(follower)) }
+    }
+
     /// What it is now.
     #[inline]
     pub(crate) fn load(&self) -> Loaded<'_, T> {
-        match self {
-            Self::Fixed(fixed) => Loaded::Fixed(fixed),
+        match &*self.kind {
+            Kind::Fixed(fixed) => Loaded::Fixed(fixed),
             #[cfg(feature = "live")]
-            Self::Live(follower) => Loaded::Live(follower.load()),
+            Kind::Live(follower) => Loaded::Live(follower.load()),
         }
     }
 }
 
 impl<T> Clone for Replaceable<T> {
     fn clone(&self) -> Self {
-        match self {
-            Self::Fixed(fixed) => Self::Fixed(Arc::clone(fixed)),
-            #[cfg(feature = "live")]
-            Self::Live(follower) => Self::Live(Arc::clone(follower)),
-        }
+        Self { kind: Arc::clone(&self.kind) }
     }
 }
 

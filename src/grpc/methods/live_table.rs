@@ -36,6 +36,6 @@ impl LiveTable {
             Some(kinds) => known_methods(&current.table, kinds).map_err(Into::into),
             None => Ok(()),
         };
-        Replaceable::Live(self.handle.follow(make, check))
+        Replaceable::live(self.handle.follow(make, check))
     }
 }

@@ -13,7 +13,6 @@ use gax_retry::{
 };
 #[cfg(feature = "live")]
 use gax_table::Dialect;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// What a layer is set to; see its setters.
@@ -76,12 +75,12 @@ impl LayerOptions {
             #[cfg(feature = "live")]
             Basis::Handle(handle, service) => {
                 let (options, service) = (self.clone(), service.clone());
-                return Replaceable::Live(
+                return Replaceable::live(
                     handle.follow(move |current| options.plan_by(current, &service), |_| Ok(())),
                 );
             }
         };
-        Replaceable::Fixed(Arc::new(self.finished(plan, None, None)))
+        Replaceable::fixed(self.finished(plan, None, None))
     }
 
     /// The plan by a handle's table.
