@@ -47,7 +47,7 @@ const LEFT: f64 = 80.0;
 const RIGHT: f64 = 350.0;
 const TOP: f64 = 64.0;
 const BOTTOM: f64 = 52.0;
-/// One call in 10 to the so manieth is as slow or slower.
+/// How many nines there are at the right edge: 4 are 99.99 %.
 const NINES: f64 = 4.0;
 /// From 3 ms to 3 s.
 const DECADES: (f64, f64) = (0.5, 3.5);

@@ -11,7 +11,7 @@ use tonic::Status;
 use tonic::body::Body;
 use tower_service::Service;
 
-/// Replies within 5 to 15 ms, but takes 100 times as long for every so manieth reply. Its times are tokio's.
+/// Replies within 5 to 15 ms, and takes 100 times as long for every n-th reply. Its times are tokio's.
 #[derive(Debug, Clone)]
 pub struct Slow {
     canned: Canned,
@@ -20,7 +20,7 @@ pub struct Slow {
 }
 
 impl Slow {
-    /// Every so manieth reply is slow, from 1.
+    /// Every n-th reply is slow; `every` is n, which must not be 0.
     #[must_use]
     pub fn new(every: u64) -> Self {
         Self { canned: Canned::new(), every, attempts: Arc::default() }
