@@ -10,7 +10,7 @@
 mod library;
 
 use library::v1::library_service_server::{LibraryService, LibraryServiceServer};
-use library::v1::{Book, CreateBookRequest, GetBookRequest, LibraryServiceClient};
+use library::v1::{Book, CreateBookRequest, GetBookRequest, ImportBooksResponse, LibraryServiceClient};
 use library::v1::{ListBooksRequest, ListBooksResponse};
 use std::error::Error;
 use std::net::Ipv4Addr;
@@ -18,7 +18,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Channel, Server};
-use tonic::{IntoRequest as _, Request, Response, Status};
+use tonic::{IntoRequest as _, Request, Response, Status, Streaming};
 use tonic_gax::{DeadlineLayer, OperationError};
 
 /// A library without books, which asks another one.
@@ -44,6 +44,13 @@ impl LibraryService for Branch {
 
     async fn create_book(&self, _: Request<CreateBookRequest>) -> Result<Response<Book>, Status> {
         Err(Status::unimplemented("books are added at the main library"))
+    }
+
+    async fn import_books(
+        &self,
+        _: Request<Streaming<Book>>,
+    ) -> Result<Response<ImportBooksResponse>, Status> {
+        Err(Status::unimplemented("books are imported at the main library"))
     }
 }
 

@@ -10,7 +10,7 @@
 mod library;
 
 use library::v1::library_service_server::{LibraryService, LibraryServiceServer};
-use library::v1::{Book, CreateBookRequest, GetBookRequest, LibraryServiceClient};
+use library::v1::{Book, CreateBookRequest, GetBookRequest, ImportBooksResponse, LibraryServiceClient};
 use library::v1::{ListBooksRequest, ListBooksResponse};
 use std::error::Error;
 use std::net::Ipv4Addr;
@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Channel, Server};
-use tonic::{Request, Response, Status};
+use tonic::{Request, Response, Status, Streaming};
 use tonic_gax::deadline::{Ended, Inbound};
 use tonic_gax::{Code, DeadlineLayer, RetryError, RetrySettings, Retryer};
 
@@ -72,6 +72,13 @@ impl LibraryService for Branch {
 
     async fn create_book(&self, _: Request<CreateBookRequest>) -> Result<Response<Book>, Status> {
         Err(Status::unimplemented("books are added at the main library"))
+    }
+
+    async fn import_books(
+        &self,
+        _: Request<Streaming<Book>>,
+    ) -> Result<Response<ImportBooksResponse>, Status> {
+        Err(Status::unimplemented("books are imported at the main library"))
     }
 }
 

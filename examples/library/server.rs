@@ -1,14 +1,16 @@
 //! A library that refuses its first calls, as a server that is just starting does.
 
 use super::v1::library_service_server::{LibraryService, LibraryServiceServer};
-use super::v1::{Book, CreateBookRequest, GetBookRequest, ListBooksRequest, ListBooksResponse};
+use super::v1::{
+    Book, CreateBookRequest, GetBookRequest, ImportBooksResponse, ListBooksRequest, ListBooksResponse,
+};
 use std::io;
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::net::TcpListener;
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
-use tonic::{Request, Response, Status};
+use tonic::{Request, Response, Status, Streaming};
 
 #[derive(Debug)]
 pub(crate) struct Library {
@@ -44,6 +46,18 @@ impl LibraryService for Library {
         self.open()?;
         let name = format!("{}/books/1", request.into_inner().parent);
         Ok(Response::new(ListBooksResponse { books: vec![Book { name, title: "Middlemarch".to_owned() }] }))
+    }
+
+    async fn import_books(
+        &self,
+        request: Request<Streaming<Book>>,
+    ) -> Result<Response<ImportBooksResponse>, Status> {
+        self.open()?;
+        let (mut books, mut count) = (request.into_inner(), 0);
+        while books.message().await?.is_some() {
+            count += 1;
+        }
+        Ok(Response::new(ImportBooksResponse { count }))
     }
 
     async fn create_book(&self, request: Request<CreateBookRequest>) -> Result<Response<Book>, Status> {

@@ -16,9 +16,10 @@ pub enum StopReason {
     MaxAttempts,
     /// Neither a total timeout nor a number of attempts bounds the operation, so nothing is retried.
     NoLimits,
-    /// The request can't be sent a second time: it is a stream, or larger than the replay limit.
+    /// The request can't be sent a second time: it is a stream that is not buffered, or larger than the replay limit.
     NotReplayable,
-    /// The response was committed: part of it had been handed to the caller.
+    /// The operation was committed to an attempt: part of its response had been handed to the caller, or more of a stream
+    /// of requests had been sent with it than is buffered (gRFC A6).
     Committed,
     /// The retry throttle has no tokens to give.
     Throttled,

@@ -2,8 +2,8 @@
 
 use super::method::Method;
 use crate::grpc::{
-    GRPC_TIMEOUT, MethodPlan, PREVIOUS_ATTEMPTS, ReplayableRequest, body, fill, path_of, shorter, shrink,
-    timeout_in, too_large,
+    GRPC_TIMEOUT, MethodPlan, PREVIOUS_ATTEMPTS, ReplayableRequest, fill, one_frame, path_of, shorter,
+    shrink, timeout_in, too_large,
 };
 use crate::operation::{Note, until};
 use bytes::Bytes;
@@ -96,12 +96,13 @@ impl ReplayableRequest for Encoded {
     #[inline]
     fn write(
         &mut self,
+        _attempt: u32,
         timeout: Option<HeaderValue>,
         finish: impl FnOnce(&mut http::Request<Body>),
     ) -> http::Request<Body> {
         let added = self.added.as_deref();
         let headers: &[_] = added.map_or(&[], |added| &added.headers);
-        let mut request = http::Request::new(body(&self.message));
+        let mut request = http::Request::new(one_frame(&self.message));
         fill(&mut request, self.method.uri.clone(), headers, timeout);
         if let Some(added) = added {
             request.extensions_mut().clone_from(&added.extensions);

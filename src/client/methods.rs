@@ -2,7 +2,7 @@
 
 use super::codec::Codec;
 use super::method::Method;
-use crate::grpc::MethodPlan;
+use crate::grpc::{MethodPlan, ReplayMemory};
 use crate::live::{Loaded, Replaceable};
 use crate::operation::Observers;
 use crate::settings::{BufferLimits, CallSettings, ClientSettings, MethodInfo};
@@ -46,7 +46,8 @@ impl Deref for List {
 
 impl Methods {
     pub(super) fn new(settings: ClientSettings) -> Self {
-        let plans = Plans { observers: settings.observers.shared(), settings };
+        let observers = settings.observers.shared();
+        let plans = Plans { observers, settings, replay_memory: ReplayMemory::default() };
         let methods = plans.methods();
         #[cfg(feature = "live")]
         if let Some(handle) = plans.settings.handle.clone() {
@@ -83,6 +84,7 @@ impl Methods {
 struct Plans {
     settings: ClientSettings,
     observers: Option<Arc<Observers>>,
+    replay_memory: ReplayMemory,
 }
 
 impl Plans {
@@ -114,6 +116,7 @@ impl Plans {
         let limits = BufferLimits { max_response_buffer: codec.longest_response(), ..*limits };
         let plan = MethodPlan::new(call, *compatibility, limits, jitter, budget);
         let plan = plan.of_version(version).observed_by(self.observers.clone());
+        let plan = plan.replaying(self.replay_memory.of(&limits, *compatibility));
         if info.kind().is_unary() { plan } else { plan.for_stream() }
     }
 

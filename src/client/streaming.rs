@@ -16,8 +16,11 @@ use tower_service::Service;
 /// Until its first message the stream is an operation like any other, which is retried by its settings: no message
 /// has been seen by then. RPC timeouts are not applied to it, since a stream may well be long where its parts are not;
 /// the total timeout covers all attempts and the whole stream. (By gax-java's rules the RPC timeout bounds each whole
-/// stream, and by gRPC's there is no other attempt once a response has headers.) A call that takes a stream as well is one
-/// attempt.
+/// stream, and by gRPC's there is no other attempt once a response has headers.)
+///
+/// A call that takes a stream as well is one attempt, unless its requests are
+/// [replayed](crate::RetryLayer::replay_streams), as they are by gRPC's rules. Then another attempt may follow until the
+/// response has headers, or more was sent than is buffered.
 ///
 /// # Cancel safety
 ///
@@ -29,7 +32,8 @@ pub struct StreamingCall<M> {
 
 /// A call that takes a stream and gets one message back.
 ///
-/// It is one attempt, under the settings' total timeout: a stream of requests is not buffered to be replayed.
+/// It is one attempt, under the settings' total timeout, unless its requests are
+/// [replayed](crate::RetryLayer::replay_streams), as they are by gRPC's rules.
 ///
 /// # Cancel safety
 ///
@@ -83,7 +87,7 @@ impl<M> fmt::Debug for MessageCall<M> {
     }
 }
 
-/// A channel that makes an operation of each call of one method, or, of one that takes a stream, the one attempt.
+/// A channel that makes an operation of each call of one method.
 #[derive(Debug, Clone)]
 pub(super) struct Timed<T> {
     channel: T,

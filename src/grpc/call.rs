@@ -4,7 +4,9 @@ use super::passthrough::Passthrough;
 use crate::grpc::methods::MethodPlan;
 use crate::grpc::methods::timeout::shorter;
 use crate::grpc::protocol::{GrpcAttempt, GrpcProtocol};
-use crate::grpc::request::{CapturedRequest, Inspection, PREVIOUS_ATTEMPTS, Read, RequestBuffer, path_of};
+use crate::grpc::request::{
+    CapturedRequest, CompactParts, Inspection, PREVIOUS_ATTEMPTS, Read, RequestBuffer, RequestStream, path_of,
+};
 use crate::grpc::response::{ObservedStream, ReadExtent, Remainder, ReplySlot, ResponseBody};
 use crate::grpc::status::not_sent;
 use crate::grpc::transport::ServiceHandle;
@@ -75,8 +77,8 @@ impl<A: ServiceHandle> Call<A> {
         let bound = shorter(bound, plan.timeout);
         let mut extent = ReadExtent::of(kind, plan.policy.commit_point());
         let captured = if kind.is_some_and(MethodKind::streams_requests) {
-            extent = ReadExtent::Head;
-            CapturedRequest::once(&request, Note::RequestIsAStream)
+            extent = ReadExtent::of_request_stream(kind, &plan);
+            stream(&mut request, compact, &plan)
         } else {
             let mut buffer = RequestBuffer::of(std::mem::take(request.body_mut()), kind.is_some());
             // The single message of a stock client is there at once. If more is to come, it is read when the call is polled.
@@ -88,7 +90,10 @@ impl<A: ServiceHandle> Call<A> {
                     extent = ReadExtent::Head;
                     *request.body_mut() = buffer.into_body();
                     plan = Arc::new(plan.for_stream());
-                    CapturedRequest::once(&request, note)
+                    match note {
+                        Note::RequestIsAStream => stream(&mut request, compact, &plan),
+                        note => CapturedRequest::once(&request, note),
+                    }
                 }
                 Poll::Ready(Err(status)) => {
                     *self = Self::Failed { status: Some(not_sent(status, path_of(request.uri()))) };
@@ -116,6 +121,21 @@ impl<A: ServiceHandle> Call<A> {
             driver.sent(started, attempt);
         }
     }
+}
+
+/// A stream of requests, which is buffered as it is sent where that is asked for.
+#[cold]
+fn stream(
+    request: &mut http::Request<Body>,
+    compact: Option<CompactParts>,
+    plan: &MethodPlan,
+) -> CapturedRequest {
+    let Some(memory) = &plan.replay_memory else {
+        return CapturedRequest::once(request, Note::RequestIsAStream);
+    };
+    let live = std::mem::take(request.body_mut());
+    let stream = RequestStream::new(live, &plan.limits, memory);
+    CapturedRequest::stream(request, compact, stream)
 }
 
 impl<A: ServiceHandle> Future for Call<A> {

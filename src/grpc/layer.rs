@@ -45,6 +45,8 @@ use tower_layer::Layer;
 /// | --- | --- |
 /// | [`compatibility`](Self::compatibility) | [`Compatibility::Documented`]; see there |
 /// | [`max_replay_bytes`](Self::max_replay_bytes) | 4 MiB + 64 KiB |
+/// | [`replay_streams`](Self::replay_streams) | true with [`Compatibility::Grpc`], else false |
+/// | [`max_total_replay_bytes`](Self::max_total_replay_bytes) | 16 MiB |
 /// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB + 64 KiB |
 /// | [`server_timeouts_are_ours`](Self::server_timeouts_are_ours) | true |
 /// | [`nested_retries`](Self::nested_retries) | true |
@@ -155,6 +157,10 @@ impl RetryLayer {
 
     /// The longest request, in bytes, that is buffered so that it can be replayed. A longer one is sent once, and the
     /// report says so. With zero, no request is retried.
+    ///
+    /// For a [stream of requests that is replayed](Self::replay_streams) it is the most that is buffered of it. Once more
+    /// has been sent, the call is committed to the attempt that has sent it: it goes on, without retries, and the report
+    /// has the note [`StreamTooLargeToReplay`](crate::Note::StreamTooLargeToReplay).
     #[must_use]
     pub fn max_replay_bytes(mut self, bytes: usize) -> Self {
         self.options.limits.max_replay_bytes = bytes;
@@ -165,6 +171,47 @@ impl RetryLayer {
     #[must_use]
     pub fn without_replay_limit(self) -> Self {
         self.max_replay_bytes(usize::MAX)
+    }
+
+    /// Whether streams of requests, of client-streaming and bidirectional RPCs, are buffered as they are sent, so that
+    /// another attempt can be sent the same messages and then the rest (gRFC A6). Unless this says otherwise, they are with
+    /// [`Compatibility::Grpc`]; elsewhere such a call is one attempt, since the messages may not be safe to repeat.
+    ///
+    /// What is buffered are references to the encoded messages, up to [`max_replay_bytes`](Self::max_replay_bytes) a call
+    /// and [`max_total_replay_bytes`](Self::max_total_replay_bytes) for all calls; a short frame counts for 32 bytes. A call
+    /// that passes either limit is committed: it goes on without retries, and never waits. The buffer is let go of when
+    /// the call is committed, by a limit or by its response, and when it ends.
+    ///
+    /// The response commits by its headers where it is a stream as well: from then on it is a conversation. A single
+    /// response commits by its headers with [`Compatibility::Grpc`], else when its trailers have come without an error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::{RetryLayer, RetryTable};
+    ///
+    /// let table = RetryTable::parse(r#"{"methodConfig": []}"#)?;
+    /// // Messages that are safe to send twice, of a megabyte a call at most.
+    /// let layer = RetryLayer::new(table).replay_streams(true).max_replay_bytes(1024 * 1024);
+    /// # drop(layer);
+    /// # Ok::<(), tonic_gax::TableError>(())
+    /// ```
+    #[must_use]
+    pub fn replay_streams(mut self, replayed: bool) -> Self {
+        self.options.limits.replays_streams = Some(replayed);
+        self.changed()
+    }
+
+    /// The most bytes that the streams of requests of all calls together have buffered at a time, so that they can be
+    /// replayed: gRFC A6's buffer of a channel. A call that would need more is committed to the attempt that it has, without
+    /// waiting, and its report has the note [`ReplayMemoryUsedUp`](crate::Note::ReplayMemoryUsedUp). With zero, no stream
+    /// is replayed once any of it was sent.
+    ///
+    /// It is shared by all services that the layer and its clones make. Unary requests don't count.
+    #[must_use]
+    pub fn max_total_replay_bytes(mut self, bytes: usize) -> Self {
+        self.options.limits.max_total_replay_bytes = bytes;
+        self.changed()
     }
 
     /// The most bytes of a response that are buffered until its status is known. A longer response is

@@ -235,6 +235,18 @@ impl InProgress {
     /// So much of a response has come in. Whether that makes it the operation's, as it was not before.
     pub(super) fn committed(&mut self, policy: &Policy, number: u32, point: CommitPoint) -> bool {
         let is_committed = self.operation.committed(policy, number, point);
+        self.tell_commit(number, is_committed)
+    }
+
+    /// More of the request was sent with that attempt than is buffered. Whether that makes it the operation's, as it was
+    /// not before.
+    #[cold]
+    pub(super) fn over_limit(&mut self, number: u32) -> bool {
+        let is_committed = self.operation.over_limit(number);
+        self.tell_commit(number, is_committed)
+    }
+
+    fn tell_commit(&mut self, number: u32, is_committed: bool) -> bool {
         if let Some(rare) = self.rare.as_mut().filter(|_| is_committed) {
             rare.committed(number);
         }

@@ -93,6 +93,12 @@ pub(crate) trait Protocol {
         true
     }
 
+    /// Whether more of the request was sent with that attempt than is buffered, where hedging has to know.
+    #[inline]
+    fn is_over_limit(&self, _attempt: u32) -> bool {
+        false
+    }
+
     /// How far the response of an attempt in flight has come, where hedging has to know.
     #[inline]
     fn reached(&self, _attempt: &Self::Attempt) -> Option<CommitPoint> {

@@ -32,7 +32,7 @@ impl<A> Several<A> {
     }
 
     /// Goes on with each attempt until one has a fact to report: that it has ended, which takes it out, or `None`,
-    /// that its response has come so far that it is the operation's.
+    /// that it is the operation's, by what has come of its response or gone of its request.
     pub(super) fn poll<P: Protocol<Attempt = A>>(
         &mut self,
         protocol: &mut P,
@@ -53,7 +53,9 @@ impl<A> Several<A> {
                 }
                 Poll::Pending => {
                     let point = protocol.reached(attempt);
-                    if point.is_some_and(|point| progress.committed(policy, number, point)) {
+                    if point.is_some_and(|point| progress.committed(policy, number, point))
+                        || protocol.is_over_limit(number) && progress.over_limit(number)
+                    {
                         return Poll::Ready(None);
                     }
                 }

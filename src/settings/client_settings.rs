@@ -64,6 +64,21 @@ impl ClientSettings {
         self.with_max_replay_bytes(usize::MAX)
     }
 
+    /// See [`RetryLayer::replay_streams`](crate::RetryLayer::replay_streams).
+    #[must_use]
+    pub fn with_replay_streams(mut self, replayed: bool) -> Self {
+        self.limits.replays_streams = Some(replayed);
+        self
+    }
+
+    /// See [`RetryLayer::max_total_replay_bytes`](crate::RetryLayer::max_total_replay_bytes). The limit is that of a client
+    /// and its clones.
+    #[must_use]
+    pub fn with_max_total_replay_bytes(mut self, bytes: usize) -> Self {
+        self.limits.max_total_replay_bytes = bytes;
+        self
+    }
+
     /// See [`RetryLayer::jitter_seed`](crate::RetryLayer::jitter_seed).
     #[must_use]
     pub fn with_jitter_seed(mut self, seed: u64) -> Self {
@@ -216,6 +231,10 @@ impl ClientSettings {
 pub(crate) struct BufferLimits {
     /// The longest request that is buffered for another attempt.
     pub(crate) max_replay_bytes: usize,
+    /// The most that all streams of requests together may have buffered for other attempts.
+    pub(crate) max_total_replay_bytes: usize,
+    /// Whether streams of requests are buffered to be replayed; `None`: as the compatibility has it.
+    pub(crate) replays_streams: Option<bool>,
     /// The most bytes of a response that are buffered until the status is known.
     pub(crate) max_response_buffer: usize,
     /// Whether a server's "Timeout expired", once the attempt's time is up, counts as our own timeout.
@@ -240,6 +259,8 @@ impl Default for BufferLimits {
         const MESSAGE: usize = 4 * 1024 * 1024 + 64 * 1024;
         Self {
             max_replay_bytes: MESSAGE,
+            max_total_replay_bytes: 16 * 1024 * 1024,
+            replays_streams: None,
             max_response_buffer: MESSAGE,
             server_timeouts_are_ours: true,
             reports: false,

@@ -203,8 +203,11 @@ impl Setup {
         if let Some(hedging) = self.hedging {
             table = table.hedged(hedging);
         }
-        let table = table.service("test.talk.v1.Talk", self.settings.clone(), self.codes).build().unwrap();
-        let mut layer = RetryLayer::new(table)
+        table = table.service("test.talk.v1.Talk", self.settings.clone(), self.codes);
+        if let Some(hedging) = self.hedging {
+            table = table.hedged(hedging);
+        }
+        let mut layer = RetryLayer::new(table.build().unwrap())
             .compatibility(self.compatibility)
             .server_timeouts_are_ours(self.server_timeouts_are_ours)
             .nested_retries(self.nested_retries)

@@ -114,5 +114,8 @@ mod comparison {}
 #[doc = include_str!("../../docs/src/cookbook.md")]
 mod cookbook {}
 
+#[doc = include_str!("../../docs/src/streaming.md")]
+mod streaming {}
+
 #[doc = include_str!("../../docs/src/troubleshooting.md")]
 mod troubleshooting {}

@@ -34,7 +34,7 @@ pub use caller::{Caller, Observer, Setup, Stack};
 pub use clock::{VirtualClock, ms};
 pub use http_faults::{FaultServer, HttpAct, HttpArrival, HttpScript, MemoryConnector, TEST_ID};
 pub use named::NamedScripted;
-pub use raw::{RawFrame, RawServer};
+pub use raw::{RawFrame, RawRequest, RawServer};
 pub use raw_streams::{RawStream, RawStreams};
 pub use recorder::Recorder;
 pub use rows::{Row, error_report, report_of, reported, row, rows};

@@ -24,6 +24,15 @@ pub enum RawFrame {
     Good,
     /// A status alone, with this pushback if there is one.
     Status(u8, Option<&'static str>),
+    /// A status with any number of pushbacks.
+    Pushed {
+        /// The status.
+        code: u8,
+        /// The values of `grpc-retry-pushback-ms`.
+        pushbacks: &'static [&'static str],
+        /// Whether it comes in headers, without anything before it, or in trailers.
+        alone: bool,
+    },
     /// A status in trailers.
     Trailers(u8),
     /// A whole message of nothing.
@@ -50,6 +59,28 @@ pub enum RawFrame {
     ContinuationFlood,
     /// Nothing happens for a while.
     Wait(Duration),
+    /// Nothing happens before so many bytes of the request's body have come, or its end.
+    Read(usize),
+    /// Nothing happens before the request's body has ended.
+    ReadAll,
+}
+
+/// A request as it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RawRequest {
+    /// The number of its connection, from 1.
+    pub connection: u32,
+    /// Its stream's.
+    pub stream: u32,
+    /// When.
+    pub at: Duration,
+    /// What has come of its body.
+    pub body: Vec<u8>,
+    /// Whether that is all of it.
+    pub has_ended: bool,
+    /// Why the client has reset its stream.
+    pub reset: Option<u32>,
 }
 
 /// A server that plays one list of frames for each request, in the order in which they come. Requests
@@ -65,8 +96,7 @@ struct State {
     /// What the server's first SETTINGS say.
     settings: Vec<u8>,
     plays: Mutex<VecDeque<Vec<RawFrame>>>,
-    /// The number of the connection of each request, and when it came.
-    requests: Mutex<Vec<(u32, Duration)>>,
+    requests: Mutex<Vec<RawRequest>>,
     clock: VirtualClock,
 }
 
@@ -96,7 +126,7 @@ impl RawServer {
                 let state = Arc::clone(&accepting);
                 tokio::spawn(async move {
                     // However the connection ends, the test sees it from the other side.
-                    drop(Connection { io, number, state }.run().await);
+                    drop(Connection { io, number, state, waiting: VecDeque::new() }.run().await);
                 });
             }
         });
@@ -132,16 +162,18 @@ impl RawServer {
     /// For each request, the number of the connection that it came over, from 1.
     #[must_use]
     pub fn requests(&self) -> Vec<u32> {
-        self.arrivals().into_iter().map(|(connection, _)| connection).collect()
+        self.seen().into_iter().map(|request| request.connection).collect()
     }
 
     /// When each request came.
     #[must_use]
     pub fn times(&self) -> Vec<Duration> {
-        self.arrivals().into_iter().map(|(_, time)| time).collect()
+        self.seen().into_iter().map(|request| request.at).collect()
     }
 
-    fn arrivals(&self) -> Vec<(u32, Duration)> {
+    /// The requests, in the order in which they came.
+    #[must_use]
+    pub fn seen(&self) -> Vec<RawRequest> {
         self.state.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -150,6 +182,8 @@ struct Connection {
     io: DuplexStream,
     number: u32,
     state: Arc<State>,
+    /// Requests that came while the server was busy with another one.
+    waiting: VecDeque<u32>,
 }
 
 pub(crate) const DATA: u8 = 0;
@@ -188,28 +222,65 @@ impl Connection {
         let settings = self.state.settings.clone();
         self.frame(SETTINGS, 0, 0, &settings).await?;
         loop {
-            let mut head = [0; 9];
-            self.io.read_exact(&mut head).await?;
-            let [a, b, c, kind, flags, stream @ ..] = head;
-            let length = usize::try_from(u32::from_be_bytes([0, a, b, c])).unwrap();
-            let mut payload = vec![0; length];
-            self.io.read_exact(&mut payload).await?;
-            match kind {
-                SETTINGS if flags & ACK == 0 => self.frame(SETTINGS, ACK, 0, &[]).await?,
-                PING if flags & ACK == 0 => self.frame(PING, ACK, 0, &payload).await?,
-                HEADERS => {
-                    self.state
-                        .requests
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .push((self.number, self.state.clock.elapsed()));
-                    if !self.play(u32::from_be_bytes(stream)).await? {
-                        return Ok(());
-                    }
+            self.read().await?;
+            while let Some(stream) = self.waiting.pop_front() {
+                if !self.play(stream).await? {
+                    return Ok(());
                 }
-                _ => {}
             }
         }
+    }
+
+    /// Reads a frame.
+    async fn read(&mut self) -> io::Result<()> {
+        let mut head = [0; 9];
+        self.io.read_exact(&mut head).await?;
+        let [a, b, c, kind, flags, stream @ ..] = head;
+        let stream = u32::from_be_bytes(stream);
+        let length = usize::try_from(u32::from_be_bytes([0, a, b, c])).unwrap();
+        let mut payload = vec![0; length];
+        self.io.read_exact(&mut payload).await?;
+        match kind {
+            SETTINGS if flags & ACK == 0 => self.frame(SETTINGS, ACK, 0, &[]).await?,
+            PING if flags & ACK == 0 => self.frame(PING, ACK, 0, &payload).await?,
+            HEADERS => {
+                let at = self.state.clock.elapsed();
+                let (connection, has_ended) = (self.number, flags & END_STREAM != 0);
+                let request = RawRequest { connection, stream, at, body: Vec::new(), has_ended, reset: None };
+                self.state.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+                self.waiting.push_back(stream);
+            }
+            DATA => {
+                self.change(stream, |request| {
+                    request.body.extend(payload);
+                    request.has_ended |= flags & END_STREAM != 0;
+                });
+            }
+            RST_STREAM => {
+                let reason = payload.first_chunk().map(|reason| u32::from_be_bytes(*reason));
+                self.change(stream, |request| request.reset = reason);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Looks at a request of this connection, or changes it.
+    fn change<R>(&self, stream: u32, change: impl FnOnce(&mut RawRequest) -> R) -> Option<R> {
+        let mut requests = self.state.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let mine = |request: &&mut RawRequest| (request.connection, request.stream) == (self.number, stream);
+        requests.iter_mut().find(mine).map(change)
+    }
+
+    /// Reads on until the request's body is so long, or has ended, or its stream was reset.
+    async fn read_body(&mut self, stream: u32, bytes: usize) -> io::Result<()> {
+        let is_there = |request: &mut RawRequest| {
+            request.body.len() >= bytes || request.has_ended || request.reset.is_some()
+        };
+        while self.change(stream, is_there) == Some(false) {
+            self.read().await?;
+        }
+        Ok(())
     }
 
     /// Plays the next list; returns whether the connection goes on.
@@ -233,6 +304,13 @@ impl Connection {
                     let headers = [RESPONSE, &status, &pushback.unwrap_or_default()].concat();
                     self.frame(HEADERS, END_HEADERS | END_STREAM, stream, &headers).await?;
                 }
+                RawFrame::Pushed { code, pushbacks, alone } => {
+                    let mut headers = if alone { RESPONSE.to_vec() } else { Vec::new() };
+                    headers.extend(header("grpc-status", &code.to_string()));
+                    headers
+                        .extend(pushbacks.iter().flat_map(|value| header("grpc-retry-pushback-ms", value)));
+                    self.frame(HEADERS, END_HEADERS | END_STREAM, stream, &headers).await?;
+                }
                 RawFrame::Trailers(code) => {
                     let trailers = header("grpc-status", &code.to_string());
                     self.frame(HEADERS, END_HEADERS | END_STREAM, stream, &trailers).await?;
@@ -248,6 +326,8 @@ impl Connection {
                     self.frame(GOAWAY, 0, 0, &payload).await?;
                 }
                 RawFrame::Wait(time) => tokio::time::sleep(time).await,
+                RawFrame::Read(bytes) => self.read_body(stream, bytes).await?,
+                RawFrame::ReadAll => self.read_body(stream, usize::MAX).await?,
                 RawFrame::Drop => return Ok(false),
                 RawFrame::Garbage => self.frame(HEADERS, END_HEADERS, stream, INVALID_INDEX).await?,
                 RawFrame::LongHeaders => {

@@ -39,6 +39,8 @@ mod server_deadline;
 mod server_delays;
 #[path = "../../examples/server_tasks.rs"]
 mod server_tasks;
+#[path = "../../examples/streaming.rs"]
+mod streaming;
 #[path = "../../examples/testing.rs"]
 mod testing;
 #[path = "../../examples/tls.rs"]
@@ -84,6 +86,7 @@ programs!(
     server_deadline,
     server_delays,
     server_tasks,
+    streaming,
     testing,
     tls,
     transparent_retries

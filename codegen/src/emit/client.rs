@@ -142,12 +142,14 @@ fn call(runtime: &TokenStream, names: &ServiceNames, rpc: &Rpc<'_>) -> TokenStre
     } else {
         DocLines::default().block(comment)
     };
-    let docs = if rpc.has_settings() {
-        let accessor = rpc.ident.to_string();
-        let accessor = accessor.trim_start_matches("r#");
-        docs.block([format!("Settings: [`{}::{accessor}`].", names.stub_settings)])
+    let accessor = rpc.ident.to_string();
+    let accessor = accessor.trim_start_matches("r#");
+    let settings = format!("Settings: [`{}::{accessor}`].", names.stub_settings);
+    let docs = if rpc.kind.streams_requests() {
+        let switch = format!("[`{}::with_replay_streams`]", names.settings);
+        docs.block([settings, format!("Whether its requests are sent again: {switch}.")])
     } else {
-        docs.block(["A stream of requests is never sent again."])
+        docs.block([settings])
     };
     let one = quote!(request: impl ::tonic::IntoRequest<#request>);
     let many = quote!(request: impl ::tonic::IntoStreamingRequest<Message = #request>);

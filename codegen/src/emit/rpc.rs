@@ -39,6 +39,10 @@ pub(super) struct Operation {
     pub(super) docs: DocLines,
 }
 
+/// What the settings of an RPC that takes a stream depend on.
+const REPLAYED: &str =
+    "Its requests are a stream: they are sent again only where the client's settings say so.";
+
 impl<'a> Rpc<'a> {
     pub(super) fn new(
         (index, accessor): (usize, &str),
@@ -73,14 +77,10 @@ impl<'a> Rpc<'a> {
             operation,
             policy: match &entry.batching {
                 Some(batching) => policy.block([batching_words(batching)]),
+                None if entry.kind.streams_requests() => policy.block([REPLAYED]),
                 None => policy,
             },
         }
-    }
-
-    /// Whether there are settings for it: a stream of requests is never sent again.
-    pub(super) fn has_settings(&self) -> bool {
-        !self.kind.streams_requests()
     }
 
     /// The docs of its accessors: what it does, what the table says, what that leads to.

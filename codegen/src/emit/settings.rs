@@ -111,7 +111,7 @@ fn accessors(runtime: &TokenStream, rpcs: &[Rpc<'_>], access: Access) -> TokenSt
         Access::Reads => (quote!(#[must_use]), quote!(&), quote!(call), quote!(operation)),
         Access::Changes => (quote!(), quote!(&mut), quote!(call_mut), quote!(operation_mut)),
     };
-    let of_rpcs = rpcs.iter().filter(|rpc| rpc.has_settings()).map(|rpc| {
+    let of_rpcs = rpcs.iter().map(|rpc| {
         let Rpc { index, ident, deprecated, .. } = rpc;
         let docs = rpc.policy_docs();
         quote! {
@@ -221,6 +221,38 @@ fn switches(runtime: &TokenStream) -> TokenStream {
     }
 }
 
+/// What is buffered of requests, to be sent again.
+fn replaying() -> TokenStream {
+    quote! {
+        /// The longest request, in bytes, that is buffered for replay; a longer one is sent once.
+        /// Default: 4 MiB + 64 KiB. With zero, no request is retried.
+        #[must_use]
+        pub fn with_max_replay_bytes(self, bytes: usize) -> Self {
+            Self { inner: self.inner.with_max_replay_bytes(bytes) }
+        }
+
+        /// Buffers requests of any length for replay.
+        #[must_use]
+        pub fn without_replay_limit(self) -> Self {
+            Self { inner: self.inner.without_replay_limit() }
+        }
+
+        /// Whether streams of requests are buffered as they are sent, so that another attempt can be sent the
+        /// same messages and then the rest. Default: yes by gRPC's rules, else no.
+        #[must_use]
+        pub fn with_replay_streams(self, replayed: bool) -> Self {
+            Self { inner: self.inner.with_replay_streams(replayed) }
+        }
+
+        /// The most bytes that all streams of requests of the client and its clones have buffered at a time.
+        /// A call that would need more goes on without retries. Default: 16 MiB.
+        #[must_use]
+        pub fn with_max_total_replay_bytes(self, bytes: usize) -> Self {
+            Self { inner: self.inner.with_max_total_replay_bytes(bytes) }
+        }
+    }
+}
+
 /// How those are installed who are told of operations.
 fn observing(emitter: &Emitter) -> TokenStream {
     let runtime = &emitter.runtime;
@@ -265,6 +297,7 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
     let docs = DocLines::new("The settings of a client: those of its RPCs, and what holds for every call.");
     let observing = observing(emitter);
     let switches = switches(runtime);
+    let replaying = replaying();
     quote! {
         #docs
         #[derive(Debug, Clone)]
@@ -299,12 +332,7 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
                 Self { inner: self.inner.with_server_retry_budget(budgets, server) }
             }
 
-            /// The longest request, in bytes, that is buffered for replay; a longer one is sent once.
-            /// Default: 4 MiB + 64 KiB. With zero, no request is retried.
-            #[must_use]
-            pub fn with_max_replay_bytes(self, bytes: usize) -> Self {
-                Self { inner: self.inner.with_max_replay_bytes(bytes) }
-            }
+            #replaying
 
             /// The most time that connecting may take, where the client connects by itself and the endpoint has no
             /// connect timeout of its own. Default: a third of the shortest RPC timeout, but at least 1 s and at
@@ -312,12 +340,6 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
             #[must_use]
             pub fn with_connect_timeout(self, timeout: ::std::time::Duration) -> Self {
                 Self { inner: self.inner.with_connect_timeout(timeout) }
-            }
-
-            /// Buffers requests of any length for replay.
-            #[must_use]
-            pub fn without_replay_limit(self) -> Self {
-                Self { inner: self.inner.without_replay_limit() }
             }
 
             /// Takes the settings of RPCs from a handle's table (a `SettingsHandle`, with the feature `live`), and from each

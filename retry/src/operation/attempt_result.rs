@@ -25,7 +25,7 @@ pub struct AttemptResult {
     pub(super) seen: Seen,
     pub(super) retry: RetryFact,
     pub(super) idempotent: bool,
-    pub(super) replayable: bool,
+    pub(super) replayable: Replayable,
     asks: Asks,
     /// The delay that the server asks for: in two parts, beside the small fields above, it takes less than a `Duration`.
     delay_seconds: u64,
@@ -74,6 +74,25 @@ pub enum Resend {
     Stale,
 }
 
+/// Whether the request can be sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[expect(clippy::exhaustive_enums, reason = "a request is buffered, is not, or is no longer")]
+pub enum Replayable {
+    /// All that was sent of it is buffered.
+    #[default]
+    Yes,
+    /// It can be sent once only.
+    No,
+    /// With this attempt more of it was sent than is buffered, which commits the operation to the attempt (gRFC A6).
+    OverLimit,
+}
+
+impl From<bool> for Replayable {
+    fn from(is_buffered: bool) -> Self {
+        if is_buffered { Replayable::Yes } else { Replayable::No }
+    }
+}
+
 /// What the caller, or the protocol on the caller's behalf, has received of the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[expect(clippy::exhaustive_enums, reason = "a response has headers, then messages")]
@@ -120,7 +139,7 @@ impl AttemptResult {
             seen: Seen::Nothing,
             retry: RetryFact::ByCode,
             idempotent: true,
-            replayable: true,
+            replayable: Replayable::Yes,
             asks: Asks::Nothing,
             delay_seconds: 0,
             delay_nanos: 0,
@@ -181,9 +200,9 @@ impl AttemptResult {
         Self { idempotent, ..self }
     }
 
-    /// Whether the request is buffered, so that it can be sent again; true unless said.
-    pub fn with_replayable(self, replayable: bool) -> Self {
-        Self { replayable, ..self }
+    /// Whether the request is buffered, so that it can be sent again; [`Replayable::Yes`], or `true`, unless said.
+    pub fn with_replayable(self, replayable: impl Into<Replayable>) -> Self {
+        Self { replayable: replayable.into(), ..self }
     }
 
     /// What the server asks for; nothing unless said.

@@ -1,6 +1,6 @@
 //! What every rule set has in common: the questions that come before time and the number of attempts.
 
-use super::{AttemptResult, Policy, Seen, World};
+use super::{AttemptResult, Policy, Replayable, Seen, World};
 use crate::operation::CommitPoint;
 use crate::{Code, ServerDelay, StopReason};
 
@@ -16,7 +16,7 @@ pub(super) fn pass(
     result: AttemptResult,
     world: &mut impl World,
 ) -> Result<(), StopReason> {
-    if is_committed(policy, result.seen) {
+    if is_committed(policy, result) {
         return Err(StopReason::Committed);
     }
     let retryable = policy.retryable(code, result.retry);
@@ -30,7 +30,7 @@ pub(super) fn pass(
     if !result.is_repeatable() {
         return Err(StopReason::NonRetryable);
     }
-    if !result.replayable {
+    if result.replayable == Replayable::No {
         return Err(StopReason::NotReplayable);
     }
     if never {
@@ -42,9 +42,13 @@ pub(super) fn pass(
     if policy.allows(world) { Ok(()) } else { Err(StopReason::Throttled) }
 }
 
-/// Whether the caller has seen a part of the response, which no other attempt could take back.
-fn is_committed(policy: &Policy, seen: Seen) -> bool {
-    match seen {
+/// Whether the caller has seen a part of the response, which no other attempt could take back, or the server was sent more
+/// of the request than another attempt could be.
+fn is_committed(policy: &Policy, result: AttemptResult) -> bool {
+    if result.replayable == Replayable::OverLimit {
+        return true;
+    }
+    match result.seen {
         Seen::Nothing => false,
         Seen::Headers => policy.commits_at == CommitPoint::Headers,
         // A hedged operation has no single stream that could be resumed.

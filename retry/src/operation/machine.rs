@@ -224,8 +224,18 @@ impl Operation {
     /// The fact that so much of an attempt's response has come in. If the policy commits there, the other
     /// attempts in flight are cancelled and no further one is made. Returns whether this committed the operation.
     pub fn committed(&mut self, policy: &Policy, attempt: u32, point: CommitPoint) -> bool {
+        point >= policy.commits_at && self.commit(attempt)
+    }
+
+    /// The fact that more of the request was sent with an attempt than is buffered, so that no other one could be sent
+    /// the whole of it (gRFC A6): the others in flight are cancelled and no further one is made. Returns whether this
+    /// committed the operation.
+    pub fn over_limit(&mut self, attempt: u32) -> bool {
+        self.commit(attempt)
+    }
+
+    fn commit(&mut self, attempt: u32) -> bool {
         match &mut self.known {
-            _ if point < policy.commits_at => false,
             Known::Late(past) => past.state.committed(attempt),
             Known::Early { stage: stage @ Stage::First, .. } if attempt == 1 => {
                 *stage = Stage::Committed;

@@ -5,7 +5,9 @@ use super::due::Due;
 use super::hedging::Hedges;
 use super::in_flight::InFlight;
 use super::resends::Resends;
-use super::{Action, AttemptResult, End, NotAttempted, Outcome, Policy, Seen, Stop, World, gates};
+use super::{
+    Action, AttemptResult, End, NotAttempted, Outcome, Policy, Replayable, Seen, Stop, World, gates,
+};
 use crate::nanos::nanos;
 use crate::rules::{Ask, Progress, Refusal, Wait};
 use crate::{AttemptKind, Code, ServerDelay, StartedAttempt, StopReason};
@@ -218,7 +220,7 @@ impl State {
     /// Whether that attempt is made again in silence, which needs a request that can be sent again and time for
     /// the response.
     fn resends(&mut self, ended: StartedAttempt, result: AttemptResult, world: &mut impl World) -> bool {
-        result.replayable
+        result.replayable == Replayable::Yes
             && self.committed.is_none()
             && ended.expires_at().is_none_or(|end| world.now() < end)
             && self.resends.allow(result.resend)

@@ -1,7 +1,7 @@
 //! What can happen in a step.
 
 use gax_retry::{
-    AttemptResult, Code, CommitPoint, Delivery, Resend, RetryFact, Seen, ServerDelay, StopReason,
+    AttemptResult, Code, CommitPoint, Delivery, Replayable, Resend, RetryFact, Seen, ServerDelay, StopReason,
 };
 use std::time::Duration;
 
@@ -51,6 +51,7 @@ pub(crate) enum Ends {
     Refused,
     Stale,
     NotReplayable,
+    OverLimit,
     NotIdempotent,
     NotIdempotentNotSent,
     AtLeast(u64),
@@ -79,6 +80,7 @@ impl Ends {
             Ends::Refused => unavailable.with_resend(Resend::Refused),
             Ends::Stale => unavailable.with_resend(Resend::Stale),
             Ends::NotReplayable => unavailable.with_replayable(false),
+            Ends::OverLimit => unavailable.with_replayable(Replayable::OverLimit),
             Ends::NotIdempotent => unavailable.with_idempotent(false),
             Ends::NotIdempotentNotSent => unavailable.with_idempotent(false).with_delivery(Delivery::NotSent),
             Ends::AtLeast(ms) => {
@@ -214,13 +216,14 @@ const HEDGED_TIMES: [Fact; 8] = [
     fact(When::Now, What::Cancelled),
 ];
 
-const HEDGED_FAILURES: [Fact; 8] = [
+const HEDGED_FAILURES: [Fact; 9] = [
     fact(When::Due, What::Nothing),
     ends(When::Now, Ends::Exactly(4)),
     ends(When::Soon, Ends::Exactly(40)),
     ends(When::Soon, Ends::Never),
     ends(When::Soon, Ends::Lost),
     ends(When::Soon, Ends::NotReplayable),
+    ends(When::Soon, Ends::OverLimit),
     ends(When::Soon, Ends::Resumable),
     ends(When::Soon, Ends::Unavailable),
 ];

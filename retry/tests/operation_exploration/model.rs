@@ -234,6 +234,10 @@ impl Run {
         let ended = self.ended.map(|(_, how)| how);
         let resumes = ended == Some(Ends::Resumable) && !subject.is_hedged;
         promise!(self.committed.is_none() || resumes, "{attempt:?} is sent after a commit");
+        promise!(
+            ended != Some(Ends::OverLimit),
+            "{attempt:?} is sent although the request outgrew its buffer"
+        );
         promise!(attempt.start() <= self.now, "{attempt:?} starts in the future");
         let is_new = self.in_flight.iter().all(|other| other.attempt.number() != attempt.number());
         promise!(is_new, "{attempt:?} is in flight already");

@@ -5,6 +5,7 @@ pub(super) mod descriptors;
 #[cfg(feature = "live")]
 mod live_table;
 mod plan;
+mod replay_memory;
 #[cfg(feature = "tables")]
 mod table;
 pub(super) mod timeout;
@@ -17,6 +18,7 @@ pub use descriptors::DescriptorError;
 #[cfg(feature = "live")]
 pub(crate) use live_table::LiveTable;
 pub(crate) use plan::MethodPlan;
+pub(crate) use replay_memory::{Limit, ReplayMemory, Reserved};
 #[cfg(feature = "tables")]
 pub(crate) use table::{Found, MethodOptions, Methods};
 #[cfg(feature = "tables")]

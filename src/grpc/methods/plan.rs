@@ -1,5 +1,6 @@
 //! The settings of a method, made ready to run calls by.
 
+use super::replay_memory::ReplayMemory;
 use super::timeout;
 use crate::operation::{JitterSeeds, Observers, serves_retry};
 use crate::settings::{BufferLimits, CallOptions, CallSettings};
@@ -19,6 +20,8 @@ pub(crate) struct MethodPlan {
     /// The time that a call brings along for all its attempts.
     pub(crate) timeout: Option<Duration>,
     pub(crate) limits: BufferLimits,
+    /// What streams of requests are buffered in; `None`: they are not.
+    pub(crate) replay_memory: Option<ReplayMemory>,
     pub(crate) jitter: JitterSeeds,
     /// Who is told of the calls; `None`: nobody.
     pub(crate) observers: Option<Arc<Observers>>,
@@ -60,6 +63,7 @@ impl MethodPlan {
             first_time: None,
             timeout: None,
             limits,
+            replay_memory: None,
             jitter: jitter.clone(),
             observers: None,
             counts_attempts: limits
@@ -81,6 +85,11 @@ impl MethodPlan {
     /// The same, and these observers are told of the calls.
     pub(crate) fn observed_by(self, observers: Option<Arc<Observers>>) -> Self {
         Self { observers, ..self }
+    }
+
+    /// The same, and streams of requests are buffered there to be replayed; `None`: they are not.
+    pub(crate) fn replaying(self, replay_memory: Option<ReplayMemory>) -> Self {
+        Self { replay_memory, ..self }
     }
 
     /// The same for an RPC with a stream on either side.

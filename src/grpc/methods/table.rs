@@ -1,6 +1,7 @@
 //! Which plan is for which path.
 
 use super::plan::MethodPlan;
+use super::replay_memory::ReplayMemory;
 use crate::operation::{JitterSeeds, Observers};
 use crate::settings::{BufferLimits, CallSettings};
 use gax_retry::{CodeSet, Compatibility, MethodKind, RetryBudget, RetrySettings};
@@ -30,6 +31,8 @@ pub(crate) struct MethodOptions {
     pub(crate) limits: BufferLimits,
     pub(crate) jitter: JitterSeeds,
     pub(crate) observers: Observers,
+    /// Shared by the layer's clones, and by the tables that replace each other.
+    pub(crate) replay_memory: ReplayMemory,
 }
 
 /// What one entry means for RPCs of different kinds.
@@ -77,7 +80,7 @@ impl Methods {
         budget: Option<&RetryBudget>,
         options: &MethodOptions,
     ) -> Self {
-        let MethodOptions { kinds, limits, jitter, observers, .. } = options;
+        let MethodOptions { kinds, limits, jitter, observers, replay_memory, .. } = options;
         let compatibility = options.compatibility.unwrap_or(match table.dialect() {
             Dialect::Grpc => Compatibility::Grpc,
             _ => Compatibility::Documented,
@@ -85,7 +88,8 @@ impl Methods {
         let observers = observers.registering(method_names(&table).iter().chain(kinds.keys())).shared();
         let plan = |settings| {
             let plan = MethodPlan::new(&settings, compatibility, *limits, jitter, budget);
-            Plans::of(plan.observed_by(observers.clone()).of_version(version))
+            let plan = plan.observed_by(observers.clone()).of_version(version);
+            Plans::of(plan.replaying(replay_memory.of(limits, compatibility)))
         };
         let plans: Vec<_> = (0..table.entry_count())
             .filter_map(|index| table.entry(index))

@@ -1,6 +1,6 @@
 //! Attempts over a gRPC service: requests go out, responses, statuses and errors become facts.
 
-use super::failed::Bad;
+use super::failed::{Bad, over_limit};
 use super::grpc_protocol::GrpcProtocol;
 use crate::grpc::methods::{MethodPlan, timeout};
 use crate::grpc::request::{CapturedRequest, PREVIOUS_ATTEMPTS, ReplayableRequest};
@@ -14,7 +14,7 @@ use gax_retry::{AttemptKind, AttemptResult, CommitPoint, Delivery, Seen, Started
 use http::HeaderValue;
 use pin_project_lite::pin_project;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Instant;
 use tonic::body::Body;
@@ -91,6 +91,24 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     }
 }
 
+impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
+    /// More of the request may have been sent than is buffered: that is told as soon as it is known.
+    #[inline]
+    fn watch(&self, current: &mut Current<'_>, cx: &Context<'_>) {
+        if let Some(note) = self.request.watch(current.number(), cx) {
+            over_limit(note, current);
+        }
+    }
+
+    /// The attempt has the reply.
+    #[inline]
+    fn replied(&self, current: &mut Current<'_>) {
+        if let Some(note) = self.request.replied(current.number()) {
+            over_limit(note, current);
+        }
+    }
+}
+
 impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
     type Plan = MethodPlan;
     type Attempt = GrpcAttempt<<A::Service as GrpcService<Body>>::Future>;
@@ -161,9 +179,9 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                 AttemptProj::Ready { time, is_late } => match self.handle.service().poll_ready(cx) {
                     Poll::Ready(Ok(())) => {
                         let timeout = header(plan, *time, *is_late, current);
-                        let is_late = *is_late;
+                        let (is_late, number) = (*is_late, current.number());
                         let is_watched = self.request.is_watched() && !is_bare_channel::<A::Service>();
-                        let request = self.request.write(timeout, |request| {
+                        let request = self.request.write(number, timeout, |request| {
                             // A transparent retry of the first attempt is late, too.
                             if current.number() > 1 || (is_late && current.is_resent()) {
                                 mark(plan, request, current, is_watched);
@@ -186,13 +204,20 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                         return Poll::Pending;
                     }
                 },
-                AttemptProj::Sent { future } => match ready!(future.poll(cx)) {
-                    Ok(mut response) => match check_head(&mut response, current) {
+                AttemptProj::Sent { future } => match future.poll(cx) {
+                    Poll::Pending => {
+                        self.watch(current, cx);
+                        return Poll::Pending;
+                    }
+                    Poll::Ready(Ok(mut response)) => match check_head(&mut response, current) {
                         Ok(()) => {
                             *reply = Poll::Ready(Ok(unread(response)));
                             let Poll::Ready(Ok(response)) = reply else { return Poll::Pending };
                             match read(response, self.extent, longest, current, cx) {
-                                Poll::Ready(Ok(())) => return Poll::Ready(AttemptResult::done()),
+                                Poll::Ready(Ok(())) => {
+                                    self.replied(current);
+                                    return Poll::Ready(AttemptResult::done());
+                                }
                                 Poll::Ready(Err(fault)) => {
                                     *reply = Poll::Pending;
                                     self.faulty(plan, fault, current)
@@ -201,21 +226,27 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                                     if let Some(response) = taken(reply) {
                                         attempt.set(GrpcAttempt::Collecting { response });
                                     }
+                                    self.watch(current, cx);
                                     return Poll::Pending;
                                 }
                             }
                         }
                         Err(failure) => Bad::Ended(self.failed(plan, failure, Seen::Nothing, current)),
                     },
-                    Err(error) => self.broken(plan, error.into(), Seen::Nothing, current),
+                    Poll::Ready(Err(error)) => self.broken(plan, error.into(), Seen::Nothing, current),
                 },
                 AttemptProj::Collecting { response } => {
-                    match ready!(read(response, self.extent, longest, current, cx)) {
-                        Ok(()) => {
+                    match read(response, self.extent, longest, current, cx) {
+                        Poll::Ready(Ok(())) => {
                             *reply = Poll::Ready(Ok(std::mem::take(&mut **response)));
+                            self.replied(current);
                             return Poll::Ready(AttemptResult::done());
                         }
-                        Err(fault) => self.faulty(plan, fault, current),
+                        Poll::Ready(Err(fault)) => self.faulty(plan, fault, current),
+                        Poll::Pending => {
+                            self.watch(current, cx);
+                            return Poll::Pending;
+                        }
                     }
                 }
                 AttemptProj::Broken { error } => match error.take() {
@@ -276,7 +307,11 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
     }
 
     fn is_hedgeable(&self, plan: &MethodPlan) -> bool {
-        self.request.is_replayable(plan)
+        self.request.note(plan).is_none()
+    }
+
+    fn is_over_limit(&self, attempt: u32) -> bool {
+        self.request.committed() == Some(attempt)
     }
 
     fn reached(&self, attempt: &Self::Attempt) -> Option<CommitPoint> {

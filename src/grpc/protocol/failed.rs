@@ -9,7 +9,8 @@ use crate::grpc::transport::ServiceHandle;
 use crate::operation::{ConnectProblem, Current, Driver, Note, OperationReport, Protocol as _};
 use crate::transport::blame;
 use gax_retry::{
-    AttemptResult, Code, Delivery, Resend, RetryFact, Seen, SettingsError, StartedAttempt, Stop, StopReason,
+    AttemptResult, Code, Delivery, Replayable, Resend, RetryFact, Seen, SettingsError, StartedAttempt, Stop,
+    StopReason,
 };
 use std::pin::Pin;
 use tonic::Status;
@@ -30,10 +31,16 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         plan: &MethodPlan,
         mut failure: Box<Failure>,
         seen: Seen,
+        current: &mut Current<'_>,
     ) -> AttemptResult {
-        let result = AttemptResult::failed(failure.code)
-            .with_seen(seen)
-            .with_replayable(self.request.is_replayable(plan));
+        let replayable = self.request.replayable(plan, current.number());
+        if replayable == Replayable::OverLimit
+            && let Some(note) = self.request.note(plan)
+        {
+            over_limit(note, current);
+        }
+        self.request.ended(current.number());
+        let result = AttemptResult::failed(failure.code).with_seen(seen).with_replayable(replayable);
         failure.follow(self.failure.take());
         self.failure = Some(failure);
         result
@@ -43,10 +50,10 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         &mut self,
         plan: &MethodPlan,
         seen: Seen,
-        current: &Current<'_>,
+        current: &mut Current<'_>,
     ) -> AttemptResult {
         let timeout = current.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
-        self.ended(plan, Box::new(Failure::timed_out(timeout)), seen)
+        self.ended(plan, Box::new(Failure::timed_out(timeout)), seen, current)
     }
 
     /// The attempt ended with a status, or with a response that has none.
@@ -62,7 +69,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
             return self.timed_out(plan, seen, current);
         }
         let server_delay = failure.server_delay();
-        self.ended(plan, failure, seen).with_server_delay(server_delay)
+        self.ended(plan, failure, seen, current).with_server_delay(server_delay)
     }
 
     /// The connection or the stream broke; `has_begun` says that the response had begun.
@@ -73,13 +80,18 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         seen: Seen,
         current: &mut Current<'_>,
     ) -> Bad {
+        if let Some(status) = self.request.error() {
+            // Our own reset, since there is nothing to go on with.
+            let failure = Failure::transport(status.into(), false).0;
+            return Bad::Ended(self.hopeless(plan, Box::new(failure), current));
+        }
         let problem = ConnectProblem::of(&*error);
         let (failure, classification) = Failure::transport(error, seen != Seen::Nothing);
         let failure = Box::new(failure);
         if let Some(problem) = problem {
             current.note(Note::CannotConnect(problem));
             if !problem.may_recover() {
-                return Bad::Ended(self.hopeless(plan, failure).with_delivery(Delivery::NotSent));
+                return Bad::Ended(self.hopeless(plan, failure, current).with_delivery(Delivery::NotSent));
             }
         }
         if classification.code == Code::DeadlineExceeded && time_is_up(current) {
@@ -97,7 +109,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
                 return Bad::Suspected(Box::new(Suspect::new(failure, code, seen, current.clock())));
             }
         }
-        let result = self.ended(plan, failure, seen);
+        let result = self.ended(plan, failure, seen, current);
         Bad::Ended(match classification.reach {
             Reach::NeverSent => result.with_delivery(Delivery::NotSent).with_resend(Resend::Lost),
             Reach::Refused => result.with_delivery(Delivery::NotProcessed).with_resend(Resend::Refused),
@@ -115,13 +127,18 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         current: &mut Current<'_>,
     ) -> AttemptResult {
         current.note(Note::UnreadableResponse);
-        self.hopeless(plan, failure)
+        self.hopeless(plan, failure, current)
     }
 
     /// No other attempt can do better, whatever its code says.
     #[cold]
-    fn hopeless(&mut self, plan: &MethodPlan, failure: Box<Failure>) -> AttemptResult {
-        self.ended(plan, failure, Seen::Nothing).with_retry(RetryFact::No(StopReason::NonRetryable))
+    fn hopeless(
+        &mut self,
+        plan: &MethodPlan,
+        failure: Box<Failure>,
+        current: &mut Current<'_>,
+    ) -> AttemptResult {
+        self.ended(plan, failure, Seen::Nothing, current).with_retry(RetryFact::No(StopReason::NonRetryable))
     }
 
     /// Whether it was this call's own response that could not be read is known now.
@@ -137,7 +154,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
             failure.code = code;
             self.unreadable(plan, failure, current)
         } else {
-            self.ended(plan, failure, seen)
+            self.ended(plan, failure, seen, current)
         };
         result.with_end(ended_at)
     }
@@ -166,6 +183,13 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Driver<GrpcProtocol<A, Q>> {
         let plan = self.plan();
         self.protocol().status(plan.policy.problem(), stop, report)
     }
+}
+
+/// More of the request was sent than is buffered: no other attempt follows.
+#[cold]
+pub(super) fn over_limit(note: Note, current: &mut Current<'_>) {
+    current.note(note);
+    current.committed();
 }
 
 /// Whether the attempt has used up its RPC timeout, or what the header said of it.

@@ -2,10 +2,12 @@
 
 use super::buffer::{Read, RequestBuffer};
 use super::inspection::CompactParts;
-use super::replayable::{ReplayableRequest, body, fill, path_of, shrink, too_large};
+use super::replayable::{ReplayableRequest, fill, one_frame, path_of, shrink, too_large};
+use super::stream::RequestStream;
 use crate::grpc::methods::{MethodPlan, timeout};
 use crate::operation::Note;
 use bytes::Bytes;
+use gax_retry::Replayable;
 use http::request::Parts;
 use http::uri::PathAndQuery;
 use http::{HeaderValue, Uri};
@@ -23,14 +25,30 @@ pub(crate) struct CapturedRequest {
 /// What attempts are written from.
 #[derive(Debug)]
 enum Source {
-    /// Of a stock tonic client's request: in most cases without an allocation.
-    Compact { target: Target, parts: CompactParts },
-    /// Any other request.
-    Whole(Box<Parts>),
+    /// A message.
+    Message(Template),
+    /// A stream, of which each attempt is sent what was sent before.
+    Stream(Box<Streamed>),
     /// A request that has yet to be read.
     Unread(Box<Unread>),
     /// A stream, which goes out as it comes, once.
     Once(Box<Once>),
+}
+
+/// A request but for its body.
+#[derive(Debug)]
+enum Template {
+    /// Of a stock tonic client's request: in most cases without an allocation.
+    Compact { target: Target, parts: CompactParts },
+    /// Any other request.
+    Whole(Box<Parts>),
+}
+
+/// A stream of requests that can be sent again.
+#[derive(Debug)]
+struct Streamed {
+    template: Template,
+    stream: RequestStream,
 }
 
 /// A request whose body has not come to its end.
@@ -84,11 +102,18 @@ impl CapturedRequest {
     /// Keeps of a request, whose body has been read, what it takes to send it again, if it can be.
     #[inline]
     pub(crate) fn new(request: &http::Request<Body>, compact: Option<CompactParts>, message: Bytes) -> Self {
-        let source = match compact {
-            Some(parts) => Source::Compact { target: Target::of(request.uri()), parts },
-            None => Source::whole(request),
-        };
-        Self { message, source }
+        Self { message, source: Source::Message(Template::of(request, compact)) }
+    }
+
+    /// A stream of requests that is buffered as it is sent.
+    #[cold]
+    pub(crate) fn stream(
+        request: &http::Request<Body>,
+        compact: Option<CompactParts>,
+        stream: RequestStream,
+    ) -> Self {
+        let streamed = Streamed { template: Template::of(request, compact), stream };
+        Self { message: Bytes::new(), source: Source::Stream(Box::new(streamed)) }
     }
 
     /// A request that is read when the operation is polled.
@@ -112,8 +137,10 @@ impl CapturedRequest {
     /// Makes the caller's own request that of the first attempt.
     #[inline]
     pub(crate) fn complete(&mut self, request: &mut http::Request<Body>, timeout: Option<HeaderValue>) {
-        if !matches!(self.source, Source::Once(_)) {
-            *request.body_mut() = body(&self.message);
+        match &self.source {
+            Source::Once(_) => {}
+            Source::Stream(streamed) => *request.body_mut() = streamed.stream.body(1),
+            Source::Message(_) | Source::Unread(_) => *request.body_mut() = one_frame(&self.message),
         }
         timeout::set_header(request.headers_mut(), timeout);
     }
@@ -140,8 +167,8 @@ impl CapturedRequest {
 impl ReplayableRequest for CapturedRequest {
     fn path(&self) -> PathAndQuery {
         match &self.source {
-            Source::Compact { target, .. } => target.path(),
-            Source::Whole(parts) => path_of(&parts.uri),
+            Source::Message(template) => template.path(),
+            Source::Stream(streamed) => streamed.template.path(),
             Source::Unread(unread) => path_of(unread.request.uri()),
             Source::Once(once) => once.path.clone(),
         }
@@ -164,20 +191,21 @@ impl ReplayableRequest for CapturedRequest {
 
     fn write(
         &mut self,
+        attempt: u32,
         timeout: Option<HeaderValue>,
         finish: impl FnOnce(&mut http::Request<Body>),
     ) -> http::Request<Body> {
         let mut request = match &mut self.source {
-            Source::Compact { target, parts: CompactParts { method, headers } } => {
-                let mut request = http::Request::new(body(&self.message));
-                fill(&mut request, target.uri(), headers, timeout);
-                if let Some(method) = method {
-                    request.extensions_mut().insert(method.clone());
-                }
+            Source::Message(Template::Compact { target, parts }) => {
+                let mut request = http::Request::new(one_frame(&self.message));
+                fill_compact(&mut request, target, parts, timeout);
                 finish(&mut request);
                 return request;
             }
-            Source::Whole(parts) => http::Request::from_parts((**parts).clone(), body(&self.message)),
+            Source::Message(Template::Whole(parts)) => {
+                http::Request::from_parts((**parts).clone(), one_frame(&self.message))
+            }
+            Source::Stream(streamed) => streamed.template.request(streamed.stream.body(attempt)),
             // Such a request is sent once, and one that was not read never is.
             Source::Once(once) => once.request.take().unwrap_or_default(),
             Source::Unread(_) => http::Request::default(),
@@ -196,8 +224,55 @@ impl ReplayableRequest for CapturedRequest {
     #[inline]
     fn note(&self, plan: &MethodPlan) -> Option<Note> {
         match &self.source {
+            Source::Message(_) | Source::Unread(_) => too_large(&self.message, plan),
+            Source::Stream(streamed) => streamed.stream.over_limit(),
             Source::Once(once) => Some(once.note),
-            _ => too_large(&self.message, plan),
+        }
+    }
+
+    fn replayable(&self, plan: &MethodPlan, attempt: u32) -> Replayable {
+        match self.committed() {
+            Some(committed) if committed == attempt => Replayable::OverLimit,
+            _ => self.note(plan).is_none().into(),
+        }
+    }
+
+    #[inline]
+    fn watch(&self, attempt: u32, cx: &Context<'_>) -> Option<Note> {
+        match &self.source {
+            Source::Stream(streamed) => streamed.stream.watch(attempt, cx.waker()),
+            _ => None,
+        }
+    }
+
+    fn committed(&self) -> Option<u32> {
+        match &self.source {
+            Source::Stream(streamed) => streamed.stream.committed(),
+            _ => None,
+        }
+    }
+
+    fn ended(&self, attempt: u32) {
+        if let Source::Stream(streamed) = &self.source {
+            streamed.stream.ended(attempt);
+        }
+    }
+
+    #[inline]
+    fn replied(&self, attempt: u32) -> Option<Note> {
+        match &self.source {
+            Source::Stream(streamed) => {
+                streamed.stream.replied(attempt);
+                streamed.stream.over_limit()
+            }
+            _ => None,
+        }
+    }
+
+    fn error(&self) -> Option<Status> {
+        match &self.source {
+            Source::Stream(streamed) => streamed.stream.error(),
+            _ => None,
         }
     }
 
@@ -206,7 +281,47 @@ impl ReplayableRequest for CapturedRequest {
     }
 }
 
-impl Source {
+#[inline]
+fn fill_compact(
+    request: &mut http::Request<Body>,
+    target: &Target,
+    parts: &CompactParts,
+    timeout: Option<HeaderValue>,
+) {
+    fill(request, target.uri(), &parts.headers, timeout);
+    if let Some(method) = &parts.method {
+        request.extensions_mut().insert(method.clone());
+    }
+}
+
+impl Template {
+    #[inline]
+    fn of(request: &http::Request<Body>, compact: Option<CompactParts>) -> Self {
+        match compact {
+            Some(parts) => Template::Compact { target: Target::of(request.uri()), parts },
+            None => Template::whole(request),
+        }
+    }
+
+    fn path(&self) -> PathAndQuery {
+        match self {
+            Template::Compact { target, .. } => target.path(),
+            Template::Whole(parts) => path_of(&parts.uri),
+        }
+    }
+
+    /// The request with a body, but for its timeout.
+    fn request(&self, body: Body) -> http::Request<Body> {
+        match self {
+            Template::Whole(parts) => http::Request::from_parts((**parts).clone(), body),
+            Template::Compact { target, parts } => {
+                let mut request = http::Request::new(body);
+                fill_compact(&mut request, target, parts, None);
+                request
+            }
+        }
+    }
+
     #[cold]
     fn whole(request: &http::Request<Body>) -> Self {
         let mut whole = http::Request::new(());
@@ -215,7 +330,7 @@ impl Source {
         *whole.version_mut() = request.version();
         whole.headers_mut().clone_from(request.headers());
         whole.extensions_mut().clone_from(request.extensions());
-        Source::Whole(Box::new(whole.into_parts().0))
+        Template::Whole(Box::new(whole.into_parts().0))
     }
 }
 
@@ -264,11 +379,11 @@ mod tests {
 
     fn written_alike(first: http::Request<Body>) {
         let mut captured = captured(&first);
-        assert!(matches!(captured.source, Source::Compact { .. }));
+        assert!(matches!(captured.source, Source::Message(Template::Compact { .. })));
         let mut first = first;
         captured.complete(&mut first, Some(HeaderValue::from_static("5S")));
-        let second = captured.write(Some(HeaderValue::from_static("3S")), |_| ());
-        let third = captured.write(None, |_| ());
+        let second = captured.write(2, Some(HeaderValue::from_static("3S")), |_| ());
+        let third = captured.write(3, None, |_| ());
         assert_eq!(first.headers()["grpc-timeout"], "5S");
         assert_eq!(second.headers()["grpc-timeout"], "3S");
         assert!(!third.headers().contains_key("grpc-timeout"));
@@ -297,9 +412,9 @@ mod tests {
         tagged.extensions_mut().insert(7_u32);
         for given in [json, old, get, tagged] {
             let mut captured = captured(&given);
-            assert!(matches!(captured.source, Source::Whole(_)));
-            for _ in 0..2 {
-                let written = captured.write(Some(HeaderValue::from_static("1S")), |_| ());
+            assert!(matches!(captured.source, Source::Message(Template::Whole(_))));
+            for attempt in 1..3 {
+                let written = captured.write(attempt, Some(HeaderValue::from_static("1S")), |_| ());
                 assert_eq!(sorted(written.headers()), sorted(given.headers()));
                 assert_eq!((written.version(), written.method()), (given.version(), given.method()));
                 assert_eq!(written.extensions().get::<u32>(), given.extensions().get());
@@ -313,7 +428,7 @@ mod tests {
         let mut first = request();
         captured.complete(&mut first, Some(HeaderValue::from_static("1S")));
         captured.put_off(first);
-        let written = captured.write(Some(HeaderValue::from_static("1S")), |_| ());
+        let written = captured.write(1, Some(HeaderValue::from_static("1S")), |_| ());
         assert_eq!(sorted(written.headers()), sorted(request().headers()));
         assert_eq!(captured.path(), "/pkg.Service/Method");
     }

@@ -5,9 +5,11 @@ mod captured;
 mod inspection;
 mod previous_attempts;
 mod replayable;
+mod stream;
 
 pub(crate) use buffer::{Read, RequestBuffer};
 pub(crate) use captured::CapturedRequest;
-pub(crate) use inspection::Inspection;
+pub(crate) use inspection::{CompactParts, Inspection};
 pub(crate) use previous_attempts::{PREVIOUS_ATTEMPTS, previous_attempts};
-pub(crate) use replayable::{ReplayableRequest, body, fill, path_of, shrink, too_large};
+pub(crate) use replayable::{ReplayableRequest, fill, one_frame, path_of, shrink, too_large};
+pub(crate) use stream::RequestStream;

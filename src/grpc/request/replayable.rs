@@ -4,6 +4,7 @@ use crate::grpc::methods::MethodPlan;
 use crate::grpc::methods::timeout::GRPC_TIMEOUT;
 use crate::operation::Note;
 use bytes::Bytes;
+use gax_retry::Replayable;
 use http::header::{CONTENT_TYPE, TE};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, Version};
@@ -35,10 +36,11 @@ pub(crate) trait ReplayableRequest {
         Poll::Ready(Ok(()))
     }
 
-    /// The request of the next attempt, once `finish` has had its way with it. It is large to move, so that it is finished
+    /// The request of that attempt, once `finish` has had its way with it. It is large to move, so that it is finished
     /// where it is made (bench `speed`, instructions).
     fn write(
         &mut self,
+        attempt: u32,
         timeout: Option<HeaderValue>,
         finish: impl FnOnce(&mut http::Request<Body>),
     ) -> http::Request<Body>;
@@ -49,10 +51,38 @@ pub(crate) trait ReplayableRequest {
     /// Why it is sent once only; `None`: it may be sent again.
     fn note(&self, plan: &MethodPlan) -> Option<Note>;
 
-    /// Whether it may be sent more than once.
+    /// Whether it may be sent again after that attempt.
     #[inline]
-    fn is_replayable(&self, plan: &MethodPlan) -> bool {
-        self.note(plan).is_none()
+    fn replayable(&self, plan: &MethodPlan, _attempt: u32) -> Replayable {
+        self.note(plan).is_none().into()
+    }
+
+    /// Whether more of it was sent with that attempt than is buffered, so that no other can be sent it. While that may
+    /// come, the task is woken when it does.
+    #[inline]
+    fn watch(&self, _attempt: u32, _cx: &Context<'_>) -> Option<Note> {
+        None
+    }
+
+    /// The attempt that more of it was sent with than is buffered.
+    #[inline]
+    fn committed(&self) -> Option<u32> {
+        None
+    }
+
+    /// That attempt has failed: it is sent no more.
+    #[inline]
+    fn ended(&self, _attempt: u32) {}
+
+    /// That attempt has the reply: no other follows. Returns whether more of the request was sent than is buffered.
+    #[inline]
+    fn replied(&self, _attempt: u32) -> Option<Note> {
+        None
+    }
+
+    /// Why it can't be read to its end.
+    fn error(&self) -> Option<Status> {
+        None
     }
 
     /// Whether somebody on the way may look at its extensions.
@@ -89,7 +119,7 @@ pub(crate) fn path_of(uri: &Uri) -> PathAndQuery {
 
 /// The body of an attempt: a message in one frame.
 #[inline]
-pub(crate) fn body(message: &Bytes) -> Body {
+pub(crate) fn one_frame(message: &Bytes) -> Body {
     Body::new(OneFrame((!message.is_empty()).then(|| message.clone())))
 }
 

@@ -2,6 +2,7 @@
 
 use super::body::ResponseBody;
 use super::open_body::{OpenBody, Remainder};
+use crate::grpc::methods::MethodPlan;
 use crate::grpc::status::{Failure, received};
 use crate::operation::{Current, Note};
 use bytes::Bytes;
@@ -17,7 +18,7 @@ use tonic::codegen::StdError;
 /// How much of a response must have come in before it can be called good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReadExtent {
-    /// All of it: the RPC is unary.
+    /// All of it: the RPC replies with one message.
     Whole,
     /// One message, and its end if that is there already: the RPC responds with a stream, or nobody knows whether
     /// it does.
@@ -33,6 +34,17 @@ impl ReadExtent {
             Some(kind) if kind.is_unary() => ReadExtent::Whole,
             Some(_) if commit_point == CommitPoint::Headers => ReadExtent::Head,
             _ => ReadExtent::FirstMessage,
+        }
+    }
+
+    /// The extent of an RPC that takes a stream. If it replies with one as well, they may take turns, so that nothing is
+    /// held back; a single reply may be, where another attempt can follow it.
+    #[cold]
+    pub(crate) fn of_request_stream(kind: Option<MethodKind>, plan: &MethodPlan) -> Self {
+        let may_wait = plan.replay_memory.is_some() && plan.policy.commit_point() != CommitPoint::Headers;
+        match kind {
+            Some(MethodKind::ClientStreaming) if may_wait => ReadExtent::Whole,
+            _ => ReadExtent::Head,
         }
     }
 }

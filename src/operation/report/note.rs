@@ -9,9 +9,15 @@ use std::fmt;
 pub enum Note {
     /// The request is larger than the replay limit, so that it was sent once only.
     RequestTooLargeToReplay,
-    /// The request is a stream, or may be one for all that a layer without descriptors can see, so that it was sent
-    /// once only.
+    /// The request is a stream that is not replayed, or may be one for all that a layer without descriptors can see, so
+    /// that it was sent once only.
     RequestIsAStream,
+    /// More of a stream of requests was sent than the replay limit of a call allows to be buffered: the attempt that was
+    /// sent it was committed (gRFC A6).
+    StreamTooLargeToReplay,
+    /// The calls of the client or layer had as much of their streams of requests buffered as they may have together: the
+    /// attempt that would have needed more was committed (gRFC A6).
+    ReplayMemoryUsedUp,
     /// The response was committed before its end was seen: what came after its first message was not
     /// classified.
     Committed,
@@ -43,6 +49,8 @@ impl fmt::Display for Note {
         f.write_str(match self {
             Note::RequestTooLargeToReplay => "the request is larger than the replay limit: sent once only",
             Note::RequestIsAStream => "the request is a stream: sent once only",
+            Note::StreamTooLargeToReplay => "the stream of requests outgrew the replay limit: committed",
+            Note::ReplayMemoryUsedUp => "the replay memory that calls share was used up: committed",
             Note::Committed => "the response was committed before its end was seen",
             Note::ResponseTooLargeToBuffer => "the response was larger than the response buffer: committed",
             Note::MalformedStatusDetails => "the server's status details were not valid base64: left out",

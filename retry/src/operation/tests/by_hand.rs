@@ -154,6 +154,11 @@ impl<J: JitterSource> ByHand<J> {
         self
     }
 
+    pub(crate) fn over_limit(&mut self, attempt: u32) -> &mut Self {
+        self.operation.over_limit(attempt);
+        self
+    }
+
     pub(crate) fn cancelled(&mut self) -> &mut Self {
         self.operation.cancelled(&self.policy);
         self

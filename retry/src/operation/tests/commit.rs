@@ -1,4 +1,4 @@
-//! Responses that the caller has part of.
+//! Responses that the caller has part of, and requests that outgrew their buffer.
 
 use super::{ByHand, MS, documented, grpc, unavailable};
 use crate::{AttemptResult, Code, CommitPoint, Hedging, Policy, RetrySettings, Seen};
@@ -115,4 +115,21 @@ fn the_first_commit_wins() {
         assert_eq!(operation.now(), [] as [&str; 0]);
         assert_eq!(operation.ended(2, AttemptResult::done()).until(Duration::MAX), ["7 reply 2"]);
     }
+}
+
+/// A request that outgrows its buffer commits to the attempt that has sent most of it (gRFC A6), whatever has come of the
+/// response.
+#[test]
+fn a_request_over_the_limit_cancels_the_others() {
+    let hedging = Hedging::new(4).delay(100 * MS).non_fatal_codes(Code::Unavailable);
+    let mut operation = ByHand::begin(&documented().with_hedging(hedging));
+    assert_eq!(operation.until(110 * MS), ["0 send 1", "100 hedge 2"]);
+    operation.over_limit(1);
+    assert_eq!(operation.until(1000 * MS), ["110 cancel 2"]);
+    assert_eq!(operation.clone().ended(1, AttemptResult::done()).now(), ["1000 reply 1"]);
+    assert_eq!(operation.ended(1, unavailable()).until(2000 * MS), ["1000 stop of 1 COMMITTED"]);
+
+    let mut alone = ByHand::begin(&documented());
+    alone.send();
+    assert_eq!(alone.at(5 * MS).over_limit(1).ends(unavailable()).now(), ["5 stop of 1 COMMITTED"]);
 }

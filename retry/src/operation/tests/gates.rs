@@ -2,8 +2,8 @@
 
 use super::{ByHand, MS, unavailable};
 use crate::{
-    AttemptResult, Code, Compatibility, Delivery, Policy, RetryBudget, RetryFact, RetrySettings,
-    RetrySettingsBuilder, Seen, ServerDelay, StopReason,
+    AttemptResult, Code, Compatibility, Delivery, Policy, Replayable, Resend, RetryBudget, RetryFact,
+    RetrySettings, RetrySettingsBuilder, Seen, ServerDelay, StopReason,
 };
 use std::time::Duration;
 
@@ -65,6 +65,18 @@ fn committed_comes_before_the_budget_is_drained() {
     assert_eq!(bucket.drained(), 0);
     let internal = AttemptResult::failed(Code::Internal).with_seen(MESSAGES);
     assert_eq!(after(&policy, internal), "50 stop of 1 COMMITTED");
+}
+
+/// A request that outgrew its buffer commits like a response, and drains nothing either (c03).
+#[test]
+fn a_request_over_the_limit_is_committed() {
+    let bucket = Bucket::new();
+    let policy = limited().with_budget(bucket.0.clone());
+    let over = unavailable().with_replayable(Replayable::OverLimit);
+    assert_eq!(after(&policy, over), "50 stop of 1 COMMITTED");
+    assert_eq!(after(&policy, over.with_server_delay(ServerDelay::Never)), "50 stop of 1 COMMITTED");
+    assert_eq!(after(&policy, over.with_resend(Resend::Refused)), "50 stop of 1 COMMITTED");
+    assert_eq!(bucket.drained(), 0);
 }
 
 #[test]
@@ -248,6 +260,6 @@ fn a_lost_request_is_sent_again_inside_a_retry() {
     let policy = limited().with_nested_retries(false).inside_retry();
     let mut operation = ByHand::begin(&policy);
     operation.send();
-    let lost = unavailable().with_delivery(Delivery::NotSent).with_resend(crate::Resend::Lost);
+    let lost = unavailable().with_delivery(Delivery::NotSent).with_resend(Resend::Lost);
     assert_eq!(operation.at(50 * MS).ends(lost).until(50 * MS), ["50 resend 1"]);
 }

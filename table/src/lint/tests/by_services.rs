@@ -137,6 +137,12 @@ fn streams_of_requests_are_not_retried() {
         let found = said(&[&sound(&[name("a.B", "CreateAll")])], &[own]);
         assert_eq!(found.first().copied(), rule.or(Some("retry-on-create")), "{kind}");
         assert_eq!(found.len(), 1);
+        // By gRPC's rules streams are buffered.
+        let text = format!("{{\"methodConfig\": [{{{}}}]}}", sound(&[name("a.B", "CreateAll")]));
+        let reader = RetryTable::reader().dialect(crate::Dialect::Grpc);
+        let own = ServiceDescription::new("a.B").with_method(MethodDescription::new("CreateAll", kind));
+        let found = findings(&reader.read(text.as_bytes()).unwrap(), &[own]);
+        assert!(!rules(&found).contains(&"policy-on-client-stream"), "{kind}");
     }
 }
 

@@ -2,6 +2,11 @@
 //! those of the cases that were run against grpc-go, grpc-java and grpc-js.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+mod calls;
+mod statistics;
+mod streams;
+mod validation;
+
 use gax_table::{Dialect, RetryTable};
 use tonic::Code;
 use tonic_gax::{CallOptions, RequestExt as _, RetryLayer};
@@ -128,6 +133,7 @@ async fn pushback() {
         row("p06", &[pushed("")], &[], DOWN),
         row("p07", &[pushed("1.5")], &[], DOWN),
         row("p08", &[pushed("2147483648")], &[], DOWN),
+        row("p09", &[RawFrame::Pushed { code: 14, pushbacks: &["10", "20"], alone: true }], &[], DOWN),
         row("p10", &[RawFrame::Status(13, Some("10"))], &[], Code::Internal),
         row("p11", &[pushed("10"); 9], &[(10, 10); 3], DOWN),
     ] {
@@ -144,18 +150,23 @@ async fn commit_and_transparent_retries() {
     for row in [
         commits("c01", vec![head, RawFrame::Trailers(14)]),
         commits("c02", vec![head, RawFrame::Message, RawFrame::Trailers(14)]),
+        // Requirement 22: a pushback has no effect any more.
+        commits("c01 pushed", vec![head, RawFrame::Pushed { code: 14, pushbacks: &["10"], alone: false }]),
         row("t01", &[REFUSED, good], &[AT_ONCE], Code::Ok).without_policy(),
         row("t02", &[REFUSED, REFUSED], &[AT_ONCE], DOWN).without_policy(),
         row("t03", &[REFUSED, REFUSED, good], &[AT_ONCE, FIRST], Code::Ok),
         row("t04", &[REFUSED, U, good], &[AT_ONCE, FIRST], Code::Ok).with(&[("maxAttempts", "2")]),
         row("t05", &[away, good], &[AT_ONCE], Code::Ok).without_policy(),
+        // Requirement 33: either of the two, once.
+        row("t02 away", &[REFUSED, away], &[AT_ONCE], DOWN).without_policy(),
         row("t06", &[RawFrame::Reset(2)], &[], Code::Internal),
     ] {
         row.run().await;
     }
 }
 
-/// Calls one after the other against one bucket: U, O and I are the server's statuses, the digits the attempts of each call.
+/// Calls one after the other against one bucket: U, O and I are the server's statuses, R is a refusal of the stream, the digits are
+/// the attempts of each call.
 #[tokio::test(start_paused = true)]
 async fn throttling() {
     const FAST: [(&str, &str); 2] = [("initialBackoff", "\"0.001s\""), ("maxBackoff", "\"0.001s\"")];
@@ -165,6 +176,7 @@ async fn throttling() {
         ("k03", "4", "0.3339", "UU2 U1 O1 O1 O1 U1"),
         ("k04", "4", "0.001", "I1 I1 I1 I1 UO2"),
         ("k05", "4", "0.001", "-1 -1 U1"),
+        ("k06", "4", "0.001", "RO2 RO2 RO2 UO2"),
         ("k07", "4", "1", "O1 O1 O1 UU2"),
         ("k08", "4", "1", "UU2 U1 U1 U1 U1 O1 O1 O1 O1 UO2"),
     ] {
@@ -175,6 +187,7 @@ async fn throttling() {
             vec![match letter {
                 'O' => RawFrame::Good,
                 'U' => U,
+                'R' => RawFrame::Reset(7),
                 '-' => pushed("-1"),
                 _ => RawFrame::Status(13, None),
             }]
@@ -192,15 +205,17 @@ async fn throttling() {
     }
 }
 
-/// d01: the deadline spans attempts and waits.
+/// d01: the deadline spans attempts and waits. p12: a pushback beyond it ends the call, here at once.
 #[tokio::test(start_paused = true)]
 async fn deadlines() {
-    let server = RawServer::start(vec![vec![U]; 9]);
-    let mut client = AssetServiceClient::new(layer(&config(&[], "")).layer(server.channel()));
-    let began = tonic_gax_tests::VirtualClock::start();
-    let request = tonic::Request::new(ListAssetsRequest::default())
-        .with_call_options(CallOptions::new().timeout(ms(250)));
-    let status = client.list_assets(request).await.unwrap_err();
-    assert_eq!((status.code(), server.requests().len()), (Code::DeadlineExceeded, 2));
-    assert_eq!(began.elapsed(), ms(250));
+    for (name, frame, requests, end) in [("d01", U, 2, 250), ("p12", pushed("300"), 1, 0)] {
+        let server = RawServer::start(vec![vec![frame]; 9]);
+        let mut client = AssetServiceClient::new(layer(&config(&[], "")).layer(server.channel()));
+        let began = tonic_gax_tests::VirtualClock::start();
+        let request = tonic::Request::new(ListAssetsRequest::default())
+            .with_call_options(CallOptions::new().timeout(ms(250)));
+        let status = client.list_assets(request).await.unwrap_err();
+        assert_eq!((status.code(), server.requests().len()), (Code::DeadlineExceeded, requests), "{name}");
+        assert_eq!(began.elapsed(), ms(end), "{name}");
+    }
 }

@@ -1,0 +1,132 @@
+//! What the streams of requests of one client or layer may buffer together.
+
+use crate::settings::BufferLimits;
+use gax_retry::Compatibility;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The memory that calls share for requests which may be replayed (gRFC A6: the buffer of a channel). A counter without a
+/// lock: a call that finds it full does not wait.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ReplayMemory {
+    used: Arc<AtomicUsize>,
+}
+
+impl ReplayMemory {
+    /// What calls by these rules buffer streams of requests in; `None`: they don't.
+    pub(crate) fn of(&self, limits: &BufferLimits, compatibility: Compatibility) -> Option<Self> {
+        let replays = limits.replays_streams.unwrap_or(compatibility == Compatibility::Grpc);
+        (replays && limits.max_replay_bytes > 0).then(|| self.clone())
+    }
+
+    fn take(&self, bytes: usize, limit: usize) -> bool {
+        let more = |used: usize| used.checked_add(bytes).filter(|used| *used <= limit);
+        self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
+    }
+
+    fn give_back(&self, bytes: usize) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+/// Which limit a request has outgrown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Limit {
+    /// That of each call.
+    Call,
+    /// That of all calls together.
+    Memory,
+}
+
+/// The part of it that one call has. It goes back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Reserved {
+    memory: ReplayMemory,
+    /// The most that this call may have.
+    limit: usize,
+    /// The most that all calls may have.
+    total_limit: usize,
+    bytes: usize,
+}
+
+impl Reserved {
+    pub(crate) fn none(memory: ReplayMemory, limits: &BufferLimits) -> Self {
+        let BufferLimits { max_replay_bytes: limit, max_total_replay_bytes: total_limit, .. } = *limits;
+        Self { memory, limit, total_limit, bytes: 0 }
+    }
+
+    /// Takes so many bytes more.
+    ///
+    /// # Errors
+    ///
+    /// The limit that does not allow it. Nothing is taken then.
+    pub(crate) fn take(&mut self, bytes: usize) -> Result<(), Limit> {
+        if bytes > self.limit.saturating_sub(self.bytes) {
+            return Err(Limit::Call);
+        }
+        if !self.memory.take(bytes, self.total_limit) {
+            return Err(Limit::Memory);
+        }
+        self.bytes += bytes;
+        Ok(())
+    }
+
+    /// Gives so many bytes back, or all that are left.
+    pub(crate) fn give_back(&mut self, bytes: usize) {
+        let bytes = bytes.min(self.bytes);
+        self.bytes -= bytes;
+        self.memory.give_back(bytes);
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        self.give_back(self.bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(memory: &ReplayMemory) -> usize {
+        memory.used.load(Ordering::Relaxed)
+    }
+
+    #[test]
+    fn calls_share_it_and_give_it_back() {
+        let memory = ReplayMemory::default();
+        let reserved = |limit| {
+            let all = BufferLimits { max_total_replay_bytes: 100, ..BufferLimits::default() };
+            Reserved::none(memory.clone(), &BufferLimits { max_replay_bytes: limit, ..all })
+        };
+        let (mut first, mut second) = (reserved(70), reserved(usize::MAX));
+        assert_eq!(first.take(70), Ok(()));
+        assert_eq!(first.take(1), Err(Limit::Call));
+        assert_eq!(second.take(31), Err(Limit::Memory));
+        assert_eq!(second.take(usize::MAX), Err(Limit::Memory));
+        assert_eq!(second.take(30), Ok(()));
+        assert_eq!(used(&memory), 100);
+        first.give_back(20);
+        assert_eq!((first.take(20), used(&memory)), (Ok(()), 100));
+        second.give_back(usize::MAX);
+        assert_eq!(used(&memory), 70);
+        drop(first);
+        drop(second);
+        assert_eq!(used(&memory), 0);
+    }
+
+    #[test]
+    fn only_grpc_s_rules_replay_streams_unless_a_program_says_so() {
+        let (memory, limits) = (ReplayMemory::default(), BufferLimits::default());
+        let says = |yes| BufferLimits { replays_streams: Some(yes), ..limits };
+        for compatibility in [Compatibility::Documented, Compatibility::GaxJava, Compatibility::Grpc] {
+            let is_grpc = compatibility == Compatibility::Grpc;
+            assert_eq!(memory.of(&limits, compatibility).is_some(), is_grpc);
+            assert!(memory.of(&says(true), compatibility).is_some());
+            assert!(memory.of(&says(false), compatibility).is_none());
+        }
+        let nothing = BufferLimits { max_replay_bytes: 0, ..limits };
+        assert!(memory.of(&nothing, Compatibility::Grpc).is_none());
+    }
+}

@@ -1,0 +1,76 @@
+//! A stream of requests, buffered as it is sent.
+
+use super::attempt_body::{AttemptBody, SharedStream, with};
+use super::shared::Shared;
+use crate::grpc::methods::{Limit, ReplayMemory, Reserved};
+use crate::operation::Note;
+use crate::settings::BufferLimits;
+use std::sync::{Arc, Mutex};
+use std::task::Waker;
+use tonic::Status;
+use tonic::body::Body;
+
+/// A stream of requests of one operation. What is sent of it is buffered until it has a reply, or a limit is passed; each
+/// attempt is sent that first, and then goes on with the rest.
+///
+/// When it is dropped, what is buffered is let go of, and only an attempt that has the reply is sent the rest.
+#[derive(Debug)]
+pub(crate) struct RequestStream {
+    shared: SharedStream,
+}
+
+impl RequestStream {
+    pub(crate) fn new(live: Body, limits: &BufferLimits, memory: &ReplayMemory) -> Self {
+        let reserved = Reserved::none(memory.clone(), limits);
+        Self { shared: Arc::new(Mutex::new(Shared::new(live, reserved))) }
+    }
+
+    /// The stream as that attempt is sent it.
+    pub(crate) fn body(&self, attempt: u32) -> Body {
+        Body::new(AttemptBody::new(&self.shared, attempt))
+    }
+
+    /// Whether more was sent than is buffered, and why.
+    pub(crate) fn over_limit(&self) -> Option<Note> {
+        with(&self.shared, |shared, _| shared.over()).map(|(_, limit)| note(limit))
+    }
+
+    /// Whether that was sent with this attempt. While nothing was, `waker` is told when it is.
+    pub(crate) fn watch(&self, attempt: u32, waker: &Waker) -> Option<Note> {
+        let over = with(&self.shared, |shared, _| shared.watch(waker));
+        over.filter(|(committed, _)| *committed == attempt).map(|(_, limit)| note(limit))
+    }
+
+    /// The attempt that was sent more than is buffered.
+    pub(crate) fn committed(&self) -> Option<u32> {
+        with(&self.shared, |shared, _| shared.over()).map(|(attempt, _)| attempt)
+    }
+
+    /// That attempt has failed: it is sent no more.
+    pub(crate) fn ended(&self, attempt: u32) {
+        with(&self.shared, |shared, after| shared.ended(attempt, after));
+    }
+
+    /// That attempt has the reply: no other follows.
+    pub(crate) fn replied(&self, attempt: u32) {
+        with(&self.shared, |shared, after| shared.replied(attempt, after));
+    }
+
+    /// Why the stream can't be read to its end.
+    pub(crate) fn error(&self) -> Option<Status> {
+        with(&self.shared, |shared, _| shared.error().cloned())
+    }
+}
+
+impl Drop for RequestStream {
+    fn drop(&mut self) {
+        with(&self.shared, Shared::abandoned);
+    }
+}
+
+fn note(limit: Limit) -> Note {
+    match limit {
+        Limit::Call => Note::StreamTooLargeToReplay,
+        Limit::Memory => Note::ReplayMemoryUsedUp,
+    }
+}
