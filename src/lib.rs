@@ -65,7 +65,7 @@ pub mod table {
 pub mod __private {
     pub use crate::client::{Client, connect_for as connect};
     pub use crate::settings::{ClientSettings, MethodInfo, StubSettings};
-    pub use gax_retry::__private::{batching_settings, settings};
+    pub use gax_retry::__private::{batching, settings};
 
     /// A report's table, for programs that print it in colours.
     pub fn attempt_table(report: &crate::OperationReport) -> gax_retry::__private::AttemptTable {

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use gax_table::__private::read_stream;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -54,9 +55,9 @@ impl Input {
     }
 
     /// The text, without a byte order mark.
-    pub(crate) fn text(&self) -> String {
-        let text = String::from_utf8_lossy(&self.content);
-        text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned()
+    pub(crate) fn text(&self) -> Cow<'_, str> {
+        let content = self.content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&self.content);
+        String::from_utf8_lossy(content)
     }
 }
 

@@ -52,9 +52,9 @@ fn suggestion(known: &str) -> String {
     }
 }
 
-/// Whether `gax` was called with nothing at all.
+/// Whether `gax`, by whatever name, was called with nothing at all.
 pub(crate) fn is_bare(error: &Error) -> bool {
-    error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand && command_of(error) == "gax"
+    error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand && !command_of(error).contains(' ')
 }
 
 /// The command that lacks something: `gax table` of `Usage: gax table <COMMAND>`.

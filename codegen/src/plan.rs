@@ -193,7 +193,7 @@ fn one_per_service(findings: Vec<Finding>) -> Vec<Finding> {
                 let counted = Finding::new(finding.rule(), finding.severity(), message);
                 let counted = counted.at(finding.origin().cloned());
                 kept.push(match finding.help() {
-                    Some(help) => counted.with_help(help),
+                    Some(help) => counted.with_help(help.to_owned()),
                     None => counted,
                 });
             }

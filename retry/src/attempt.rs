@@ -34,6 +34,27 @@ impl Attempt {
         }
     }
 
+    /// A row that was stored.
+    #[cfg(feature = "serde")]
+    pub(crate) fn stored(
+        [number, transparent_retries]: [u32; 2],
+        rpc_timeout: Option<Duration>,
+        delay: Duration,
+        [start, end]: [Duration; 2],
+        code: Code,
+    ) -> Self {
+        let transparent_retries = u8::try_from(transparent_retries).unwrap_or(u8::MAX);
+        Self {
+            number,
+            transparent_retries,
+            code,
+            delay: nanos(delay),
+            start: nanos(start),
+            rpc_timeout: timeout_or_forever(rpc_timeout),
+            end: nanos(end),
+        }
+    }
+
     /// The same attempt, ended with that code.
     #[must_use]
     pub fn with_code(self, code: Code) -> Self {

@@ -55,6 +55,7 @@ impl BatchingSettings {
 /// What happens to an element for which a batch's limits have no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[expect(clippy::exhaustive_enums, reason = "the three that gax-java has, and GAPIC YAML can say")]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum LimitExceeded {
     /// The limits do not count.
     #[default]

@@ -17,6 +17,7 @@ use std::str::FromStr;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Compatibility {
     /// What the documentation of Google's client libraries says, with every attempt clamped to what
     /// is left of the operation's total timeout when it really starts.

@@ -26,6 +26,8 @@ mod server_delay;
 mod settings;
 mod started_attempt;
 mod stop_reason;
+#[cfg(feature = "serde")]
+mod stored;
 mod strategy;
 mod text;
 
@@ -67,10 +69,13 @@ pub use strategy::{AttemptTimeouts, Backoff, BackoffStrategy, Cap, Jitter, Limit
 pub mod __private {
     pub use crate::attempt_table::{AttemptRow, AttemptTable};
     pub use crate::private::{
-        ConstSettings, batching_settings, code_problem, no_problems, of_rpc, rpc_problem, settings, unchecked,
+        ConstBatching, ConstSettings, batching, code_problem, no_problems, of_rpc, rpc_problem, settings,
+        unchecked,
     };
+    #[cfg(feature = "serde")]
+    pub use crate::stored::{Milliseconds, StoredCall};
     pub use crate::text::{
         Align, Cell, DurationError, Escaped, Grid, Human, Role, closest, is_unprintable, parse_duration,
-        parse_nanos,
+        parse_nanos, time_text,
     };
 }

@@ -123,23 +123,64 @@ pub fn code_problem(rpc: &'static str, error: &ParseCodeError) -> SettingsProble
     SettingsProblem::of_code(error).of_rpc(rpc)
 }
 
-/// How requests are batched, from all its fields.
-#[must_use]
-pub const fn batching_settings(
-    element_count_threshold: u64,
-    request_byte_threshold: u64,
-    delay_threshold: Duration,
-    max_outstanding_elements: Option<u64>,
-    max_outstanding_bytes: Option<u64>,
-    limit_exceeded: LimitExceeded,
-) -> BatchingSettings {
-    BatchingSettings {
-        element_count_threshold,
-        request_byte_threshold,
-        delay_threshold,
-        max_outstanding_elements,
-        max_outstanding_bytes,
-        limit_exceeded,
+/// How requests are batched, in generated code and by readers of tables: nothing is set yet.
+pub const fn batching() -> ConstBatching {
+    ConstBatching(BatchingSettings {
+        element_count_threshold: 1,
+        request_byte_threshold: 1,
+        delay_threshold: Duration::ZERO,
+        max_outstanding_elements: None,
+        max_outstanding_bytes: None,
+        limit_exceeded: LimitExceeded::Ignore,
+    })
+}
+
+/// Makes [`BatchingSettings`], also in a `static`, field by field.
+#[derive(Debug)]
+#[must_use = "settings come from build()"]
+pub struct ConstBatching(BatchingSettings);
+
+impl ConstBatching {
+    /// A batch with this many elements is sent.
+    pub const fn element_count_threshold(mut self, elements: u64) -> Self {
+        self.0.element_count_threshold = elements;
+        self
+    }
+
+    /// A batch with this many bytes is sent.
+    pub const fn request_byte_threshold(mut self, bytes: u64) -> Self {
+        self.0.request_byte_threshold = bytes;
+        self
+    }
+
+    /// A batch whose first element is this old is sent.
+    pub const fn delay_threshold(mut self, delay: Duration) -> Self {
+        self.0.delay_threshold = delay;
+        self
+    }
+
+    /// How many elements may be waiting for their reply.
+    pub const fn max_outstanding_elements(mut self, elements: u64) -> Self {
+        self.0.max_outstanding_elements = Some(elements);
+        self
+    }
+
+    /// How many bytes may be waiting for their reply.
+    pub const fn max_outstanding_bytes(mut self, bytes: u64) -> Self {
+        self.0.max_outstanding_bytes = Some(bytes);
+        self
+    }
+
+    /// What happens to an element beyond these limits.
+    pub const fn limit_exceeded(mut self, limit: LimitExceeded) -> Self {
+        self.0.limit_exceeded = limit;
+        self
+    }
+
+    /// The settings.
+    #[must_use]
+    pub const fn build(self) -> BatchingSettings {
+        self.0
     }
 }
 

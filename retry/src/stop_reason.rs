@@ -7,6 +7,11 @@ use std::fmt;
 /// Every operation that fails has one; its text is the same in reports, in `gax` output and in metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "SCREAMING_SNAKE_CASE")
+)]
 pub enum StopReason {
     /// The last attempt's code is not in the method's retryable set.
     NonRetryable,

@@ -9,6 +9,10 @@ use std::time::Duration;
 /// Generated `StubSettings` builders hand out one of these for each RPC; what it starts with is what the
 /// retry table says.
 ///
+/// With the feature `serde` it is stored and read in the words of tables in TOML, all fields in one table: the retryable
+/// codes are `codes`, durations are texts such as `"1500ms"`. What is absent is unset, unknown fields are refused, and
+/// settings are checked as by [`build`](gax_retry::RetrySettingsBuilder::build).
+///
 /// # Examples
 ///
 /// ```

@@ -277,7 +277,7 @@ impl Default for BufferLimits {
 mod tests {
     use super::*;
     use crate::settings::MethodInfo;
-    use gax_retry::{CodeSet, MethodKind, RetrySettings};
+    use gax_retry::{CodeSet, RetrySettings};
 
     fn stub(settings: &[RetrySettings]) -> StubSettings {
         static CODES: (&str, CodeSet) = ("codes", CodeSet::EMPTY);
@@ -285,14 +285,9 @@ mod tests {
             .iter()
             .map(|settings| {
                 let params = Box::leak(Box::new(("params", settings.clone())));
-                MethodInfo::new(
-                    "pkg.Service",
-                    "Method",
-                    "/pkg.Service/Method",
-                    MethodKind::Unary,
-                    &CODES,
-                    params,
-                )
+                MethodInfo::new("pkg.Service", "Method", "/pkg.Service/Method")
+                    .with_codes(&CODES)
+                    .with_params(params)
             })
             .collect();
         StubSettings::new(methods.leak())

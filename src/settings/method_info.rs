@@ -1,7 +1,12 @@
 //! What generated code knows of an RPC.
 
+use gax_retry::__private::settings;
 use gax_retry::{BatchingSettings, CodeSet, Hedging, MethodKind, RetrySettings};
 use http::uri::PathAndQuery;
+
+/// What a method has that no definition is given for.
+static NO_CODES: (&str, CodeSet) = ("no_retry_codes", CodeSet::EMPTY);
+static NO_PARAMS: (&str, RetrySettings) = ("no_retry_params", settings().build());
 
 /// An RPC of a generated client: its names, its kind, and what the retry table says of it.
 #[derive(Debug)]
@@ -24,27 +29,44 @@ impl MethodInfo {
     /// For generated code.
     #[doc(hidden)]
     #[must_use]
-    pub const fn new(
-        service: &'static str,
-        name: &'static str,
-        path: &'static str,
-        kind: MethodKind,
-        codes: &'static (&'static str, CodeSet),
-        params: &'static (&'static str, RetrySettings),
-    ) -> Self {
+    pub const fn new(service: &'static str, name: &'static str, path: &'static str) -> Self {
         Self {
             service,
             name,
             path,
-            kind,
-            codes,
-            params,
+            kind: MethodKind::Unary,
+            codes: &NO_CODES,
+            params: &NO_PARAMS,
             batching: None,
             polling: None,
             hedging: None,
             is_idempotent: false,
             host: None,
         }
+    }
+
+    /// For generated code.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn of_kind(mut self, kind: MethodKind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// For generated code.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn with_codes(mut self, codes: &'static (&'static str, CodeSet)) -> Self {
+        self.codes = codes;
+        self
+    }
+
+    /// For generated code.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn with_params(mut self, params: &'static (&'static str, RetrySettings)) -> Self {
+        self.params = params;
+        self
     }
 
     /// For generated code.

@@ -5,6 +5,8 @@ mod call_settings;
 mod client_settings;
 mod method_info;
 mod operation_call_settings;
+#[cfg(feature = "serde")]
+mod stored;
 mod stub_settings;
 
 pub use call_options::{CallOptions, RequestExt};

@@ -198,14 +198,10 @@ fn a_calls_future_is_small() {
 
 static CODES: (&str, gax_retry::CodeSet) = ("codes", gax_retry::CodeSet::EMPTY);
 static PARAMS: (&str, gax_retry::RetrySettings) = ("params", gax::settings().build());
-static METHODS: [gax::MethodInfo; 1] = [gax::MethodInfo::new(
-    "google.cloud.asset.v1.AssetService",
-    "ListAssets",
-    message::PATH,
-    gax_retry::MethodKind::Unary,
-    &CODES,
-    &PARAMS,
-)];
+static METHODS: [gax::MethodInfo; 1] =
+    [gax::MethodInfo::new("google.cloud.asset.v1.AssetService", "ListAssets", message::PATH)
+        .with_codes(&CODES)
+        .with_params(&PARAMS)];
 
 /// Counts how often it is encoded.
 #[derive(Debug, Default)]

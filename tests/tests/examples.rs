@@ -39,6 +39,8 @@ mod server_deadline;
 mod server_delays;
 #[path = "../../examples/server_tasks.rs"]
 mod server_tasks;
+#[path = "../../examples/settings_from_file.rs"]
+mod settings_from_file;
 #[path = "../../examples/streaming.rs"]
 mod streaming;
 #[path = "../../examples/testing.rs"]
@@ -87,6 +89,7 @@ programs!(
     server_delays,
     server_tasks,
     streaming,
+    settings_from_file,
     testing,
     tls,
     transparent_retries

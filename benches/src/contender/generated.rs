@@ -6,19 +6,15 @@ use crate::pace::Pace;
 use std::future::Future;
 use std::time::Duration;
 use tonic_gax::__private as gax;
-use tonic_gax::{CodeSet, MethodKind, RetrySettings};
+use tonic_gax::{CodeSet, RetrySettings};
 
 static CODES: (&str, CodeSet) = ("no_retry_codes", CodeSet::EMPTY);
 static PARAMS: (&str, RetrySettings) =
     ("no_retry_params", gax::settings().initial_retry_delay(Duration::ZERO).build());
-static METHODS: [gax::MethodInfo; 1] = [gax::MethodInfo::new(
-    "google.cloud.asset.v1.AssetService",
-    "ListAssets",
-    crate::message::PATH,
-    MethodKind::Unary,
-    &CODES,
-    &PARAMS,
-)];
+static METHODS: [gax::MethodInfo; 1] =
+    [gax::MethodInfo::new("google.cloud.asset.v1.AssetService", "ListAssets", crate::message::PATH)
+        .with_codes(&CODES)
+        .with_params(&PARAMS)];
 
 /// The generated client.
 ///

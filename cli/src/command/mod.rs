@@ -9,11 +9,16 @@ mod plan;
 mod table;
 
 use crate::failure::Failure;
+use crate::render::write_json;
 use clap::{Parser, Subcommand, ValueEnum};
-use gax_retry::__private::is_unprintable;
 use gax_retry::JitterSource as _;
-use std::fmt::Write as _;
+use serde_json::ser::{CompactFormatter, PrettyFormatter};
+use std::ffi::OsString;
+use std::io::{BufWriter, Write};
 use std::process::ExitCode;
+
+/// How much output is gathered before it is written.
+const BUFFER: usize = 64 * 1024;
 
 /// Plan, check and try out the retry settings of gRPC clients
 ///
@@ -40,8 +45,8 @@ pub(crate) enum Command {
 }
 
 /// Reads the command line.
-pub(crate) fn parse() -> Result<Command, clap::Error> {
-    Cli::try_parse().map(|cli| cli.command)
+pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
+    Cli::try_parse_from(arguments).map(|cli| cli.command)
 }
 
 impl Command {
@@ -74,38 +79,29 @@ fn fresh_seed() -> u64 {
 
 /// Prints text, whose styles are dropped where standard output is no terminal.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    use std::io::Write as _;
-    let mut out = anstream::stdout().lock();
-    out.write_all(text.as_bytes())?;
+    stream(|out| Ok(out.write_all(text.as_bytes())?))
+}
+
+/// Prints what is written, as it comes.
+pub(crate) fn stream(write: impl FnOnce(&mut dyn Write) -> Result<(), Failure>) -> Result<(), Failure> {
+    let mut out = BufWriter::with_capacity(BUFFER, anstream::stdout().lock());
+    write(&mut out)?;
     Ok(out.flush()?)
 }
 
 /// Prints data as one line of JSON.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    print(&json(value)?)
+    stream(|out| Ok(write_json(out, value, CompactFormatter)?))
 }
 
-/// Data as one line of JSON.
-fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
-    Ok(printable(&serde_json::to_string(value).map_err(std::io::Error::from)?))
+/// Prints data as JSON in many lines.
+pub(crate) fn print_pretty_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    stream(|out| Ok(write_json(out, value, PrettyFormatter::new())?))
 }
 
 /// Data as JSON in many lines.
-fn pretty_json(value: &impl serde::Serialize) -> Result<String, Failure> {
-    Ok(printable(&serde_json::to_string_pretty(value).map_err(std::io::Error::from)?))
-}
-
-/// The same JSON without what a terminal would act on: it stands in strings only, and all of it that serde
-/// does not escape has four digits at most.
-fn printable(json: &str) -> String {
-    let mut text = String::with_capacity(json.len() + 1);
-    for c in json.chars() {
-        if c.is_ascii_control() && c != '\u{7f}' || !is_unprintable(c) {
-            text.push(c);
-        } else {
-            let _infallible = write!(text, "\\u{:04x}", u32::from(c));
-        }
-    }
-    text.push('\n');
-    text
+fn pretty_json(value: &impl serde::Serialize) -> Result<Vec<u8>, Failure> {
+    let mut text = Vec::new();
+    write_json(&mut text, value, PrettyFormatter::new())?;
+    Ok(text)
 }

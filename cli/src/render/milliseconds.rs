@@ -1,6 +1,7 @@
 //! Durations as every output of the command gives them: JSON in milliseconds, text in units that fit.
 
 use super::Human;
+use gax_retry::__private::Milliseconds;
 use serde::{Serialize, Serializer};
 use std::fmt::{self, Write as _};
 use std::time::Duration;
@@ -26,10 +27,7 @@ impl fmt::Display for Ms {
 
 impl Serialize for Ms {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match u64::try_from(self.0.as_millis()) {
-            Ok(whole) if self.0.subsec_nanos().is_multiple_of(1_000_000) => serializer.serialize_u64(whole),
-            _ => serializer.serialize_f64(self.as_f64()),
-        }
+        Milliseconds(self.0).serialize(serializer)
     }
 }
 

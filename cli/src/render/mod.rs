@@ -3,6 +3,7 @@
 mod color;
 mod explain;
 mod finding;
+mod json;
 mod milliseconds;
 mod notice;
 mod quantity;
@@ -13,6 +14,7 @@ mod timeline;
 pub(crate) use color::{DIM, ERROR, HEAD, of_code, of_severity};
 pub(crate) use explain::explain;
 pub(crate) use finding::FindingRow;
+pub(crate) use json::write_json;
 pub(crate) use milliseconds::{Ms, grown};
 pub(crate) use notice::{Notice, NoticePlace, NoticeRule, github, sarif};
 pub(crate) use quantity::{Count, bytes};

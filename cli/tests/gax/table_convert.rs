@@ -57,7 +57,7 @@ fn what_is_denied_keeps_the_file_from_being_written() {
     assert!(denied.contains("error[not-expressible]: retry_delay_multiplier 1.37 of "), "{denied}");
     assert!(
         denied.ends_with(
-            "error: nothing is written as envoy: 2 findings are denied; change the table, or leave --deny \
+            "error: nothing is written as envoy: 1 finding is denied; change the table, or leave --deny \
              out\n--- exit status 1\n"
         ),
         "{denied}"

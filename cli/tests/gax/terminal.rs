@@ -30,6 +30,16 @@ fn nothing_at_all_prints_the_help() {
     );
 }
 
+/// On Windows it is `gax.exe`.
+#[cfg(unix)]
+#[test]
+fn nothing_at_all_prints_the_help_whatever_the_command_is_called() {
+    use std::os::unix::process::CommandExt as _;
+    let bare = Command::new(env!("CARGO_BIN_EXE_gax")).arg0("gax.exe").output().unwrap();
+    let help = String::from_utf8(bare.stdout).unwrap();
+    assert!(bare.status.success() && help.contains("Usage: gax.exe <COMMAND>"), "{help}");
+}
+
 #[test]
 fn numbers_have_three_places_and_units_that_fit() {
     let plan = stdout("plan --total-timeout 55738.050272ms --initial-rpc-timeout 100s");

@@ -1,7 +1,7 @@
 //! The table as statics.
 
 use crate::join::{JoinedMethod, JoinedService};
-use gax_retry::{BatchingSettings, Code, CodeSet, Hedging, MethodKind, RetrySettings};
+use gax_retry::{BatchingSettings, Code, CodeSet, Hedging, LimitExceeded, MethodKind, RetrySettings};
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens as _, format_ident, quote};
 use std::time::Duration;
@@ -44,10 +44,11 @@ pub(super) fn statics(runtime: &TokenStream, joined: &JoinedService) -> TokenStr
         let host = host.map(|host| quote!(.mixed_into(#host)));
         let idempotent = method.is_idempotent.then(|| quote!(.idempotent()));
         quote! {
-            #runtime::__private::MethodInfo::new(
-                #service, #name, #path, #kind,
-                &RETRYABLE_CODE_DEFINITIONS[#codes], &RETRY_PARAM_DEFINITIONS[#params],
-            ) #batching #polling #hedging #idempotent #host
+            #runtime::__private::MethodInfo::new(#service, #name, #path)
+                .of_kind(#kind)
+                .with_codes(&RETRYABLE_CODE_DEFINITIONS[#codes])
+                .with_params(&RETRY_PARAM_DEFINITIONS[#params])
+                #batching #polling #hedging #idempotent #host
         }
     });
     let code_count = Literal::usize_unsuffixed(codes.len());
@@ -83,26 +84,37 @@ fn batching_settings(runtime: &TokenStream, settings: &BatchingSettings) -> Toke
     let elements = number(settings.element_count_threshold());
     let bytes = number(settings.request_byte_threshold());
     let delay = duration(settings.delay_threshold());
-    let max_elements = option(settings.max_outstanding_elements().map(number));
-    let max_bytes = option(settings.max_outstanding_bytes().map(number));
-    let limit = settings.limit_exceeded();
-    let limit = format_ident!("{}", format!("{limit:?}"));
+    let most = |name: &str, most: Option<u64>| {
+        let name = format_ident!("{name}");
+        most.map(number).map(|most| quote!(.#name(#most)))
+    };
+    let max_elements = most("max_outstanding_elements", settings.max_outstanding_elements());
+    let max_bytes = most("max_outstanding_bytes", settings.max_outstanding_bytes());
+    let limit =
+        Some(settings.limit_exceeded()).filter(|limit| *limit != LimitExceeded::Ignore).map(|limit| {
+            let limit = format_ident!("{limit:?}");
+            quote!(.limit_exceeded(#runtime::LimitExceeded::#limit))
+        });
     quote! {
-        #runtime::__private::batching_settings(
-            #elements, #bytes, #delay, #max_elements, #max_bytes, #runtime::LimitExceeded::#limit,
-        )
+        #runtime::__private::batching()
+            .element_count_threshold(#elements)
+            .request_byte_threshold(#bytes)
+            .delay_threshold(#delay)
+            #max_elements #max_bytes #limit
+            .build()
     }
 }
 
 fn of_hedging(runtime: &TokenStream, hedging: &Hedging) -> TokenStream {
     let attempts = Literal::u32_unsuffixed(hedging.max_attempts());
-    let delay = option(hedging.delay_between().map(duration));
-    let percentile = option(hedging.percentile_of_latencies().map(|percentile| {
-        let percentile = Literal::f64_unsuffixed(percentile);
-        quote!(#percentile)
-    }));
-    let codes = code_set(runtime, hedging.codes());
-    quote!(#runtime::Hedging::of_table(#attempts, #delay, #percentile, #codes))
+    let delay = hedging.delay_between().map(duration).map(|delay| quote!(.delay(#delay)));
+    let percentile = hedging.percentile_of_latencies().map(Literal::f64_unsuffixed);
+    let percentile = percentile.map(|percentile| quote!(.percentile(#percentile)));
+    let codes = Some(hedging.codes()).filter(|codes| !codes.is_empty()).map(|codes| {
+        let codes = code_set(runtime, codes);
+        quote!(.non_fatal_code_set(#codes))
+    });
+    quote!(#runtime::Hedging::new(#attempts) #delay #percentile #codes .allow_non_idempotent())
 }
 
 fn code_set(runtime: &TokenStream, codes: CodeSet) -> TokenStream {
@@ -149,10 +161,6 @@ fn retry_settings(runtime: &TokenStream, settings: &RetrySettings) -> TokenStrea
         set("max_attempts", attempts),
     ];
     quote!(#runtime::__private::settings() #(#fields)* .build())
-}
-
-fn option(value: Option<TokenStream>) -> TokenStream {
-    value.map_or_else(|| quote!(None), |value| quote!(Some(#value)))
 }
 
 /// A duration in the unit that it is a whole number of. Seconds that make minutes are written with their

@@ -49,6 +49,11 @@ pub enum Outcome {
 /// How far the request got. What is farther is greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[non_exhaustive]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "SCREAMING_SNAKE_CASE")
+)]
 pub enum Delivery {
     /// It never left the client.
     NotSent,

@@ -4,7 +4,7 @@ use super::latencies::Latencies;
 use crate::nanos::nanos;
 use crate::rules::Refusal;
 use crate::text::Human;
-use crate::{CodeSet, SettingsProblem};
+use crate::{CodeSet, IntoCodes, SettingsProblem};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,6 +38,8 @@ pub struct Hedging {
     percentile: Option<f64>,
     non_fatal_codes: CodeSet,
     allows_non_idempotent: bool,
+    /// What was given as a code and is none.
+    wrong_code: Option<i32>,
 }
 
 impl Hedging {
@@ -51,6 +53,7 @@ impl Hedging {
             percentile: None,
             non_fatal_codes: CodeSet::EMPTY,
             allows_non_idempotent: false,
+            wrong_code: None,
         }
     }
 
@@ -60,7 +63,7 @@ impl Hedging {
 
     /// The time between two attempts while none has got a reply. Zero, the default, sends all at once.
     #[must_use]
-    pub fn delay(self, delay: Duration) -> Self {
+    pub const fn delay(self, delay: Duration) -> Self {
         Self { delay: Some(delay), ..self }
     }
 
@@ -70,23 +73,27 @@ impl Hedging {
     /// As long as fewer than 20 calls are known, the [`delay`](Self::delay) counts; without one, no hedge is sent.
     /// Anything but a number above 0 and below 1 is one of the [`problems`](Self::problems).
     #[must_use]
-    pub fn percentile(self, percentile: f64) -> Self {
+    pub const fn percentile(self, percentile: f64) -> Self {
         Self { percentile: Some(percentile), ..self }
     }
 
-    /// The codes that don't end the operation: after one of them the next attempt is sent at once.
+    /// The codes that don't end the operation: after one of them the next attempt is sent at once. They are codes of this
+    /// crate, of tonic, or their numbers; a number that is no code is one of the [`problems`](Self::problems).
     #[must_use]
-    pub fn non_fatal_codes(self, codes: impl Into<CodeSet>) -> Self {
-        Self { non_fatal_codes: codes.into(), ..self }
+    pub fn non_fatal_codes<K>(self, codes: impl IntoCodes<K>) -> Self {
+        match codes.into_codes() {
+            Ok(codes) => Self { non_fatal_codes: codes, wrong_code: None, ..self },
+            Err(error) => Self { wrong_code: Some(error.text().parse().unwrap_or(-1)), ..self },
+        }
     }
 
     /// Hedges methods that are not known to be idempotent as well: the server may carry out such a call more than once.
     #[must_use]
-    pub fn allow_non_idempotent(self) -> Self {
+    pub const fn allow_non_idempotent(self) -> Self {
         Self { allows_non_idempotent: true, ..self }
     }
 
-    /// What can't work in it: no attempts, or a percentile that is not between 0 and 1. Such hedging is refused by
+    /// What can't work in it: no attempts, a percentile that is not between 0 and 1, or a number that is no code. Such hedging is refused by
     /// the `build()` of stub settings, and ends any other operation with
     /// [`StopReason::InvalidOptions`](crate::StopReason::InvalidOptions) before anything is sent.
     #[must_use]
@@ -98,7 +105,11 @@ impl Hedging {
         let percentile = percentile.map(|percentile| {
             SettingsProblem::new("hedging.percentile", percentile.to_string(), "must be above 0 and below 1")
         });
-        attempts.into_iter().chain(percentile).collect()
+        let code = self.wrong_code.map(|code| {
+            let reason = "must be a gRPC status code (0 to 16)";
+            SettingsProblem::new("hedging.non_fatal_codes", code.to_string(), reason)
+        });
+        attempts.into_iter().chain(percentile).chain(code).collect()
     }
 
     /// The number of attempts, the first one included.
@@ -134,13 +145,8 @@ impl Hedging {
     /// For generated code.
     #[doc(hidden)]
     #[must_use]
-    pub const fn of_table(
-        max_attempts: u32,
-        delay: Option<Duration>,
-        percentile: Option<f64>,
-        non_fatal_codes: CodeSet,
-    ) -> Self {
-        Self { max_attempts, delay, percentile, non_fatal_codes, allows_non_idempotent: true }
+    pub const fn non_fatal_code_set(self, codes: CodeSet) -> Self {
+        Self { non_fatal_codes: codes, ..self }
     }
 
     /// When attempts follow each other, in words, such as `300 ms apart`.
@@ -266,7 +272,11 @@ mod tests {
         assert!(full.allows_non_idempotent());
 
         let codes = Code::Unavailable.into();
-        assert_eq!(Hedging::of_table(3, Some(7 * MS), Some(0.95), codes), full);
+        assert_eq!(
+            const { Hedging::new(3).delay(Duration::from_millis(7)).percentile(0.95).allow_non_idempotent() }
+                .non_fatal_code_set(codes),
+            full
+        );
     }
 
     #[test]

@@ -64,6 +64,12 @@ impl NotAttempted {
         Self { attempt, delay }
     }
 
+    /// One that was stored.
+    #[cfg(feature = "serde")]
+    pub(crate) fn stored(attempt: u32, delay: Duration) -> Self {
+        Self::new(attempt, delay)
+    }
+
     /// The number it would have had.
     #[must_use]
     pub fn attempt(self) -> u32 {

@@ -3,6 +3,7 @@
 use super::{Simulated, Simulation};
 use crate::{
     AttemptPlan, AttemptResult, Compatibility, IntoCodes, NoJitter, Policy, RetrySettings, SeededJitter,
+    StopReason,
 };
 use std::time::Duration;
 
@@ -55,18 +56,21 @@ impl Impact {
         let policy = &unthrottled;
         let plan = AttemptPlan::refused(policy, &mut NoJitter);
         let samples = if plan.attempts().len() > 1 { SAMPLES } else { 1 };
-        let attempts = |policy: &Policy| -> Vec<usize> {
+        let attempts = |policy: &Policy, samples: u64| -> Vec<usize> {
             (0..samples)
-                .map(|seed| AttemptPlan::refused(policy, &mut SeededJitter::new(seed)).attempts().len())
+                .map(|seed| Simulation::new(policy, None, &mut SeededJitter::new(seed)).count_refused())
                 .collect()
         };
-        let counts = attempts(policy);
+        // Waits that are no longer than in the plan leave no less time for as many attempts.
+        let is_counted =
+            plan.stop_reason() == Some(StopReason::MaxAttempts) && policy.waits_no_longer_than_delays();
+        let counts = attempts(policy, if is_counted { 1 } else { samples });
         Self {
             worst_case: worst_case(policy),
             refused: plan.attempts().iter().map(crate::Attempt::start).collect(),
             truncated: plan.is_truncated(),
             load: mean(&counts),
-            throttled_load: throttled.map(|policy| mean(&attempts(&policy))),
+            throttled_load: throttled.map(|policy| mean(&attempts(&policy, samples))),
             load_of_silence: policy.most_attempts_at_once(),
             most_attempts: counts.iter().copied().max().unwrap_or(1),
         }
@@ -196,6 +200,32 @@ mod tests {
         let impact = impact(settings, Code::Unavailable);
         assert_eq!(impact.refused().len(), 10);
         assert!(impact.load() > 15.0 && impact.load() < 25.0, "{}", impact.load());
+    }
+
+    #[test]
+    fn attempts_that_are_counted_are_not_drawn_where_jitter_only_shortens_waits() {
+        let settings = RetrySettings::builder()
+            .total_timeout(10_000 * MS)
+            .initial_retry_delay(2_400 * MS)
+            .max_attempts(5)
+            .build()
+            .unwrap();
+        for (compatibility, load) in
+            [(Compatibility::Documented, 5.0), (Compatibility::GaxJava, 5.0), (Compatibility::Grpc, 4.8)]
+        {
+            let impact = Impact::new(&settings, Code::Unavailable, compatibility);
+            assert_eq!(impact.refused().len(), 5, "{compatibility:?}");
+            assert!((impact.load() - load).abs() < 0.2, "{compatibility:?}: {}", impact.load());
+            let drawn = (0..SAMPLES).map(|seed| {
+                let policy = Policy::with_compatibility(&settings, Code::Unavailable, compatibility);
+                AttemptPlan::refused(&policy, &mut SeededJitter::new(seed)).attempts().len()
+            });
+            assert_eq!(
+                impact.load().to_bits(),
+                mean(&drawn.collect::<Vec<_>>()).to_bits(),
+                "{compatibility:?}"
+            );
+        }
     }
 
     #[test]

@@ -13,6 +13,10 @@ pub(crate) struct Simulation<'a> {
     operation: Operation,
     in_flight: Vec<InFlight>,
     rows: Vec<Attempt>,
+    /// How many attempts have ended.
+    count: usize,
+    /// Whether their rows are kept.
+    keeps_rows: bool,
     observer: Option<&'a mut dyn FnMut(Event)>,
     /// The code of an attempt that has used up its RPC timeout.
     expired: Code,
@@ -63,6 +67,8 @@ impl<'a> Simulation<'a> {
             operation: Operation::begin(policy, bound),
             in_flight: Vec::new(),
             rows: Vec::new(),
+            count: 0,
+            keeps_rows: true,
             observer: None,
             expired: Code::DeadlineExceeded,
         }
@@ -83,8 +89,26 @@ impl<'a> Simulation<'a> {
     /// never), and how. An end at the attempt's deadline or later comes too late: all but its code counts.
     pub(crate) fn run(
         mut self,
-        mut respond: impl FnMut(StartedAttempt) -> (Option<Duration>, AttemptResult),
+        respond: impl FnMut(StartedAttempt) -> (Option<Duration>, AttemptResult),
     ) -> (Vec<Attempt>, Simulated) {
+        let end = self.run_on(respond);
+        // Attempts that overlapped stand in the order in which they were sent.
+        self.rows.sort_by_key(Attempt::number);
+        (self.rows, end)
+    }
+
+    /// How many attempts there are if each is refused at once.
+    pub(crate) fn count_refused(mut self) -> usize {
+        self.keeps_rows = false;
+        let refused = AttemptResult::failed(self.policy.usual_refusal());
+        self.run_on(|_| (Some(Duration::ZERO), refused));
+        self.count
+    }
+
+    fn run_on(
+        &mut self,
+        mut respond: impl FnMut(StartedAttempt) -> (Option<Duration>, AttemptResult),
+    ) -> Simulated {
         loop {
             match self.operation.next(self.policy, &mut self.world) {
                 Action::Send(attempt) => {
@@ -105,22 +129,20 @@ impl<'a> Simulation<'a> {
                 }
                 Action::Cancel(number) => {
                     if let Some(cancelled) = self.take(number) {
-                        self.rows.push(self.row(cancelled.attempt, Code::Cancelled));
+                        self.push(self.row(cancelled.attempt, Code::Cancelled));
                         self.tell(Event::cancelled(cancelled.attempt, self.world.now));
                     }
                 }
                 Action::Wait(until) => {
-                    if self.rows.len() == Self::MAX_ATTEMPTS {
-                        return (self.rows, Simulated::Truncated(self.world.now));
+                    if self.count == Self::MAX_ATTEMPTS {
+                        return Simulated::Truncated(self.world.now);
                     }
                     if let Some(endless) = self.advance(until) {
-                        return (self.rows, Simulated::Endless(endless));
+                        return Simulated::Endless(endless);
                     }
                 }
                 Action::Finish(end) => {
-                    // Attempts that overlapped stand in the order in which they were sent.
-                    self.rows.sort_by_key(Attempt::number);
-                    return (self.rows, Simulated::Ended(end, self.world.now));
+                    return Simulated::Ended(end, self.world.now);
                 }
             }
         }
@@ -166,8 +188,15 @@ impl<'a> Simulation<'a> {
             }
             // One that is made once more in silence gets its row at its end.
             if !self.operation.is_resending() {
-                self.rows.push(row);
+                self.push(row);
             }
+        }
+    }
+
+    fn push(&mut self, row: Attempt) {
+        self.count += 1;
+        if self.keeps_rows {
+            self.rows.push(row);
         }
     }
 }

@@ -39,6 +39,10 @@ use std::time::Duration;
 /// have those of the table: only an initial delay of `Duration::ZERO` retries at once. The names and
 /// their meaning are those of gax-java's `RetrySettings`.
 ///
+/// With the feature `serde` they are stored and read in the words of tables in TOML: durations are texts such as `"1500ms"`
+/// or `"1h30m"`, what is absent is unset, unknown fields are refused, and all is checked as by
+/// [`build`](RetrySettingsBuilder::build). `timeout` stands for the total timeout and both RPC timeouts, as in a table.
+///
 /// # Examples
 ///
 /// ```

@@ -79,6 +79,15 @@ pub fn parse_nanos(text: &str) -> Result<u128, DurationError> {
     Ok(total)
 }
 
+/// A time in the shortest exact form with one unit: whole seconds, milliseconds, microseconds or
+/// nanoseconds.
+#[must_use]
+pub fn time_text(nanos: i128) -> String {
+    const UNITS: [(&str, i128); 3] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)];
+    let (unit, size) = UNITS.into_iter().find(|(_, size)| nanos % size == 0).unwrap_or(("ns", 1));
+    format!("{}{unit}", nanos / size)
+}
+
 /// A number with its unit, and the text after them.
 struct Part<'a> {
     unit: &'a str,
@@ -170,6 +179,20 @@ mod tests {
             ("18446744073709551615ns", Duration::from_nanos(u64::MAX)),
         ] {
             assert_eq!(parse_duration(text), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_are_written_exactly() {
+        for (nanos, text) in [
+            (60_000_000_000, "60s"),
+            (100_000_000, "100ms"),
+            (1_500_000_000, "1500ms"),
+            (1, "1ns"),
+            (0, "0s"),
+            (-1_500_000, "-1500us"),
+        ] {
+            assert_eq!(time_text(nanos), text);
         }
     }
 

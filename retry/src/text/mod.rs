@@ -6,7 +6,7 @@ mod grid;
 mod human;
 mod suggest;
 
-pub use duration::{DurationError, parse_duration, parse_nanos};
+pub use duration::{DurationError, parse_duration, parse_nanos, time_text};
 pub use escaped::{Escaped, is_unprintable};
 pub use grid::{Align, Cell, Grid, Role};
 pub use human::Human;

@@ -9,6 +9,8 @@ mod name;
 mod note;
 mod operation_report;
 mod rows;
+#[cfg(feature = "serde")]
+mod stored;
 #[cfg(test)]
 mod tests;
 

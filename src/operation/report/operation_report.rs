@@ -17,6 +17,9 @@ use std::time::Duration;
 /// was asked for (see [`CallOptions::report`](crate::CallOptions::report)); an error carries it in its
 /// [`OperationError`](crate::OperationError). It is cheap to clone.
 ///
+/// With the feature `serde` it can be written, for logs: its attempts are rows in milliseconds, as `gax demo --format json`
+/// has them. [`Attempt`]s can be read again.
+///
 /// # Examples
 ///
 /// ```no_run

@@ -17,7 +17,7 @@ impl Conversion {
     }
 
     /// What the new form can't express (`not-expressible`) or says in its own way (`approximated`); empty if
-    /// it says the same.
+    /// it says the same. What is true of several methods of an entry is one finding.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings

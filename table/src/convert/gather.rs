@@ -2,30 +2,38 @@
 
 use crate::document::{Located, Span};
 use crate::model::written::{
-    HedgingPolicy, MethodConfig, Name, OwnFields, RetryPolicy, ServiceConfig, Throttling,
+    HedgingPolicy, MethodConfig, Own, OwnFields, RetryPolicy, ServiceConfig, Throttling,
 };
-use crate::model::{Definitions, Entry, TableFile};
+use crate::model::{Definitions, Entry, EntryName, TableFile};
 use crate::{RetryTable, RetryThrottling};
 use gax_retry::{CodeSet, RetrySettings};
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Where something stands that stands nowhere.
 const NOWHERE: Span = Span { start: 0, end: 0 };
 
 /// What the files say, in their order; of a name in several files only the last is kept.
-pub(super) fn gather(table: &RetryTable) -> ServiceConfig {
+pub(super) fn gather(table: &RetryTable) -> Cow<'_, ServiceConfig> {
+    if let [file] = table.files() {
+        return file.config.as_ref().map_or_else(|| Cow::Owned(from_entries(file)), Cow::Borrowed);
+    }
     let mut all = ServiceConfig::default();
     for file in table.files() {
         let config = file.config.clone().unwrap_or_else(|| from_entries(file));
         let taken: HashSet<_> = config
             .methods
             .iter()
-            .flat_map(|method| &method.names)
+            .flat_map(|method| &*method.names)
             .map(|name| (&name.service, &name.method))
             .collect();
+        let is_left = |name: &&EntryName| !taken.contains(&(&name.service, &name.method));
         for method in &mut all.methods {
-            method.names.retain(|name| !taken.contains(&(&name.service, &name.method)));
+            if !method.names.iter().all(|name| is_left(&name)) {
+                method.names = method.names.iter().filter(is_left).cloned().collect();
+            }
         }
         all.methods.extend(config.methods);
         all.beside.extend(config.beside);
@@ -33,13 +41,13 @@ pub(super) fn gather(table: &RetryTable) -> ServiceConfig {
         all.suppressions.extend(config.suppressions);
         all.throttling = config.throttling.or(all.throttling);
     }
-    all
+    Cow::Owned(all)
 }
 
 /// What a file of another kind, or code, says, in the terms of a service config.
 fn from_entries(file: &TableFile) -> ServiceConfig {
     let mut config = ServiceConfig {
-        methods: file.entries.iter().map(method).collect(),
+        methods: file.entries.iter().map(|entry| method(entry)).collect(),
         throttling: file.throttling.map(throttling),
         ..ServiceConfig::default()
     };
@@ -56,15 +64,14 @@ fn from_entries(file: &TableFile) -> ServiceConfig {
             batching: extras.batching.clone(),
             ..OwnFields::default()
         };
-        let names = vec![name(service, method)];
-        config.beside.push(MethodConfig { names, own, ..nothing() });
+        let names = Arc::new([EntryName::new(service, method)]);
+        config.beside.push(MethodConfig { names, own: own.into(), ..nothing() });
     }
     config
 }
 
 fn method(entry: &Entry) -> MethodConfig {
     let settings = &entry.settings;
-    let names = entry.names.iter().map(|own| name(&own.service, &own.method));
     let one_timeout = settings.rpc_timeout_multiplier().to_bits() == 1.0_f64.to_bits()
         && settings.initial_rpc_timeout() == settings.total_timeout()
         && settings.max_rpc_timeout() == settings.total_timeout();
@@ -86,18 +93,20 @@ fn method(entry: &Entry) -> MethodConfig {
     }
     let retries = !entry.codes.is_empty() || has_back_off(settings);
     MethodConfig {
-        names: names.collect(),
+        names: Arc::clone(&entry.names),
         timeout: settings.total_timeout().filter(|_| one_timeout).map(nanos),
-        retry: retries.then(|| policy(settings, entry.codes)),
-        hedging: entry.hedging.as_ref().map(|hedging| HedgingPolicy {
-            span: NOWHERE,
-            max_attempts: hedging.max_attempts().map(here),
-            delay: Some(nanos(hedging.delay())),
-            percentile: hedging.percentile().map(here),
-            non_fatal_codes: Some(codes(hedging.non_fatal_codes())),
+        retry: retries.then(|| Box::new(policy(settings, entry.codes))),
+        hedging: entry.hedging.as_ref().map(|hedging| {
+            Box::new(HedgingPolicy {
+                span: NOWHERE,
+                max_attempts: hedging.max_attempts().map(here),
+                delay: Some(nanos(hedging.delay())),
+                percentile: hedging.percentile().map(here),
+                non_fatal_codes: Some(codes(hedging.non_fatal_codes())),
+            })
         }),
         wait_for_ready: entry.wait_for_ready.map(here),
-        own,
+        own: own.into(),
         ..nothing()
     }
 }
@@ -137,19 +146,14 @@ fn throttling(throttling: RetryThrottling) -> Throttling {
 fn nothing() -> MethodConfig {
     MethodConfig {
         span: NOWHERE,
-        names: Vec::new(),
+        names: Arc::default(),
         timeout: None,
         retry: None,
         hedging: None,
         wait_for_ready: None,
-        own: OwnFields::default(),
+        own: Own::default(),
         rest: Vec::new(),
     }
-}
-
-fn name(service: &str, method: &str) -> Name {
-    let (service, method) = (service.to_owned(), method.to_owned());
-    Name { span: NOWHERE, service_span: NOWHERE, service, method }
 }
 
 fn here<T>(value: T) -> Located<T> {

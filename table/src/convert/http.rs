@@ -1,16 +1,14 @@
 //! What a table says of HTTP requests, which TOML alone has a place for.
 
-use super::conversion::Conversion;
 use super::text::quoted;
 use crate::{Finding, Severity};
 use gax_retry::{IdempotencyTable, OperationClass, Precondition};
-use std::fmt::Write as _;
+use std::fmt;
 
-/// Adds the rules to a text in TOML, each written out, those of the base included.
-pub(super) fn add_rules(conversion: &mut Conversion, table: &IdempotencyTable) {
+/// Writes the rules after a text in TOML, each written out, those of the base included.
+pub(super) fn add_rules(table: &IdempotencyTable, out: &mut dyn fmt::Write) -> fmt::Result {
     let prefixes: Vec<String> = table.prefixes().map(quoted).collect();
-    let text = &mut conversion.text;
-    let _infallible = write!(text, "\n[http]\nprefixes = [{}]\n", prefixes.join(", "));
+    write!(out, "\n[http]\nprefixes = [{}]\n", prefixes.join(", "))?;
     for rule in table.rules() {
         let class = match rule.class() {
             OperationClass::Always => "class = \"always\"".to_owned(),
@@ -20,22 +18,23 @@ pub(super) fn add_rules(conversion: &mut Conversion, table: &IdempotencyTable) {
                 format!("if_any = [{}]", any.join(", "))
             }
         };
-        let _infallible = write!(
-            text,
+        write!(
+            out,
             "\n[[http.rule]]\nname = {}\nmethod = {}\npath = {}\n{class}\n",
             quoted(rule.name()),
             quoted(rule.method()),
             quoted(&rule.path().to_string()),
-        );
+        )?;
     }
+    Ok(())
 }
 
 fn condition(condition: &Precondition) -> String {
     format!("{{ {} = {} }}", condition.part(), quoted(condition.name()))
 }
 
-/// Notes that the rules are lost.
-pub(super) fn lose_rules(conversion: &mut Conversion) {
+/// That the rules are lost.
+pub(super) fn lost_rules() -> Finding {
     let finding = Finding::new("not-expressible", Severity::Warning, "http of the file can't be said there");
-    conversion.findings.push(finding.with_help("only TOML has a place for it"));
+    finding.with_help("only TOML has a place for it")
 }

@@ -1,9 +1,10 @@
 //! What a form can't express.
 
 use super::gather::gather;
-use crate::model::shown_name;
-use crate::model::written::{MethodConfig, Name};
+use crate::model::written::MethodConfig;
+use crate::model::{EntryName, shown_name};
 use crate::{Dialect, Finding, RetryTable, Severity, SourceLocation};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
@@ -14,25 +15,47 @@ pub(super) struct Losses<'a> {
     table: &'a RetryTable,
     /// The last place of each name.
     places: HashMap<(&'a str, &'a str), Option<&'a SourceLocation>>,
-    findings: Vec<Finding>,
+    all: Vec<Loss>,
+    /// The number of each loss that is true of more than one method of an entry: of the entry, by what is said.
+    of_entries: HashMap<usize, Vec<usize>>,
+}
+
+/// What is said of somebody, or of several in the same words.
+#[derive(Debug)]
+struct Loss {
+    kind: LossKind,
+    what: Cow<'static, str>,
+    whom: Whom,
+    /// Of how many others it is true.
+    others: usize,
+    help: &'static str,
+}
+
+/// How much is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LossKind {
+    Part,
+    Little,
 }
 
 /// Of whom something is said, and where.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Whom {
     shown: String,
     origin: Option<SourceLocation>,
+    /// The entry, if it is for others too.
+    entry: Option<usize>,
 }
 
 impl Whom {
     /// Nobody in particular.
     pub(super) fn every_call() -> Self {
-        Self { shown: "every call".to_owned(), origin: None }
+        Self { shown: "every call".to_owned(), origin: None, entry: None }
     }
 
     /// The file as a whole.
     fn file() -> Self {
-        Self { shown: "the file".to_owned(), origin: None }
+        Self { shown: "the file".to_owned(), origin: None, entry: None }
     }
 }
 
@@ -41,23 +64,32 @@ impl<'a> Losses<'a> {
         let names = table.names();
         let places =
             names.map(|name| ((name.service(), name.method().unwrap_or("")), name.origin())).collect();
-        Self { format, table, places, findings: Vec::new() }
+        Self { format, table, places, all: Vec::new(), of_entries: HashMap::new() }
     }
 
     /// A method, all methods of a service, or everything: the place is that of the last entry which names
     /// it, else of the entry that counts for it.
     pub(super) fn whom(&self, service: &str, method: &str) -> Whom {
         let own = self.places.get(&(service, method)).copied().flatten();
-        let origin = own.or_else(|| self.table.lookup(service, method)?.origin());
-        Whom { shown: shown(service, method), origin: origin.cloned() }
+        let policy = self.table.lookup(service, method);
+        let origin = own.or_else(|| policy?.origin());
+        let entry = policy.filter(|policy| match &*policy.entry.names {
+            [only] => only.method.is_empty(),
+            _ => true,
+        });
+        Whom {
+            shown: shown(service, method),
+            origin: origin.cloned(),
+            entry: entry.and_then(|policy| policy.entry()),
+        }
     }
 
     /// All that an entry names.
     fn entry(&self, method: &MethodConfig) -> Whom {
-        let Some(Name { service, method: name, .. }) = method.names.first() else {
-            return Whom { shown: "an entry without names".to_owned(), origin: None };
+        let Some(EntryName { service, method: name, .. }) = method.names.first() else {
+            return Whom { shown: "an entry without names".to_owned(), origin: None, entry: None };
         };
-        let mut whom = self.whom(service, name);
+        let mut whom = Whom { entry: None, ..self.whom(service, name) };
         if method.names.len() > 1 {
             let _infallible = write!(whom.shown, " and {} more", method.names.len() - 1);
         }
@@ -69,31 +101,55 @@ impl<'a> Losses<'a> {
     }
 
     /// Notes that a part of an entry is lost.
-    pub(super) fn lose(&mut self, method: &MethodConfig, part: &str, help: &str) {
+    pub(super) fn lose(&mut self, method: &MethodConfig, part: &'static str, help: &'static str) {
         self.lose_of(&self.entry(method), part, help);
     }
 
     /// Notes that an entry comes close, but is not the same.
-    pub(super) fn approximate_entry(&mut self, method: &MethodConfig, message: &str, help: &str) {
+    pub(super) fn approximate_entry(
+        &mut self,
+        method: &MethodConfig,
+        message: &'static str,
+        help: &'static str,
+    ) {
         self.approximate(&self.entry(method), message, help);
     }
 
     /// Notes that a part of what is said about somebody is lost.
-    pub(super) fn lose_of(&mut self, whom: &Whom, part: &str, help: &str) {
-        let message = format!("{part} of {} can't be said in {}", whom.shown, self.format);
-        let finding = Finding::new("not-expressible", Severity::Warning, message);
-        self.findings.push(finding.with_help(help).at(whom.origin.clone()));
+    pub(super) fn lose_of(&mut self, whom: &Whom, part: impl Into<Cow<'static, str>>, help: &'static str) {
+        self.add(LossKind::Part, whom, part.into(), help);
     }
 
     /// Notes that something comes close, but is not the same.
-    pub(super) fn approximate(&mut self, whom: &Whom, message: &str, help: &str) {
-        let message = format!("{message} for {} in {}", whom.shown, self.format);
-        let finding = Finding::new("approximated", Severity::Note, message);
-        self.findings.push(finding.with_help(help).at(whom.origin.clone()));
+    pub(super) fn approximate(
+        &mut self,
+        whom: &Whom,
+        message: impl Into<Cow<'static, str>>,
+        help: &'static str,
+    ) {
+        self.add(LossKind::Little, whom, message.into(), help);
+    }
+
+    /// What is true of several methods of an entry is said once.
+    fn add(&mut self, kind: LossKind, whom: &Whom, what: Cow<'static, str>, help: &'static str) {
+        if let Some(entry) = whom.entry {
+            let numbers = self.of_entries.entry(entry).or_default();
+            for number in numbers.iter() {
+                if let Some(loss) = self.all.get_mut(*number)
+                    && loss.kind == kind
+                    && loss.what == what
+                {
+                    loss.others += 1;
+                    return;
+                }
+            }
+            numbers.push(self.all.len());
+        }
+        self.all.push(Loss { kind, what, whom: whom.clone(), others: 0, help });
     }
 
     /// Notes that the limit on retries to one server is lost, where there is one.
-    pub(super) fn lose_throttling(&mut self, help: &str) {
+    pub(super) fn lose_throttling(&mut self, help: &'static str) {
         if self.table.throttling().is_some() {
             self.lose_of(&Whom::every_call(), "retry throttling", help);
         }
@@ -107,7 +163,7 @@ impl<'a> Losses<'a> {
     }
 
     /// Notes that polling and batching are lost, but for the polling of methods for which it is written.
-    pub(super) fn lose_extras(&mut self, writes_polling: impl Fn(&Name) -> bool) {
+    pub(super) fn lose_extras(&mut self, writes_polling: impl Fn(&EntryName) -> bool) {
         let config = gather(self.table);
         for method in config.methods.iter().chain(&config.beside) {
             if method.own.polling.is_some() && !method.names.iter().all(&writes_polling) {
@@ -120,7 +176,26 @@ impl<'a> Losses<'a> {
     }
 
     pub(super) fn into_findings(self) -> Vec<Finding> {
-        self.findings
+        let format = self.format;
+        self.all.into_iter().map(|loss| loss.into_finding(format)).collect()
+    }
+}
+
+impl Loss {
+    fn into_finding(self, format: &str) -> Finding {
+        let Self { kind, what, whom: Whom { shown, origin, .. }, others, help } = self;
+        let more = if others > 0 { format!(" and {others} more") } else { String::new() };
+        let finding = match kind {
+            LossKind::Part => {
+                let message = format!("{what} of {shown}{more} can't be said in {format}");
+                Finding::new("not-expressible", Severity::Warning, message)
+            }
+            LossKind::Little => {
+                let message = format!("{what} for {shown}{more} in {format}");
+                Finding::new("approximated", Severity::Note, message)
+            }
+        };
+        finding.with_help(help).at(origin)
     }
 }
 

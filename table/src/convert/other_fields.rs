@@ -1,9 +1,9 @@
 //! What service configs say beside retries.
 
 use super::gather::gather;
-use super::text::{json_text, value};
+use super::text::{Field, Value, write_json};
 use crate::RetryTable;
-use crate::document::{Kind, Member};
+use crate::document::Member;
 
 impl RetryTable {
     /// What a gRPC service config says beside its methods and throttling, such as `loadBalancingConfig` and
@@ -23,11 +23,14 @@ impl RetryTable {
     /// ```
     #[must_use]
     pub fn other_fields(&self) -> String {
+        let config = gather(self);
         let mut fields = Vec::new();
-        for field in gather(self).rest {
-            fields.retain(|other: &Member| other.key != field.key);
+        for field in &config.rest {
+            fields.retain(|other: &&Member| other.key != field.key);
             fields.push(field);
         }
-        json_text(&value(Kind::Object(fields)))
+        let mut text = String::new();
+        let _infallible = write_json(Value::Object(fields.into_iter().map(Field::from).collect()), &mut text);
+        text
     }
 }

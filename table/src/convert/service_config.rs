@@ -1,50 +1,55 @@
 //! A table as a gRPC service config.
 
-use super::conversion::Conversion;
 use super::gather::gather;
 use super::losses::Losses;
-use super::text::{json_text, member, number_text, string, value};
-use crate::RetryTable;
-use crate::document::{Kind, Located, Member, Node};
+use super::text::{Field, Value, field, number_text, string, write_json};
+use crate::document::Located;
+use crate::model::EntryName;
 use crate::model::written::{HedgingPolicy, MethodConfig, RetryPolicy};
 use crate::values::seconds_text;
+use crate::{Finding, RetryTable};
 use gax_retry::__private::unchecked;
 use gax_retry::{Code, Compatibility, RetrySettings};
+use std::fmt;
 use std::time::Duration;
 
 /// What is written for a delay of zero.
 const LEAST_DELAY: Duration = Duration::from_millis(1);
 
-/// The JSON text of a service config.
-pub(super) fn write_service_config(table: &RetryTable) -> Conversion {
+/// Writes the JSON text of a service config.
+pub(super) fn write_service_config(
+    table: &RetryTable,
+    out: &mut dyn fmt::Write,
+) -> Result<Vec<Finding>, fmt::Error> {
     let config = gather(table);
     let mut losses = Losses::new("a gRPC service config", table);
-    let methods = config.methods.iter().map(|method| entry(method, &mut losses)).collect();
+    let methods = Value::elements(config.methods.iter().map(|method| entry(method, &mut losses)));
+    let mut fields = vec![field("methodConfig", methods)];
+    if let Some(throttling) = &config.throttling {
+        let mut of_throttling = Vec::new();
+        add(&mut of_throttling, "maxTokens", throttling.max_tokens.map(number));
+        add(&mut of_throttling, "tokenRatio", throttling.token_ratio.map(number));
+        fields.push(field("retryThrottling", Value::Object(of_throttling)));
+    }
+    fields.extend(config.rest.iter().map(Field::from));
+    write_json(Value::Object(fields), out)?;
     for beside in &config.beside {
         polling_and_batching(beside, &mut losses);
     }
     losses.lose_suppressions();
-    let mut members = vec![member("methodConfig", value(Kind::Array(methods)))];
-    if let Some(throttling) = &config.throttling {
-        let mut fields = Vec::new();
-        add(&mut fields, "maxTokens", throttling.max_tokens.map(number));
-        add(&mut fields, "tokenRatio", throttling.token_ratio.map(number));
-        members.push(member("retryThrottling", value(Kind::Object(fields))));
-    }
-    members.extend(config.rest.iter().cloned());
-    Conversion { text: json_text(&value(Kind::Object(members))), findings: losses.into_findings() }
+    Ok(losses.into_findings())
 }
 
-fn entry(method: &MethodConfig, losses: &mut Losses<'_>) -> Node {
-    let mut members = vec![member("name", value(Kind::Array(method.names.iter().map(name).collect())))];
+fn entry<'m>(method: &'m MethodConfig, losses: &mut Losses<'_>) -> Value<'m> {
+    let mut fields = vec![field("name", Value::elements(method.names.iter().map(name)))];
     let own = &method.own;
     let timeout = own.total_timeout.or(method.timeout);
-    add(&mut members, "timeout", timeout.map(seconds));
-    add(&mut members, "waitForReady", method.wait_for_ready.map(|wait| value(Kind::Bool(wait.value))));
+    add(&mut fields, "timeout", timeout.map(seconds));
+    add(&mut fields, "waitForReady", method.wait_for_ready.map(|wait| Value::Bool(wait.value)));
     let retry = method.retry.as_ref().map(|policy| with_delays(method, policy, losses));
-    add(&mut members, "retryPolicy", retry.as_ref().map(retry_policy));
-    add(&mut members, "hedgingPolicy", method.hedging.as_ref().map(hedging_policy));
-    members.extend(method.rest.iter().cloned());
+    add(&mut fields, "retryPolicy", retry.as_ref().map(retry_policy));
+    add(&mut fields, "hedgingPolicy", method.hedging.as_deref().map(hedging_policy));
+    fields.extend(method.rest.iter().map(Field::from));
     let differs = |rpc: Option<Located<i128>>| {
         rpc.is_some_and(|rpc| timeout.is_none_or(|timeout| timeout.value != rpc.value))
     };
@@ -67,7 +72,7 @@ fn entry(method: &MethodConfig, losses: &mut Losses<'_>) -> Node {
         losses.lose(method, "allow", "JSON has no place for it");
     }
     polling_and_batching(method, losses);
-    value(Kind::Object(members))
+    Value::Object(fields)
 }
 
 fn polling_and_batching(method: &MethodConfig, losses: &mut Losses<'_>) {
@@ -79,15 +84,10 @@ fn polling_and_batching(method: &MethodConfig, losses: &mut Losses<'_>) {
     }
 }
 
-fn name(name: &crate::model::written::Name) -> Node {
-    let mut members = Vec::new();
-    if !name.service.is_empty() {
-        members.push(member("service", string(&name.service)));
-    }
-    if !name.method.is_empty() {
-        members.push(member("method", string(&name.method)));
-    }
-    value(Kind::Object(members))
+fn name(name: &EntryName) -> Value<'_> {
+    let parts = [("service", &name.service), ("method", &name.method)];
+    let parts = parts.into_iter().filter(|(_, text)| !text.is_empty());
+    Value::Object(parts.map(|(key, text)| field(key, string(&**text))).collect())
 }
 
 /// The policy with its delays written out: gRPC refuses a policy that leaves them open, and a delay of zero.
@@ -117,29 +117,29 @@ fn with_delays(method: &MethodConfig, policy: &RetryPolicy, losses: &mut Losses<
     policy
 }
 
-fn retry_policy(policy: &RetryPolicy) -> Node {
-    let mut members = Vec::new();
-    add(&mut members, "maxAttempts", policy.max_attempts.map(count));
-    add(&mut members, "initialBackoff", policy.initial_backoff.map(seconds));
-    add(&mut members, "maxBackoff", policy.max_backoff.map(seconds));
-    add(&mut members, "backoffMultiplier", policy.multiplier.map(number));
-    add(&mut members, "retryableStatusCodes", policy.codes.as_ref().map(codes));
-    value(Kind::Object(members))
+fn retry_policy<'v>(policy: &RetryPolicy) -> Value<'v> {
+    let mut fields = Vec::new();
+    add(&mut fields, "maxAttempts", policy.max_attempts.map(count));
+    add(&mut fields, "initialBackoff", policy.initial_backoff.map(seconds));
+    add(&mut fields, "maxBackoff", policy.max_backoff.map(seconds));
+    add(&mut fields, "backoffMultiplier", policy.multiplier.map(number));
+    add(&mut fields, "retryableStatusCodes", policy.codes.as_ref().map(codes));
+    Value::Object(fields)
 }
 
-fn hedging_policy(policy: &HedgingPolicy) -> Node {
-    let mut members = Vec::new();
-    add(&mut members, "maxAttempts", policy.max_attempts.map(count));
-    add(&mut members, "hedgingDelay", policy.delay.map(seconds));
-    add(&mut members, "nonFatalStatusCodes", policy.non_fatal_codes.as_ref().map(codes));
-    value(Kind::Object(members))
+fn hedging_policy<'v>(policy: &HedgingPolicy) -> Value<'v> {
+    let mut fields = Vec::new();
+    add(&mut fields, "maxAttempts", policy.max_attempts.map(count));
+    add(&mut fields, "hedgingDelay", policy.delay.map(seconds));
+    add(&mut fields, "nonFatalStatusCodes", policy.non_fatal_codes.as_ref().map(codes));
+    Value::Object(fields)
 }
 
-fn add(members: &mut Vec<Member>, key: &str, value: Option<Node>) {
-    members.extend(value.map(|value| member(key, value)));
+fn add<'a>(fields: &mut Vec<Field<'a>>, key: &'static str, value: Option<Value<'a>>) {
+    fields.extend(value.map(|value| field(key, value)));
 }
 
-fn seconds(nanos: Located<i128>) -> Node {
+fn seconds<'v>(nanos: Located<i128>) -> Value<'v> {
     string(seconds_text(nanos.value))
 }
 
@@ -151,14 +151,14 @@ fn duration(nanos: i128) -> Duration {
     u64::try_from(nanos).map_or(Duration::MAX, Duration::from_nanos)
 }
 
-fn count(count: Located<u32>) -> Node {
-    value(Kind::Number(count.value.to_string()))
+fn count<'v>(count: Located<u32>) -> Value<'v> {
+    Value::Number(count.value.to_string().into())
 }
 
-fn number(number: Located<f64>) -> Node {
-    value(Kind::Number(number_text(number.value)))
+fn number<'v>(number: Located<f64>) -> Value<'v> {
+    Value::Number(number_text(number.value).into())
 }
 
-fn codes(codes: &Located<Vec<Located<Code>>>) -> Node {
-    value(Kind::Array(codes.value.iter().map(|code| string(code.value.name())).collect()))
+fn codes<'v>(codes: &Located<Vec<Located<Code>>>) -> Value<'v> {
+    Value::Array(codes.value.iter().map(|code| string(code.value.name())).collect())
 }

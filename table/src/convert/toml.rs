@@ -1,53 +1,52 @@
 //! A table in this project's own form.
 
-use super::conversion::Conversion;
 use super::gather::gather;
 use super::losses::Losses;
-use super::text::{member, number_text, quoted, string};
-use crate::RetryTable;
+use super::text::{number_text, quoted};
 use crate::document::{Kind, Located, Member, Node};
-use crate::model::written::{HedgingPolicy, MethodConfig, Name};
-use crate::values::{seconds_text, time_text};
+use crate::model::EntryName;
+use crate::model::written::{HedgingPolicy, MethodConfig};
+use crate::values::seconds_text;
+use crate::{Finding, RetryTable};
+use gax_retry::__private::time_text;
 use gax_retry::{BatchingSettings, Code, LimitExceeded, RetrySettings};
+use std::fmt;
 use std::time::Duration;
 
 /// The longest line into which a list is put whole.
 const LINE: usize = 100;
 
-/// The TOML text of a table.
-pub(super) fn write_toml(table: &RetryTable) -> Conversion {
+/// Writes the TOML text of a table.
+pub(super) fn write_toml(table: &RetryTable, out: &mut dyn fmt::Write) -> Result<Vec<Finding>, fmt::Error> {
     let config = gather(table);
     let mut losses = Losses::new("TOML", table);
-    let mut blocks = Vec::new();
+    let mut blocks = Blocks { out, is_first: true };
+    if config.methods.is_empty() && config.beside.is_empty() {
+        blocks.block()?.write_str("entry = []\n")?;
+    }
     if !config.rest.is_empty() {
-        let values = config.rest.iter().filter_map(|member| {
-            inline(&member.value).map(|value| format!("{} = {value}", key(&member.key)))
-        });
-        blocks.push(format!("[grpc]\n{}\n", values.collect::<Vec<_>>().join("\n")));
+        let values = config.rest.iter().filter_map(inline_field);
+        writeln!(blocks.block()?, "[grpc]\n{}", values.collect::<Vec<_>>().join("\n"))?;
     }
     for suppression in &config.suppressions {
-        let mut lines = Lines::new("[[allow]]");
-        lines.add("rule", Some(quoted(suppression.rule())));
-        lines.add("reason", Some(quoted(suppression.reason())));
-        blocks.push(lines.text);
+        let mut lines = blocks.lines("[[allow]]")?;
+        lines.add("rule", Some(quoted(suppression.rule())))?;
+        lines.add("reason", Some(quoted(suppression.reason())))?;
     }
     if let Some(throttling) = &config.throttling {
-        let mut lines = Lines::new("[retry_throttling]");
-        lines.add("max_tokens", throttling.max_tokens.map(|number| number_text(number.value)));
-        lines.add("token_ratio", throttling.token_ratio.map(|number| number_text(number.value)));
-        blocks.push(lines.text);
+        let mut lines = blocks.lines("[retry_throttling]")?;
+        lines.add("max_tokens", throttling.max_tokens.map(|number| number_text(number.value)))?;
+        lines.add("token_ratio", throttling.token_ratio.map(|number| number_text(number.value)))?;
     }
-    blocks.extend(config.methods.iter().map(|method| entry(method, &mut losses)));
-    blocks.extend(config.beside.iter().map(|method| entry(method, &mut losses)));
-    if config.methods.is_empty() && config.beside.is_empty() {
-        blocks.insert(0, "entry = []\n".to_owned());
+    for method in config.methods.iter().chain(&config.beside) {
+        entry(method, &mut losses, &mut blocks)?;
     }
-    Conversion { text: blocks.join("\n"), findings: losses.into_findings() }
+    Ok(losses.into_findings())
 }
 
-fn entry(method: &MethodConfig, losses: &mut Losses<'_>) -> String {
-    let mut lines = Lines::new("[[entry]]");
-    lines.list("for", &method.names.iter().map(name).collect::<Vec<_>>());
+fn entry(method: &MethodConfig, losses: &mut Losses<'_>, blocks: &mut Blocks<'_>) -> fmt::Result {
+    let mut lines = blocks.lines("[[entry]]")?;
+    lines.list("for", method.names.iter().map(name))?;
     let own = &method.own;
     if own.definitions.is_some() {
         losses.lose(
@@ -56,8 +55,8 @@ fn entry(method: &MethodConfig, losses: &mut Losses<'_>) -> String {
             "define them under [codes] and [params] by hand",
         );
     }
-    lines.add("timeout", method.timeout.filter(|timeout| timeout.value > 0).map(time));
-    lines.add("total_timeout", own.total_timeout.map(time));
+    lines.add("timeout", method.timeout.filter(|timeout| timeout.value > 0).map(time))?;
+    lines.add("total_timeout", own.total_timeout.map(time))?;
     if let Some(policy) = &method.retry {
         let says_nothing = policy.codes.is_none()
             && policy.max_attempts.is_none()
@@ -65,70 +64,94 @@ fn entry(method: &MethodConfig, losses: &mut Losses<'_>) -> String {
             && policy.max_backoff.is_none()
             && policy.multiplier.is_none();
         let empty = says_nothing.then(|| "[]".to_owned());
-        lines.add("codes", policy.codes.as_ref().map(codes).or(empty));
-        lines.add("max_attempts", policy.max_attempts.map(|attempts| attempts.value.to_string()));
-        lines.add("initial_retry_delay", policy.initial_backoff.map(time));
-        lines.add("retry_delay_multiplier", policy.multiplier.map(|number| number_text(number.value)));
-        lines.add("max_retry_delay", policy.max_backoff.map(time));
+        lines.add("codes", policy.codes.as_ref().map(codes).or(empty))?;
+        lines.add("max_attempts", policy.max_attempts.map(|attempts| attempts.value.to_string()))?;
+        lines.add("initial_retry_delay", policy.initial_backoff.map(time))?;
+        lines.add("retry_delay_multiplier", policy.multiplier.map(|number| number_text(number.value)))?;
+        lines.add("max_retry_delay", policy.max_backoff.map(time))?;
     }
-    lines.add("jittered", own.jittered.map(|jittered| jittered.value.to_string()));
-    lines.add("initial_rpc_timeout", own.initial_rpc_timeout.map(time));
-    lines.add("rpc_timeout_multiplier", own.rpc_timeout_multiplier.map(|number| number_text(number.value)));
-    lines.add("max_rpc_timeout", own.max_rpc_timeout.map(time));
-    lines.add("max_server_delay", own.max_server_delay.map(time));
-    lines.add("wait_for_ready", method.wait_for_ready.map(|wait| wait.value.to_string()));
-    lines.add("hedging", method.hedging.as_ref().map(hedging));
-    lines.add("polling", own.polling.as_ref().map(polling));
-    lines.add("batching", own.batching.as_ref().map(batching));
+    lines.add("jittered", own.jittered.map(|jittered| jittered.value.to_string()))?;
+    lines.add("initial_rpc_timeout", own.initial_rpc_timeout.map(time))?;
+    lines
+        .add("rpc_timeout_multiplier", own.rpc_timeout_multiplier.map(|number| number_text(number.value)))?;
+    lines.add("max_rpc_timeout", own.max_rpc_timeout.map(time))?;
+    lines.add("max_server_delay", own.max_server_delay.map(time))?;
+    lines.add("wait_for_ready", method.wait_for_ready.map(|wait| wait.value.to_string()))?;
+    lines.add("hedging", method.hedging.as_deref().map(hedging))?;
+    lines.add("polling", own.polling.as_ref().map(polling))?;
+    lines.add("batching", own.batching.as_ref().map(batching))?;
     if !own.suppressions.is_empty() {
         let allowed = own.suppressions.iter().map(|suppression| {
             format!("{{ rule = {}, reason = {} }}", quoted(suppression.rule()), quoted(suppression.reason()))
         });
-        lines.list("allow", &allowed.collect::<Vec<_>>());
+        lines.list("allow", allowed)?;
     }
-    let mut rest = method.rest.clone();
     // A timeout of zero has a meaning in service configs only.
     let zero = method.timeout.filter(|timeout| timeout.value <= 0);
-    rest.extend(zero.map(|timeout| member("timeout", string(seconds_text(timeout.value)))));
-    if !rest.is_empty() {
-        if rest.iter().any(|member| holds_null(&member.value)) {
+    let zero = zero.map(|timeout| format!("timeout = {}", quoted(&seconds_text(timeout.value))));
+    if !method.rest.is_empty() || zero.is_some() {
+        if method.rest.iter().any(|member| holds_null(&member.value)) {
             losses.lose(method, "null", "it counts as absent");
         }
-        lines.add("grpc", Some(inline_table(&rest)));
+        lines.add("grpc", Some(in_braces(method.rest.iter().filter_map(inline_field).chain(zero))))?;
     }
-    lines.text
+    Ok(())
+}
+
+/// The tables of a file, with an empty line between two of them.
+struct Blocks<'a> {
+    out: &'a mut dyn fmt::Write,
+    is_first: bool,
+}
+
+impl Blocks<'_> {
+    fn block(&mut self) -> Result<&mut dyn fmt::Write, fmt::Error> {
+        if !std::mem::take(&mut self.is_first) {
+            self.out.write_char('\n')?;
+        }
+        Ok(self.out)
+    }
+
+    fn lines(&mut self, header: &str) -> Result<Lines<'_>, fmt::Error> {
+        let out = self.block()?;
+        writeln!(out, "{header}")?;
+        Ok(Lines { out })
+    }
 }
 
 /// The lines of one table.
-struct Lines {
-    text: String,
+struct Lines<'a> {
+    out: &'a mut dyn fmt::Write,
 }
 
-impl Lines {
-    fn new(header: &str) -> Self {
-        Self { text: format!("{header}\n") }
-    }
-
-    fn add(&mut self, key: &str, value: Option<String>) {
-        if let Some(value) = value {
-            self.text.extend([key, " = ", &value, "\n"]);
-        }
+impl Lines<'_> {
+    fn add(&mut self, key: &str, value: Option<String>) -> fmt::Result {
+        value.map_or(Ok(()), |value| writeln!(self.out, "{key} = {value}"))
     }
 
     /// A list, in one line if it is short.
-    fn list(&mut self, key: &str, items: &[String]) {
-        let one_line = format!("{key} = [{}]", items.join(", "));
-        if one_line.len() <= LINE || items.len() < 2 {
-            self.text.push_str(&one_line);
-        } else {
-            self.text.extend([key, " = [\n    ", &items.join(",\n    "), ",\n]"]);
+    fn list(&mut self, key: &str, items: impl Iterator<Item = String> + Clone) -> fmt::Result {
+        let mut length = key.len() + " = []".len();
+        let mut count = 0_usize;
+        for item in items.clone() {
+            length += item.len() + if count > 0 { ", ".len() } else { 0 };
+            count += 1;
+            if count > 1 && length > LINE {
+                break;
+            }
         }
-        self.text.push('\n');
+        let (before, between, after) =
+            if length <= LINE || count < 2 { ("", ", ", "") } else { ("\n    ", ",\n    ", ",\n") };
+        write!(self.out, "{key} = [{before}")?;
+        for (number, item) in items.enumerate() {
+            write!(self.out, "{}{item}", if number > 0 { between } else { "" })?;
+        }
+        writeln!(self.out, "{after}]")
     }
 }
 
-fn name(name: &Name) -> String {
-    let (service, method) = (name.service.as_str(), name.method.as_str());
+fn name(name: &EntryName) -> String {
+    let (service, method) = (&*name.service, &*name.method);
     let is_plain = !service.is_empty() && service != "*" && !service.contains('/') && !method.contains('/');
     match (service, method) {
         ("", "") => quoted("*"),
@@ -201,19 +224,20 @@ fn inline(node: &Node) -> Option<String> {
     Some(match &node.kind {
         Kind::Null => return None,
         Kind::Bool(value) => value.to_string(),
-        Kind::Number(number) => number.clone(),
+        Kind::Number(number) => number.to_string(),
         Kind::String(text) => quoted(text),
         Kind::Array(elements) => {
             format!("[{}]", elements.iter().filter_map(inline).collect::<Vec<_>>().join(", "))
         }
-        Kind::Object(members) => inline_table(members),
+        Kind::Object(members) => in_braces(members.iter().filter_map(inline_field)),
     })
 }
 
-fn inline_table(members: &[Member]) -> String {
-    let fields = members
-        .iter()
-        .filter_map(|member| inline(&member.value).map(|value| format!("{} = {value}", key(&member.key))));
+fn inline_field(member: &Member) -> Option<String> {
+    inline(&member.value).map(|value| format!("{} = {value}", key(&member.key)))
+}
+
+fn in_braces(fields: impl Iterator<Item = String>) -> String {
     format!("{{ {} }}", fields.collect::<Vec<_>>().join(", "))
 }
 

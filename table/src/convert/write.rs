@@ -6,7 +6,8 @@ use super::proxy::{write_envoy, write_istio};
 use super::service_config::write_service_config;
 use super::target::ConversionTarget;
 use super::toml::write_toml;
-use crate::{RetryTable, ServiceDescription, TableFormat};
+use crate::{Finding, RetryTable, ServiceDescription, TableFormat};
+use std::fmt;
 
 impl RetryTable {
     /// Writes the table in another form.
@@ -59,23 +60,53 @@ impl RetryTable {
         target: impl Into<ConversionTarget>,
         services: &[ServiceDescription],
     ) -> Conversion {
+        let mut text = String::new();
+        let findings = self.convert_to(target, services, &mut text).unwrap_or_default();
+        Conversion { text, findings }
+    }
+
+    /// The same, written as it is made: a large table is never in memory as a whole. Returns the
+    /// [findings](Conversion::findings).
+    ///
+    /// # Errors
+    ///
+    /// `out` can't be written to.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_table::{ConversionTarget, RetryTable};
+    ///
+    /// let table = RetryTable::parse(r#"{"methodConfig": [{"name": [{"service": "a.B"}], "timeout": "60s"}]}"#)?;
+    /// let mut text = String::new();
+    /// let findings = table.convert_to(ConversionTarget::Envoy, &[], &mut text)?;
+    /// assert!(text.contains("timeout: \"60s\""));
+    /// assert_eq!(findings[0].rule(), "approximated");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn convert_to(
+        &self,
+        target: impl Into<ConversionTarget>,
+        services: &[ServiceDescription],
+        out: &mut dyn fmt::Write,
+    ) -> Result<Vec<Finding>, fmt::Error> {
         let target = target.into();
         #[cfg_attr(not(feature = "http"), expect(unused_mut, reason = "HTTP adds to it"))]
-        let mut conversion = match target {
-            ConversionTarget::Table(TableFormat::ServiceConfig) => write_service_config(self),
-            ConversionTarget::Table(TableFormat::Toml) => write_toml(self),
-            ConversionTarget::Table(TableFormat::GapicYaml) => write_gapic(self, services),
-            ConversionTarget::Table(TableFormat::ClientConfig) => write_client_config(self, services),
-            ConversionTarget::Envoy => write_envoy(self),
-            ConversionTarget::Istio => write_istio(self),
-        };
+        let mut findings = match target {
+            ConversionTarget::Table(TableFormat::ServiceConfig) => write_service_config(self, out),
+            ConversionTarget::Table(TableFormat::Toml) => write_toml(self, out),
+            ConversionTarget::Table(TableFormat::GapicYaml) => write_gapic(self, services, out),
+            ConversionTarget::Table(TableFormat::ClientConfig) => write_client_config(self, services, out),
+            ConversionTarget::Envoy => write_envoy(self, out),
+            ConversionTarget::Istio => write_istio(self, out),
+        }?;
         #[cfg(feature = "http")]
         if let Some(rules) = self.idempotency() {
             match target {
-                ConversionTarget::Table(TableFormat::Toml) => super::http::add_rules(&mut conversion, rules),
-                _ => super::http::lose_rules(&mut conversion),
+                ConversionTarget::Table(TableFormat::Toml) => super::http::add_rules(rules, out)?,
+                _ => findings.push(super::http::lost_rules()),
             }
         }
-        conversion
+        Ok(findings)
     }
 }

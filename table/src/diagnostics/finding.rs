@@ -2,11 +2,13 @@
 
 use super::source_location::SourceLocation;
 use gax_retry::__private::Escaped;
+use std::borrow::Cow;
 use std::fmt;
 
 /// How severe a [`Finding`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Severity {
     /// Good to know.
     Note,
@@ -44,11 +46,12 @@ impl fmt::Display for Severity {
 /// # Ok::<(), gax_table::TableError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Finding {
     rule: &'static str,
     severity: Severity,
     message: String,
-    help: Option<String>,
+    help: Option<Cow<'static, str>>,
     origin: Option<SourceLocation>,
     name: Option<Box<str>>,
 }
@@ -62,7 +65,7 @@ impl Finding {
 
     /// The same finding with what to do about it.
     #[must_use]
-    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+    pub fn with_help(mut self, help: impl Into<Cow<'static, str>>) -> Self {
         self.help = Some(help.into());
         self
     }

@@ -2,6 +2,7 @@
 
 use gax_retry::__private::Escaped;
 use std::fmt;
+use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,15 +12,19 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceLocation {
     file: Option<Arc<str>>,
-    line: usize,
-    column: usize,
-    span: Range<usize>,
+    // A table has several places for each of its names. Files are short enough for numbers of 32 bits.
+    line: NonZeroU32,
+    column: u32,
+    start: u32,
+    end: u32,
 }
 
 impl SourceLocation {
     #[cfg(feature = "json")]
     pub(crate) fn new(file: Option<Arc<str>>, line: usize, column: usize, span: Range<usize>) -> Self {
-        Self { file, line, column, span }
+        let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let line = NonZeroU32::new(number(line)).unwrap_or(NonZeroU32::MIN);
+        Self { file, line, column: number(column), start: number(span.start), end: number(span.end) }
     }
 
     /// The file's name, as it was given to the reader.
@@ -31,20 +36,24 @@ impl SourceLocation {
     /// The line, counted from 1.
     #[must_use]
     pub fn line(&self) -> usize {
-        self.line
+        widened(self.line.get())
     }
 
     /// The column in characters, counted from 1.
     #[must_use]
     pub fn column(&self) -> usize {
-        self.column
+        widened(self.column)
     }
 
     /// The bytes of the text that are meant. A byte order mark at the text's start does not count.
     #[must_use]
     pub fn span(&self) -> Range<usize> {
-        self.span.clone()
+        widened(self.start)..widened(self.end)
     }
+}
+
+fn widened(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 impl fmt::Display for SourceLocation {
@@ -53,5 +62,18 @@ impl fmt::Display for SourceLocation {
             Some(file) => write!(f, "{}:{}:{}", Escaped(file), self.line, self.column),
             None => write!(f, "line {}, column {}", self.line, self.column),
         }
+    }
+}
+
+/// File, line and column.
+#[cfg(feature = "serde")]
+impl serde::Serialize for SourceLocation {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct as _;
+        let mut fields = serializer.serialize_struct("SourceLocation", 3)?;
+        fields.serialize_field("file", &self.file())?;
+        fields.serialize_field("line", &self.line())?;
+        fields.serialize_field("column", &self.column())?;
+        fields.end()
     }
 }

@@ -1,6 +1,6 @@
 //! A service config as it is written: every value exact, whatever has no meaning an error.
 
-use super::entry::{codes, entry, names, with_own_fields};
+use super::entry::{codes, entry, with_own_fields};
 use super::form::Form;
 use crate::diagnostics::Findings;
 use crate::document::{Located, Source, Span};
@@ -8,6 +8,7 @@ use crate::model::written::{HedgingPolicy, MethodConfig, RetryPolicy, ServiceCon
 use crate::model::{Entry, HedgingPolicy as ResolvedHedging};
 use crate::{Finding, RetryThrottling, Severity, TableError};
 use gax_retry::{RetrySettings, RetrySettingsBuilder};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The throttling that the file says.
@@ -34,9 +35,9 @@ pub(super) fn resolve_as_written(
     config: &ServiceConfig,
     form: Form<'_>,
     findings: &mut Findings,
-) -> Result<Vec<Entry>, TableError> {
+) -> Result<Vec<Arc<Entry>>, TableError> {
     let mut resolver = Resolver { source, form, findings };
-    config.methods.iter().map(|method| resolver.method(method)).collect()
+    config.methods.iter().map(|method| resolver.method(method).map(Arc::new)).collect()
 }
 
 struct Resolver<'a> {
@@ -47,14 +48,15 @@ struct Resolver<'a> {
 
 impl Resolver<'_> {
     fn method(&mut self, method: &MethodConfig) -> Result<Entry, TableError> {
-        for name in &method.names {
+        for name in &*method.names {
             if name.service.is_empty() && !name.method.is_empty() {
                 let message = format!("the method {:?} has no service", name.method);
-                self.report("malformed-name", name.span, &message, "write the service's full name beside it");
+                let finding = Finding::new("malformed-name", Severity::Warning, message);
+                let help = "write the service's full name beside it";
+                self.findings.push(finding.with_help(help).at(name.origin.clone()));
             }
         }
         let mut entry = entry(self.source, method);
-        entry.names = names(self.source, method);
         let mut settings = RetrySettings::builder();
         if let Some(timeout) = method.timeout {
             let timeout = self.duration(timeout)?;
@@ -162,7 +164,7 @@ impl Resolver<'_> {
             .ok_or_else(|| self.source.fault(nanos.span, "is negative", "write a time of zero or more"))
     }
 
-    fn report(&mut self, rule: &'static str, span: Span, message: &str, help: &str) {
+    fn report(&mut self, rule: &'static str, span: Span, message: &str, help: &'static str) {
         let finding = Finding::new(rule, Severity::Warning, message).with_help(help);
         self.findings.push(finding.at(self.source.origin(span)));
     }

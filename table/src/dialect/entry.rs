@@ -2,12 +2,13 @@
 
 use crate::document::{Kind, Located, Source, Span};
 use crate::model::written::{MethodConfig, OwnFields};
-use crate::model::{Definitions, Entry, EntryName};
+use crate::model::{Definitions, Entry};
 use crate::{PolicyField, TableError};
 use gax_retry::{Code, CodeSet, RetrySettingsBuilder};
+use std::sync::Arc;
 use std::time::Duration;
 
-/// An entry with its place and the places of its values, and no values yet.
+/// An entry with its names, its place and the places of its values, and no values yet.
 pub(super) fn entry(source: &Source, method: &MethodConfig) -> Entry {
     let own = &method.own;
     let has_timeout =
@@ -38,7 +39,9 @@ pub(super) fn entry(source: &Source, method: &MethodConfig) -> Entry {
     }
     let codes = method.retry.iter().filter_map(|policy| policy.codes.as_ref()).flat_map(|codes| &codes.value);
     let code_origins = codes.map(|code| (code.value, source.origin(code.span)));
+    origins.shrink_to_fit();
     Entry {
+        names: Arc::clone(&method.names),
         definitions,
         wait_for_ready: method.wait_for_ready.map(|wait| wait.value),
         max_request_message_bytes: bytes(method, "maxRequestMessageBytes"),
@@ -52,21 +55,11 @@ pub(super) fn entry(source: &Source, method: &MethodConfig) -> Entry {
 
 /// A number of bytes among what says nothing about retries; protobuf's JSON has it in quotes too.
 fn bytes(method: &MethodConfig, field: &str) -> Option<u64> {
-    let member = method.rest.iter().rev().find(|member| member.key == field)?;
+    let member = method.rest.iter().rev().find(|member| *member.key == *field)?;
     match &member.value.kind {
         Kind::Number(text) | Kind::String(text) => text.parse().ok(),
         _ => None,
     }
-}
-
-pub(super) fn names(source: &Source, method: &MethodConfig) -> Vec<EntryName> {
-    let names = method.names.iter().map(|name| EntryName {
-        service: name.service.clone(),
-        method: name.method.clone(),
-        origin: Some(source.origin(name.span)),
-        service_origin: (name.service_span != name.span).then(|| source.origin(name.service_span)),
-    });
-    names.collect()
 }
 
 pub(super) fn codes(codes: Option<&Located<Vec<Located<Code>>>>) -> CodeSet {

@@ -1,12 +1,13 @@
 //! A service config as Google's Java generator turns it into `StubSettings`.
 
-use super::entry::{codes, duration, entry, names, with_own_fields};
+use super::entry::{codes, duration, entry, with_own_fields};
 use super::form::Form;
 use crate::document::{Located, Source};
 use crate::model::Entry;
 use crate::model::written::{MethodConfig, RetryPolicy, ServiceConfig};
 use crate::{PolicyField, TableError};
 use gax_retry::{RetrySettings, RetrySettingsBuilder};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The total timeout of a policy whose entry has none.
@@ -18,18 +19,17 @@ pub(super) fn resolve_gax_java(
     source: &Source,
     config: &ServiceConfig,
     form: Form<'_>,
-) -> Result<Vec<Entry>, TableError> {
+) -> Result<Vec<Arc<Entry>>, TableError> {
     if let Some(span) = config.unrecognized_code {
         let problem = "is UNRECOGNIZED in Java, which does not compile";
         let help = "write a name such as UNAVAILABLE, or a number from 0 to 16";
         return Err(source.fault(span, problem, help));
     }
-    config.methods.iter().map(|method| resolve(source, method, form)).collect()
+    config.methods.iter().map(|method| resolve(source, method, form).map(Arc::new)).collect()
 }
 
 fn resolve(source: &Source, method: &MethodConfig, form: Form<'_>) -> Result<Entry, TableError> {
     let mut entry = entry(source, method);
-    entry.names = names(source, method);
     entry.origins.retain(|(field, _)| *field != PolicyField::MaxAttempts);
     let timeout = method.timeout.map(|timeout| millis(source, timeout)).transpose()?;
     let timeout = timeout.or(method.retry.as_ref().map(|_| POLICY_WITHOUT_TIMEOUT));

@@ -1,6 +1,6 @@
 //! A service config as gRPC itself reads it (gRFC A6): one fault refuses all of it.
 
-use super::entry::{codes, duration, entry, names};
+use super::entry::{codes, duration, entry};
 use super::form::Form;
 use crate::diagnostics::Findings;
 use crate::document::{Kind, Located, Node, Source, Span};
@@ -10,6 +10,7 @@ use crate::values::duplicate_key;
 use crate::{Finding, PolicyField, Severity, TableError};
 use gax_retry::{Code, RetrySettings};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A larger `maxAttempts` counts as this.
@@ -21,12 +22,13 @@ pub(super) fn resolve_grpc(
     form: Form<'_>,
     config: &ServiceConfig,
     findings: &mut Findings,
-) -> Result<Vec<Entry>, TableError> {
+) -> Result<Vec<Arc<Entry>>, TableError> {
     if let Some(root) = form.root() {
         refuse_duplicate_keys(source, root)?;
     }
     let mut resolver = Resolver { source, findings };
-    let entries = config.methods.iter().map(|method| resolver.method(method)).collect::<Result<_, _>>()?;
+    let entries = config.methods.iter().map(|method| resolver.method(method).map(Arc::new));
+    let entries = entries.collect::<Result<_, _>>()?;
     refuse_faulty_names(source, config)?;
     Ok(entries)
 }
@@ -58,7 +60,6 @@ struct Resolver<'a> {
 impl Resolver<'_> {
     fn method(&mut self, method: &MethodConfig) -> Result<Entry, TableError> {
         let mut entry = entry(self.source, method);
-        entry.names = names(self.source, method);
         entry.origins.retain(|(field, _)| {
             !matches!(field, PolicyField::InitialRpcTimeout | PolicyField::MaxRpcTimeout)
         });
@@ -184,7 +185,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn report(&mut self, rule: &'static str, span: Span, message: &str, help: &str) {
+    fn report(&mut self, rule: &'static str, span: Span, message: &str, help: &'static str) {
         let finding = Finding::new(rule, Severity::Warning, message).with_help(help);
         self.findings.push(finding.at(self.source.origin(span)));
     }
@@ -192,12 +193,15 @@ impl Resolver<'_> {
 
 fn refuse_faulty_names(source: &Source, config: &ServiceConfig) -> Result<(), TableError> {
     let mut seen = HashMap::new();
-    for name in config.methods.iter().flat_map(|method| &method.names) {
+    for name in config.methods.iter().flat_map(|method| &*method.names) {
+        let span =
+            name.origin.as_ref().map(|origin| Span { start: origin.span().start, end: origin.span().end });
+        let span = span.unwrap_or(Span { start: 0, end: 0 });
         if name.service.is_empty() && !name.method.is_empty() {
             let problem = "is a method without a service";
-            return Err(source.fault(name.span, problem, "write the service's full name beside it"));
+            return Err(source.fault(span, problem, "write the service's full name beside it"));
         }
-        if let Some(first) = seen.insert((&name.service, &name.method), name.span) {
+        if let Some(first) = seen.insert((&name.service, &name.method), span) {
             let whom = shown_name(&name.service, &name.method);
             let problem = format!(
                 "{whom} comes twice; gRPC refuses the whole file (first at {})",
@@ -205,7 +209,7 @@ fn refuse_faulty_names(source: &Source, config: &ServiceConfig) -> Result<(), Ta
             );
             return Err(TableError::new(problem)
                 .with_help("remove one of the two")
-                .at(source.origin(name.span), source.excerpt(name.span)));
+                .at(source.origin(span), source.excerpt(span)));
         }
     }
     Ok(())

@@ -10,6 +10,7 @@ use crate::model::written::{MethodConfig, OwnFields, ServiceConfig};
 use crate::model::{MethodExtras, TableFile};
 use crate::{Dialect, TableError};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Entries, throttling and findings of what a file says, in whichever form.
 #[cfg_attr(
@@ -57,14 +58,15 @@ pub(crate) fn resolve(
 }
 
 /// Polling and batching by method.
-fn extras(config: &ServiceConfig) -> HashMap<String, HashMap<String, MethodExtras>> {
+fn extras(config: &ServiceConfig) -> HashMap<Arc<str>, HashMap<Arc<str>, MethodExtras>> {
     let mut extras: HashMap<_, HashMap<_, _>> = HashMap::new();
     for method in config.methods.iter().chain(&config.beside) {
-        let MethodConfig { names, own: OwnFields { polling, batching, .. }, .. } = method;
+        let MethodConfig { names, own, .. } = method;
+        let OwnFields { polling, batching, .. } = &**own;
         if polling.is_none() && batching.is_none() {
             continue;
         }
-        for name in names {
+        for name in &**names {
             let of_service = extras.entry(name.service.clone()).or_default();
             let of_method = MethodExtras { polling: polling.clone(), batching: batching.clone() };
             of_service.insert(name.method.clone(), of_method);

@@ -2,6 +2,7 @@
 
 use super::node::{Kind, Member, Node, Span};
 use super::source::Source;
+use super::texts::Texts;
 use crate::TableError;
 use jsonc_parser::ast::{ObjectPropName, Value};
 use jsonc_parser::common::{Range, Ranged};
@@ -38,7 +39,8 @@ pub(crate) fn read_json(source: &Source, strictness: Strictness) -> Result<Node,
             .with_help("correct the text here")
             .at(origin, source.excerpt(span(error.range())))
     })?;
-    parsed.value.map(node).ok_or_else(|| {
+    let mut texts = Texts::default();
+    parsed.value.map(|value| node(value, &mut texts)).ok_or_else(|| {
         let start = Span { start: 0, end: 0 };
         TableError::new("the file is empty")
             .with_help("a retry table is an object such as {\"methodConfig\": []}")
@@ -46,27 +48,40 @@ pub(crate) fn read_json(source: &Source, strictness: Strictness) -> Result<Node,
     })
 }
 
-fn node(value: Value<'_>) -> Node {
+fn node(value: Value<'_>, texts: &mut Texts) -> Node {
     let span = span(value.range());
     let kind = match value {
         Value::NullKeyword(_) => Kind::Null,
         Value::BooleanLit(literal) => Kind::Bool(literal.value),
-        Value::NumberLit(literal) => Kind::Number(literal.value.to_owned()),
-        Value::StringLit(literal) => Kind::String(literal.value.into_owned()),
-        Value::Array(array) => Kind::Array(array.elements.into_iter().map(node).collect()),
-        Value::Object(object) => Kind::Object(
-            object
-                .properties
-                .into_iter()
-                .map(|property| Member {
-                    key_span: name_span(&property.name),
-                    key: property.name.into_string(),
-                    value: node(property.value),
-                })
-                .collect(),
-        ),
+        Value::NumberLit(literal) => Kind::Number(texts.kept(literal.value)),
+        Value::StringLit(literal) => Kind::String(texts.kept(&literal.value)),
+        Value::Array(array) => {
+            Kind::Array(exactly(array.elements.into_iter().map(|value| node(value, texts))))
+        }
+        Value::Object(object) => {
+            Kind::Object(exactly(object.properties.into_iter().map(|property| Member {
+                key_span: name_span(&property.name),
+                key: texts.kept(name(&property.name)),
+                value: node(property.value, texts),
+            })))
+        }
     };
     Node { span, kind }
+}
+
+/// A list without room for more. One that takes over the parser's memory, which is laid out for larger items, would
+/// keep all of it.
+fn exactly<T>(items: impl ExactSizeIterator<Item = T>) -> Vec<T> {
+    let mut list = Vec::with_capacity(items.len());
+    list.extend(items);
+    list
+}
+
+fn name<'a>(name: &'a ObjectPropName<'_>) -> &'a str {
+    match name {
+        ObjectPropName::String(literal) => &literal.value,
+        ObjectPropName::Word(literal) => literal.value,
+    }
 }
 
 fn name_span(name: &ObjectPropName<'_>) -> Span {

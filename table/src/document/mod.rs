@@ -6,6 +6,7 @@ mod json;
 mod lines;
 mod node;
 mod source;
+mod texts;
 #[cfg(feature = "toml")]
 mod toml;
 #[cfg(feature = "yaml")]

@@ -1,5 +1,7 @@
 //! One value of a document.
 
+use std::sync::Arc;
+
 /// The bytes of the text that a value takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
@@ -26,8 +28,8 @@ pub(crate) struct Node {
 pub(crate) enum Kind {
     Null,
     Bool(bool),
-    Number(String),
-    String(String),
+    Number(Arc<str>),
+    String(Arc<str>),
     Array(Vec<Node>),
     Object(Vec<Member>),
 }
@@ -35,7 +37,7 @@ pub(crate) enum Kind {
 /// A key of an object with its value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Member {
-    pub(crate) key: String,
+    pub(crate) key: Arc<str>,
     pub(crate) key_span: Span,
     pub(crate) value: Node,
 }
@@ -46,7 +48,7 @@ impl Node {
     pub(crate) fn member(&self, key: &str) -> Option<&Node> {
         match &self.kind {
             Kind::Object(members) => {
-                members.iter().rev().find(|member| member.key == key).map(|member| &member.value)
+                members.iter().rev().find(|member| *member.key == *key).map(|member| &member.value)
             }
             _ => None,
         }

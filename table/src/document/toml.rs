@@ -2,6 +2,7 @@
 
 use super::node::{Kind, Member, Node, Span};
 use super::source::{Source, on_one_line};
+use super::texts::Texts;
 use crate::TableError;
 use std::ops::Range;
 use toml::Spanned;
@@ -16,32 +17,34 @@ pub(crate) fn read_toml(source: &Source) -> Result<Node, TableError> {
             .at(source.origin(span), source.excerpt(span))
     })?;
     let span = span(table.span());
-    Ok(Node { span, kind: object(table.into_inner()) })
+    Ok(Node { span, kind: object(table.into_inner(), &mut Texts::default()) })
 }
 
-fn object(table: DeTable<'_>) -> Kind {
+fn object(table: DeTable<'_>, texts: &mut Texts) -> Kind {
     let members = table.into_iter().map(|(key, value)| Member {
         key_span: span(key.span()),
-        key: key.into_inner().into_owned(),
-        value: node(value),
+        key: texts.kept(key.get_ref()),
+        value: node(value, texts),
     });
     Kind::Object(members.collect())
 }
 
-fn node(value: Spanned<DeValue<'_>>) -> Node {
+fn node(value: Spanned<DeValue<'_>>, texts: &mut Texts) -> Node {
     let span = span(value.span());
     let kind = match value.into_inner() {
-        DeValue::String(text) => Kind::String(text.into_owned()),
-        DeValue::Integer(number) if number.radix() == 10 => Kind::Number(number.as_str().to_owned()),
+        DeValue::String(text) => Kind::String(texts.kept(&text)),
+        DeValue::Integer(number) if number.radix() == 10 => Kind::Number(texts.kept(number.as_str())),
         DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix()).map_or_else(
-            |_| Kind::String(number.as_str().to_owned()),
-            |value| Kind::Number(value.to_string()),
+            |_| Kind::String(texts.kept(number.as_str())),
+            |value| Kind::Number(value.to_string().into()),
         ),
-        DeValue::Float(number) => Kind::Number(number.as_str().to_owned()),
+        DeValue::Float(number) => Kind::Number(texts.kept(number.as_str())),
         DeValue::Boolean(value) => Kind::Bool(value),
-        DeValue::Datetime(value) => Kind::String(value.to_string()),
-        DeValue::Array(elements) => Kind::Array(elements.into_iter().map(node).collect()),
-        DeValue::Table(table) => object(table),
+        DeValue::Datetime(value) => Kind::String(value.to_string().into()),
+        DeValue::Array(elements) => {
+            Kind::Array(elements.into_iter().map(|value| node(value, texts)).collect())
+        }
+        DeValue::Table(table) => object(table, texts),
     };
     Node { span, kind }
 }
@@ -60,14 +63,14 @@ mod tests {
             Source::new(None, "# é\nb = 1_0\n[a.\"x y\"]\nc = [1.50, 'é'] # d\n[[e]]\n[[e]]\nf = inf\n");
         let root = read_toml(&source).unwrap();
         let Kind::Object(members) = &root.kind else { panic!("{root:?}") };
-        let keys: Vec<_> = members.iter().map(|member| member.key.as_str()).collect();
+        let keys: Vec<_> = members.iter().map(|member| &*member.key).collect();
         assert_eq!(keys, ["b", "a", "e"]);
-        assert_eq!(members[0].value.kind, Kind::Number("10".to_owned()));
+        assert_eq!(members[0].value.kind, Kind::Number("10".into()));
         let Kind::Object(a) = &members[1].value.kind else { panic!("{root:?}") };
-        assert_eq!((a[0].key.as_str(), source.excerpt(a[0].key_span)), ("x y", "\"x y\"".to_owned()));
+        assert_eq!((&*a[0].key, source.excerpt(a[0].key_span)), ("x y", "\"x y\"".to_owned()));
         let Kind::Object(inner) = &a[0].value.kind else { panic!("{root:?}") };
         let Kind::Array(list) = &inner[0].value.kind else { panic!("{root:?}") };
-        assert_eq!(list[0].kind, Kind::Number("1.50".to_owned()));
+        assert_eq!(list[0].kind, Kind::Number("1.50".into()));
         assert_eq!(source.origin(list[1].span).to_string(), "line 4, column 12");
         let Kind::Array(tables) = &members[2].value.kind else { panic!("{root:?}") };
         assert_eq!(tables.len(), 2);

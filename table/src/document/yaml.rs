@@ -3,9 +3,10 @@
 use super::continuation::Indented;
 use super::node::{Kind, Member, Node, Span};
 use super::source::Source;
+use super::texts::Texts;
 use crate::TableError;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span as YamlSpan, Tag};
-use std::borrow::Cow;
+use std::sync::Arc;
 
 /// How deep collections may lie in each other.
 const DEEPEST: usize = 512;
@@ -24,7 +25,14 @@ pub(crate) fn read_yaml(source: &Source) -> Result<Node, TableError> {
 
 /// Reads a text with spaces put into it, which has to be in quoted scalars. Places are those of the source.
 fn read(source: &Source, text: &str, indented: &Indented) -> Result<Node, TableError> {
-    let mut reader = Reader { source, indented, quoted: 0, cursor: Cursor::default(), open: Vec::new() };
+    let mut reader = Reader {
+        source,
+        indented,
+        quoted: 0,
+        cursor: Cursor::default(),
+        open: Vec::new(),
+        texts: Texts::default(),
+    };
     let mut root = None;
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| reader.scan_error(&error))?;
@@ -49,7 +57,7 @@ fn read(source: &Source, text: &str, indented: &Indented) -> Result<Node, TableE
 /// A collection that has not ended yet.
 enum Open {
     Array { start: usize, elements: Vec<Node> },
-    Object { start: usize, members: Vec<Member>, key: Option<(String, Span)> },
+    Object { start: usize, members: Vec<Member>, key: Option<(Arc<str>, Span)> },
 }
 
 struct Reader<'a> {
@@ -59,6 +67,7 @@ struct Reader<'a> {
     quoted: usize,
     cursor: Cursor,
     open: Vec<Open>,
+    texts: Texts,
 }
 
 impl Reader<'_> {
@@ -71,7 +80,7 @@ impl Reader<'_> {
                 }
                 let span = self.span(span);
                 self.refuse_tag(tag.as_deref(), span)?;
-                Node { span, kind: scalar(text, style) }
+                Node { span, kind: scalar(&text, style, &mut self.texts) }
             }
             Event::SequenceStart(_, tag) => {
                 let start = self.begin(span, tag.as_deref())?;
@@ -86,10 +95,12 @@ impl Reader<'_> {
             Event::SequenceEnd | Event::MappingEnd => {
                 let end = self.span(span).end;
                 match self.open.pop() {
-                    Some(Open::Array { start, elements }) => {
+                    Some(Open::Array { start, mut elements }) => {
+                        elements.shrink_to_fit();
                         Node { span: trimmed(self.source, start, end), kind: Kind::Array(elements) }
                     }
-                    Some(Open::Object { start, members, .. }) => {
+                    Some(Open::Object { start, mut members, .. }) => {
+                        members.shrink_to_fit();
                         Node { span: trimmed(self.source, start, end), kind: Kind::Object(members) }
                     }
                     None => return Ok(None),
@@ -190,10 +201,10 @@ fn trimmed(source: &Source, start: usize, end: usize) -> Span {
     Span { start, end: start + text.trim_end().len() }
 }
 
-fn key_text(source: &Source, node: &Node) -> Result<String, TableError> {
+fn key_text(source: &Source, node: &Node) -> Result<Arc<str>, TableError> {
     match &node.kind {
         Kind::String(text) | Kind::Number(text) => Ok(text.clone()),
-        Kind::Null | Kind::Bool(_) => Ok(source.excerpt(node.span)),
+        Kind::Null | Kind::Bool(_) => Ok(source.excerpt(node.span).into()),
         Kind::Array(_) | Kind::Object(_) => {
             Err(source.fault(node.span, "is no key", "write a name before the colon"))
         }
@@ -201,16 +212,16 @@ fn key_text(source: &Source, node: &Node) -> Result<String, TableError> {
 }
 
 /// A scalar by YAML's core schema; numbers in the forms that JSON has too.
-fn scalar(text: Cow<'_, str>, style: ScalarStyle) -> Kind {
+fn scalar(text: &str, style: ScalarStyle, texts: &mut Texts) -> Kind {
     if style != ScalarStyle::Plain {
-        return Kind::String(text.into_owned());
+        return Kind::String(texts.kept(text));
     }
-    match text.as_ref() {
+    match text {
         "" | "~" | "null" | "Null" | "NULL" => Kind::Null,
         "true" | "True" | "TRUE" => Kind::Bool(true),
         "false" | "False" | "FALSE" => Kind::Bool(false),
-        number if is_number(number) => Kind::Number(text.into_owned()),
-        _ => Kind::String(text.into_owned()),
+        number if is_number(number) => Kind::Number(texts.kept(number)),
+        other => Kind::String(texts.kept(other)),
     }
 }
 
@@ -242,15 +253,15 @@ mod tests {
         let source = Source::new(None, text);
         let root = read_yaml(&source).unwrap();
         let Kind::Object(members) = &root.kind else { panic!("{root:?}") };
-        assert_eq!((members[0].key.as_str(), source.excerpt(members[0].key_span)), ("a", "a".to_owned()));
+        assert_eq!((&*members[0].key, source.excerpt(members[0].key_span)), ("a", "a".to_owned()));
         let Kind::Array(elements) = &members[0].value.kind else { panic!("{root:?}") };
         let Kind::Object(first) = &elements[0].kind else { panic!("{root:?}") };
         assert_eq!(source.excerpt(first[0].value.span), "x→y");
         assert_eq!(source.origin(first[0].value.span).to_string(), "line 3, column 9");
         assert_eq!(source.excerpt(first[1].value.span), "[1, 'two']");
         let Kind::Array(list) = &first[1].value.kind else { panic!("{root:?}") };
-        assert_eq!(list[0].kind, Kind::Number("1".to_owned()));
-        assert_eq!(list[1].kind, Kind::String("two".to_owned()));
+        assert_eq!(list[0].kind, Kind::Number("1".into()));
+        assert_eq!(list[1].kind, Kind::String("two".into()));
         assert_eq!(source.excerpt(list[1].span), "'two'");
         assert_eq!(elements[1].kind, Kind::Bool(true));
     }
@@ -292,15 +303,15 @@ mod tests {
             let root = read_yaml(&source).unwrap_or_else(|error| panic!("{error}"));
             let Kind::Object(members) = &root.kind else { panic!("{root:?}") };
             let Kind::Object(documentation) = &members[0].value.kind else { panic!("{root:?}") };
-            assert_eq!(documentation[0].value.kind, Kind::String(value.to_owned()));
+            assert_eq!(documentation[0].value.kind, Kind::String(value.into()));
             assert_eq!(
                 text.get(documentation[0].value.span.start..documentation[0].value.span.end),
                 Some(quoted)
             );
-            assert_eq!(documentation[1].key, "rules");
+            assert_eq!(&*documentation[1].key, "rules");
             let Kind::Array(rules) = &documentation[1].value.kind else { panic!("{root:?}") };
             assert_eq!(source.excerpt(rules[0].span), "'x'");
-            assert_eq!((members[1].key.as_str(), &members[1].value.kind), ("b", &Kind::String("y z".into())));
+            assert_eq!((&*members[1].key, &members[1].value.kind), ("b", &Kind::String("y z".into())));
             assert_eq!(source.excerpt(members[1].value.span), "'y\nz'");
         }
     }
@@ -316,7 +327,7 @@ mod tests {
     #[test]
     fn keys_that_come_twice_are_both_there() {
         let Kind::Object(members) = read("a: 1\na: 2\n1: 3\n").unwrap().kind else { panic!() };
-        let keys: Vec<_> = members.iter().map(|member| member.key.as_str()).collect();
+        let keys: Vec<_> = members.iter().map(|member| &*member.key).collect();
         assert_eq!(keys, ["a", "a", "1"]);
     }
 

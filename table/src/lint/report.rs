@@ -4,6 +4,7 @@ use super::rule::Rule;
 use super::subject::{EntryView, Rpc};
 use crate::{Finding, PolicyField, SourceLocation, TableName};
 use gax_retry::{Code, CodeSet};
+use std::borrow::Cow;
 
 /// What the rules have found.
 #[derive(Debug, Default)]
@@ -25,7 +26,7 @@ impl Report {
         rule: &Rule,
         place: Place<'_>,
         message: impl Into<String>,
-        help: impl Into<String>,
+        help: impl Into<Cow<'static, str>>,
     ) {
         let finding = Finding::new(rule.id(), rule.severity(), message).with_help(help);
         let finding = finding.at(place.origin.cloned());

@@ -32,7 +32,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default)]
 #[must_use = "a table comes from build()"]
 pub struct RetryTableBuilder {
-    entries: Vec<Entry>,
+    entries: Vec<Arc<Entry>>,
     faulty: Option<TableError>,
 }
 
@@ -70,7 +70,7 @@ impl RetryTableBuilder {
     /// Hedges the methods of the entry that was added last, in place of retrying them.
     pub fn hedged(mut self, hedging: Hedging) -> Self {
         if let Some(entry) = self.entries.last_mut() {
-            entry.hedging = Some(hedging.into());
+            Arc::make_mut(entry).hedging = Some(hedging.into());
         }
         self
     }
@@ -106,13 +106,8 @@ impl RetryTableBuilder {
             CodeSet::EMPTY
         });
         let definitions = if codes.is_empty() { Definitions::NoRetry } else { Definitions::RetryPolicy };
-        let name = EntryName {
-            service: service.to_owned(),
-            method: method.to_owned(),
-            origin: None,
-            service_origin: None,
-        };
-        self.entries.push(Entry { names: vec![name], codes, settings, definitions, ..Entry::nothing() });
+        let names = Arc::new([EntryName::new(service, method)]);
+        self.entries.push(Arc::new(Entry { names, codes, settings, definitions, ..Entry::nothing() }));
         self
     }
 }

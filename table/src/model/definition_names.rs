@@ -1,7 +1,7 @@
 //! Names of definitions, which several files may have for one service.
 
 use super::name_index::NameIndex;
-use super::policy::{Definitions, Entry, Keys};
+use super::policy::{Definitions, Keys, TableEntry};
 use super::table_file::{ServiceDefinitions, TableFile};
 use crate::{Finding, Severity, SourceLocation};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -17,21 +17,30 @@ pub(super) struct DefinitionNames {
     /// Per service the keys of entries that have other ones there than by themselves.
     keys: HashMap<String, HashMap<usize, Keys>>,
     /// What files name for a service, used or not.
-    definitions: HashMap<String, Vec<ServiceDefinitions>>,
+    definitions: HashMap<Arc<str>, Vec<Arc<ServiceDefinitions>>>,
 }
 
 /// What gives a service definitions.
 enum Giver<'a> {
     Definitions(&'a ServiceDefinitions),
-    Entry(usize, &'a Entry),
+    Entry(usize, &'a TableEntry),
 }
 
 impl DefinitionNames {
     pub(super) fn new(
         files: &[Arc<TableFile>],
-        entries: &[Entry],
+        entries: &[TableEntry],
         index: &NameIndex,
     ) -> (Self, Vec<Finding>) {
+        // The definitions of one file can't meet those of another.
+        if let [file] = files {
+            let mut names = Self::default();
+            for definitions in &file.services {
+                let of_service = names.definitions.entry(definitions.service.clone()).or_default();
+                of_service.push(Arc::clone(definitions));
+            }
+            return (names, Vec::new());
+        }
         let mut givers: BTreeMap<&str, Vec<(usize, Giver<'_>)>> = BTreeMap::new();
         for (number, file) in files.iter().enumerate() {
             for definitions in &file.services {
@@ -39,8 +48,7 @@ impl DefinitionNames {
                 of_service.push((number, Giver::Definitions(definitions)));
             }
         }
-        // The definitions of one file can't meet those of another.
-        for (service, index) in index.by_service().filter(|_| files.len() > 1) {
+        for (service, index) in index.by_service() {
             let entry = entries.get(index).filter(|entry| entry.definitions != Definitions::Nothing);
             let of_service = givers.entry(service).or_default();
             of_service.extend(entry.map(|entry| (entry.file, Giver::Entry(index, entry))));
@@ -54,7 +62,7 @@ impl DefinitionNames {
                 match giver {
                     Giver::Definitions(definitions) => {
                         let definitions = claims.definitions(file, definitions);
-                        names.definitions.entry(service.to_owned()).or_default().push(definitions);
+                        names.definitions.entry(service.into()).or_default().push(Arc::new(definitions));
                     }
                     Giver::Entry(index, entry) => {
                         let keys = claims.keys(entry);
@@ -74,7 +82,7 @@ impl DefinitionNames {
         self.keys.get(service)?.get(&entry)
     }
 
-    pub(super) fn definitions(&self, service: &str) -> &[ServiceDefinitions] {
+    pub(super) fn definitions(&self, service: &str) -> &[Arc<ServiceDefinitions>] {
         self.definitions.get(service).map_or(&[], Vec::as_slice)
     }
 }
@@ -97,9 +105,15 @@ struct Claims<'a> {
 }
 
 impl<'a> Claims<'a> {
-    fn name(&mut self, file: usize, kind: Kind, name: &'a str, origin: Option<&'a SourceLocation>) -> String {
+    fn name(
+        &mut self,
+        file: usize,
+        kind: Kind,
+        name: &'a str,
+        origin: Option<&'a SourceLocation>,
+    ) -> Arc<str> {
         if *self.first.entry((kind, name)).or_insert(file) == file {
-            return name.to_owned();
+            return name.into();
         }
         let is_new = self.listed.insert((file, name));
         let (names, place) = self.met.entry(file).or_default();
@@ -107,10 +121,10 @@ impl<'a> Claims<'a> {
             names.push(name);
         }
         *place = place.or(origin);
-        format!("{name}_{}", file + 1)
+        format!("{name}_{}", file + 1).into()
     }
 
-    fn keys(&mut self, entry: &'a Entry) -> Keys {
+    fn keys(&mut self, entry: &'a TableEntry) -> Keys {
         let origin = entry.origin.as_ref();
         Keys {
             codes: self.name(entry.file, Kind::Codes, &entry.keys.codes, origin),

@@ -20,6 +20,7 @@ use std::str::FromStr;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Dialect {
     /// What the file says, all of it: exact multipliers, `maxAttempts` honoured, `{}` applied. A part
     /// that has no meaning is an error, one that has no effect a finding.

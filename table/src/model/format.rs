@@ -15,10 +15,13 @@ use std::str::FromStr;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum TableFormat {
     /// A gRPC service config: JSON with `methodConfig`.
+    #[cfg_attr(feature = "serde", serde(rename = "grpc"))]
     ServiceConfig,
     /// GAPIC YAML: a list of `interfaces`.
+    #[cfg_attr(feature = "serde", serde(rename = "gapic"))]
     GapicYaml,
     /// `*_client_config.json` of Google's Node generator: an object of `interfaces`.
     ClientConfig,

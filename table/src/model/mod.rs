@@ -15,9 +15,9 @@ pub(crate) mod written;
 pub use builder::RetryTableBuilder;
 pub use dialect::{Dialect, ParseDialectError};
 pub use format::{ParseTableFormatError, TableFormat};
-pub(crate) use policy::Entry;
+pub(crate) use policy::TableEntry;
 #[cfg(feature = "json")]
-pub(crate) use policy::{Definitions, EntryName, shown_name};
+pub(crate) use policy::{Definitions, Entry, EntryName, shown_name};
 pub use policy::{HedgingPolicy, MethodPolicy, PolicyField, RetryThrottling};
 pub use retry_table::{RetryTable, TableName};
 pub use suppression::Suppression;

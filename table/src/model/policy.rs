@@ -2,6 +2,8 @@
 
 use crate::SourceLocation;
 use gax_retry::{Code, CodeSet, Compatibility, Hedging, Policy, RetryBudget, RetrySettings};
+use std::ops::Deref;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A value of a policy that a table can give.
@@ -35,7 +37,7 @@ pub enum PolicyField {
 /// A method's policy in a [`RetryTable`](crate::RetryTable), resolved by the table's dialect.
 #[derive(Debug, Clone, Copy)]
 pub struct MethodPolicy<'a> {
-    pub(crate) entry: &'a Entry,
+    pub(crate) entry: &'a TableEntry,
     pub(crate) keys: &'a Keys,
 }
 
@@ -232,14 +234,30 @@ pub(crate) fn shown_name(service: &str, method: &str) -> String {
     }
 }
 
-/// An entry of a table: whom it is for, and what it says.
+/// An entry with its place in a table.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
+pub(crate) struct TableEntry {
     /// Its place among all entries of the table; `None` for one that is in no table.
     pub(crate) index: Option<usize>,
     /// The number of its file, from 0.
     pub(crate) file: usize,
-    pub(crate) names: Vec<EntryName>,
+    /// As the entry's own file names its definitions.
+    pub(crate) keys: Keys,
+    entry: Arc<Entry>,
+}
+
+impl Deref for TableEntry {
+    type Target = Entry;
+
+    fn deref(&self) -> &Entry {
+        &self.entry
+    }
+}
+
+/// What an entry of a file is for, and what it says.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) names: Arc<[EntryName]>,
     pub(crate) codes: CodeSet,
     pub(crate) settings: RetrySettings,
     pub(crate) wait_for_ready: Option<bool>,
@@ -247,8 +265,6 @@ pub(crate) struct Entry {
     pub(crate) max_response_message_bytes: Option<u64>,
     pub(crate) hedging: Option<HedgingPolicy>,
     pub(crate) definitions: Definitions,
-    /// As the entry's own file names them.
-    pub(crate) keys: Keys,
     pub(crate) origin: Option<SourceLocation>,
     pub(crate) origins: Vec<(PolicyField, SourceLocation)>,
     pub(crate) code_origins: Vec<(Code, SourceLocation)>,
@@ -257,13 +273,13 @@ pub(crate) struct Entry {
 /// The names of an entry's definitions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Keys {
-    pub(crate) codes: String,
-    pub(crate) params: String,
+    pub(crate) codes: Arc<str>,
+    pub(crate) params: Arc<str>,
 }
 
 impl Keys {
     fn of(stem: &str) -> Self {
-        Self { codes: format!("{stem}_codes"), params: format!("{stem}_params") }
+        Self { codes: format!("{stem}_codes").into(), params: format!("{stem}_params").into() }
     }
 }
 
@@ -278,27 +294,32 @@ pub(crate) enum Definitions {
     Nothing,
     /// As the file names them.
     #[cfg(feature = "json")]
-    Named { codes: String, params: String },
+    Named { codes: Arc<str>, params: Arc<str> },
 }
 
 /// One name of an entry. Empty texts stand for "all".
 #[derive(Debug, Clone)]
 pub(crate) struct EntryName {
-    pub(crate) service: String,
-    pub(crate) method: String,
+    pub(crate) service: Arc<str>,
+    pub(crate) method: Arc<str>,
     /// The method's place or, if there is none, the service's.
     pub(crate) origin: Option<SourceLocation>,
     /// The service's place, where it has one of its own.
     pub(crate) service_origin: Option<SourceLocation>,
 }
 
+impl EntryName {
+    /// A name that was given in code.
+    pub(crate) fn new(service: &str, method: &str) -> Self {
+        Self { service: service.into(), method: method.into(), origin: None, service_origin: None }
+    }
+}
+
 impl Entry {
     /// An entry that says nothing.
     pub(crate) fn nothing() -> Self {
         Self {
-            index: None,
-            file: 0,
-            names: Vec::new(),
+            names: Arc::default(),
             codes: CodeSet::EMPTY,
             settings: RetrySettings::default(),
             wait_for_ready: None,
@@ -306,25 +327,29 @@ impl Entry {
             max_response_message_bytes: None,
             hedging: None,
             definitions: Definitions::Nothing,
-            keys: Keys::of("no_retry"),
             origin: None,
             origins: Vec::new(),
             code_origins: Vec::new(),
         }
     }
+}
 
-    /// The same entry as number `index` of its table, and as number `own` of its file, which is part of its
-    /// definitions' names.
-    pub(crate) fn numbered(mut self, index: usize, file: usize, own: usize) -> Self {
-        self.index = Some(index);
-        self.file = file;
-        self.keys = match &self.definitions {
+impl TableEntry {
+    /// An entry as number `index` of its table, and as number `own` of its file, which is part of its definitions'
+    /// names.
+    pub(crate) fn new(entry: &Arc<Entry>, index: usize, file: usize, own: usize) -> Self {
+        let keys = match &entry.definitions {
             Definitions::RetryPolicy => Keys::of(&format!("retry_policy_{own}")),
             Definitions::NoRetry => Keys::of(&format!("no_retry_{own}")),
             Definitions::Nothing => Keys::of("no_retry"),
             #[cfg(feature = "json")]
             Definitions::Named { codes, params } => Keys { codes: codes.clone(), params: params.clone() },
         };
-        self
+        Self { index: Some(index), file, keys, entry: Arc::clone(entry) }
+    }
+
+    /// An entry that says nothing, of no table.
+    pub(crate) fn nothing() -> Self {
+        Self { index: None, file: 0, keys: Keys::of("no_retry"), entry: Arc::new(Entry::nothing()) }
     }
 }

@@ -3,7 +3,7 @@
 use super::definition_names::DefinitionNames;
 use super::dialect::Dialect;
 use super::name_index::{NameIndex, NamePlace};
-use super::policy::{Entry, EntryName, MethodPolicy, RetryThrottling, shown_name};
+use super::policy::{EntryName, MethodPolicy, RetryThrottling, TableEntry, shown_name};
 use super::suppression::Suppression;
 use super::table_file::{MethodExtras, ServiceDefinitions, TableFile};
 use crate::diagnostics::Findings;
@@ -63,10 +63,10 @@ impl fmt::Debug for RetryTable {
 struct Inner {
     dialect: Dialect,
     files: Vec<Arc<TableFile>>,
-    entries: Vec<Entry>,
+    entries: Vec<TableEntry>,
     names: NameIndex,
     definition_names: DefinitionNames,
-    unnamed: Option<Entry>,
+    unnamed: Option<TableEntry>,
     findings: Vec<Finding>,
 }
 
@@ -138,7 +138,7 @@ impl RetryTable {
             entries: Vec::new(),
             names: NameIndex::default(),
             definition_names: DefinitionNames::default(),
-            unnamed: (dialect == Dialect::GaxJava).then(Entry::nothing),
+            unnamed: (dialect == Dialect::GaxJava).then(TableEntry::nothing),
             findings: Vec::new(),
             files,
         };
@@ -146,11 +146,12 @@ impl RetryTable {
         for (number, file) in table.files.clone().into_iter().enumerate() {
             let first = table.entries.len();
             table.findings.extend(file.findings.iter().cloned());
+            table.entries.reserve_exact(file.entries.len());
             for (own, entry) in file.entries.iter().enumerate() {
                 let index = table.entries.len();
-                table.entries.push(entry.clone().numbered(index, number, own));
+                table.entries.push(TableEntry::new(entry, index, number, own));
                 for (name_index, name) in entry.names.iter().enumerate() {
-                    let place = NamePlace { entry: index, name: name_index };
+                    let place = NamePlace::new(index, name_index);
                     if let Some(before) = table.names.claim(dialect, name, place) {
                         clashes.push_some_with(|| table.clash(name, index, before, first));
                     }
@@ -193,12 +194,12 @@ impl RetryTable {
             .entries
             .iter()
             .enumerate()
-            .flat_map(move |(entry, values)| values.names.iter().map(move |name| TableName { name, entry }))
+            .flat_map(|(entry, values)| values.names.iter().map(move |name| TableName { name, entry }))
     }
 
     /// The names of the entry with that number, from 0, in their order.
     pub fn names_of(&self, entry: usize) -> impl Iterator<Item = TableName<'_>> {
-        let names = self.inner.entries.get(entry).into_iter().flat_map(|values| &values.names);
+        let names = self.inner.entries.get(entry).into_iter().flat_map(|values| values.names.iter());
         names.map(move |name| TableName { name, entry })
     }
 
@@ -207,14 +208,15 @@ impl RetryTable {
     pub fn entry_at(&self, place: &SourceLocation) -> Option<usize> {
         let entries = &self.inner.entries;
         let of_file = |file: usize| {
-            let start = entries.partition_point(|entry| entry.file < file);
+            let start = entries.partition_point(|entry: &TableEntry| entry.file < file);
             let end = entries.partition_point(|entry| entry.file <= file);
             (start, entries.get(start..end).unwrap_or_default())
         };
         let mut files = (0..self.inner.files.len()).map(of_file);
-        let is_in = |entry: &Entry| entry.origin.as_ref().is_some_and(|origin| origin.file() == place.file());
+        let is_in =
+            |entry: &TableEntry| entry.origin.as_ref().is_some_and(|origin| origin.file() == place.file());
         let (first, own) = files.find(|(_, own)| own.first().is_some_and(is_in))?;
-        let begins_before = |entry: &Entry| {
+        let begins_before = |entry: &TableEntry| {
             entry.origin.as_ref().is_some_and(|origin| origin.span().start <= place.span().start)
         };
         let after = own.partition_point(begins_before);
@@ -254,7 +256,7 @@ impl RetryTable {
         let methods = services.flat_map(|(service, methods)| {
             let says =
                 methods.iter().filter(|(_, extras)| extras.polling.is_some() || extras.batching.is_some());
-            says.map(move |(method, _)| (service.as_str(), method.as_str()))
+            says.map(move |(method, _)| (&**service, &**method))
         });
         let sorted: BTreeSet<(&str, &str)> = methods.collect();
         sorted.into_iter().collect()
@@ -282,7 +284,7 @@ impl RetryTable {
 
     /// The definitions that the files name for a service, used or not; nothing where definitions are named
     /// by entries.
-    pub(crate) fn definitions(&self, service: &str) -> &[ServiceDefinitions] {
+    pub(crate) fn definitions(&self, service: &str) -> &[Arc<ServiceDefinitions>] {
         self.inner.definition_names.definitions(service)
     }
 
@@ -305,13 +307,14 @@ impl Inner {
         let entry = self.entries.get(index)?;
         let whom = shown_name(&name.service, &name.method);
         let what = if whom == "*" { "the entry for every service" } else { &whom };
-        let other = self.entries.get(before.entry)?;
-        let place = match other.names.get(before.name).and_then(|name| name.origin.as_ref()) {
+        let other = self.entries.get(before.entry())?;
+        let place = match other.names.get(before.name()).and_then(|name| name.origin.as_ref()) {
             Some(origin) => format!(" (at {origin})"),
             None => String::new(),
         };
-        let finding = if before.entry >= first {
-            let which = if before.entry == index { "twice in this entry" } else { "in an earlier entry too" };
+        let finding = if before.entry() >= first {
+            let which =
+                if before.entry() == index { "twice in this entry" } else { "in an earlier entry too" };
             Finding::new("duplicate-name", Severity::Warning, format!("{what} is {which}{place}"))
                 .with_help("the last one counts; remove the other: gRPC itself refuses the whole file")
         } else if other.codes == entry.codes && other.settings == entry.settings {
@@ -360,7 +363,7 @@ impl<'a> TableName<'a> {
     /// The method's name; `None` for all methods of the service.
     #[must_use]
     pub fn method(&self) -> Option<&'a str> {
-        Some(self.name.method.as_str()).filter(|method| !method.is_empty())
+        Some(&*self.name.method).filter(|method| !method.is_empty())
     }
 
     /// The number of the entry that has the name, from 0.

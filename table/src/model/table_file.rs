@@ -5,19 +5,20 @@ use super::suppression::Suppression;
 use crate::{Finding, SourceLocation, TableError};
 use gax_retry::{BatchingSettings, CodeSet, RetrySettings};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// What one file, or one builder, adds to a table.
 #[derive(Debug, Default)]
 pub(crate) struct TableFile {
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<Arc<Entry>>,
     pub(crate) throttling: Option<RetryThrottling>,
     pub(crate) throttling_origin: Option<SourceLocation>,
-    pub(crate) services: Vec<ServiceDefinitions>,
+    pub(crate) services: Vec<Arc<ServiceDefinitions>>,
     pub(crate) suppressions: Vec<Suppression>,
     /// What the file says, for writing it in another form.
     #[cfg(feature = "convert")]
     pub(crate) config: Option<super::written::ServiceConfig>,
-    pub(crate) extras: HashMap<String, HashMap<String, MethodExtras>>,
+    pub(crate) extras: HashMap<Arc<str>, HashMap<Arc<str>, MethodExtras>>,
     pub(crate) unusable: Vec<UnusableEntry>,
     #[cfg(feature = "http")]
     pub(crate) idempotency: Option<gax_retry::IdempotencyTable>,
@@ -27,9 +28,9 @@ pub(crate) struct TableFile {
 /// The definitions that a file names for a service, used or not.
 #[derive(Debug)]
 pub(crate) struct ServiceDefinitions {
-    pub(crate) service: String,
-    pub(crate) codes: Vec<(String, CodeSet)>,
-    pub(crate) params: Vec<(String, RetrySettings)>,
+    pub(crate) service: Arc<str>,
+    pub(crate) codes: Vec<(Arc<str>, CodeSet)>,
+    pub(crate) params: Vec<(Arc<str>, RetrySettings)>,
 }
 
 /// What a file says about a method beside its retries.
@@ -42,8 +43,8 @@ pub(crate) struct MethodExtras {
 /// An entry of a method whose names lead nowhere.
 #[derive(Debug)]
 pub(crate) struct UnusableEntry {
-    pub(crate) service: String,
-    pub(crate) method: String,
+    pub(crate) service: Arc<str>,
+    pub(crate) method: Arc<str>,
     /// Whether the file keeps the method out of clients.
     pub(crate) is_disabled: bool,
     pub(crate) error: TableError,

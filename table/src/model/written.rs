@@ -1,8 +1,11 @@
 //! What a service config holds, each value with its place and nothing decided yet.
 
+use super::policy::EntryName;
 use crate::Suppression;
 use crate::document::{Located, Member, Span};
 use gax_retry::{BatchingSettings, Code, RetrySettings};
+use std::ops::Deref;
+use std::sync::Arc;
 
 /// The whole file.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +29,7 @@ impl ServiceConfig {
     pub(crate) fn without_zero_delays(mut self) -> Self {
         let unset = |time: &mut Option<Located<i128>>| *time = time.filter(|time| time.value != 0);
         for RetryPolicy { initial_backoff, max_backoff, .. } in
-            self.methods.iter_mut().filter_map(|method| method.retry.as_mut())
+            self.methods.iter_mut().filter_map(|method| method.retry.as_deref_mut())
         {
             unset(initial_backoff);
             unset(max_backoff);
@@ -39,14 +42,34 @@ impl ServiceConfig {
 #[derive(Debug, Clone)]
 pub(crate) struct MethodConfig {
     pub(crate) span: Span,
-    pub(crate) names: Vec<Name>,
+    pub(crate) names: Arc<[EntryName]>,
     pub(crate) timeout: Option<Located<i128>>,
-    pub(crate) retry: Option<RetryPolicy>,
-    pub(crate) hedging: Option<HedgingPolicy>,
+    // In boxes: a table may have thousands of entries, most of which say little.
+    pub(crate) retry: Option<Box<RetryPolicy>>,
+    pub(crate) hedging: Option<Box<HedgingPolicy>>,
     pub(crate) wait_for_ready: Option<Located<bool>>,
-    pub(crate) own: OwnFields,
+    pub(crate) own: Own,
     /// Members that say nothing about retries.
     pub(crate) rest: Vec<Member>,
+}
+
+/// The [`OwnFields`] of an entry, which most have none of.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Own(Option<Box<OwnFields>>);
+
+impl From<OwnFields> for Own {
+    fn from(fields: OwnFields) -> Self {
+        Self((!fields.are_none()).then(|| Box::new(fields)))
+    }
+}
+
+impl Deref for Own {
+    type Target = OwnFields;
+
+    fn deref(&self) -> &OwnFields {
+        static NONE: OwnFields = OwnFields::NONE;
+        self.0.as_deref().unwrap_or(&NONE)
+    }
 }
 
 /// What this project's own form can say beyond a gRPC service config.
@@ -59,21 +82,38 @@ pub(crate) struct OwnFields {
     pub(crate) max_server_delay: Option<Located<i128>>,
     pub(crate) jittered: Option<Located<bool>>,
     /// The names under which codes and settings are defined.
-    pub(crate) definitions: Option<(String, String)>,
+    pub(crate) definitions: Option<(Arc<str>, Arc<str>)>,
     pub(crate) polling: Option<RetrySettings>,
     pub(crate) batching: Option<BatchingSettings>,
     /// Findings that are left out in this entry.
     pub(crate) suppressions: Vec<Suppression>,
 }
 
-/// What an entry is for: a method, a service, or (with neither) everything.
-#[derive(Debug, Clone)]
-pub(crate) struct Name {
-    /// The method or, if there is none, the service.
-    pub(crate) span: Span,
-    pub(crate) service_span: Span,
-    pub(crate) service: String,
-    pub(crate) method: String,
+impl OwnFields {
+    const NONE: Self = Self {
+        total_timeout: None,
+        initial_rpc_timeout: None,
+        rpc_timeout_multiplier: None,
+        max_rpc_timeout: None,
+        max_server_delay: None,
+        jittered: None,
+        definitions: None,
+        polling: None,
+        batching: None,
+        suppressions: Vec::new(),
+    };
+
+    fn are_none(&self) -> bool {
+        let times =
+            [self.total_timeout, self.initial_rpc_timeout, self.max_rpc_timeout, self.max_server_delay];
+        times.iter().all(Option::is_none)
+            && self.rpc_timeout_multiplier.is_none()
+            && self.jittered.is_none()
+            && self.definitions.is_none()
+            && self.polling.is_none()
+            && self.batching.is_none()
+            && self.suppressions.is_empty()
+    }
 }
 
 /// `retryPolicy`. Durations are nanoseconds, with their sign.

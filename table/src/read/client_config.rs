@@ -6,6 +6,7 @@ use crate::model::TableFile;
 use crate::read::named::{NamedMethod, NamedService, read_codes, read_params, resolve_named};
 use crate::values::{FieldFinder, Scalars};
 use crate::{Dialect, Finding, Severity, TableError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The timeout of a call whose method has no `timeout_millis`, in Google's Node library.
@@ -29,7 +30,7 @@ pub(crate) fn read_client_config(source: &Source, root: &Node) -> Result<TableFi
             return Err(unusable.error);
         }
         file.entries.extend(resolved.entries);
-        file.services.push(resolved.definitions);
+        file.services.push(Arc::new(resolved.definitions));
     }
     file.findings = findings.into_vec();
     Ok(file)

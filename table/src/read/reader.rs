@@ -107,12 +107,12 @@ impl TableReader {
             TableFormat::GapicYaml => super::gapic::read_gapic_yaml(source, root, self.dialect),
             #[cfg(not(feature = "yaml"))]
             TableFormat::GapicYaml => Err(TableError::new("this build does not read GAPIC YAML")
-                .with_help("enable the feature \"yaml\" of gax-retry")),
+                .with_help("enable the feature \"yaml\" of gax-table")),
             #[cfg(feature = "toml")]
             TableFormat::Toml => super::toml_form::read_toml_table(source, root, self.dialect),
             #[cfg(not(feature = "toml"))]
             TableFormat::Toml => Err(TableError::new("this build does not read TOML")
-                .with_help("enable the feature \"toml\" of gax-retry")),
+                .with_help("enable the feature \"toml\" of gax-table")),
         }
     }
 }

@@ -53,7 +53,7 @@ pub(crate) fn may_be_service_config(source: &Source, wanted: Option<TableFormat>
 /// The format that a document's keys tell; a service config where they tell nothing.
 fn format_of(root: &Node) -> TableFormat {
     let Kind::Object(members) = &root.kind else { return TableFormat::ServiceConfig };
-    let find = |key: &str| members.iter().find(|member: &&Member| member.key == key);
+    let find = |key: &str| members.iter().find(|member: &&Member| *member.key == *key);
     match (find("interfaces").map(|member| &member.value.kind), find("config_schema_version")) {
         (Some(Kind::Object(_)), None) => TableFormat::ClientConfig,
         (Some(_), _) | (None, Some(_)) => TableFormat::GapicYaml,
@@ -136,6 +136,6 @@ fn read_toml(source: &Source) -> Result<Node, TableError> {
 #[cfg(not(all(feature = "yaml", feature = "toml")))]
 fn not_built_in(source: &Source, syntax: &str, feature: &str) -> TableError {
     TableError::new(format!("the file looks like {syntax}, which this build does not read"))
-        .with_help(format!("enable the feature {feature:?} of gax-retry"))
+        .with_help(format!("enable the feature {feature:?} of gax-table"))
         .at(source.origin(Span { start: 0, end: 0 }), String::new())
 }

@@ -3,7 +3,7 @@
 use super::definitions::{RowKind, StubRow, StubTable};
 use super::getter::getter_name;
 use super::service::{MethodDescription, ServiceDescription};
-use crate::model::Entry;
+use crate::model::TableEntry;
 use crate::{MethodPolicy, RetryTable};
 use gax_retry::__private::unchecked;
 use gax_retry::{CodeSet, MethodKind, RetrySettings};
@@ -37,10 +37,13 @@ impl RetryTable {
     }
 
     fn stub_table(&self, service: &ServiceDescription) -> StubTable {
-        let nothing = Entry::nothing();
+        let nothing = TableEntry::nothing();
         let named = || self.definitions(service.name()).iter();
-        let mut code_definitions: Vec<_> = named().flat_map(|named| &named.codes).cloned().collect();
-        let mut param_definitions: Vec<_> = named().flat_map(|named| &named.params).cloned().collect();
+        let codes = named().flat_map(|named| &named.codes);
+        let mut code_definitions: Vec<_> = codes.map(|(name, codes)| (name.to_string(), *codes)).collect();
+        let params = named().flat_map(|named| &named.params);
+        let mut param_definitions: Vec<_> =
+            params.map(|(name, params)| (name.to_string(), params.clone())).collect();
         let mut code_names: HashSet<String> = code_definitions.iter().map(|(name, _)| name.clone()).collect();
         let mut param_names: HashSet<String> =
             param_definitions.iter().map(|(name, _)| name.clone()).collect();

@@ -4,7 +4,7 @@ use super::service::{MethodDescription, ServiceDescription};
 use crate::model::UnusableEntry;
 use crate::{Finding, RetryTable, Severity, TableError, TableName};
 use gax_retry::__private::closest;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 impl RetryTable {
     /// Names that none of these services has: `unknown-service` and `unknown-method`, each with its place
@@ -29,7 +29,8 @@ impl RetryTable {
     /// ```
     #[must_use]
     pub fn unknown_names(&self, services: &[ServiceDescription]) -> Vec<Finding> {
-        self.names().filter_map(|name| unknown_name(&name, services)).collect()
+        let mut known = Known::new(services);
+        self.names().filter_map(|name| known.finding(&name)).collect()
     }
 
     /// What is wrong with entries of methods that these services have.
@@ -67,8 +68,7 @@ impl RetryTable {
             .iter()
             .flat_map(|service| service.methods().iter().map(move |method| (service.name(), method.name())));
         let methods: HashSet<(&str, &str)> = methods.collect();
-        let is_there =
-            |entry: &UnusableEntry| methods.contains(&(entry.service.as_str(), entry.method.as_str()));
+        let is_there = |entry: &UnusableEntry| methods.contains(&(&*entry.service, &*entry.method));
         let has_entry = |entry: &UnusableEntry| {
             self.lookup(&entry.service, &entry.method).is_some_and(|policy| policy.entry().is_some())
         };
@@ -78,43 +78,71 @@ impl RetryTable {
     }
 }
 
-fn unknown_name(name: &TableName<'_>, services: &[ServiceDescription]) -> Option<Finding> {
-    let wanted = name.service();
-    if wanted.is_empty() || services.iter().any(|service| mixes_in(service, name)) {
-        return None;
-    }
-    let mut place = name.origin();
-    let finding = match (services.iter().find(|service| service.name() == wanted), name.method()) {
-        (Some(_), None) => return None,
-        (Some(service), Some(method)) => {
-            let known = || service.methods().iter().map(MethodDescription::name);
-            if known().any(|known| known == method) {
-                return None;
+/// How many names are compared with each other, in all, to say what was meant.
+const MOST_COMPARISONS: usize = 200_000;
+
+/// Services and methods, found by their names.
+struct Known<'a> {
+    /// Per service its methods.
+    services: HashMap<&'a str, HashSet<&'a str>>,
+    /// Per service that is mixed into others the methods that are.
+    mixed_in: HashMap<&'a str, HashSet<&'a str>>,
+    comparisons: usize,
+}
+
+impl<'a> Known<'a> {
+    fn new(services: &'a [ServiceDescription]) -> Self {
+        let mut known = Self { services: HashMap::new(), mixed_in: HashMap::new(), comparisons: 0 };
+        for service in services {
+            let methods = known.services.entry(service.name()).or_default();
+            methods.extend(service.methods().iter().map(MethodDescription::name));
+            for method in service.methods() {
+                if let Some(own) = method.own_service() {
+                    known.mixed_in.entry(own).or_default().insert(method.name());
+                }
             }
-            let message = format!("the service {wanted} has no method {method:?}");
-            with_suggestion(Finding::new("unknown-method", Severity::Warning, message), method, known())
         }
-        (None, _) => {
-            place = name.service_origin();
-            let known = services.iter().map(ServiceDescription::name);
-            let message = format!("there is no service {wanted:?}");
-            with_suggestion(Finding::new("unknown-service", Severity::Warning, message), wanted, known)
-        }
-    };
-    Some(finding.about(name.to_string()).at(place.cloned()))
-}
-
-/// Whether a service has methods mixed in from the service of that name, and the method among them.
-fn mixes_in(service: &ServiceDescription, name: &TableName<'_>) -> bool {
-    service.methods().iter().any(|method| {
-        method.own_service() == Some(name.service())
-            && name.method().is_none_or(|wanted| wanted == method.name())
-    })
-}
-
-fn with_suggestion<'a>(finding: Finding, name: &str, candidates: impl Iterator<Item = &'a str>) -> Finding {
-    match closest(name, candidates) {
-        Some(candidate) => finding.with_help(format!("did you mean {candidate:?}?")),
-        None => finding.with_help("remove the name, or correct it: it has no effect"),
+        known
     }
+
+    fn finding(&mut self, name: &TableName<'_>) -> Option<Finding> {
+        let (wanted, method) = (name.service(), name.method());
+        let is_mixed_in = self
+            .mixed_in
+            .get(wanted)
+            .is_some_and(|methods| method.is_none_or(|method| methods.contains(method)));
+        if wanted.is_empty() || is_mixed_in {
+            return None;
+        }
+        let mut place = name.origin();
+        let (finding, close) = if let Some(methods) = self.services.get(wanted) {
+            let method = method.filter(|method| !methods.contains(method))?;
+            let message = format!("the service {wanted} has no method {method:?}");
+            let finding = Finding::new("unknown-method", Severity::Warning, message);
+            (finding, closest_of(&mut self.comparisons, method, methods.len(), methods.iter().copied()))
+        } else {
+            place = name.service_origin();
+            let message = format!("there is no service {wanted:?}");
+            let finding = Finding::new("unknown-service", Severity::Warning, message);
+            let known = self.services.keys().copied();
+            (finding, closest_of(&mut self.comparisons, wanted, self.services.len(), known))
+        };
+        let finding = match close {
+            Some(close) => finding.with_help(format!("did you mean {close:?}?")),
+            None => finding.with_help("remove the name, or correct it: it has no effect"),
+        };
+        Some(finding.about(name.to_string()).at(place.cloned()))
+    }
+}
+
+/// What was meant. Where many names are wrong among many, only the first of them are compared: the work would grow with
+/// the square.
+fn closest_of<'a>(
+    comparisons: &mut usize,
+    name: &str,
+    count: usize,
+    candidates: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
+    *comparisons = comparisons.saturating_add(count);
+    if *comparisons > MOST_COMPARISONS { None } else { closest(name, candidates) }
 }

@@ -49,16 +49,16 @@ impl<'a> FieldFinder<'a> {
         let mut spellings: [Option<&str>; N] = [None; N];
         for member in members {
             let slot = names.iter().zip(fields.iter_mut().zip(&mut spellings)).find(|(name, _)| {
-                **name == member.key || (self.takes_snake_case() && snake_case(name) == member.key)
+                **name == &*member.key || (self.takes_snake_case() && snake_case(name) == *member.key)
             });
             let Some((name, (slot, spelling))) = slot else {
-                if !others.contains(&member.key.as_str()) {
+                if !others.contains(&&*member.key) {
                     self.unknown(member, what, &names, findings)?;
                 }
                 continue;
             };
             match spelling {
-                Some(first) if *first != member.key && self.dialect == Dialect::GaxJava => {
+                Some(first) if **first != *member.key && self.dialect == Dialect::GaxJava => {
                     let problem = format!("is the same field as {first:?}");
                     return Err(self.source.fault(member.key_span, &problem, "keep one of the two"));
                 }
@@ -119,7 +119,7 @@ impl<'a> FieldFinder<'a> {
     }
 
     fn spelling(&self, member: &Member, name: &str, findings: &mut Findings) {
-        if member.key != name && self.dialect == Dialect::AsWritten {
+        if *member.key != *name && self.dialect == Dialect::AsWritten {
             let message = format!("{:?} is read as {name:?}", member.key);
             findings.push(
                 Finding::new("snake-case-field", Severity::Warning, message)
@@ -177,6 +177,6 @@ pub(crate) fn rest(node: &Node, names: &[&str]) -> Vec<Member> {
     let Kind::Object(members) = &node.kind else { return Vec::new() };
     let others = members
         .iter()
-        .filter(|member| !names.iter().any(|name| member.key == *name || member.key == snake_case(name)));
+        .filter(|member| !names.iter().any(|name| *member.key == **name || *member.key == *snake_case(name)));
     others.cloned().collect()
 }

@@ -9,4 +9,4 @@ mod time;
 pub(crate) use fields::{FieldFinder, Fields, duplicate_key, key_span, rest};
 pub(crate) use scalar::Scalars;
 #[cfg(feature = "convert")]
-pub(crate) use time::{seconds_text, time_text};
+pub(crate) use time::seconds_text;

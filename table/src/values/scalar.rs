@@ -8,6 +8,7 @@ use crate::{Dialect, Finding, Severity};
 use gax_retry::__private::closest;
 use gax_retry::Code;
 use std::cell::Cell;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Reads values as a dialect's reader does; Java's takes numbers and booleans in quotes too.
@@ -40,11 +41,11 @@ impl<'a> Scalars<'a> {
         }
     }
 
-    pub(crate) fn string(&self, node: &Node, field: &str) -> Result<String, TableError> {
+    pub(crate) fn string(&self, node: &Node, field: &str) -> Result<Arc<str>, TableError> {
         match &node.kind {
             Kind::String(text) => Ok(text.clone()),
             Kind::Number(text) if self.quotes_are_fine() => Ok(text.clone()),
-            Kind::Bool(value) if self.quotes_are_fine() => Ok(value.to_string()),
+            Kind::Bool(value) if self.quotes_are_fine() => Ok(value.to_string().into()),
             _ => Err(self.wrong_kind(node, field, "a string")),
         }
     }
@@ -52,8 +53,8 @@ impl<'a> Scalars<'a> {
     pub(crate) fn boolean(&self, node: &Node, field: &str) -> Result<Located<bool>, TableError> {
         let value = match &node.kind {
             Kind::Bool(value) => *value,
-            Kind::String(text) if self.quotes_are_fine() && text == "true" => true,
-            Kind::String(text) if self.quotes_are_fine() && text == "false" => false,
+            Kind::String(text) if self.quotes_are_fine() && **text == *"true" => true,
+            Kind::String(text) if self.quotes_are_fine() && **text == *"false" => false,
             _ => return Err(self.wrong_kind(node, field, "true or false")),
         };
         Ok(Located { value, span: node.span })
@@ -72,7 +73,7 @@ impl<'a> Scalars<'a> {
 
     pub(crate) fn number(&self, node: &Node, field: &str) -> Result<Located<f64>, TableError> {
         let text = match &node.kind {
-            Kind::Number(text) => text.as_str(),
+            Kind::Number(text) => &**text,
             Kind::String(text) if self.quotes_are_fine() => text.trim(),
             Kind::String(text) if self.dialect == Dialect::Grpc && text.trim().parse::<f64>().is_ok() => {
                 return Err(self.wrong_kind(node, field, "a number").with_java_taking("the string"));
@@ -155,7 +156,7 @@ impl<'a> Scalars<'a> {
         let code = match &node.kind {
             Kind::Number(text) => number_of_code(text),
             Kind::String(text) if self.quotes_are_fine() => {
-                Code::ALL.into_iter().find(|code| code.name() == text).or_else(|| number_of_code(text))
+                Code::ALL.into_iter().find(|code| *code.name() == **text).or_else(|| number_of_code(text))
             }
             Kind::String(text) => text.parse().ok(),
             _ => return Err(self.wrong_kind(node, &format!("an element of {field}"), "a status code")),
@@ -175,7 +176,7 @@ impl<'a> Scalars<'a> {
             return Err(self.source.fault(node.span, "is not a gRPC status code", help));
         };
         if let Kind::String(text) = &node.kind
-            && text != code.name()
+            && **text != *code.name()
             && self.dialect != Dialect::GaxJava
         {
             findings.push(

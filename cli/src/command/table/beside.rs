@@ -4,6 +4,7 @@ use crate::render::{Count, Ms, bytes, grown};
 use gax_retry::{BatchingSettings, RetrySettings};
 use gax_table::RetryTable;
 use serde::Serialize;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// How the operations that a method starts are polled, and how its requests are batched.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -36,6 +37,13 @@ impl Beside {
             polling: table.polling(service, method).map(Polling::from),
             batching: table.batching(service, method).map(Batching::from),
         }
+    }
+
+    /// A number that is the same for the same, and hardly ever for another.
+    pub(super) fn hashed(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.sentences().hash(&mut hasher);
+        hasher.finish()
     }
 
     /// A sentence for each, without its full stop.

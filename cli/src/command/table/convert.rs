@@ -2,13 +2,15 @@
 
 use super::lint::rule_or_severity;
 use super::source::{ProtoFlags, Reading};
-use crate::command::print;
+use crate::command::stream;
 use crate::failure::Failure;
 use crate::input::Input;
 use clap::Args;
 use gax_table::lint::{Linter, Target};
-use gax_table::{ConversionTarget, Severity};
-use std::io::Write as _;
+use gax_table::{ConversionTarget, Finding, RetryTable, ServiceDescription, Severity};
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -71,29 +73,83 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
     let api = args.protos.describe()?;
     let table = args.reading.merged(&Input::tables(&tables)?, None, api.as_ref())?;
     let services = api.map(|api| api.services).unwrap_or_default();
-    let conversion = table.convert_for(args.to, &services);
     let linter = args.deny.iter().fold(Linter::new(), |linter, target| linter.deny(*target));
     let linter = args.allow.iter().fold(linter, |linter, target| linter.allow(*target));
-    let findings = linter.judge(conversion.findings().to_vec());
-    let warnings = table.findings().iter().filter(|finding| finding.severity() >= Severity::Warning);
-    let mut err = anstream::stderr();
-    for finding in warnings.chain(&findings) {
-        let _unread = writeln!(err, "{finding}");
+    let found = |findings| linter.judge(findings);
+    // Whether anything is denied has to be known before anything is written.
+    if !args.deny.is_empty() {
+        let findings = table.convert_to(args.to, &services, &mut Nowhere).unwrap_or_default();
+        let findings = found(findings);
+        let denied = findings.iter().filter(|finding| finding.severity() == Severity::Error).count();
+        if denied > 0 {
+            tell(&table, &findings);
+            return Err(Failure::Run(refusal(args.to, denied)));
+        }
     }
-    let denied = findings.iter().filter(|finding| finding.severity() == Severity::Error);
-    match denied.count() {
-        0 => write(args, conversion.text())?,
-        count => return Err(Failure::Run(refusal(args.to, count))),
-    }
+    tell(&table, &found(write(args, &table, &services)?));
     Ok(ExitCode::SUCCESS)
 }
 
-fn write(args: &ConvertArgs, text: &str) -> Result<(), Failure> {
-    match &args.output {
-        None => print(text),
-        Some(path) => std::fs::write(path, text).map_err(|error| {
-            Failure::Usage(format!("--output: can't write {} ({error}); name another file", path.display()))
-        }),
+/// Tells what the reader warns of, and what the other form does not say.
+fn tell(table: &RetryTable, findings: &[Finding]) {
+    let warnings = table.findings().iter().filter(|finding| finding.severity() >= Severity::Warning);
+    let mut err = BufWriter::new(anstream::stderr().lock());
+    for finding in warnings.chain(findings) {
+        let _unread = writeln!(err, "{finding}");
+    }
+}
+
+fn write(
+    args: &ConvertArgs,
+    table: &RetryTable,
+    services: &[ServiceDescription],
+) -> Result<Vec<Finding>, Failure> {
+    let convert = |out: &mut dyn io::Write| {
+        let mut out = Text { out, error: None };
+        let findings = table.convert_to(args.to, services, &mut out);
+        findings.map_err(|_| out.error.unwrap_or_else(|| io::Error::other("it can't be written")))
+    };
+    let Some(path) = &args.output else {
+        let mut findings = Vec::new();
+        stream(|out| {
+            findings = convert(out)?;
+            Ok(())
+        })?;
+        return Ok(findings);
+    };
+    let written = File::create(path).and_then(|file| {
+        let mut file = BufWriter::new(file);
+        let findings = convert(&mut file)?;
+        file.flush()?;
+        Ok(findings)
+    });
+    written.map_err(|error| {
+        Failure::Usage(format!("--output: can't write {} ({error}); name another file", path.display()))
+    })
+}
+
+/// Text on its way to a file.
+struct Text<'a> {
+    out: &'a mut dyn io::Write,
+    /// Why it could not be written.
+    error: Option<io::Error>,
+}
+
+impl fmt::Write for Text<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.out.write_all(text.as_bytes()).map_err(|error| {
+            self.error = Some(error);
+            fmt::Error
+        })
+    }
+}
+
+/// Text that nobody wants.
+struct Nowhere;
+
+impl fmt::Write for Nowhere {
+    fn write_str(&mut self, _: &str) -> fmt::Result {
+        Ok(())
     }
 }
 

@@ -183,8 +183,7 @@ fn reader(args: &ExplainArgs, files: &Files, dialect: Dialect, row: &MethodRow<'
     if table.findings().iter().any(|finding| finding.rule() == "dropped-file") {
         return problem("drops the file in silence".to_owned());
     }
-    let Some(policy) = table.lookup(&row.service, &row.method).filter(|policy| policy.entry().is_some())
-    else {
+    let Some(policy) = table.lookup(row.service, row.method).filter(|policy| policy.entry().is_some()) else {
         return problem("has nothing for the method".to_owned());
     };
     let impact = Impact::of(&policy.to_policy(dialect.compatibility()));

@@ -4,16 +4,16 @@ use super::beside::Beside;
 use super::source::Api;
 use crate::failure::Failure;
 use gax_retry::__private::closest;
-use gax_retry::{CodeSet, Impact};
+use gax_retry::{CodeSet, Policy};
 use gax_table::{Dialect, MethodPolicy, PolicyField, RetryTable, SourceLocation};
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
-/// A method, or all methods of a service, with what a table says of it.
-#[derive(Debug)]
+/// A method, or all methods of a service, with what a table says of it. A table may have thousands.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct MethodRow<'a> {
-    pub(super) service: String,
+    pub(super) service: &'a str,
     /// Empty for all methods of the service, which no protos tell.
-    pub(super) method: String,
+    pub(super) method: &'a str,
     /// `None`: the table has nothing.
     pub(super) policy: Option<MethodPolicy<'a>>,
 }
@@ -21,27 +21,27 @@ pub(super) struct MethodRow<'a> {
 impl MethodRow<'_> {
     /// `pkg.Service/Method`, or `pkg.Service/*`.
     pub(super) fn name(&self) -> String {
-        let method = if self.method.is_empty() { "*" } else { &self.method };
+        let method = if self.method.is_empty() { "*" } else { self.method };
         if self.service.is_empty() { "*".to_owned() } else { format!("{}/{method}", self.service) }
     }
 
     /// What the table says of its operations and batches.
     pub(super) fn beside(&self, table: &RetryTable) -> Beside {
-        Beside::of(table, &self.service, &self.method)
+        Beside::of(table, self.service, self.method)
     }
 
-    pub(super) fn impact(&self, dialect: Dialect) -> Option<Impact> {
-        let policy = self.policy.as_ref()?;
-        Some(Impact::of(&policy.to_policy(dialect.compatibility())))
+    /// What calls run by.
+    pub(super) fn to_policy(self, dialect: Dialect) -> Option<Policy> {
+        self.policy.map(|policy| policy.to_policy(dialect.compatibility()))
     }
 }
 
 /// Every method of the API or, if there is none, every name of the table, in its order.
-pub(super) fn methods<'a>(table: &'a RetryTable, api: Option<&Api>) -> Vec<MethodRow<'a>> {
-    let row = |service: &str, method: &str| MethodRow {
+pub(super) fn methods<'a>(table: &'a RetryTable, api: Option<&'a Api>) -> Vec<MethodRow<'a>> {
+    let row = |service: &'a str, method: &'a str| MethodRow {
         policy: table.lookup(service, method).filter(|policy| policy.entry().is_some()),
-        service: service.to_owned(),
-        method: method.to_owned(),
+        service,
+        method,
     };
     if let Some(api) = api {
         let services = api.services.iter();
@@ -51,7 +51,7 @@ pub(super) fn methods<'a>(table: &'a RetryTable, api: Option<&Api>) -> Vec<Metho
             })
             .collect();
     }
-    let mut seen = BTreeSet::new();
+    let mut seen = HashSet::new();
     let names = table.names().filter(|name| seen.insert((name.service(), name.method())));
     let mut rows: Vec<MethodRow<'_>> =
         names.map(|name| row(name.service(), name.method().unwrap_or_default())).collect();
@@ -66,13 +66,12 @@ pub(super) fn methods<'a>(table: &'a RetryTable, api: Option<&Api>) -> Vec<Metho
 pub(super) fn find<'a>(
     rows: Vec<MethodRow<'a>>,
     table: &'a RetryTable,
-    wanted: &str,
+    wanted: &'a str,
 ) -> Result<MethodRow<'a>, Failure> {
     let text = wanted.strip_prefix('/').unwrap_or(wanted);
     if let Some((service, method)) = text.rsplit_once('/').or_else(|| text.rsplit_once('.')) {
         let policy = table.lookup(service, method).filter(|policy| policy.entry().is_some());
         if let Some(policy) = policy {
-            let (service, method) = (service.to_owned(), method.to_owned());
             return Ok(MethodRow { service, method, policy: Some(policy) });
         }
         return Err(unknown(&rows, wanted, |row| row.name() == text));
@@ -97,7 +96,7 @@ fn unknown(rows: &[MethodRow<'_>], wanted: &str, is_known: impl Fn(&MethodRow<'_
             format!("the table has nothing for {wanted:?}: calls go through as they are, without a deadline");
         return Failure::Usage(sentence);
     }
-    let names: Vec<(String, &str)> = rows.iter().map(|row| (row.name(), row.method.as_str())).collect();
+    let names: Vec<(String, &str)> = rows.iter().map(|row| (row.name(), row.method)).collect();
     let advice = close_method(wanted, &names)
         .map_or_else(|| "write pkg.Service/Method".to_owned(), |name| format!("did you mean {name}?"));
     Failure::Usage(format!("the table has nothing for {wanted:?}; {advice}"))

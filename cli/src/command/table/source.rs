@@ -62,12 +62,10 @@ pub(super) enum FormatName {
     Toml,
 }
 
-/// A table with its text.
+/// A table with its file.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub(super) input: Input,
-    /// Without a byte order mark.
-    pub(super) text: String,
     pub(super) table: Result<RetryTable, TableError>,
 }
 
@@ -84,7 +82,7 @@ impl Reading {
     /// Reads what may turn out to be no table.
     pub(super) fn loaded(&self, input: Input) -> Loaded {
         let table = self.read(&input, self.dialect());
-        Loaded { text: input.text(), input, table }
+        Loaded { input, table }
     }
 
     /// The file's content as a table in that dialect.

@@ -3,11 +3,13 @@
 use super::Notice;
 use gax_retry::__private::Escaped;
 use gax_table::Severity;
-use std::fmt::Write as _;
+use std::io::{self, Write};
 
 /// A line for each remark.
-pub(crate) fn github(notices: &[Notice<'_>]) -> String {
-    let mut text = String::new();
+pub(crate) fn github<'a>(
+    notices: impl IntoIterator<Item = Notice<'a>>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     for notice in notices {
         let command = match notice.severity {
             Severity::Error => "error",
@@ -27,9 +29,9 @@ pub(crate) fn github(notices: &[Notice<'_>]) -> String {
             }
         }
         properties.push(format!("title={}", property(notice.rule)));
-        let _infallible = writeln!(text, "::{command} {}::{}", properties.join(","), data(&notice.text));
+        writeln!(out, "::{command} {}::{}", properties.join(","), data(&notice.text))?;
     }
-    text
+    Ok(())
 }
 
 /// A text as the value of a command.

@@ -9,7 +9,7 @@ pub(crate) use sarif::sarif;
 use gax_table::Severity;
 
 /// A remark.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Notice<'a> {
     pub(crate) rule: &'a str,
     pub(crate) severity: Severity,

@@ -2,6 +2,7 @@
 
 use super::{Notice, NoticePlace, NoticeRule};
 use gax_table::Severity;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -9,27 +10,53 @@ use std::path::Path;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
+/// The log of one run of a tool: `results` is made when it is written.
+#[derive(Debug, Serialize)]
+#[serde(bound = "Results<I>: Serialize")]
+pub(crate) struct Log<I> {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    runs: [Run<I>; 1],
+    version: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase", bound = "Results<I>: Serialize")]
+struct Run<I> {
+    column_kind: &'static str,
+    results: Results<I>,
+    tool: Value,
+}
+
+#[derive(Debug)]
+struct Results<I> {
+    notices: I,
+    /// Of the rules by their names.
+    numbers: HashMap<String, usize>,
+}
+
 /// The log of one run of that tool. Rules that no remark has are left out.
-pub(crate) fn sarif(tool: &str, rules: &[NoticeRule<'_>], notices: &[Notice<'_>]) -> Value {
-    let ids: HashSet<&str> = notices.iter().map(|notice| notice.rule).collect();
-    let is_used = |rule: &&NoticeRule<'_>| ids.contains(rule.id);
-    let used: Vec<&NoticeRule<'_>> = rules.iter().filter(is_used).collect();
-    let numbers: HashMap<&str, usize> =
-        used.iter().enumerate().map(|(number, rule)| (rule.id, number)).collect();
-    json!({
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": tool,
-                "version": env!("CARGO_PKG_VERSION"),
-                "informationUri": env!("CARGO_PKG_REPOSITORY"),
-                "rules": used.into_iter().map(described).collect::<Vec<_>>(),
-            } },
-            "columnKind": "unicodeCodePoints",
-            "results": notices.iter().map(|notice| result(notice, &numbers)).collect::<Vec<_>>(),
-        }],
-    })
+pub(crate) fn sarif<'a, I>(tool: &str, rules: &[NoticeRule<'_>], notices: I) -> Log<I>
+where
+    I: Iterator<Item = Notice<'a>> + Clone,
+{
+    let ids: HashSet<&str> = notices.clone().map(|notice| notice.rule).collect();
+    let used: Vec<&NoticeRule<'_>> = rules.iter().filter(|rule| ids.contains(rule.id)).collect();
+    let numbers = used.iter().enumerate().map(|(number, rule)| (rule.id.to_owned(), number)).collect();
+    let tool = json!({ "driver": {
+        "name": tool,
+        "version": env!("CARGO_PKG_VERSION"),
+        "informationUri": env!("CARGO_PKG_REPOSITORY"),
+        "rules": used.into_iter().map(described).collect::<Vec<_>>(),
+    } });
+    let results = Results { notices, numbers };
+    Log { schema: SCHEMA, runs: [Run { column_kind: "unicodeCodePoints", results, tool }], version: "2.1.0" }
+}
+
+impl<'a, I: Iterator<Item = Notice<'a>> + Clone> Serialize for Results<I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.notices.clone().map(|notice| result(&notice, &self.numbers)))
+    }
 }
 
 fn described(rule: &NoticeRule<'_>) -> Value {
@@ -46,7 +73,7 @@ fn described(rule: &NoticeRule<'_>) -> Value {
     })
 }
 
-fn result(notice: &Notice<'_>, numbers: &HashMap<&str, usize>) -> Value {
+fn result(notice: &Notice<'_>, numbers: &HashMap<String, usize>) -> Value {
     let mut location = Map::new();
     if let Some(place) = notice.place {
         location.insert("physicalLocation".to_owned(), physical(place));

@@ -125,6 +125,11 @@ impl Policy {
         Self { max_server_delay, ..policy }
     }
 
+    /// Whether no wait is longer than the back-off's delay, jitter or not.
+    pub(crate) fn waits_no_longer_than_delays(&self) -> bool {
+        matches!(self.rules, Rules::Documented(_) | Rules::GaxJava(_))
+    }
+
     /// The policy of an operation that starts a long-running operation and polls until it is done.
     #[must_use]
     pub fn polling(polling: Polling) -> Self {

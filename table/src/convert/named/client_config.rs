@@ -1,75 +1,100 @@
 //! A table as a client config of Google's Node generator.
 
-use super::definitions::Definitions;
+use super::definitions::{Definitions, Names};
 use super::fields::{code_list, lacks_cap, millis, object, seven_fields, with_delays};
 use super::object_hash::object_hash;
 use super::services::{Service, services};
-use crate::ServiceDescription;
-use crate::convert::conversion::Conversion;
 use crate::convert::losses::{Losses, Whom};
 use crate::convert::proxy::call_timeout;
-use crate::convert::text::{json_text, member, string};
-use crate::document::Node;
-use crate::model::Entry;
-use crate::{MethodPolicy, RetryTable};
+use crate::convert::text::{Value, field, string, write_json};
+use crate::model::TableEntry;
+use crate::{Finding, MethodPolicy, RetryTable, ServiceDescription};
 use gax_retry::__private::unchecked;
 use gax_retry::{Code, CodeSet, RetrySettings};
+use std::fmt;
 use std::time::Duration;
 
-/// The text of a client config.
+/// Writes the text of a client config.
 pub(in crate::convert) fn write_client_config(
     table: &RetryTable,
     known: &[ServiceDescription],
-) -> Conversion {
+    out: &mut dyn fmt::Write,
+) -> Result<Vec<Finding>, fmt::Error> {
     let mut losses = Losses::new("a client config", table);
     losses.lose_suppressions();
     losses.lose_throttling("leave it to a gRPC service config");
-    let nothing = Entry::nothing();
+    let nothing = TableEntry::nothing();
     let services = services(table, known, &nothing, &mut losses);
     losses.lose_extras(|_| false);
-    let interfaces =
-        services.iter().map(|service| member(service.name, client(service, &mut losses))).collect();
-    let text = json_text(&object(vec![member("interfaces", object(interfaces))]));
-    Conversion { text, findings: losses.into_findings() }
+    let interfaces = services.iter().map(|service| field(service.name, client(service, &mut losses)));
+    write_json(object(vec![field("interfaces", Value::fields(interfaces))]), out)?;
+    Ok(losses.into_findings())
 }
 
-fn client(service: &Service<'_>, losses: &mut Losses<'_>) -> Node {
+/// A method with the numbers of its definitions.
+struct Method<'a> {
+    name: &'a str,
+    timeout: Option<Duration>,
+    codes: usize,
+    params: usize,
+}
+
+/// What is written of a service.
+struct Client<'a> {
+    codes: Definitions<CodeSet>,
+    params: Definitions<RetrySettings>,
+    methods: Vec<Method<'a>>,
+}
+
+fn client<'a>(service: &Service<'a>, losses: &mut Losses<'_>) -> Value<'a> {
     let mut codes = Definitions::<CodeSet>::new();
     codes.add(CodeSet::EMPTY, "non_idempotent");
     codes.add(CodeSet::from([Code::DeadlineExceeded, Code::Unavailable]), "idempotent");
     let mut params = Definitions::<RetrySettings>::new();
     let default = node_params(Duration::from_millis(100), 1.3, Duration::from_secs(60));
-    params.add(default, "default");
-    let mut methods = Vec::new();
+    let default = params.add(default, "default");
+    let mut methods = Vec::with_capacity(service.methods.len());
     for (name, policy) in &service.methods {
         let whom = losses.whom(service.name, name);
         lose(&whom, *policy, losses);
-        let mut fields = Vec::new();
-        match call_timeout(*policy) {
-            Some(timeout) => fields.push(member("timeout_millis", millis(timeout))),
-            None => {
-                losses.lose_of(&whom, "a call without a timeout", "without timeout_millis it has 30 s");
-            }
+        let timeout = call_timeout(*policy);
+        if timeout.is_none() {
+            losses.lose_of(&whom, "a call without a timeout", "without timeout_millis it has 30 s");
         }
-        let codes_name = codes.name_of(policy.codes(), &code_name(policy.codes()));
-        let params_name = if policy.codes().is_empty() {
-            "default".to_owned()
+        let codes = codes.number_of(policy.codes(), &code_name(policy.codes()));
+        let params = if policy.codes().is_empty() {
+            default
         } else {
             let wanted = params_of(&with_delays(&whom, policy.settings(), losses));
             let hash = object_hash(&seven_fields(&wanted));
-            params.name_of(wanted, &hash)
+            params.number_of(wanted, &hash)
         };
-        fields.push(member("retry_codes_name", string(codes_name)));
-        fields.push(member("retry_params_name", string(params_name)));
-        methods.push(member(name, object(fields)));
+        methods.push(Method { name, timeout, codes, params });
     }
-    let codes = codes.iter().map(|(name, codes)| member(name, code_list(*codes))).collect();
-    let params = params.iter().map(|(name, settings)| member(name, object(seven_fields(settings)))).collect();
-    object(vec![
-        member("retry_codes", object(codes)),
-        member("retry_params", object(params)),
-        member("methods", object(methods)),
-    ])
+    Client { codes, params, methods }.into_value()
+}
+
+impl<'a> Client<'a> {
+    fn into_value(self) -> Value<'a> {
+        let Self { codes, params, methods } = self;
+        let names = Names::of(&codes, &params);
+        let codes = codes.into_iter().map(|(name, codes)| field(name.to_string(), code_list(codes)));
+        let params = params
+            .into_iter()
+            .map(|(name, settings)| field(name.to_string(), object(seven_fields(&settings))));
+        let methods = methods.into_iter().map(move |method| {
+            let timeout = method.timeout.map(|timeout| field("timeout_millis", millis(timeout)));
+            let mut fields: Vec<_> = timeout.into_iter().collect();
+            fields.push(field("retry_codes_name", string(names.codes(method.codes))));
+            fields.push(field("retry_params_name", string(names.params(method.params))));
+            field(method.name, object(fields))
+        });
+        object(vec![
+            field("retry_codes", Value::fields(codes)),
+            field("retry_params", Value::fields(params)),
+            field("methods", Value::fields(methods)),
+        ])
+    }
 }
 
 /// Notes what the form can't say of a method that is retried.

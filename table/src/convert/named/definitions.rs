@@ -3,6 +3,7 @@
 use gax_retry::{CodeSet, RetrySettings};
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A value that can be looked up by all that it says.
@@ -51,18 +52,18 @@ impl Definable for CodeSet {
     }
 }
 
-/// Values with their names, in the order in which they came.
+/// Values with their names, in the order in which they came. Each is known by its number.
 #[derive(Debug)]
 pub(super) struct Definitions<T: Definable> {
-    all: Vec<(String, T)>,
+    all: Vec<(Arc<str>, T)>,
     /// The number of the value that has each name.
-    by_name: HashMap<String, usize>,
-    /// The first name of each value.
-    by_value: HashMap<T::Key, usize>,
-    /// The names that were given to a value in place of one that was wanted.
-    chosen: HashMap<(String, T::Key), usize>,
+    by_name: HashMap<Arc<str>, usize>,
+    /// The first number of each value.
+    by_value: HashMap<Arc<T::Key>, usize>,
+    /// The numbers that were given to a value in place of a name that was wanted and is another value's.
+    chosen: HashMap<(Arc<str>, Arc<T::Key>), usize>,
     /// The last number that was put to a name.
-    numbers: HashMap<String, u64>,
+    numbers: HashMap<Arc<str>, u64>,
 }
 
 impl<T: Definable> Definitions<T> {
@@ -76,42 +77,80 @@ impl<T: Definable> Definitions<T> {
         }
     }
 
-    /// The name of a value, whatever it is; a value that has none gets this one, or one like it if that is
+    /// The number of a value, whatever its name; a value that has none gets this name, or one like it if that is
     /// another value's.
-    pub(super) fn name_of(&mut self, value: T, name: &str) -> String {
-        let known = self.by_value.get(&value.key()).and_then(|index| self.all.get(*index));
-        match known.map(|(name, _)| name.clone()) {
-            Some(name) => name,
+    pub(super) fn number_of(&mut self, value: T, name: &str) -> usize {
+        match self.by_value.get(&value.key()) {
+            Some(number) => *number,
             None => self.add(value, name),
         }
     }
 
-    /// A name for a value: this one, or one like it if that is another value's.
-    pub(super) fn add(&mut self, value: T, name: &str) -> String {
-        let key = (name.to_owned(), value.key());
-        if let Some((chosen, _)) = self.chosen.get(&key).and_then(|index| self.all.get(*index)) {
-            return chosen.clone();
-        }
-        let mut chosen = name.to_owned();
-        while let Some(index) = self.by_name.get(&chosen).copied() {
-            if self.all.get(index).is_some_and(|(_, known)| known.key() == key.1) {
-                self.chosen.insert(key, index);
-                return chosen;
+    /// The number of a value of this name, or of one like it if that is another value's.
+    pub(super) fn add(&mut self, value: T, name: &str) -> usize {
+        let key = Arc::new(value.key());
+        let is_same = |all: &[(Arc<str>, T)], number: usize| {
+            all.get(number).is_some_and(|(_, known)| known.key() == *key)
+        };
+        let mut name: Arc<str> = match self.by_name.get_key_value(name) {
+            Some((_, number)) if is_same(&self.all, *number) => return *number,
+            Some((name, _)) => name.clone(),
+            None => name.into(),
+        };
+        if self.by_name.contains_key(&name) {
+            let wanted = (name.clone(), Arc::clone(&key));
+            if let Some(number) = self.chosen.get(&wanted) {
+                return *number;
             }
-            let number = self.numbers.entry(name.to_owned()).or_insert(1);
-            *number += 1;
-            chosen = format!("{name}_{number}");
+            while let Some(number) = self.by_name.get(&name).copied() {
+                if is_same(&self.all, number) {
+                    self.chosen.insert(wanted, number);
+                    return number;
+                }
+                let number = self.numbers.entry(wanted.0.clone()).or_insert(1);
+                *number += 1;
+                name = format!("{}_{number}", wanted.0).into();
+            }
+            self.chosen.insert(wanted, self.all.len());
         }
-        let index = self.all.len();
-        self.by_name.insert(chosen.clone(), index);
-        self.by_value.entry(value.key()).or_insert(index);
-        self.chosen.insert(key, index);
-        self.all.push((chosen.clone(), value));
-        chosen
+        let number = self.all.len();
+        self.by_name.insert(name.clone(), number);
+        self.by_value.entry(key).or_insert(number);
+        self.all.push((name, value));
+        number
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &T)> {
-        self.all.iter().map(|(name, value)| (name.as_str(), value))
+    fn names(&self) -> Vec<Arc<str>> {
+        self.all.iter().map(|(name, _)| name.clone()).collect()
+    }
+}
+
+impl<T: Definable> IntoIterator for Definitions<T> {
+    type Item = (Arc<str>, T);
+    type IntoIter = std::vec::IntoIter<Self::Item>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.all.into_iter()
+    }
+}
+
+/// The names of codes and params by their numbers.
+pub(super) struct Names {
+    codes: Vec<Arc<str>>,
+    params: Vec<Arc<str>>,
+}
+
+impl Names {
+    pub(super) fn of(codes: &Definitions<CodeSet>, params: &Definitions<RetrySettings>) -> Self {
+        Self { codes: codes.names(), params: params.names() }
+    }
+
+    pub(super) fn codes(&self, number: usize) -> String {
+        self.codes.get(number).map_or_else(String::new, ToString::to_string)
+    }
+
+    pub(super) fn params(&self, number: usize) -> String {
+        self.params.get(number).map_or_else(String::new, ToString::to_string)
     }
 }
 
@@ -125,13 +164,19 @@ mod tests {
         let [one, two, three, four] =
             [Code::Aborted, Code::Cancelled, Code::Internal, Code::Unknown].map(CodeSet::from);
         let mut definitions = Definitions::new();
-        assert_eq!(definitions.add(one, "default"), "default");
-        assert_eq!(definitions.add(two, "default"), "default_2");
-        assert_eq!(definitions.add(three, "default"), "default_3");
-        assert_eq!(definitions.add(two, "default"), "default_2");
-        assert_eq!(definitions.add(two, "other"), "other");
-        assert_eq!(definitions.name_of(three, "new"), "default_3");
-        assert_eq!(definitions.name_of(four, "new"), "new");
-        assert_eq!(definitions.iter().count(), 5);
+        let mut add = |value, name: &str| {
+            let number = definitions.add(value, name);
+            definitions.names()[number].to_string()
+        };
+        assert_eq!(add(one, "default"), "default");
+        assert_eq!(add(two, "default"), "default_2");
+        assert_eq!(add(three, "default"), "default_3");
+        assert_eq!(add(two, "default"), "default_2");
+        assert_eq!(add(two, "other"), "other");
+        let number = definitions.number_of(three, "new");
+        assert_eq!(&*definitions.names()[number], "default_3");
+        let number = definitions.number_of(four, "new");
+        assert_eq!(&*definitions.names()[number], "new");
+        assert_eq!(definitions.into_iter().count(), 5);
     }
 }

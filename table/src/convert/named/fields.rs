@@ -2,23 +2,22 @@
 
 use crate::Dialect;
 use crate::convert::losses::{Losses, Whom};
-use crate::convert::text::{member, number_text, string, value};
-use crate::document::{Kind, Member, Node};
+use crate::convert::text::{Field, Value, field, number_text, string};
 use gax_retry::__private::unchecked;
 use gax_retry::{CodeSet, Compatibility, RetrySettings};
 use std::time::Duration;
 
 /// The fields of params; a time of zero is one that is not set.
-pub(super) fn seven_fields(settings: &RetrySettings) -> Vec<Member> {
+pub(super) fn seven_fields<'v>(settings: &RetrySettings) -> Vec<Field<'v>> {
     let time = |time: Option<Duration>| millis(time.unwrap_or_default());
     vec![
-        member("initial_retry_delay_millis", time(settings.initial_retry_delay())),
-        member("retry_delay_multiplier", number(settings.retry_delay_multiplier().unwrap_or(1.0))),
-        member("max_retry_delay_millis", time(settings.max_retry_delay())),
-        member("initial_rpc_timeout_millis", time(settings.initial_rpc_timeout())),
-        member("rpc_timeout_multiplier", number(settings.rpc_timeout_multiplier())),
-        member("max_rpc_timeout_millis", time(settings.max_rpc_timeout())),
-        member("total_timeout_millis", time(settings.total_timeout())),
+        field("initial_retry_delay_millis", time(settings.initial_retry_delay())),
+        field("retry_delay_multiplier", number(settings.retry_delay_multiplier().unwrap_or(1.0))),
+        field("max_retry_delay_millis", time(settings.max_retry_delay())),
+        field("initial_rpc_timeout_millis", time(settings.initial_rpc_timeout())),
+        field("rpc_timeout_multiplier", number(settings.rpc_timeout_multiplier())),
+        field("max_rpc_timeout_millis", time(settings.max_rpc_timeout())),
+        field("total_timeout_millis", time(settings.total_timeout())),
     ]
 }
 
@@ -47,21 +46,21 @@ pub(super) fn lacks_cap(settings: &RetrySettings) -> bool {
         && settings.initial_retry_delay().is_some_and(|delay| !delay.is_zero())
 }
 
-pub(super) fn code_list(codes: CodeSet) -> Node {
-    value(Kind::Array(codes.iter().map(|code| string(code.name())).collect()))
+pub(super) fn code_list<'v>(codes: CodeSet) -> Value<'v> {
+    Value::Array(codes.iter().map(|code| string(code.name())).collect())
 }
 
-pub(super) fn millis(duration: Duration) -> Node {
+pub(super) fn millis<'v>(duration: Duration) -> Value<'v> {
     if duration.subsec_nanos().is_multiple_of(1_000_000) {
-        return value(Kind::Number(duration.as_millis().to_string()));
+        return Value::Number(duration.as_millis().to_string().into());
     }
     number(duration.as_secs_f64() * 1000.0)
 }
 
-pub(super) fn number(number: f64) -> Node {
-    value(Kind::Number(number_text(number)))
+pub(super) fn number<'v>(number: f64) -> Value<'v> {
+    Value::Number(number_text(number).into())
 }
 
-pub(super) fn object(members: Vec<Member>) -> Node {
-    value(Kind::Object(members))
+pub(super) fn object(fields: Vec<Field<'_>>) -> Value<'_> {
+    Value::Object(fields)
 }

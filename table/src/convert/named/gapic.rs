@@ -1,41 +1,53 @@
 //! A table as GAPIC YAML of schema 1.
 
-use super::definitions::Definitions;
+use super::definitions::{Definitions, Names};
 use super::fields::{code_list, lacks_cap, millis, number, object, seven_fields, with_delays};
 use super::services::{Service, services};
-use crate::ServiceDescription;
-use crate::convert::conversion::Conversion;
 use crate::convert::losses::{Losses, Whom};
-use crate::convert::text::yaml_text;
-use crate::convert::text::{member, string, value};
-use crate::document::{Kind, Node};
-use crate::model::Entry;
-use crate::{MethodPolicy, RetryTable};
+use crate::convert::text::{Value, field, string, write_yaml};
+use crate::model::TableEntry;
+use crate::{Finding, MethodPolicy, RetryTable, ServiceDescription};
 use gax_retry::__private::unchecked;
 use gax_retry::{CodeSet, RetrySettings};
+use std::collections::HashSet;
+use std::fmt;
 use std::time::Duration;
 
-/// The text of GAPIC YAML.
-pub(in crate::convert) fn write_gapic(table: &RetryTable, known: &[ServiceDescription]) -> Conversion {
+/// Writes the text of GAPIC YAML.
+pub(in crate::convert) fn write_gapic(
+    table: &RetryTable,
+    known: &[ServiceDescription],
+    out: &mut dyn fmt::Write,
+) -> Result<Vec<Finding>, fmt::Error> {
     let mut losses = Losses::new("GAPIC YAML", table);
     losses.lose_suppressions();
     losses.lose_throttling("leave it to a gRPC service config");
-    let nothing = Entry::nothing();
+    let nothing = TableEntry::nothing();
     let services = services(table, known, &nothing, &mut losses);
-    losses.lose_extras(|name| {
-        let service = services.iter().find(|service| service.name == name.service);
-        service.is_some_and(|service| service.methods.iter().any(|(method, _)| *method == name.method))
-    });
-    let interfaces = services.iter().map(|service| interface(table, service, &mut losses)).collect();
-    let text = yaml_text(&object(vec![
-        member("type", string("com.google.api.codegen.ConfigProto")),
-        member("config_schema_version", string("1.0.0")),
-        member("interfaces", value(Kind::Array(interfaces))),
-    ]));
-    Conversion { text, findings: losses.into_findings() }
+    let written =
+        services.iter().flat_map(|service| service.methods.iter().map(|(name, _)| (service.name, *name)));
+    let written: HashSet<(&str, &str)> = written.collect();
+    losses.lose_extras(|name| written.contains(&(&*name.service, &*name.method)));
+    drop(written);
+    let interfaces = services.iter().map(|service| interface(table, service, &mut losses));
+    let config = object(vec![
+        field("type", string("com.google.api.codegen.ConfigProto")),
+        field("config_schema_version", string("1.0.0")),
+        field("interfaces", Value::elements(interfaces)),
+    ]);
+    write_yaml(config, out)?;
+    Ok(losses.into_findings())
 }
 
-fn interface(table: &RetryTable, service: &Service<'_>, losses: &mut Losses<'_>) -> Node {
+/// A method with the numbers of its definitions.
+struct Method<'a> {
+    name: &'a str,
+    codes: usize,
+    params: usize,
+    timeout: Option<Duration>,
+}
+
+fn interface<'a>(table: &'a RetryTable, service: &Service<'a>, losses: &mut Losses<'_>) -> Value<'a> {
     let mut codes = Definitions::<CodeSet>::new();
     let mut params = Definitions::<RetrySettings>::new();
     for named in table.definitions(service.name) {
@@ -46,36 +58,40 @@ fn interface(table: &RetryTable, service: &Service<'_>, losses: &mut Losses<'_>)
             params.add(settings.clone(), name);
         }
     }
-    let mut methods = Vec::new();
+    let mut methods = Vec::with_capacity(service.methods.len());
     for (name, policy) in &service.methods {
         let whom = losses.whom(service.name, name);
         let settings = writable(&whom, *policy, losses);
-        let mut fields = vec![
-            member("name", string(*name)),
-            member("retry_codes_name", string(codes.add(policy.codes(), policy.codes_key()))),
-            member("retry_params_name", string(params.add(settings.clone(), policy.params_key()))),
-        ];
-        if let Some(total) = settings.total_timeout() {
-            fields.push(member("timeout_millis", millis(total)));
-        }
-        if let Some(polling) = table.polling(service.name, name) {
-            fields.push(member("long_running", long_running(polling)));
-        }
-        methods.push(object(fields));
+        let timeout = settings.total_timeout();
+        let codes = codes.add(policy.codes(), policy.codes_key());
+        methods.push(Method { name, codes, params: params.add(settings, policy.params_key()), timeout });
     }
-    let codes = codes.iter().map(|(name, codes)| {
-        object(vec![member("name", string(name)), member("retry_codes", code_list(*codes))])
+    let names = Names::of(&codes, &params);
+    let codes = codes.into_iter().map(|(name, codes)| {
+        object(vec![field("name", string(name.to_string())), field("retry_codes", code_list(codes))])
     });
-    let params = params.iter().map(|(name, settings)| {
-        let mut fields = vec![member("name", string(name))];
-        fields.extend(seven_fields(settings));
+    let params = params.into_iter().map(|(name, settings)| {
+        let mut fields = vec![field("name", string(name.to_string()))];
+        fields.extend(seven_fields(&settings));
+        object(fields)
+    });
+    let service = service.name;
+    let methods = methods.into_iter().map(move |method| {
+        let mut fields = vec![
+            field("name", string(method.name)),
+            field("retry_codes_name", string(names.codes(method.codes))),
+            field("retry_params_name", string(names.params(method.params))),
+        ];
+        fields.extend(method.timeout.map(|total| field("timeout_millis", millis(total))));
+        let polling = table.polling(service, method.name);
+        fields.extend(polling.map(|polling| field("long_running", long_running(polling))));
         object(fields)
     });
     object(vec![
-        member("name", string(service.name)),
-        member("retry_codes_def", value(Kind::Array(codes.collect()))),
-        member("retry_params_def", value(Kind::Array(params.collect()))),
-        member("methods", value(Kind::Array(methods))),
+        field("name", string(service)),
+        field("retry_codes_def", Value::elements(codes)),
+        field("retry_params_def", Value::elements(params)),
+        field("methods", Value::elements(methods)),
     ])
 }
 
@@ -111,12 +127,12 @@ fn whole(time: Duration) -> Duration {
     u64::try_from(millis).map_or(time, Duration::from_millis)
 }
 
-fn long_running(polling: &RetrySettings) -> Node {
+fn long_running<'v>(polling: &RetrySettings) -> Value<'v> {
     object(vec![
-        member("initial_poll_delay_millis", millis(whole(polling.initial_retry_delay().unwrap_or_default()))),
-        member("poll_delay_multiplier", number(polling.retry_delay_multiplier().unwrap_or(1.0))),
-        member("max_poll_delay_millis", millis(whole(polling.max_retry_delay().unwrap_or_default()))),
-        member("total_poll_timeout_millis", millis(whole(polling.total_timeout().unwrap_or_default()))),
+        field("initial_poll_delay_millis", millis(whole(polling.initial_retry_delay().unwrap_or_default()))),
+        field("poll_delay_multiplier", number(polling.retry_delay_multiplier().unwrap_or(1.0))),
+        field("max_poll_delay_millis", millis(whole(polling.max_retry_delay().unwrap_or_default()))),
+        field("total_poll_timeout_millis", millis(whole(polling.total_timeout().unwrap_or_default()))),
     ])
 }
 

@@ -1,6 +1,6 @@
 //! The names that Google's Node generator gives to params.
 
-use crate::document::{Kind, Member};
+use crate::convert::text::{Field, Value};
 use std::fmt::Write as _;
 
 /// How the npm package `object-hash` puts into words that something is a plain object: the prototype and
@@ -11,13 +11,13 @@ fn:string:8:[native]string:20:function-name:Objectobject:0:,,string:11:construct
 fn:string:8:[native]string:20:function-name:Objectstring:12:[CIRCULAR:2],";
 
 /// The SHA-1 that the npm package `object-hash` computes for an object whose values are numbers.
-pub(super) fn object_hash(fields: &[Member]) -> String {
+pub(super) fn object_hash(fields: &[Field<'_>]) -> String {
     let mut sorted: Vec<_> = fields.iter().collect();
     sorted.sort_by(|one, other| one.key.cmp(&other.key));
     let mut text = format!("object:{}:{PLAIN_OBJECT}", sorted.len() + 3);
-    for member in sorted {
-        if let Kind::Number(number) = &member.value.kind {
-            let _infallible = write!(text, "string:{}:{}:number:{number},", member.key.len(), member.key);
+    for field in sorted {
+        if let Value::Number(number) = &field.value {
+            let _infallible = write!(text, "string:{}:{}:number:{number},", field.key.len(), field.key);
         }
     }
     sha1_smol::Sha1::from(text).digest().to_string()
@@ -26,7 +26,7 @@ pub(super) fn object_hash(fields: &[Member]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::convert::text::{member, value};
+    use crate::convert::text::field;
 
     #[test]
     fn names_are_those_of_published_clients() {
@@ -45,7 +45,7 @@ mod tests {
                 ("max_rpc_timeout_millis", "60000"),
                 ("total_timeout_millis", "600000"),
             ]
-            .map(|(key, number)| member(key, value(Kind::Number(number.to_owned()))));
+            .map(|(key, number)| field(key, Value::Number(number.into())));
             assert_eq!(object_hash(&fields), name);
         }
     }

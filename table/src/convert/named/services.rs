@@ -2,7 +2,7 @@
 
 use crate::ServiceDescription;
 use crate::convert::losses::{Losses, Whom};
-use crate::model::Entry;
+use crate::model::TableEntry;
 use crate::{MethodPolicy, RetryTable};
 use std::collections::{HashMap, HashSet};
 
@@ -17,7 +17,7 @@ pub(super) struct Service<'a> {
 pub(super) fn services<'a>(
     table: &'a RetryTable,
     known: &'a [ServiceDescription],
-    nothing: &'a Entry,
+    nothing: &'a TableEntry,
     losses: &mut Losses<'_>,
 ) -> Vec<Service<'a>> {
     let mut services: Vec<Service<'a>> = known

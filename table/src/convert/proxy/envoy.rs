@@ -1,17 +1,15 @@
 //! A table as Envoy's `RouteConfiguration`.
 
 use super::routes::{
-    EVERYTHING, Route, approximate_common, attempt_timeout, call_timeout, lose_common, retries, retry_on,
-    routes,
+    EVERYTHING, Route, Routes, approximate_common, attempt_timeout, call_timeout, lose_common, retries,
+    retry_on,
 };
-use crate::convert::conversion::Conversion;
 use crate::convert::losses::{Losses, Whom};
-use crate::convert::text::yaml_text;
-use crate::convert::text::{member, string, value};
-use crate::document::{Kind, Member, Node};
+use crate::convert::text::{Field, Value, field, string, write_yaml};
 use crate::values::seconds_text;
-use crate::{HedgingPolicy, RetryTable};
+use crate::{Finding, HedgingPolicy, MethodPolicy, RetryTable};
 use gax_retry::{Code, Compatibility, RetrySettings};
+use std::fmt;
 use std::time::Duration;
 
 /// Envoy's shortest wait.
@@ -28,67 +26,65 @@ const CLUSTER: &str = "\
 #       max_retries: 1024
 ";
 
-/// The YAML text of routes to a cluster called `backend`.
-pub(in crate::convert) fn write_envoy(table: &RetryTable) -> Conversion {
+/// Writes the YAML text of routes to a cluster called `backend`.
+pub(in crate::convert) fn write_envoy(
+    table: &RetryTable,
+    out: &mut dyn fmt::Write,
+) -> Result<Vec<Finding>, fmt::Error> {
     let mut losses = Losses::new("Envoy", table);
-    let routes = routes(table, &losses);
+    let routes = Routes::new(table);
     approximate_common(&routes, &mut losses);
     let retries_any =
-        routes.iter().any(|route| !route.policy.codes().is_empty() || route.policy.hedging().is_some());
-    let mut routes: Vec<_> = routes.iter().map(|route| one_route(route, &mut losses)).collect();
-    routes.push(pass_through());
+        routes.policies().any(|policy| !policy.codes().is_empty() || policy.hedging().is_some());
+    let each = routes.iter().map(|route| one_route(&route, &mut losses));
     let host = object(vec![
-        member("name", string("backend")),
-        member("domains", value(Kind::Array(vec![string("*")]))),
-        member("routes", value(Kind::Array(routes))),
+        field("name", string("backend")),
+        field("domains", Value::Array(vec![string("*")])),
+        field("routes", Value::elements(each.chain(std::iter::once_with(pass_through)))),
     ]);
-    let config = object(vec![
-        member("name", string("retry_table")),
-        member("virtual_hosts", value(Kind::Array(vec![host]))),
-    ]);
-    let mut text = yaml_text(&config);
+    let config =
+        object(vec![field("name", string("retry_table")), field("virtual_hosts", Value::Array(vec![host]))]);
+    write_yaml(config, out)?;
     if retries_any {
         let help =
             "the cluster's circuit breaker ends the others: give it the max_retries at the end of the file";
         let message = "by default no more than 3 retries are in flight at once";
         losses.approximate(&Whom::every_call(), message, help);
-        text.push_str(CLUSTER);
+        out.write_str(CLUSTER)?;
     }
-    Conversion { text, findings: losses.into_findings() }
+    Ok(losses.into_findings())
 }
 
 /// The last route: without it Envoy would reply 404 to methods that the table has nothing for, and to
 /// requests that are not gRPC.
-fn pass_through() -> Node {
-    let everything = object(vec![member("prefix", string(EVERYTHING))]);
-    object(vec![member("match", everything), member("route", object(action(None)))])
+fn pass_through<'v>() -> Value<'v> {
+    let everything = object(vec![field("prefix", string(EVERYTHING))]);
+    object(vec![field("match", everything), field("route", object(action(None)))])
 }
 
 /// Where requests go, and for how long. Without a timeout Envoy would end calls after 15 s; zero is none.
-fn action(timeout: Option<Duration>) -> Vec<Member> {
-    vec![member("cluster", string("backend")), member("timeout", seconds(timeout.unwrap_or_default()))]
+fn action<'v>(timeout: Option<Duration>) -> Vec<Field<'v>> {
+    vec![field("cluster", string("backend")), field("timeout", seconds(timeout.unwrap_or_default()))]
 }
 
-fn one_route(route: &Route<'_>, losses: &mut Losses<'_>) -> Node {
-    lose_common(&route.whom, route.policy, losses);
-    let matched = if route.is_exact { "path" } else { "prefix" };
+fn one_route<'v>(route: &Route<'_>, losses: &mut Losses<'_>) -> Value<'v> {
+    let whom = losses.whom(route.service, route.method);
+    lose_common(&whom, route.policy, losses);
+    let matched = if route.is_exact() { "path" } else { "prefix" };
     let mut action = action(call_timeout(route.policy));
     if let Some(hedging) = route.policy.hedging() {
-        action.extend(hedge(&route.whom, hedging, losses));
+        action.extend(hedge(&whom, hedging, losses));
     } else if !route.policy.codes().is_empty() {
-        action.push(member("retry_policy", retry_policy(route, losses)));
+        action.push(field("retry_policy", retry_policy(&whom, route.policy, losses)));
     }
     object(vec![
-        member(
-            "match",
-            object(vec![member(matched, string(&route.path)), member("grpc", object(Vec::new()))]),
-        ),
-        member("route", object(action)),
+        field("match", object(vec![field(matched, string(route.path())), field("grpc", object(Vec::new()))])),
+        field("route", object(action)),
     ])
 }
 
-fn retry_policy(route: &Route<'_>, losses: &mut Losses<'_>) -> Node {
-    let (whom, settings, codes) = (&route.whom, route.policy.settings(), route.policy.codes());
+fn retry_policy<'v>(whom: &Whom, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) -> Value<'v> {
+    let (settings, codes) = (policy.settings(), policy.codes());
     let (mut on, others) = retry_on(codes);
     // gRPC's libraries retry these without being asked.
     on.push("refused-stream");
@@ -102,29 +98,29 @@ fn retry_policy(route: &Route<'_>, losses: &mut Losses<'_>) -> Node {
     if !others.is_empty() {
         on.push("retriable-headers");
     }
-    fields.push(member("retry_on", string(on.join(","))));
-    fields.push(member("num_retries", number(retries(whom, settings, losses))));
+    fields.push(field("retry_on", string(on.join(","))));
+    fields.push(field("num_retries", number(retries(whom, settings, losses))));
     if let Some(timeout) = per_try {
-        fields.push(member("per_try_timeout", seconds(timeout)));
+        fields.push(field("per_try_timeout", seconds(timeout)));
     }
     if let Some(back_off) = back_off(whom, settings, losses) {
-        fields.push(member("retry_back_off", back_off));
+        fields.push(field("retry_back_off", back_off));
     }
     fields.extend(retriable_headers(&others));
     object(fields)
 }
 
 /// The codes that Envoy has no name for, as the header that carries them.
-fn retriable_headers(codes: &[Code]) -> Option<Member> {
+fn retriable_headers<'v>(codes: &[Code]) -> Option<Field<'v>> {
     let header = |code: &Code| {
-        let exact = object(vec![member("exact", string(code.number().to_string()))]);
-        object(vec![member("name", string("grpc-status")), member("string_match", exact)])
+        let exact = object(vec![field("exact", string(code.number().to_string()))]);
+        object(vec![field("name", string("grpc-status")), field("string_match", exact)])
     };
     let headers: Vec<_> = codes.iter().map(header).collect();
-    (!headers.is_empty()).then(|| member("retriable_headers", value(Kind::Array(headers))))
+    (!headers.is_empty()).then(|| field("retriable_headers", Value::Array(headers)))
 }
 
-fn back_off(whom: &Whom, settings: &RetrySettings, losses: &mut Losses<'_>) -> Option<Node> {
+fn back_off<'v>(whom: &Whom, settings: &RetrySettings, losses: &mut Losses<'_>) -> Option<Value<'v>> {
     let delays = settings.retry_delays(Compatibility::Documented);
     let initial = delays.initial();
     if initial.is_zero() {
@@ -134,21 +130,21 @@ fn back_off(whom: &Whom, settings: &RetrySettings, losses: &mut Losses<'_>) -> O
     let multiplier = delays.multiplier();
     if (multiplier - 2.0).abs() > f64::EPSILON {
         let part = format!("retry_delay_multiplier {multiplier}");
-        losses.lose_of(whom, &part, "Envoy doubles its delays");
+        losses.lose_of(whom, part, "Envoy doubles its delays");
     }
     let base = initial.max(SHORTEST);
     if base > initial {
         losses.approximate(whom, "the first delay is 1 ms", "Envoy waits no shorter than that");
     }
-    let mut fields = vec![member("base_interval", seconds(base))];
+    let mut fields = vec![field("base_interval", seconds(base))];
     match delays.max() {
-        Some(max) => fields.push(member("max_interval", seconds(max.max(base)))),
+        Some(max) => fields.push(field("max_interval", seconds(max.max(base)))),
         None => losses.lose_of(whom, "a delay without a cap", "Envoy caps at ten times the base interval"),
     }
     Some(object(fields))
 }
 
-fn hedge(whom: &Whom, hedging: &HedgingPolicy, losses: &mut Losses<'_>) -> Vec<Member> {
+fn hedge<'v>(whom: &Whom, hedging: &HedgingPolicy, losses: &mut Losses<'_>) -> Vec<Field<'v>> {
     if hedging.delay().is_zero() {
         losses.lose_of(whom, "hedging without a delay", "Envoy sends another request only after a timeout");
         return Vec::new();
@@ -162,24 +158,24 @@ fn hedge(whom: &Whom, hedging: &HedgingPolicy, losses: &mut Losses<'_>) -> Vec<M
     }
     let retries = hedging.max_attempts().unwrap_or(2).saturating_sub(1);
     let mut policy = vec![
-        member("retry_on", string(on.join(","))),
-        member("num_retries", number(retries)),
-        member("per_try_timeout", seconds(hedging.delay())),
+        field("retry_on", string(on.join(","))),
+        field("num_retries", number(retries)),
+        field("per_try_timeout", seconds(hedging.delay())),
     ];
     policy.extend(retriable_headers(&others));
     let policy = object(policy);
-    let hedge = object(vec![member("hedge_on_per_try_timeout", value(Kind::Bool(true)))]);
-    vec![member("retry_policy", policy), member("hedge_policy", hedge)]
+    let hedge = object(vec![field("hedge_on_per_try_timeout", Value::Bool(true))]);
+    vec![field("retry_policy", policy), field("hedge_policy", hedge)]
 }
 
-fn object(members: Vec<Member>) -> Node {
-    value(Kind::Object(members))
+fn object(fields: Vec<Field<'_>>) -> Value<'_> {
+    Value::Object(fields)
 }
 
-fn number(number: u32) -> Node {
-    value(Kind::Number(number.to_string()))
+fn number<'v>(number: u32) -> Value<'v> {
+    Value::Number(number.to_string().into())
 }
 
-fn seconds(duration: Duration) -> Node {
+fn seconds<'v>(duration: Duration) -> Value<'v> {
     string(seconds_text(i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX)))
 }

@@ -3,7 +3,6 @@
 use crate::convert::losses::{Losses, Whom};
 use crate::{Dialect, MethodPolicy, RetryTable};
 use gax_retry::{Code, CodeSet, Compatibility, RetrySettings};
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// The codes that Envoy knows by name.
@@ -21,41 +20,66 @@ const MOST_RETRIES: u32 = 100;
 /// The beginning of every path.
 pub(super) const EVERYTHING: &str = "/";
 
+/// What a table says of requests by their paths.
+#[derive(Debug)]
+pub(super) struct Routes<'a> {
+    table: &'a RetryTable,
+    /// Service and method, each name once: methods, then services, then everything, as the first match counts.
+    names: Vec<(&'a str, &'a str)>,
+}
+
 /// A path that requests are matched by, and its policy.
 #[derive(Debug)]
 pub(super) struct Route<'a> {
-    pub(super) whom: Whom,
-    /// `/service/method` of one method, or the beginning of a path.
-    pub(super) path: String,
-    pub(super) is_exact: bool,
+    pub(super) service: &'a str,
+    /// Empty for all methods.
+    pub(super) method: &'a str,
     pub(super) policy: MethodPolicy<'a>,
 }
 
-/// A table's names, each once: methods, then services, then everything, as the first match counts.
-pub(super) fn routes<'a>(table: &'a RetryTable, losses: &Losses<'_>) -> Vec<Route<'a>> {
-    let names: BTreeSet<_> =
-        table.names().map(|name| (name.service(), name.method().unwrap_or(""))).collect();
-    let rank = |(service, method): &(&str, &str)| (service.is_empty(), method.is_empty());
-    let mut names: Vec<_> =
-        names.into_iter().filter(|(service, method)| !service.is_empty() || method.is_empty()).collect();
-    names.sort_by_key(rank);
-    let route = |(service, method): (&str, &str)| {
-        let path = match (service, method) {
-            ("", _) => EVERYTHING.to_owned(),
-            (service, method) => format!("/{service}/{method}"),
+impl<'a> Routes<'a> {
+    pub(super) fn new(table: &'a RetryTable) -> Self {
+        let names = table.names().map(|name| (name.service(), name.method().unwrap_or("")));
+        let mut names: Vec<_> =
+            names.filter(|(service, method)| !service.is_empty() || method.is_empty()).collect();
+        names.sort_unstable_by_key(|name| (name.0.is_empty(), name.1.is_empty(), *name));
+        names.dedup();
+        Self { table, names }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Route<'a>> {
+        let route = |(service, method): &(&'a str, &'a str)| {
+            let policy = self.table.lookup(service, method)?;
+            Some(Route { service, method, policy })
         };
-        let policy = table.lookup(service, method)?;
-        let is_exact = !method.is_empty();
-        Some(Route { whom: losses.whom(service, method), path, is_exact, policy })
-    };
-    names.into_iter().filter_map(route).collect()
+        self.names.iter().filter_map(route)
+    }
+
+    pub(super) fn policies(&self) -> impl Iterator<Item = MethodPolicy<'a>> {
+        self.iter().map(|route| route.policy)
+    }
+
+    /// Whether the routes leave requests without a policy.
+    ///
+    /// They must be passed on all the same: a proxy refuses what no route matches.
+    pub(super) fn leave_some(&self) -> bool {
+        self.names.iter().all(|(service, _)| !service.is_empty())
+    }
 }
 
-/// Whether the routes leave requests without a policy.
-///
-/// They must be passed on all the same: a proxy refuses what no route matches.
-pub(super) fn leave_some(routes: &[Route<'_>]) -> bool {
-    routes.iter().all(|route| route.path != EVERYTHING)
+impl Route<'_> {
+    /// `/service/method` of one method, or the beginning of a path.
+    pub(super) fn path(&self) -> String {
+        if self.service.is_empty() {
+            return EVERYTHING.to_owned();
+        }
+        format!("/{}/{}", self.service, self.method)
+    }
+
+    /// Whether the path is that of one method.
+    pub(super) fn is_exact(&self) -> bool {
+        !self.method.is_empty()
+    }
 }
 
 /// The codes as Envoy's `retry_on` names them, and those that it has no name for.
@@ -75,7 +99,7 @@ pub(super) fn retries(whom: &Whom, settings: &RetrySettings, losses: &mut Losses
             let message = format!("a number of retries must be given ({retries})");
             losses.approximate(
                 whom,
-                &message,
+                message,
                 "as many as the timeout has room for when waits are drawn long; write maxAttempts",
             );
             retries
@@ -129,15 +153,15 @@ pub(super) fn lose_common(whom: &Whom, policy: MethodPolicy<'_>, losses: &mut Lo
 }
 
 /// Notes what differs between calls that a proxy retries and those that a client does.
-pub(super) fn approximate_common(routes: &[Route<'_>], losses: &mut Losses<'_>) {
+pub(super) fn approximate_common(routes: &Routes<'_>, losses: &mut Losses<'_>) {
     let every_call = Whom::every_call();
     losses.lose_extras(|_| false);
     losses.lose_throttling("the nearest is a retry budget of the cluster; leave it to the clients");
-    if routes.iter().any(|route| call_timeout(route.policy).is_some()) {
+    if routes.policies().any(|policy| call_timeout(policy).is_some()) {
         let help = "callers that look for DEADLINE_EXCEEDED must set their own deadline";
         losses.approximate(&every_call, "a timeout is reported as UNAVAILABLE", help);
     }
-    if routes.iter().any(|route| !route.policy.codes().is_empty() || route.policy.hedging().is_some()) {
+    if routes.policies().any(|policy| !policy.codes().is_empty() || policy.hedging().is_some()) {
         let help = "grpc-retry-pushback-ms has no effect: the proxy goes on with its own back-off";
         losses.approximate(&every_call, "a server's pushback is ignored", help);
         if losses.dialect() == Dialect::Grpc {

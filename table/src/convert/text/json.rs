@@ -1,26 +1,8 @@
 //! Values as JSON text.
 
-use crate::document::{Kind, Member, Node, Span};
+use super::value::Value;
 use gax_retry::__private::is_unprintable;
-use std::fmt::Write;
-
-/// A value that stands nowhere yet.
-pub(in crate::convert) fn value(kind: Kind) -> Node {
-    Node { span: Span { start: 0, end: 0 }, kind }
-}
-
-pub(in crate::convert) fn string(text: impl Into<String>) -> Node {
-    value(Kind::String(text.into()))
-}
-
-pub(in crate::convert) fn member(key: &str, value: Node) -> Member {
-    Member { key: key.to_owned(), key_span: value.span, value }
-}
-
-/// A number in the shortest form that reads back as the same number.
-pub(in crate::convert) fn number_text(number: f64) -> String {
-    if number.fract() == 0.0 && number.abs() < 1e15 { format!("{number:.0}") } else { format!("{number:?}") }
-}
+use std::fmt::{self, Write};
 
 /// A text in quotes, as JSON and TOML both read it.
 pub(in crate::convert) fn quoted(text: &str) -> String {
@@ -44,67 +26,65 @@ pub(in crate::convert) fn quoted(text: &str) -> String {
     quoted
 }
 
-/// A value as JSON, two spaces a level; collections of single values stay in one line.
-pub(in crate::convert) fn json_text(node: &Node) -> String {
-    let mut text = String::new();
-    write_node(node, 0, &mut text);
-    text.push('\n');
-    text
+/// Writes a value as JSON, two spaces a level; collections of single values stay in one line.
+pub(in crate::convert) fn write_json(value: Value<'_>, out: &mut dyn Write) -> fmt::Result {
+    write_value(value, 0, out)?;
+    out.write_char('\n')
 }
 
-fn write_node(node: &Node, level: usize, text: &mut String) {
-    match &node.kind {
-        Kind::Null => text.push_str("null"),
-        Kind::Bool(value) => text.push_str(if *value { "true" } else { "false" }),
-        Kind::Number(number) => text.push_str(number),
-        Kind::String(string) => text.push_str(&quoted(string)),
-        Kind::Array(elements) => {
-            let flat = elements.iter().all(is_single);
-            write_list(('[', ']'), elements, flat, level, text, |element, text| {
-                write_node(element, level + 1, text);
-            });
+fn write_value(value: Value<'_>, level: usize, out: &mut dyn Write) -> fmt::Result {
+    match value {
+        Value::Null => out.write_str("null"),
+        Value::Bool(value) => out.write_str(if value { "true" } else { "false" }),
+        Value::Number(number) => out.write_str(&number),
+        Value::String(string) => out.write_str(&quoted(&string)),
+        Value::Array(elements) => {
+            let flat = elements.iter().all(Value::is_single);
+            write_list(['[', ']'], elements, flat, level, out, |element, out| {
+                write_value(element, level + 1, out)
+            })
         }
-        Kind::Object(members) => {
-            let flat = members.len() <= 2 && members.iter().all(|member| is_single(&member.value));
-            write_list(('{', '}'), members, flat && level > 0, level, text, |member, text| {
-                text.push_str(&quoted(&member.key));
-                text.push_str(": ");
-                write_node(&member.value, level + 1, text);
-            });
+        Value::Elements(elements) => write_list(['[', ']'], elements, false, level, out, |element, out| {
+            write_value(element, level + 1, out)
+        }),
+        Value::Object(fields) => {
+            let flat = level > 0 && fields.len() <= 2 && fields.iter().all(|field| field.value.is_single());
+            write_list(['{', '}'], fields, flat, level, out, |field, out| {
+                write!(out, "{}: ", quoted(&field.key))?;
+                write_value(field.value, level + 1, out)
+            })
         }
+        Value::Fields(fields) => write_list(['{', '}'], fields, false, level, out, |field, out| {
+            write!(out, "{}: ", quoted(&field.key))?;
+            write_value(field.value, level + 1, out)
+        }),
     }
-}
-
-fn is_single(node: &Node) -> bool {
-    !matches!(&node.kind, Kind::Array(_) | Kind::Object(_))
 }
 
 fn write_list<T>(
-    (open, close): (char, char),
-    items: &[T],
+    [open, close]: [char; 2],
+    items: impl IntoIterator<Item = T>,
     flat: bool,
     level: usize,
-    text: &mut String,
-    mut write: impl FnMut(&T, &mut String),
-) {
-    text.push(open);
-    for (index, item) in items.iter().enumerate() {
-        if index > 0 {
-            text.push(',');
+    out: &mut dyn Write,
+    mut write: impl FnMut(T, &mut dyn Write) -> fmt::Result,
+) -> fmt::Result {
+    out.write_char(open)?;
+    let mut is_empty = true;
+    for item in items {
+        if !is_empty {
+            out.write_char(',')?;
         }
-        match (flat, index) {
-            (true, 0) => {}
-            (true, _) => text.push(' '),
-            (false, _) => {
-                text.push('\n');
-                text.push_str(&"  ".repeat(level + 1));
-            }
+        match (flat, is_empty) {
+            (true, true) => {}
+            (true, false) => out.write_char(' ')?,
+            (false, _) => write!(out, "\n{:1$}", "", 2 * (level + 1))?,
         }
-        write(item, text);
+        write(item, out)?;
+        is_empty = false;
     }
-    if !flat && !items.is_empty() {
-        text.push('\n');
-        text.push_str(&"  ".repeat(level));
+    if !flat && !is_empty {
+        write!(out, "\n{:1$}", "", 2 * level)?;
     }
-    text.push(close);
+    out.write_char(close)
 }

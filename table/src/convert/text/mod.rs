@@ -1,7 +1,9 @@
 //! Values as text.
 
 mod json;
+mod value;
 mod yaml;
 
-pub(super) use json::{json_text, member, number_text, quoted, string, value};
-pub(super) use yaml::yaml_text;
+pub(super) use json::{quoted, write_json};
+pub(super) use value::{Field, Value, field, number_text, string};
+pub(super) use yaml::write_yaml;

@@ -4,7 +4,7 @@ use super::context::Context;
 use crate::TableError;
 use crate::diagnostics::Findings;
 use crate::document::{Kind, Node};
-use gax_retry::__private::batching_settings;
+use gax_retry::__private::batching;
 use gax_retry::{BatchingSettings, LimitExceeded};
 
 /// The settings of a `batching` block; one without thresholds counts as absent.
@@ -39,20 +39,24 @@ pub(super) fn read_batching(
     let bytes = needed(bytes, "request_byte_threshold")?;
     let delay = needed(delay, "delay_threshold_millis")?;
     let whole = |node, name| context.scalars.whole(node, name).map(|number| number.value);
-    Ok(Some(batching_settings(
-        whole(elements, "element_count_threshold")?,
-        whole(bytes, "request_byte_threshold")?,
-        context.scalars.millis(delay, "delay_threshold_millis")?.value,
-        element_limit.map(|node| whole(node, "flow_control_element_limit")).transpose()?,
-        byte_limit.map(|node| whole(node, "flow_control_byte_limit")).transpose()?,
-        behavior.map_or(LimitExceeded::Ignore, limit_exceeded),
-    )))
+    let mut settings = batching()
+        .element_count_threshold(whole(elements, "element_count_threshold")?)
+        .request_byte_threshold(whole(bytes, "request_byte_threshold")?)
+        .delay_threshold(context.scalars.millis(delay, "delay_threshold_millis")?.value)
+        .limit_exceeded(behavior.map_or(LimitExceeded::Ignore, limit_exceeded));
+    if let Some(limit) = element_limit {
+        settings = settings.max_outstanding_elements(whole(limit, "flow_control_element_limit")?);
+    }
+    if let Some(limit) = byte_limit {
+        settings = settings.max_outstanding_bytes(whole(limit, "flow_control_byte_limit")?);
+    }
+    Ok(Some(settings.build()))
 }
 
 fn limit_exceeded(node: &Node) -> LimitExceeded {
     match &node.kind {
-        Kind::String(text) if text == "THROW_EXCEPTION" => LimitExceeded::ThrowException,
-        Kind::String(text) if text == "BLOCK" => LimitExceeded::Block,
+        Kind::String(text) if **text == *"THROW_EXCEPTION" => LimitExceeded::ThrowException,
+        Kind::String(text) if **text == *"BLOCK" => LimitExceeded::Block,
         _ => LimitExceeded::Ignore,
     }
 }

@@ -4,6 +4,7 @@ use crate::TableError;
 use crate::dialect::one_decimal;
 use crate::document::{Node, Source};
 use crate::values::{FieldFinder, Scalars};
+use std::sync::Arc;
 
 /// The text, and how its values are read.
 pub(super) struct Context<'a> {
@@ -26,7 +27,7 @@ pub(super) fn needed_name(
     node: &Node,
     name: Option<&Node>,
     what: &str,
-) -> Result<String, TableError> {
+) -> Result<Arc<str>, TableError> {
     match name {
         Some(name) => context.scalars.string(name, "name"),
         None => Err(TableError::new(format!("{what} has no name"))

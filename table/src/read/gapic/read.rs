@@ -10,6 +10,7 @@ use crate::read::named::{NamedMethod, NamedService, read_codes, read_params, res
 use crate::values::{FieldFinder, Scalars};
 use crate::{Dialect, Finding, Severity, TableError};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Fields of the file that are no business of retries.
 const FILE_OTHERS: [&str; 9] = [
@@ -97,7 +98,7 @@ pub(crate) fn read_gapic_yaml(
             resolved.unusable.iter().for_each(|entry| findings.push(skipped(entry)));
             file.entries.extend(resolved.entries);
             file.unusable.extend(resolved.unusable);
-            file.services.push(resolved.definitions);
+            file.services.push(Arc::new(resolved.definitions));
         }
     }
     file.findings = findings.into_vec();
@@ -112,7 +113,7 @@ fn skipped(entry: &UnusableEntry) -> Finding {
     let message = format!("{}, so the entry of {method} is skipped{why}", error.message());
     let finding = Finding::new("skipped-entry", severity, message).at(error.origin().cloned());
     match error.help() {
-        Some(help) => finding.with_help(help),
+        Some(help) => finding.with_help(help.to_owned()),
         None => finding,
     }
 }
@@ -130,7 +131,7 @@ fn is_disabled(node: &Node) -> bool {
 
 fn has_definitions(interface: &Node) -> bool {
     match &interface.kind {
-        Kind::Object(members) => members.iter().any(|member| member.key == "retry_codes_def"),
+        Kind::Object(members) => members.iter().any(|member| &*member.key == "retry_codes_def"),
         _ => false,
     }
 }
@@ -160,14 +161,16 @@ fn read_interface(
         let Kind::Object(members) = &node.kind else {
             return Err(context.source.fault(node.span, "is no definition of params", "write an object"));
         };
-        let name = members.iter().rev().find(|member| member.key == "name").map(|member| &member.value);
+        let name = members.iter().rev().find(|member| &*member.key == "name").map(|member| &member.value);
         let name = needed_name(context, node, name, "a definition of params")?;
         service.params.push(read_params(context.source, name, node, findings)?);
     }
     for node in list(methods, "methods")? {
         let (method, extras) = read_method(context, node, findings)?;
-        let of_service: &mut HashMap<_, _> = file.extras.entry(service.name.clone()).or_default();
-        of_service.insert(method.name.clone(), extras);
+        if extras.polling.is_some() || extras.batching.is_some() {
+            let of_service: &mut HashMap<_, _> = file.extras.entry(service.name.clone()).or_default();
+            of_service.insert(method.name.clone(), extras);
+        }
         service.methods.push(method);
     }
     Ok(service)

@@ -6,6 +6,7 @@ use crate::document::{Node, Source, Span};
 use crate::values::{FieldFinder, Scalars};
 use crate::{Dialect, PolicyField, TableError};
 use gax_retry::RetrySettings;
+use std::sync::Arc;
 
 /// The seven fields of `retry_params`, in milliseconds; `name` is read elsewhere.
 const PARAMS: [(&str, PolicyField); 7] = [
@@ -21,7 +22,7 @@ const PARAMS: [(&str, PolicyField); 7] = [
 /// A list of codes.
 pub(crate) fn read_codes(
     source: &Source,
-    name: String,
+    name: Arc<str>,
     span: Span,
     codes: Option<&Node>,
     findings: &mut Findings,
@@ -35,7 +36,7 @@ pub(crate) fn read_codes(
 /// An object with settings. A time of zero is one that is not set.
 pub(crate) fn read_params(
     source: &Source,
-    name: String,
+    name: Arc<str>,
     node: &Node,
     findings: &mut Findings,
 ) -> Result<NamedParams, TableError> {

@@ -7,11 +7,12 @@ use crate::{PolicyField, TableError};
 use gax_retry::__private::{closest, unchecked};
 use gax_retry::RetrySettings;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What the names of a service's methods stand for.
 pub(crate) struct Resolved {
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<Arc<Entry>>,
     /// The methods that name no definition, or one that is not there.
     pub(crate) unusable: Vec<UnusableEntry>,
     pub(crate) definitions: ServiceDefinitions,
@@ -21,13 +22,13 @@ pub(crate) struct Resolved {
 pub(crate) fn resolve_named(source: &Source, service: &NamedService) -> Resolved {
     let names = Names {
         service,
-        codes: service.codes.iter().map(|codes| (codes.name.as_str(), codes)).collect(),
-        params: service.params.iter().map(|params| (params.name.as_str(), params)).collect(),
+        codes: service.codes.iter().map(|codes| (&*codes.name, codes)).collect(),
+        params: service.params.iter().map(|params| (&*params.name, params)).collect(),
     };
     let (mut entries, mut unusable) = (Vec::new(), Vec::new());
     for method in &service.methods {
         match resolve(source, &names, method) {
-            Ok(entry) => entries.push(entry),
+            Ok(entry) => entries.push(Arc::new(entry)),
             Err(error) => unusable.push(UnusableEntry {
                 service: service.name.clone(),
                 method: method.name.clone(),
@@ -53,13 +54,13 @@ struct Names<'a> {
 
 fn resolve(source: &Source, names: &Names<'_>, method: &NamedMethod) -> Result<Entry, TableError> {
     let service = names.service;
-    let codes_names = || service.codes.iter().map(|codes| codes.name.as_str());
-    let params_names = || service.params.iter().map(|params| params.name.as_str());
+    let codes_names = || service.codes.iter().map(|codes| &*codes.name);
+    let params_names = || service.params.iter().map(|params| &*params.name);
     let codes_name = present(source, method, method.codes_name.as_ref(), "retry_codes_name")?;
     let params_name = present(source, method, method.params_name.as_ref(), "retry_params_name")?;
-    let codes = names.codes.get(codes_name.value.as_str()).copied();
+    let codes = names.codes.get(&*codes_name.value).copied();
     let codes = codes.ok_or_else(|| undefined(source, codes_name, codes_names()))?;
-    let params = names.params.get(params_name.value.as_str()).copied();
+    let params = names.params.get(&*params_name.value).copied();
     let params = params.ok_or_else(|| undefined(source, params_name, params_names()))?;
     let mut settings = params.settings.clone();
     let mut origins: Vec<(PolicyField, Span)> = params.values.clone();
@@ -70,12 +71,12 @@ fn resolve(source: &Source, names: &Names<'_>, method: &NamedMethod) -> Result<E
     }
     origins.push((PolicyField::RetryableCodes, codes.span));
     Ok(Entry {
-        names: vec![EntryName {
+        names: Arc::new([EntryName {
             service: service.name.clone(),
             method: method.name.clone(),
             origin: Some(source.origin(method.name_span)),
             service_origin: None,
-        }],
+        }]),
         codes: codes.codes,
         settings,
         definitions: Definitions::Named { codes: codes.name.clone(), params: params.name.clone() },
@@ -102,9 +103,9 @@ fn with_whole_timeout(settings: &RetrySettings, timeout: Duration) -> RetrySetti
 fn present<'a>(
     source: &Source,
     method: &NamedMethod,
-    name: Option<&'a Located<String>>,
+    name: Option<&'a Located<Arc<str>>>,
     field: &str,
-) -> Result<&'a Located<String>, TableError> {
+) -> Result<&'a Located<Arc<str>>, TableError> {
     name.ok_or_else(|| {
         TableError::new(format!("the method {} has no {field}", method.name))
             .with_help(format!("add {field}"))
@@ -114,7 +115,7 @@ fn present<'a>(
 
 fn undefined<'a>(
     source: &Source,
-    name: &Located<String>,
+    name: &Located<Arc<str>>,
     defined: impl Iterator<Item = &'a str> + Clone,
 ) -> TableError {
     let help = match closest(&name.value, defined.clone()) {

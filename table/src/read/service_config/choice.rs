@@ -12,7 +12,7 @@ const LANGUAGE: &str = "rust";
 pub(crate) fn is_list_of_choices(root: &Node) -> bool {
     match &root.kind {
         Kind::Array(elements) => elements.iter().any(|element| match &element.kind {
-            Kind::Object(members) => members.iter().any(|member| member.key == "serviceConfig"),
+            Kind::Object(members) => members.iter().any(|member| &*member.key == "serviceConfig"),
             _ => false,
         }),
         _ => false,
@@ -54,7 +54,7 @@ pub(crate) fn take_choice(
         findings.push(taken(source, choice.span, index, count, share));
         if let Kind::Object(members) = choice.kind
             && let Some(Member { value, .. }) =
-                members.into_iter().rev().find(|member| member.key == "serviceConfig")
+                members.into_iter().rev().find(|member| &*member.key == "serviceConfig")
         {
             return Ok(value);
         }

@@ -30,7 +30,7 @@ pub(crate) fn dropped_file(error: &TableError) -> TableFile {
     );
     let finding = Finding::new("dropped-file", Severity::Warning, message).at(error.origin().cloned());
     let finding = match error.help() {
-        Some(help) => finding.with_help(help),
+        Some(help) => finding.with_help(help.to_owned()),
         None => finding,
     };
     TableFile { findings: vec![finding], ..TableFile::default() }

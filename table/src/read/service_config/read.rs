@@ -2,11 +2,11 @@
 
 use crate::diagnostics::Findings;
 use crate::document::{Node, Source, Span};
-use crate::model::written::{
-    HedgingPolicy, MethodConfig, Name, OwnFields, RetryPolicy, ServiceConfig, Throttling,
-};
+use crate::model::EntryName;
+use crate::model::written::{HedgingPolicy, MethodConfig, Own, RetryPolicy, ServiceConfig, Throttling};
 use crate::values::{FieldFinder, Fields, Scalars, key_span, rest};
 use crate::{Dialect, Finding, Severity, TableError};
+use std::sync::Arc;
 
 /// Reads a service config. What the dialect's reader refuses is an error.
 pub(super) fn read_service_config(
@@ -85,28 +85,31 @@ impl Reader<'_> {
             span: node.span,
             names: names.iter().map(|node| self.name(node)).collect::<Result<_, _>>()?,
             timeout: timeout.map(|node| self.scalars.duration(node, "timeout")).transpose()?,
-            retry: retry.map(|retry| self.retry_policy(retry, key_span(node, retry))).transpose()?,
+            retry: retry
+                .map(|retry| self.retry_policy(retry, key_span(node, retry)).map(Box::new))
+                .transpose()?,
             hedging: hedging
-                .map(|hedging| self.hedging_policy(hedging, key_span(node, hedging)))
+                .map(|hedging| self.hedging_policy(hedging, key_span(node, hedging)).map(Box::new))
                 .transpose()?,
             wait_for_ready,
-            own: OwnFields::default(),
+            own: Own::default(),
             rest: rest(node, &["name", "timeout", "retryPolicy", "hedgingPolicy", "waitForReady"]),
         })
     }
 
-    fn name(&mut self, node: &Node) -> Result<Name, TableError> {
+    fn name(&mut self, node: &Node) -> Result<EntryName, TableError> {
         let [service, method] = self.find(node, "a name", ["service", "method"])?;
         let text = |node: Option<&Node>, field| match node {
             Some(node) => self.scalars.string(node, field),
-            None => Ok(String::new()),
+            None => Ok(Arc::default()),
         };
         let service_span = service.map_or(node.span, |node| node.span);
-        Ok(Name {
-            span: method.map_or(service_span, |node| node.span),
-            service_span,
+        let span = method.map_or(service_span, |node| node.span);
+        Ok(EntryName {
             service: text(service, "service")?,
             method: text(method, "method")?,
+            origin: Some(self.source.origin(span)),
+            service_origin: (service_span != span).then(|| self.source.origin(service_span)),
         })
     }
 

@@ -24,8 +24,8 @@ impl Reader<'_> {
         };
         match (text(rule), text(reason)) {
             (Some(rule), Some(reason)) => Ok(Suppression {
-                rule,
-                reason,
+                rule: rule.to_string(),
+                reason: reason.to_string(),
                 origin: self.source.origin(node.span),
                 extent: extent.map(|extent| extent.start..extent.end),
             }),

@@ -11,7 +11,7 @@ impl Reader<'_> {
         let [base, prefixes, rules] = self.find(node, "http", ["base", "prefixes", "rule"])?;
         let mut table = base.map(|node| self.base(node)).transpose()?.unwrap_or_default();
         for prefix in self.elements(prefixes, "prefixes")? {
-            table = table.with_prefix(self.scalars.string(prefix, "a prefix")?);
+            table = table.with_prefix(self.scalars.string(prefix, "a prefix")?.to_string());
         }
         let rules = self.elements(rules, "rule")?;
         let rules = rules.iter().map(|rule| self.rule(rule)).collect::<Result<Vec<_>, _>>()?;
@@ -24,7 +24,7 @@ impl Reader<'_> {
     }
 
     fn base(&self, node: &Node) -> Result<IdempotencyTable, TableError> {
-        match self.scalars.string(node, "base")?.as_str() {
+        match &*self.scalars.string(node, "base")? {
             "storage" => Ok(IdempotencyTable::storage()),
             "http-methods" => Ok(IdempotencyTable::http_methods()),
             _ => {
@@ -58,13 +58,13 @@ impl Reader<'_> {
                 return Err(self.source.fault(node.span, "says not just one of class and if_any", help));
             }
         };
-        IdempotencyRule::new(name, method, &path, class).map_err(|error| {
+        IdempotencyRule::new(name.to_string(), method.to_string(), &path, class).map_err(|error| {
             self.source.fault(place, "is no pattern for paths", format!("correct it: {error}"))
         })
     }
 
     fn class(&self, node: &Node) -> Result<OperationClass, TableError> {
-        match self.scalars.string(node, "class")?.as_str() {
+        match &*self.scalars.string(node, "class")? {
             "always" => Ok(OperationClass::Always),
             "never" => Ok(OperationClass::Never),
             _ => {
@@ -80,8 +80,8 @@ impl Reader<'_> {
             _ => &[],
         };
         if let [part] = parts {
-            let name = self.scalars.string(&part.value, &part.key)?;
-            match part.key.as_str() {
+            let name = self.scalars.string(&part.value, &part.key)?.to_string();
+            match &*part.key {
                 "query" => return Ok(Precondition::query(name)),
                 "header" => return Ok(Precondition::header(name)),
                 "body" => return Ok(Precondition::body_field(name)),

@@ -4,6 +4,7 @@ use crate::TableError;
 use crate::document::{Source, Span};
 use crate::model::written::{MethodConfig, OwnFields, RetryPolicy};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Fills in what the entries that inherit leave open. `heirs` are their places among the entries.
 pub(super) fn fill_in(
@@ -11,7 +12,7 @@ pub(super) fn fill_in(
     methods: &mut [MethodConfig],
     heirs: &[(usize, Span)],
 ) -> Result<(), TableError> {
-    let mut defaults: HashMap<String, MethodConfig> = HashMap::new();
+    let mut defaults: HashMap<Arc<str>, MethodConfig> = HashMap::new();
     if !heirs.is_empty() {
         for method in methods.iter() {
             for name in method.names.iter().filter(|name| name.method.is_empty()) {
@@ -37,28 +38,29 @@ pub(super) fn fill_in(
 }
 
 fn complete(method: &mut MethodConfig, default: &MethodConfig) {
-    let own = &mut method.own;
+    let mut own = (*method.own).clone();
     let has_own_timeout = method.timeout.is_some();
     method.timeout = method.timeout.or(default.timeout);
     if !has_own_timeout {
-        complete_timeouts(own, &default.own);
+        complete_timeouts(&mut own, &default.own);
     }
     own.jittered = own.jittered.or(default.own.jittered);
     own.polling = own.polling.take().or_else(|| default.own.polling.clone());
     own.batching = own.batching.take().or_else(|| default.own.batching.clone());
+    method.own = own.into();
     method.wait_for_ready = method.wait_for_ready.or(default.wait_for_ready);
     if method.hedging.is_none() && method.retry.is_none() {
         method.hedging.clone_from(&default.hedging);
     }
     method.retry = match (method.retry.take(), &default.retry) {
-        (Some(own), Some(default)) => Some(RetryPolicy {
+        (Some(own), Some(default)) => Some(Box::new(RetryPolicy {
             span: own.span,
             max_attempts: own.max_attempts.or(default.max_attempts),
             initial_backoff: own.initial_backoff.or(default.initial_backoff),
             max_backoff: own.max_backoff.or(default.max_backoff),
             multiplier: own.multiplier.or(default.multiplier),
             codes: own.codes.or_else(|| default.codes.clone()),
-        }),
+        })),
         (own, _) if own.is_some() || method.hedging.is_some() => own,
         (_, default) => default.clone(),
     };

@@ -3,8 +3,9 @@
 use crate::TableError;
 use crate::diagnostics::Findings;
 use crate::document::{Kind, Node, Source};
-use crate::model::written::Name;
+use crate::model::EntryName;
 use crate::values::{FieldFinder, Scalars};
+use std::sync::Arc;
 
 /// A name: `pkg.Service/Method`, `pkg.Service`, `*` for everything; or `{ service = .., method = .. }`,
 /// which can say any name at all.
@@ -14,22 +15,23 @@ pub(super) fn read_name(
     finder: &FieldFinder<'_>,
     node: &Node,
     findings: &mut Findings,
-) -> Result<Name, TableError> {
+) -> Result<EntryName, TableError> {
     let span = node.span;
     let text = match &node.kind {
-        Kind::String(text) => text.as_str(),
+        Kind::String(text) => &**text,
         Kind::Object(_) => {
             let [service, method] = finder.find(node, "a name", ["service", "method"], findings)?;
             let text = |node: Option<&Node>, field| match node {
                 Some(node) => scalars.string(node, field),
-                None => Ok(String::new()),
+                None => Ok(Arc::default()),
             };
             let service_span = service.map_or(span, |node| node.span);
-            return Ok(Name {
-                span: method.map_or(service_span, |node| node.span),
-                service_span,
+            let span = method.map_or(service_span, |node| node.span);
+            return Ok(EntryName {
                 service: text(service, "service")?,
                 method: text(method, "method")?,
+                origin: Some(source.origin(span)),
+                service_origin: (service_span != span).then(|| source.origin(service_span)),
             });
         }
         _ => {
@@ -37,12 +39,8 @@ pub(super) fn read_name(
             return Err(source.fault(span, &problem, "write \"package.Service/Method\""));
         }
     };
-    let name = |service: &str, method: &str| Name {
-        span,
-        service_span: span,
-        service: service.to_owned(),
-        method: method.to_owned(),
-    };
+    let origin = Some(source.origin(span));
+    let name = |service: &str, method: &str| EntryName { origin, ..EntryName::new(service, method) };
     match text.split_once('/') {
         None if text == "*" => Ok(name("", "")),
         None if !text.is_empty() => Ok(name(text, "")),

@@ -3,7 +3,7 @@
 use super::read::Reader;
 use crate::TableError;
 use crate::document::{Kind, Node};
-use gax_retry::__private::batching_settings;
+use gax_retry::__private::batching;
 use gax_retry::{BatchingSettings, LimitExceeded, RetrySettings};
 
 impl Reader<'_> {
@@ -46,21 +46,32 @@ impl Reader<'_> {
         };
         let delay = delay
             .ok_or_else(|| self.source.fault(node.span, "has no delay_threshold", "add delay_threshold"))?;
-        Ok(batching_settings(
-            needed(whole(elements, "element_count_threshold")?, "element_count_threshold")?,
-            needed(whole(bytes, "request_byte_threshold")?, "request_byte_threshold")?,
-            self.duration(delay)?,
-            whole(max_elements, "max_outstanding_elements")?,
-            whole(max_bytes, "max_outstanding_bytes")?,
-            behavior.map_or(Ok(LimitExceeded::Ignore), |node| self.limit_exceeded(node))?,
-        ))
+        let behavior = behavior.map_or(Ok(LimitExceeded::Ignore), |node| self.limit_exceeded(node))?;
+        let mut settings = batching()
+            .element_count_threshold(needed(
+                whole(elements, "element_count_threshold")?,
+                "element_count_threshold",
+            )?)
+            .request_byte_threshold(needed(
+                whole(bytes, "request_byte_threshold")?,
+                "request_byte_threshold",
+            )?)
+            .delay_threshold(self.duration(delay)?)
+            .limit_exceeded(behavior);
+        if let Some(limit) = whole(max_elements, "max_outstanding_elements")? {
+            settings = settings.max_outstanding_elements(limit);
+        }
+        if let Some(limit) = whole(max_bytes, "max_outstanding_bytes")? {
+            settings = settings.max_outstanding_bytes(limit);
+        }
+        Ok(settings.build())
     }
 
     fn limit_exceeded(&self, node: &Node) -> Result<LimitExceeded, TableError> {
         match &node.kind {
-            Kind::String(text) if text == "ignore" => Ok(LimitExceeded::Ignore),
-            Kind::String(text) if text == "block" => Ok(LimitExceeded::Block),
-            Kind::String(text) if text == "throw-exception" => Ok(LimitExceeded::ThrowException),
+            Kind::String(text) if **text == *"ignore" => Ok(LimitExceeded::Ignore),
+            Kind::String(text) if **text == *"block" => Ok(LimitExceeded::Block),
+            Kind::String(text) if **text == *"throw-exception" => Ok(LimitExceeded::ThrowException),
             _ => Err(self.source.fault(
                 node.span,
                 "is no value for limit_exceeded",

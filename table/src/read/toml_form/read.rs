@@ -12,6 +12,7 @@ use crate::{Dialect, TableError};
 use gax_retry::__private::{DurationError, closest, parse_nanos};
 use gax_retry::Code;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The settings of an entry, which `[params.NAME]` may have as well.
@@ -72,6 +73,9 @@ pub(super) struct Reader<'a> {
 }
 
 type Codes = Located<Vec<Located<Code>>>;
+
+/// Codes, and the name that they are defined by.
+type NamedCodes = (Option<Arc<str>>, Codes);
 
 /// What `[codes]` and `[params]` define.
 #[derive(Default)]
@@ -158,12 +162,12 @@ impl Reader<'_> {
             span: node.span,
             names,
             timeout: settings.timeout.or(timeout),
-            retry: Some(retry).filter(says_something),
-            hedging,
+            retry: Some(retry).filter(says_something).map(Box::new),
+            hedging: hedging.map(Box::new),
             wait_for_ready: wait_for_ready
                 .map(|node| self.scalars.boolean(node, "wait_for_ready"))
                 .transpose()?,
-            own,
+            own: own.into(),
             rest,
         };
         if let (Some(_), Some(hedging)) = (&method.retry, &method.hedging) {
@@ -208,7 +212,7 @@ impl Reader<'_> {
 
     /// The timeout among what only a service config says: zero, which limits nothing but for gRPC itself.
     fn service_config_timeout(&self, rest: &mut Vec<Member>) -> Result<Option<Located<i128>>, TableError> {
-        let Some(index) = rest.iter().position(|member| member.key == "timeout") else { return Ok(None) };
+        let Some(index) = rest.iter().position(|member| &*member.key == "timeout") else { return Ok(None) };
         self.scalars.duration(&rest.remove(index).value, "timeout").map(Some)
     }
 
@@ -217,7 +221,7 @@ impl Reader<'_> {
         &mut self,
         node: Option<&Node>,
         definitions: &Definitions<'_>,
-    ) -> Result<Option<(Option<String>, Codes)>, TableError> {
+    ) -> Result<Option<NamedCodes>, TableError> {
         let Some(node) = node else { return Ok(None) };
         if let Kind::String(_) = node.kind {
             let (name, codes) = self.defined(node, "codes", &definitions.codes)?;
@@ -231,9 +235,9 @@ impl Reader<'_> {
         node: &Node,
         what: &str,
         definitions: &'d HashMap<&'d str, T>,
-    ) -> Result<(String, &'d T), TableError> {
+    ) -> Result<(Arc<str>, &'d T), TableError> {
         let name = self.scalars.string(node, what)?;
-        let definition = definitions.get(name.as_str()).ok_or_else(|| {
+        let definition = definitions.get(&*name).ok_or_else(|| {
             let help = match closest(&name, definitions.keys().copied()) {
                 Some(close) => format!("did you mean {close:?}?"),
                 None => format!("add it under [{what}]"),
@@ -335,7 +339,7 @@ struct Settings {
 /// The members of an object that are settings, in their order.
 fn fields_of(node: &Node) -> Fields<'_, 11> {
     let Kind::Object(members) = &node.kind else { return [None; 11] };
-    SETTINGS.map(|name| members.iter().find(|member| member.key == name).map(|member| &member.value))
+    SETTINGS.map(|name| members.iter().find(|member| *member.key == *name).map(|member| &member.value))
 }
 
 /// Whether any field of a retry policy is there.

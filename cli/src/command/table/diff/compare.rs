@@ -55,10 +55,10 @@ impl Difference {
         renames: Renames<'_>,
         denied: &[Denied],
     ) -> Self {
-        let name = |row: &MethodRow<'_>| (row.service.clone(), row.method.clone());
+        let name = |row: &MethodRow<'_>| (row.service.to_owned(), row.method.to_owned());
         let now = methods(&new.table, api).iter().map(name).collect::<Vec<_>>();
         let before = methods(&old.table, api);
-        let before = before.iter().map(|row| renames.now(&row.service, &row.method));
+        let before = before.iter().map(|row| renames.now(row.service, row.method));
         let mut seen = BTreeSet::new();
         let all: Vec<(String, String)> = before.chain(now).filter(|name| seen.insert(name.clone())).collect();
         let changed = all.iter().filter_map(|(service, method)| compare(service, method, old, new, renames));
@@ -99,10 +99,7 @@ fn compare(service: &str, method: &str, old: &Side, new: &Side, renames: Renames
     let was = Behaviour::of(&old.table, &old_service, &old_method);
     let is = Behaviour::of(&new.table, service, method);
     let changes = changes(&was, &is);
-    let name = |service: &str, method: &str| {
-        let row = MethodRow { service: service.to_owned(), method: method.to_owned(), policy: None };
-        row.name()
-    };
+    let name = |service: &str, method: &str| MethodRow { service, method, policy: None }.name();
     let (name, old_name) = (name(service, method), name(&old_service, &old_method));
     (!changes.is_empty()).then(|| Changed {
         old_name: (old_name != name).then_some(old_name),

@@ -85,7 +85,7 @@ fn limit<T: Ord>(limit: Option<T>) -> (bool, Option<T>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gax_retry::__private::{batching_settings, unchecked};
+    use gax_retry::__private::unchecked;
     use gax_retry::LimitExceeded;
     use std::time::Duration;
 
@@ -124,7 +124,15 @@ mod tests {
     #[test]
     fn batching_has_kinds() {
         let batching = |elements, bytes, delay: u32, outstanding| {
-            batching_settings(elements, bytes, delay * S, outstanding, None, LimitExceeded::Block)
+            let settings = gax_retry::__private::batching()
+                .element_count_threshold(elements)
+                .request_byte_threshold(bytes)
+                .delay_threshold(delay * S)
+                .limit_exceeded(LimitExceeded::Block);
+            match outstanding {
+                Some(most) => settings.max_outstanding_elements(most).build(),
+                None => settings.build(),
+            }
         };
         let was = batching(100, 1000, 10, Some(1000));
         let compared = |is: Option<&BatchingSettings>| kinds(|reasons| of_batching(Some(&was), is, reasons));

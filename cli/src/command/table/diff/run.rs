@@ -5,7 +5,7 @@ use super::compare::Difference;
 use super::rename::Renames;
 use super::side::Side;
 use super::{json, notices, text};
-use crate::command::{pretty_json, print, print_json};
+use crate::command::{print, print_json, print_pretty_json, stream};
 use crate::failure::{FINDINGS, Failure};
 use crate::render::{github, sarif};
 use std::path::PathBuf;
@@ -24,9 +24,11 @@ pub(crate) fn run(args: &DiffArgs) -> Result<ExitCode, Failure> {
         DiffFormat::Json => print_json(&json::document(&difference))?,
         DiffFormat::Sarif => {
             let notices = notices::notices(&difference, &old, &new);
-            print(&pretty_json(&sarif("gax table diff", &notices::rules(), &notices))?)?;
+            print_pretty_json(&sarif("gax table diff", &notices::rules(), notices.into_iter()))?;
         }
-        DiffFormat::Github => print(&github(&notices::notices(&difference, &old, &new)))?,
+        DiffFormat::Github => {
+            stream(|out| Ok(github(notices::notices(&difference, &old, &new), out)?))?;
+        }
     }
     Ok(if difference.has_denied() { ExitCode::from(FINDINGS) } else { ExitCode::SUCCESS })
 }

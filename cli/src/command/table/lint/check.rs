@@ -112,20 +112,16 @@ fn findings_of(file: &Loaded, reading: &Reading, linter: &Linter) -> Vec<Finding
         Err(error) => return linter.judge(vec![unreadable(error)]),
     };
     let mut findings = linter.run(table);
-    if reading.dialect() == Dialect::AsWritten && file.text.contains("\"methodConfig\"") {
-        let read = |dialect| reading.read(&file.input, dialect);
-        findings.extend(linter.judge(other_readers(read(Dialect::GaxJava), read(Dialect::Grpc))));
+    if reading.dialect() == Dialect::AsWritten && holds(&file.input.content, b"\"methodConfig\"") {
+        findings.extend(linter.judge(other_readers(|dialect| reading.read(&file.input, dialect))));
     }
     findings
 }
 
 /// Where other readers of a service config make nothing of it.
-fn other_readers(
-    gax_java: Result<RetryTable, TableError>,
-    grpc: Result<RetryTable, TableError>,
-) -> Vec<Finding> {
+fn other_readers(read: impl Fn(Dialect) -> Result<RetryTable, TableError>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    match gax_java {
+    match read(Dialect::GaxJava) {
         Ok(table) => findings
             .extend(table.findings().iter().filter(|finding| finding.rule() == "dropped-file").cloned()),
         Err(error) => {
@@ -133,11 +129,16 @@ fn other_readers(
             findings.push(for_error(Finding::new("refused-by-gax-java", Severity::Warning, message), &error));
         }
     }
-    if let Err(error) = grpc {
+    if let Err(error) = read(Dialect::Grpc) {
         let message = format!("gRPC itself refuses the whole file: {}", error.message());
         findings.push(for_error(Finding::new("refused-by-grpc", Severity::Note, message), &error));
     }
     findings
+}
+
+/// Whether a text stands somewhere in a file's content.
+fn holds(content: &[u8], text: &[u8]) -> bool {
+    content.windows(text.len()).any(|part| part == text)
 }
 
 fn unreadable(error: &TableError) -> Finding {
@@ -148,7 +149,7 @@ fn unreadable(error: &TableError) -> Finding {
 fn for_error(finding: Finding, error: &TableError) -> Finding {
     let finding = finding.at(error.origin().cloned());
     match error.help() {
-        Some(help) => finding.with_help(help),
+        Some(help) => finding.with_help(help.to_owned()),
         None => finding,
     }
 }

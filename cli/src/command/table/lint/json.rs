@@ -1,20 +1,22 @@
 //! Findings for programs.
 
 use super::report::Report;
-use crate::command::json;
-use crate::failure::Failure;
 use crate::render::FindingRow;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 #[derive(Debug, Serialize)]
-struct Log<'a> {
-    findings: Vec<Row<'a>>,
+pub(super) struct Log<'a> {
+    findings: Rows<'a>,
     errors: usize,
     warnings: usize,
     notes: usize,
     ignored: usize,
     known: usize,
 }
+
+/// The findings, each of which is made when it is written.
+#[derive(Debug)]
+struct Rows<'a>(&'a Report<'a>);
 
 #[derive(Debug, Serialize)]
 struct Row<'a> {
@@ -25,17 +27,23 @@ struct Row<'a> {
     name: Option<&'a str>,
 }
 
-pub(super) fn render(report: &Report<'_>) -> Result<String, Failure> {
-    let [errors, warnings, notes] = report.counts();
-    let findings = report.printed().map(|finding| {
-        let place = report.files.place(finding);
-        Row {
-            finding: finding.into(),
-            end_line: place.map(|place| place.end.0),
-            end_column: place.map(|place| place.end.1),
-            name: finding.name(),
-        }
-    });
-    let findings = findings.collect();
-    json(&Log { findings, errors, warnings, notes, ignored: report.ignored, known: report.known })
+impl<'a> From<&'a Report<'a>> for Log<'a> {
+    fn from(report: &'a Report<'a>) -> Self {
+        let [errors, warnings, notes] = report.counts();
+        Self { findings: Rows(report), errors, warnings, notes, ignored: report.ignored, known: report.known }
+    }
+}
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.printed().map(|finding| {
+            let place = self.0.files.place(finding);
+            Row {
+                finding: finding.into(),
+                end_line: place.map(|place| place.end.0),
+                end_column: place.map(|place| place.end.1),
+                name: finding.name(),
+            }
+        }))
+    }
 }

@@ -1,7 +1,7 @@
 //! Findings for services that review code.
 
 use super::report::Report;
-use crate::command::pretty_json;
+use crate::command::{print_pretty_json, stream};
 use crate::failure::Failure;
 use crate::render::{self, Notice, NoticePlace, NoticeRule};
 use gax_table::lint::rules;
@@ -9,24 +9,28 @@ use gax_table::lint::rules;
 /// Where each rule has its section.
 const PAGE: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/src/lint.md");
 
-pub(super) fn sarif(report: &Report<'_>) -> Result<String, Failure> {
-    let rules = rules().map(|rule| NoticeRule {
-        id: rule.id(),
-        severity: rule.severity(),
-        summary: rule.summary(),
-        help: rule.advice(),
-        page: format!("{PAGE}#{}", rule.id()),
-    });
-    pretty_json(&render::sarif("gax table lint", &rules.collect::<Vec<_>>(), &notices(report)))
+/// The log of a run.
+pub(super) fn sarif(report: &Report<'_>) -> Result<(), Failure> {
+    let rules: Vec<NoticeRule<'_>> = rules()
+        .map(|rule| NoticeRule {
+            id: rule.id(),
+            severity: rule.severity(),
+            summary: rule.summary(),
+            help: rule.advice(),
+            page: format!("{PAGE}#{}", rule.id()),
+        })
+        .collect();
+    print_pretty_json(&render::sarif("gax table lint", &rules, notices(report)))
 }
 
-pub(super) fn github(report: &Report<'_>) -> String {
-    render::github(&notices(report))
+/// A line for each finding.
+pub(super) fn github(report: &Report<'_>) -> Result<(), Failure> {
+    stream(|out| Ok(render::github(notices(report), out)?))
 }
 
-fn notices<'a>(report: &'a Report<'a>) -> Vec<Notice<'a>> {
-    let notices = report.printed().map(|finding| {
-        let place = report.files.place(finding).filter(|place| place.file.input.name != "<stdin>");
+fn notices<'a>(report: &'a Report<'a>) -> impl Iterator<Item = Notice<'a>> + Clone {
+    report.printed().map(|finding| {
+        let place = report.files.place(finding).filter(|place| place.file != "<stdin>");
         Notice {
             rule: finding.rule(),
             severity: finding.severity(),
@@ -35,12 +39,11 @@ fn notices<'a>(report: &'a Report<'a>) -> Vec<Notice<'a>> {
                 None => finding.message().to_owned(),
             },
             place: place.map(|place| NoticePlace {
-                file: &place.file.input.name,
+                file: place.file,
                 start: place.start,
                 end: Some(place.end),
             }),
             name: finding.name(),
         }
-    });
-    notices.collect()
+    })
 }

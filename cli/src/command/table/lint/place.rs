@@ -2,18 +2,27 @@
 
 use crate::command::table::source::Loaded;
 use gax_table::Finding;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The files by their names.
 #[derive(Debug)]
 pub(super) struct Files<'a> {
-    by_name: HashMap<&'a str, &'a Loaded>,
+    by_name: HashMap<&'a str, Text<'a>>,
+}
+
+/// A file's name, and its text.
+#[derive(Debug)]
+struct Text<'a> {
+    name: &'a str,
+    text: Cow<'a, str>,
 }
 
 /// The first and the last place of a finding's text: line and column each, from 1, the last exclusive.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'a> {
-    pub(super) file: &'a Loaded,
+    /// The file's name.
+    pub(super) file: &'a str,
     /// The first line.
     pub(super) text: &'a str,
     pub(super) start: (usize, usize),
@@ -22,16 +31,20 @@ pub(super) struct Place<'a> {
 
 impl<'a> Files<'a> {
     pub(super) fn new(files: &'a [Loaded]) -> Self {
-        Self { by_name: files.iter().map(|file| (file.input.name.as_str(), file)).collect() }
+        let texts = files.iter().map(|Loaded { input, .. }| {
+            let name = input.name.as_str();
+            (name, Text { name, text: input.text() })
+        });
+        Self { by_name: texts.collect() }
     }
 
     pub(super) fn len(&self) -> usize {
         self.by_name.len()
     }
 
-    pub(super) fn place(&self, finding: &Finding) -> Option<Place<'a>> {
+    pub(super) fn place(&self, finding: &Finding) -> Option<Place<'_>> {
         let origin = finding.origin()?;
-        let file = *self.by_name.get(origin.file()?)?;
+        let file = self.by_name.get(origin.file()?)?;
         let meant = file.text.get(origin.span()).unwrap_or_default();
         let (line, column) = (origin.line(), origin.column());
         let end = match meant.rsplit_once('\n') {
@@ -42,7 +55,7 @@ impl<'a> Files<'a> {
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         let line_end = after.find('\n').map_or(file.text.len(), |newline| before.len() + newline);
         let text = file.text.get(line_start..line_end)?;
-        Some(Place { file, text, start: (line, column), end })
+        Some(Place { file: file.name, text, start: (line, column), end })
     }
 }
 

@@ -7,7 +7,7 @@ use super::inputs::Inputs;
 use super::place::Files;
 use super::report::Report;
 use super::{json, notices, text};
-use crate::command::print;
+use crate::command::{print, print_json, stream};
 use crate::failure::{BAD_USE, FINDINGS, Failure};
 use gax_table::Severity;
 use gax_table::lint::Linter;
@@ -53,11 +53,11 @@ pub(crate) fn run(args: &LintArgs) -> Result<ExitCode, Failure> {
         gone,
         is_quiet: args.quiet,
     };
-    print(&match args.format {
-        LintFormat::Text => text::render(&report),
-        LintFormat::Json => json::render(&report)?,
+    match args.format {
+        LintFormat::Text => stream(|out| Ok(text::render(&report, out)?))?,
+        LintFormat::Json => print_json(&json::Log::from(&report))?,
         LintFormat::Sarif => notices::sarif(&report)?,
-        LintFormat::Github => notices::github(&report),
-    })?;
+        LintFormat::Github => notices::github(&report)?,
+    }
     Ok(status(findings.iter().any(|finding| finding.severity() == Severity::Error)))
 }

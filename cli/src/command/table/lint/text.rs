@@ -6,41 +6,40 @@ use crate::render::{DIM, HEAD, of_severity};
 use gax_retry::__private::Escaped;
 use gax_table::{Finding, Severity};
 use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write as _;
+use std::io::{self, Write};
 
 /// The longest part of a line that is shown.
 const LONGEST_LINE: usize = 160;
 /// How many further places of a finding are listed.
 const MOST_PLACES: usize = 12;
 
-pub(super) fn render(report: &Report<'_>) -> String {
-    let mut text = String::new();
+pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     for group in groups(report) {
         let Some((finding, others)) = group.split_first() else { continue };
         let style = of_severity(finding.severity());
-        let _infallible = writeln!(
-            text,
+        writeln!(
+            out,
             "{style}{}[{}]{style:#}{HEAD}: {}{HEAD:#}",
             finding.severity(),
             finding.rule(),
             Escaped(finding.message())
-        );
+        )?;
         let mut gutter = 1;
         if let Some(place) = report.files.place(finding) {
-            gutter = excerpt(&mut text, finding, place);
+            gutter = excerpt(out, finding, place)?;
         }
         if !others.is_empty() {
-            let _infallible = writeln!(text, "{:gutter$} {DIM}={DIM:#} also: {}", "", lines(others));
+            writeln!(out, "{:gutter$} {DIM}={DIM:#} also: {}", "", lines(others))?;
         }
         if let Some(help) = finding.help() {
-            let _infallible = writeln!(text, "{:gutter$} {DIM}={DIM:#} help: {}", "", Escaped(help));
+            writeln!(out, "{:gutter$} {DIM}={DIM:#} help: {}", "", Escaped(help))?;
         }
-        text.push('\n');
+        writeln!(out)?;
     }
     if !report.is_quiet {
-        summary(&mut text, report);
+        summary(out, report)?;
     }
-    text
+    Ok(())
 }
 
 /// Findings that say the same of one file are one group, in the place of the first.
@@ -71,7 +70,7 @@ fn lines(findings: &[&Finding]) -> String {
 }
 
 /// The line that is meant, with carets under what is meant in it. Returns the width of line numbers.
-fn excerpt(text: &mut String, finding: &Finding, place: Place<'_>) -> usize {
+fn excerpt(out: &mut dyn Write, finding: &Finding, place: Place<'_>) -> io::Result<usize> {
     let line = place.start.0;
     let (column, end) = place.columns();
     let gutter = line.to_string().len();
@@ -81,22 +80,21 @@ fn excerpt(text: &mut String, finding: &Finding, place: Place<'_>) -> usize {
     let length = length.min(LONGEST_LINE);
     // The end of what is meant, at least a character after its start.
     let end = end.min(length + 1).max(column + 1);
-    let file = Escaped(&place.file.input.name);
-    let _infallible = writeln!(text, "{:gutter$}{DIM}-->{DIM:#} {file}:{line}:{column}", "");
-    let _infallible = writeln!(text, "{:gutter$} {DIM}|{DIM:#}", "");
-    let _infallible = writeln!(text, "{DIM}{line} |{DIM:#} {}", shown(place.text.chars().take(length)));
+    let file = Escaped(place.file);
+    writeln!(out, "{:gutter$}{DIM}-->{DIM:#} {file}:{line}:{column}", "")?;
+    writeln!(out, "{:gutter$} {DIM}|{DIM:#}", "")?;
+    writeln!(out, "{DIM}{line} |{DIM:#} {}", shown(place.text.chars().take(length)))?;
     if column <= LONGEST_LINE {
         let before = shown(place.text.chars().take(column - 1)).chars().count();
         let meant = shown(place.text.chars().take(end - 1).skip(column - 1)).chars().count().max(1);
         let carets = "^".repeat(meant);
-        let _infallible =
-            writeln!(text, "{:gutter$} {DIM}|{DIM:#} {:before$}{style}{carets}{style:#}", "", "");
+        writeln!(out, "{:gutter$} {DIM}|{DIM:#} {:before$}{style}{carets}{style:#}", "", "")?;
     }
-    gutter
+    Ok(gutter)
 }
 
 /// How often each rule has found something, the most frequent first, and how much that is in all.
-fn summary(text: &mut String, report: &Report<'_>) {
+fn summary(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
     let mut counts: BTreeMap<(&str, Severity), usize> = BTreeMap::new();
     for finding in report.findings {
         *counts.entry((finding.rule(), finding.severity())).or_default() += 1;
@@ -107,30 +105,30 @@ fn summary(text: &mut String, report: &Report<'_>) {
         let width = rows.iter().map(|(_, count)| count.to_string().len()).max().unwrap_or_default();
         for ((rule, severity), count) in rows {
             let style = of_severity(severity);
-            let _infallible = writeln!(text, "{count:>width$} {style}{severity}[{rule}]{style:#}");
+            writeln!(out, "{count:>width$} {style}{severity}[{rule}]{style:#}")?;
         }
-        text.push('\n');
+        writeln!(out)?;
     }
     let several = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let [errors, warnings, notes] = report.counts();
-    let _infallible = write!(
-        text,
+    write!(
+        out,
         "{}, {}, {} in {}",
         several(errors, "error"),
         several(warnings, "warning"),
         several(notes, "note"),
         several(report.files.len(), "table")
-    );
+    )?;
     for (count, what) in [
         (report.ignored, "ignored by gax.toml"),
         (report.known, "known by the baseline"),
         (report.gone, "of the baseline are gone: write it anew"),
     ] {
         if count > 0 {
-            let _infallible = write!(text, "; {count} {what}");
+            write!(out, "; {count} {what}")?;
         }
     }
-    text.push('\n');
+    writeln!(out)
 }
 
 /// A part of a line; a tab is one space wide.

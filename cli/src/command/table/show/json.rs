@@ -5,9 +5,13 @@ use crate::command::table::beside::Beside;
 use crate::command::table::methods::MethodRow;
 use crate::render::Ms;
 use gax_retry::{Impact, RetrySettings};
-use gax_table::{HedgingPolicy, MethodPolicy, PolicyField, RetryTable};
-use serde::Serialize;
+use gax_table::{Dialect, HedgingPolicy, MethodPolicy, PolicyField, RetryTable};
+use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+/// Of how many entries the impact is remembered.
+const REMEMBERED: usize = 256;
 
 #[derive(Debug, Serialize)]
 pub(super) struct Document<'a> {
@@ -18,7 +22,14 @@ pub(super) struct Document<'a> {
     http: Option<Rules<'a>>,
     /// What a service config says beside retries, as it stands there.
     other_fields: serde_json::Value,
-    methods: Vec<Row<'a>>,
+    methods: Rows<'a>,
+}
+
+/// The methods, each of which is made when it is written.
+#[derive(Debug)]
+struct Rows<'a> {
+    rows: &'a [MethodRow<'a>],
+    table: &'a RetryTable,
 }
 
 #[derive(Debug, Serialize)]
@@ -51,6 +62,7 @@ struct Row<'a> {
     initial_rpc_timeout_ms: Option<Ms>,
     rpc_timeout_multiplier: Option<f64>,
     max_rpc_timeout_ms: Option<Ms>,
+    max_server_delay_ms: Option<Ms>,
     hedging: Option<Hedging>,
     wait_for_ready: Option<bool>,
     max_request_message_bytes: Option<u64>,
@@ -72,34 +84,61 @@ struct Hedging {
     non_fatal_codes: Vec<&'static str>,
 }
 
-pub(super) fn document<'a>(rows: &'a [MethodRow<'a>], table: &'a RetryTable) -> Document<'a> {
-    let allowed = table.suppressions();
-    // What an entry leads to is the same for each of its methods.
-    let mut impacts: HashMap<Option<usize>, Option<Impact>> = HashMap::new();
-    let mut line = |row: &'a MethodRow<'a>| {
-        let entry = row.policy.and_then(|policy| policy.entry());
-        let impact = impacts.entry(entry).or_insert_with(|| row.impact(table.dialect()));
-        line(row, table, impact.as_ref())
-    };
-    Document {
-        dialect: table.dialect().as_str(),
-        retry_throttling: table.throttling().map(|throttling| Throttling {
-            max_tokens: throttling.max_tokens(),
-            token_ratio: throttling.token_ratio(),
-        }),
-        allow: allowed.map(|allowed| Allowed { rule: allowed.rule(), reason: allowed.reason() }).collect(),
-        http: table.idempotency().map(Rules::from),
-        other_fields: serde_json::from_str(&table.other_fields()).unwrap_or_default(),
-        methods: rows.iter().map(&mut line).collect(),
+impl<'a> Document<'a> {
+    pub(super) fn new(rows: &'a [MethodRow<'a>], table: &'a RetryTable) -> Self {
+        let allowed = table.suppressions();
+        Self {
+            dialect: table.dialect().as_str(),
+            retry_throttling: table.throttling().map(|throttling| Throttling {
+                max_tokens: throttling.max_tokens(),
+                token_ratio: throttling.token_ratio(),
+            }),
+            allow: allowed
+                .map(|allowed| Allowed { rule: allowed.rule(), reason: allowed.reason() })
+                .collect(),
+            http: table.idempotency().map(Rules::from),
+            other_fields: serde_json::from_str(&table.other_fields()).unwrap_or_default(),
+            methods: Rows { rows, table },
+        }
     }
 }
 
-fn line<'a>(row: &'a MethodRow<'a>, table: &RetryTable, impact: Option<&Impact>) -> Row<'a> {
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut impacts = Impacts::default();
+        let dialect = self.table.dialect();
+        serializer.collect_seq(
+            self.rows.iter().map(|row| row_of(*row, self.table, impacts.of(*row, dialect).as_deref())),
+        )
+    }
+}
+
+/// What entries lead to, which is the same for each of their methods. Only some are remembered.
+#[derive(Default)]
+struct Impacts(HashMap<usize, Rc<Impact>>);
+
+impl Impacts {
+    fn of(&mut self, row: MethodRow<'_>, dialect: Dialect) -> Option<Rc<Impact>> {
+        let entry = row.policy?.entry()?;
+        if let Some(known) = self.0.get(&entry) {
+            return Some(Rc::clone(known));
+        }
+        let impact = Rc::new(Impact::of(&row.to_policy(dialect)?));
+        if self.0.len() >= REMEMBERED {
+            self.0.clear();
+        }
+        self.0.insert(entry, Rc::clone(&impact));
+        Some(impact)
+    }
+}
+
+fn row_of<'a>(row: MethodRow<'a>, table: &RetryTable, impact: Option<&Impact>) -> Row<'a> {
     let policy = row.policy;
     let settings = policy.map(|policy| policy.settings());
+    let beside = row.beside(table);
     Row {
-        service: Some(row.service.as_str()).filter(|service| !service.is_empty()),
-        method: Some(row.method.as_str()).filter(|method| !method.is_empty()),
+        service: Some(row.service).filter(|service| !service.is_empty()),
+        method: Some(row.method).filter(|method| !method.is_empty()),
         entry: policy.and_then(|policy| policy.entry()),
         codes_key: policy.map(|policy| policy.codes_key()),
         params_key: policy.map(|policy| policy.params_key()),
@@ -113,11 +152,12 @@ fn line<'a>(row: &'a MethodRow<'a>, table: &RetryTable, impact: Option<&Impact>)
         initial_rpc_timeout_ms: settings.and_then(|settings| settings.initial_rpc_timeout().map(Ms)),
         rpc_timeout_multiplier: settings.map(RetrySettings::rpc_timeout_multiplier),
         max_rpc_timeout_ms: settings.and_then(|settings| settings.max_rpc_timeout().map(Ms)),
+        max_server_delay_ms: settings.and_then(|settings| settings.max_server_delay().map(Ms)),
         hedging: policy.and_then(|policy| policy.hedging()).map(Hedging::from),
         wait_for_ready: policy.and_then(|policy| policy.wait_for_ready()),
         max_request_message_bytes: policy.and_then(|policy| policy.max_request_message_bytes()),
         max_response_message_bytes: policy.and_then(|policy| policy.max_response_message_bytes()),
-        beside: row.beside(table),
+        beside,
         origins: policy.map(origins),
         worst_case_ms: impact.and_then(|impact| impact.worst_case().map(Ms)),
         refused_at_ms: impact.map(|impact| impact.refused().iter().copied().map(Ms).collect()),
@@ -148,6 +188,7 @@ fn origins(policy: MethodPolicy<'_>) -> BTreeMap<&'static str, String> {
         ("initial_rpc_timeout_ms", PolicyField::InitialRpcTimeout),
         ("rpc_timeout_multiplier", PolicyField::RpcTimeoutMultiplier),
         ("max_rpc_timeout_ms", PolicyField::MaxRpcTimeout),
+        ("max_server_delay_ms", PolicyField::MaxServerDelay),
     ];
     let places =
         fields.into_iter().filter_map(|(name, field)| Some((name, policy.origin_of(field)?.to_string())));

@@ -8,12 +8,12 @@ pub(super) mod text;
 
 use super::methods::{MethodRow, find, methods};
 use super::source::{GapicFlag, ProtoFlags, Reading, java_package_of_gapic};
-use crate::command::{print, print_json};
+use crate::command::{print_json, stream};
 use crate::failure::Failure;
 use crate::input::Input;
 use clap::{Args, ValueEnum};
 use gax_table::{Dialect, Severity};
-use std::io::Write as _;
+use std::io::{BufWriter, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -77,7 +77,7 @@ JSON:
     \"methods\":[{\"service\":..,\"method\":..,\"entry\":..,\"codes_key\":..,\"params_key\":..,
     \"codes\":[..],\"total_timeout_ms\":..,\"initial_retry_delay_ms\":..,\"retry_delay_multiplier\":..,
     \"max_retry_delay_ms\":..,\"max_attempts\":..,\"jittered\":..,\"initial_rpc_timeout_ms\":..,
-    \"rpc_timeout_multiplier\":..,\"max_rpc_timeout_ms\":..,
+    \"rpc_timeout_multiplier\":..,\"max_rpc_timeout_ms\":..,\"max_server_delay_ms\":..,
     \"hedging\":{\"delay_ms\":..,\"delay_percentile\":..,\"max_attempts\":..,\"non_fatal_codes\":[..]},
     \"wait_for_ready\":..,
     \"max_request_message_bytes\":..,\"max_response_message_bytes\":..,
@@ -113,10 +113,11 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {
     };
     let (tables, gapic_yaml) = (Input::tables(&tables)?, args.gapic.read()?);
     let table = args.reading.merged(&tables, gapic_yaml.as_ref(), api.as_ref())?;
-    let mut err = anstream::stderr();
+    let mut err = BufWriter::new(anstream::stderr().lock());
     for finding in table.findings().iter().filter(|finding| finding.severity() >= Severity::Warning) {
         let _unread = writeln!(err, "{finding}");
     }
+    drop(err);
     if args.format == ShowFormat::StubTables {
         if args.method.is_some() {
             let sentence = "--method can't go with --format stub-tables, which has all methods; leave it out";
@@ -137,8 +138,8 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {
         rows = vec![find(rows, &table, method)?];
     }
     match args.format {
-        ShowFormat::Json => print_json(&json::document(&rows, &table))?,
-        _ => print(&text::render(&rows, &table))?,
+        ShowFormat::Json => print_json(&json::Document::new(&rows, &table))?,
+        _ => stream(|out| text::render(&rows, &table, out))?,
     }
     Ok(ExitCode::SUCCESS)
 }

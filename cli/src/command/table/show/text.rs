@@ -1,68 +1,66 @@
 //! Methods for people.
 
-use crate::command::table::beside::Beside;
 use crate::command::table::methods::{MethodRow, codes_text, line_of, short_place};
+use crate::failure::Failure;
 use crate::render::{Align, Cell, DIM, Grid, HEAD, Human, Role, bytes, grown, table};
 use gax_retry::__private::Escaped;
-use gax_retry::{Impact, RetrySettings};
+use gax_retry::{AttemptPlan, NoJitter, RetrySettings};
 use gax_table::{Dialect, MethodPolicy, PolicyField, RetryTable};
 use std::collections::HashMap;
-use std::fmt::Write as _;
+use std::io::Write;
 use std::time::Duration;
 
 /// How many starts of attempts are written out.
 const SHOWN: usize = 8;
 
-pub(super) fn render(rows: &[MethodRow<'_>], table: &RetryTable) -> String {
+/// Writes the methods, those of which the table says the same together.
+pub(super) fn render(rows: &[MethodRow<'_>], table: &RetryTable, out: &mut dyn Write) -> Result<(), Failure> {
     let dialect = table.dialect();
-    let mut text = String::new();
     for group in groups(rows, table) {
-        let [first, ..] = group.as_slice() else { continue };
-        for row in &group {
-            let _infallible = writeln!(text, "{HEAD}{}{HEAD:#}", Escaped(row.name()));
+        let mut of_group = group.iter().filter_map(|row| rows.get(*row)).peekable();
+        let Some(first) = of_group.peek().copied() else { continue };
+        for row in of_group {
+            writeln!(out, "{HEAD}{}{HEAD:#}", Escaped(row.name()))?;
         }
         match first.policy {
             None => {
-                text.push_str("  the table has nothing: calls go through as they are, without a deadline\n");
+                writeln!(out, "  the table has nothing: calls go through as they are, without a deadline")?;
             }
             Some(policy) => {
                 let place = policy.origin().map(short_place).unwrap_or_default();
                 let key = Escaped(policy.params_key());
-                let _infallible = writeln!(text, "  {DIM}{key} at {}{DIM:#}", Escaped(place));
-                method(&mut text, policy, dialect);
-                if let Some(impact) = first.impact(dialect) {
-                    let _infallible = writeln!(text, "  {}", refused(&impact));
+                writeln!(out, "  {DIM}{key} at {}{DIM:#}", Escaped(place))?;
+                write!(out, "{}", method(policy, dialect))?;
+                if let Some(policy) = first.to_policy(dialect) {
+                    writeln!(out, "  {}", refused(&AttemptPlan::refused(&policy, &mut NoJitter)))?;
                 }
             }
         }
         for sentence in first.beside(table).sentences() {
-            let _infallible = writeln!(text, "  {sentence}");
+            writeln!(out, "  {sentence}")?;
         }
-        text.push('\n');
+        writeln!(out)?;
     }
-    text
+    Ok(())
 }
 
-/// Methods of which the table says the same, together.
-fn groups<'r, 't>(rows: &'r [MethodRow<'t>], table: &RetryTable) -> Vec<Vec<&'r MethodRow<'t>>> {
-    let mut groups: Vec<Vec<&MethodRow<'_>>> = Vec::new();
-    // Per entry its groups: what stands beside it, and the group's number.
-    let mut of_entries: HashMap<Option<usize>, Vec<(Beside, usize)>> = HashMap::new();
-    for row in rows {
-        let beside = row.beside(table);
-        let of_entry = of_entries.entry(row.policy.as_ref().and_then(MethodPolicy::entry)).or_default();
-        let known = of_entry.iter().find(|(other, _)| *other == beside).map(|(_, number)| *number);
-        if let Some(group) = known.and_then(|number| groups.get_mut(number)) {
-            group.push(row);
-        } else {
-            of_entry.push((beside, groups.len()));
-            groups.push(vec![row]);
+/// The places of methods of which the table says the same, together.
+fn groups(rows: &[MethodRow<'_>], table: &RetryTable) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    // Per entry, and what stands beside it, the number of the group.
+    let mut numbers: HashMap<(Option<usize>, u64), usize> = HashMap::new();
+    for (place, row) in rows.iter().enumerate() {
+        let key = (row.policy.and_then(|policy| policy.entry()), row.beside(table).hashed());
+        let number = *numbers.entry(key).or_insert(groups.len());
+        match groups.get_mut(number) {
+            Some(group) => group.push(place),
+            None => groups.push(Vec::from([place])),
         }
     }
     groups
 }
 
-fn method(text: &mut String, policy: MethodPolicy<'_>, dialect: Dialect) {
+fn method(policy: MethodPolicy<'_>, dialect: Dialect) -> String {
     let settings = policy.settings();
     let rows = [
         ("codes", codes_text(policy.codes()), PolicyField::RetryableCodes),
@@ -82,7 +80,7 @@ fn method(text: &mut String, policy: MethodPolicy<'_>, dialect: Dialect) {
     for (name, value) in without_effect(policy) {
         settings.push([Cell::from(name), Cell::from(value)]);
     }
-    text.push_str(&table(&settings, 2));
+    table(&settings, 2)
 }
 
 /// What nothing here acts on.
@@ -126,15 +124,15 @@ pub(crate) fn delay(policy: MethodPolicy<'_>, dialect: Dialect) -> String {
 }
 
 /// The attempt table in one line.
-pub(crate) fn refused(impact: &Impact) -> String {
-    let starts: Vec<String> =
-        impact.refused().iter().take(SHOWN).map(|start| Human(*start).to_string()).collect();
-    let count = impact.refused().len();
+fn refused(plan: &AttemptPlan) -> String {
+    let starts = plan.attempts().iter().take(SHOWN).map(|attempt| Human(attempt.start()).to_string());
+    let starts: Vec<String> = starts.collect();
+    let count = plan.attempts().len();
     if count == 1 {
         return "one attempt, whatever happens".to_owned();
     }
     let more = if count > SHOWN { ", .." } else { "" };
-    let count = if impact.is_truncated() { format!("more than {count}") } else { count.to_string() };
+    let count = if plan.is_truncated() { format!("more than {count}") } else { count.to_string() };
     format!(
         "if each is refused at once, {count} attempts start, without jitter at {}{more}",
         starts.join(", ")

@@ -1,0 +1,51 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod command;
+mod failure;
+mod folder;
+mod generated;
+mod git;
+mod input;
+mod render;
+mod server;
+mod usage;
+mod value;
+
+use failure::Failure;
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+/// Runs the command with these arguments, the first of which is its own name. It prints to standard output and
+/// standard error.
+///
+/// This is for programs that measure the command in their own process. To plan, read or check retries from a program use
+/// `gax-retry`, `gax-table` and `tonic-gax`.
+#[must_use]
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let outcome = match command::parse(arguments) {
+        Ok(command) => command.run(),
+        Err(error) => Err(Failure::from(error)),
+    };
+    match outcome {
+        Ok(status) => status,
+        Err(failure) => report(&failure),
+    }
+}
+
+/// Prints what went wrong, if anyone is there to read it.
+pub(crate) fn report(failure: &Failure) -> ExitCode {
+    match failure {
+        Failure::Shown(text) => {
+            let mut out = anstream::stdout();
+            let _unread = write!(out, "{text}").and_then(|()| out.flush());
+        }
+        Failure::Output(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
+        _ => {
+            let _unread =
+                writeln!(anstream::stderr(), "{}error:{:#} {failure}", render::ERROR, render::ERROR);
+        }
+    }
+    failure.status()
+}

@@ -1,0 +1,135 @@
+//! Settings, alone and with what else an RPC has.
+
+use super::duration::DurationText;
+use crate::{BatchingSettings, CodeSet, Hedging, RetrySettings, SettingsError};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A struct with the fields of settings, and others beside them. serde can't refuse unknown fields of a flattened one.
+macro_rules! with_settings {
+    ($(#[$outer:meta])* $visibility:vis struct $name:ident { $($(#[$inner:meta])* $field:ident: $kind:ty,)* }) => {
+        $(#[$outer])*
+        #[derive(Debug, Default, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields, default)]
+        $visibility struct $name {
+            /// Total timeout and RPC timeouts in one, as a service config has it.
+            #[serde(skip_serializing)]
+            timeout: Option<DurationText>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            total_timeout: Option<DurationText>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            initial_retry_delay: Option<DurationText>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            retry_delay_multiplier: Option<f64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            max_retry_delay: Option<DurationText>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            max_server_delay: Option<DurationText>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            max_attempts: Option<u32>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            jittered: Option<bool>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            initial_rpc_timeout: Option<DurationText>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            rpc_timeout_multiplier: Option<f64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            max_rpc_timeout: Option<DurationText>,
+            $($(#[$inner])* $field: $kind,)*
+        }
+
+        impl $name {
+            fn of(settings: &RetrySettings) -> Self {
+                let time = |time: Option<std::time::Duration>| time.map(DurationText);
+                let growth = settings.rpc_timeout_multiplier;
+                Self {
+                    total_timeout: time(settings.total_timeout),
+                    initial_retry_delay: time(settings.initial_retry_delay),
+                    retry_delay_multiplier: settings.retry_delay_multiplier,
+                    max_retry_delay: time(settings.max_retry_delay),
+                    max_server_delay: time(settings.max_server_delay),
+                    max_attempts: settings.max_attempts,
+                    jittered: (!settings.jittered).then_some(false),
+                    initial_rpc_timeout: time(settings.initial_rpc_timeout),
+                    rpc_timeout_multiplier: Some(growth).filter(|growth| growth.to_bits() != 1.0_f64.to_bits()),
+                    max_rpc_timeout: time(settings.max_rpc_timeout),
+                    ..Self::default()
+                }
+            }
+
+            fn settings(&self) -> Result<RetrySettings, SettingsError> {
+                let time = |time: Option<DurationText>| time.map(|DurationText(time)| time);
+                RetrySettings::builder()
+                    .total_timeout(time(self.total_timeout.or(self.timeout)))
+                    .initial_retry_delay(time(self.initial_retry_delay))
+                    .retry_delay_multiplier(self.retry_delay_multiplier)
+                    .max_retry_delay(time(self.max_retry_delay))
+                    .max_server_delay(time(self.max_server_delay))
+                    .max_attempts(self.max_attempts)
+                    .jittered(self.jittered.unwrap_or(true))
+                    .initial_rpc_timeout(time(self.initial_rpc_timeout.or(self.timeout)))
+                    .rpc_timeout_multiplier(self.rpc_timeout_multiplier.unwrap_or(1.0))
+                    .max_rpc_timeout(time(self.max_rpc_timeout.or(self.timeout)))
+                    .build()
+            }
+        }
+    };
+}
+
+with_settings! {
+    struct SettingsFields {}
+}
+
+impl Serialize for RetrySettings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        SettingsFields::of(self).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for RetrySettings {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        SettingsFields::deserialize(deserializer)?.settings().map_err(D::Error::custom)
+    }
+}
+
+with_settings! {
+    struct CallFields {
+        codes: CodeSet,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        hedging: Option<Hedging>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        batching: Option<BatchingSettings>,
+    }
+}
+
+/// All that an RPC's settings say.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "it is taken apart where it is read")]
+pub struct StoredCall {
+    /// Limits and back-off.
+    pub settings: RetrySettings,
+    /// The retryable codes.
+    pub codes: CodeSet,
+    /// How calls are hedged.
+    pub hedging: Option<Hedging>,
+    /// How requests are batched.
+    pub batching: Option<BatchingSettings>,
+}
+
+impl Serialize for StoredCall {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { settings, codes, hedging, batching } = self;
+        let fields = CallFields::of(settings);
+        CallFields { codes: *codes, hedging: *hedging, batching: batching.clone(), ..fields }
+            .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for StoredCall {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let fields = CallFields::deserialize(deserializer)?;
+        let settings = fields.settings().map_err(D::Error::custom)?;
+        let CallFields { codes, hedging, batching, .. } = fields;
+        Ok(Self { settings, codes, hedging, batching })
+    }
+}

@@ -1,0 +1,64 @@
+//! Settings and reports by serde.
+
+use std::time::Duration;
+use tonic::Status;
+use tonic_gax::{CallSettings, Code, CodeSet, Hedging, RetrySettings, Retryer};
+
+#[test]
+fn settings_of_an_rpc_are_read_as_they_were_stored() {
+    let settings = RetrySettings::builder()
+        .total_timeout(Duration::from_secs(30))
+        .initial_retry_delay(Duration::from_millis(200))
+        .max_attempts(4)
+        .build()
+        .unwrap();
+    let mut call = CallSettings::new(settings, [Code::Unavailable, Code::Aborted]);
+    call.set_hedging(Hedging::new(2).percentile(0.95).non_fatal_codes([tonic::Code::Unavailable]));
+    let stored = serde_json::to_string(&call).unwrap();
+    assert_eq!(
+        stored,
+        concat!(
+            r#"{"total_timeout":"30s","initial_retry_delay":"200ms","max_attempts":4,"#,
+            r#""codes":["ABORTED","UNAVAILABLE"],"#,
+            r#""hedging":{"max_attempts":2,"percentile":0.95,"non_fatal_codes":["UNAVAILABLE"]}}"#
+        )
+    );
+    assert_eq!(serde_json::from_str::<CallSettings>(&stored).unwrap(), call);
+    let nothing = CallSettings::new(RetrySettings::default(), CodeSet::EMPTY);
+    assert_eq!(serde_json::from_str::<CallSettings>("{}").unwrap(), nothing);
+}
+
+#[test]
+fn what_is_no_code_can_not_be_stored() {
+    let call = CallSettings::new(RetrySettings::default(), [99]);
+    let error = serde_json::to_string(&call).unwrap_err().to_string();
+    assert!(error.starts_with("\"99\" is not a gRPC status code"), "{error}");
+}
+
+#[test]
+fn a_number_that_is_no_code_is_a_problem_of_hedging() {
+    let problems = Hedging::new(2).non_fatal_codes([99]).problems();
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(problems, ["hedging.non_fatal_codes is 99, but must be a gRPC status code (0 to 16)"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_has_its_attempts_in_milliseconds() {
+    let settings = RetrySettings::builder()
+        .initial_retry_delay(Duration::from_millis(100))
+        .max_attempts(2)
+        .jittered(false)
+        .build()
+        .unwrap();
+    let retryer = Retryer::new(&settings, [Code::Unavailable]).named("redis: SET");
+    let refused = retryer.run(|_| async { Err::<(), _>(Status::unavailable("not now")) }).await.unwrap_err();
+    assert_eq!(
+        serde_json::to_string(refused.report()).unwrap(),
+        concat!(
+            r#"{"method":"redis: SET","attempts":["#,
+            r#"{"attempt":1,"rpc_timeout_ms":null,"retry_delay_ms":0,"start_ms":0,"end_ms":0,"code":"UNAVAILABLE"},"#,
+            r#"{"attempt":2,"rpc_timeout_ms":null,"retry_delay_ms":100,"start_ms":100,"end_ms":100,"code":"UNAVAILABLE"}],"#,
+            r#""not_attempted":null,"stop_reason":"MAX_ATTEMPTS","end_ms":100,"delivery":"UNKNOWN"}"#
+        )
+    );
+}
