@@ -32,7 +32,7 @@ use std::time::Duration;
 /// assert_eq!(wrong.unwrap_err().to_string(), "GAX_RETRIES is \"0\"; write off or on");
 /// # Ok::<(), gax_retry::EnvironmentError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Environment {
     retries_are_off: bool,
     total_timeout: Option<Duration>,
@@ -124,17 +124,31 @@ impl Environment {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
-}
 
-/// The variables that are set, as one writes them; `no variable is set`.
-impl fmt::Display for Environment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// What is set, as a shell would set it.
+    fn assignments(&self) -> String {
         let retries = self.retries_are_off.then(|| format!("{}=off", Self::RETRIES));
         let total = self.total_timeout.map(|total| format!("{}={total:?}", Self::TOTAL_TIMEOUT));
         let attempts = self.max_attempts.map(|most| format!("{}={most}", Self::MAX_ATTEMPTS));
         let set: Vec<_> = [retries, total, attempts].into_iter().flatten().collect();
-        f.write_str(if set.is_empty() { "no variable is set" } else { "" })?;
-        f.write_str(&set.join(" "))
+        set.join(" ")
+    }
+}
+
+/// The variables that are set, as one writes them; `no variable is set`.
+/// Short, as a shell would set it: `Environment(GAX_MAX_ATTEMPTS=3)`.
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Environment({})", self.assignments())
+    }
+}
+
+impl fmt::Display for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_empty() {
+            return f.write_str("no variable is set");
+        }
+        f.write_str(&self.assignments())
     }
 }
 
@@ -186,6 +200,10 @@ mod tests {
         assert_eq!(all.total_timeout(), Some(Duration::from_millis(1500)));
         assert_eq!(all.max_attempts(), Some(3));
         assert_eq!(all.to_string(), "GAX_RETRIES=off GAX_TOTAL_TIMEOUT=1.5s GAX_MAX_ATTEMPTS=3");
+        assert_eq!(
+            format!("{:?}", of(&[("GAX_MAX_ATTEMPTS", "3")]).unwrap()),
+            "Environment(GAX_MAX_ATTEMPTS=3)"
+        );
     }
 
     #[test]
