@@ -5,17 +5,16 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use std::collections::HashMap;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
-use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Channel, Endpoint, Server};
 use tonic::{Request, Response, Status};
 use tonic_gax::{Code, OperationError, OperationReport, RetrySettings, StopReason};
+use tonic_gax_tests::SocketServer;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::{
     AssetService, AssetServiceServer,
 };
@@ -88,64 +87,14 @@ impl AssetService for Assets {
     }
 }
 
-/// A server with a runtime of its own, so that it can be killed with everything it holds.
-struct Running {
-    runtime: Option<Runtime>,
-    address: SocketAddr,
-    goodbye: Arc<Notify>,
-    gone: Arc<Notify>,
+/// A server of these assets.
+fn serve(address: SocketAddr, assets: &Assets) -> SocketServer {
+    serve_with(address, assets, Server::builder())
 }
 
-impl Running {
-    fn start(address: SocketAddr, assets: &Assets) -> Self {
-        Self::with(address, assets, Server::builder())
-    }
-
-    fn with(address: SocketAddr, assets: &Assets, mut server: Server) -> Self {
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let incoming = {
-            let _context = runtime.enter();
-            TcpIncoming::bind(address).unwrap().with_nodelay(Some(true))
-        };
-        let address = incoming.local_addr().unwrap();
-        let service = AssetServiceServer::new(assets.clone());
-        let (goodbye, gone) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-        runtime.spawn({
-            let (goodbye, gone) = (Arc::clone(&goodbye), Arc::clone(&gone));
-            async move {
-                let said = goodbye.notified();
-                server.add_service(service).serve_with_incoming_shutdown(incoming, said).await.unwrap();
-                gone.notify_one();
-            }
-        });
-        Self { runtime: Some(runtime), address, goodbye, gone }
-    }
-
-    /// Says goodbye, and returns when every call that had begun has its reply and the port is free again.
-    async fn leave(self) {
-        self.goodbye.notify_one();
-        self.gone.notified().await;
-    }
-
-    /// Closes every socket at once, and returns when that is done, so that the port is free again.
-    fn kill(mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            let patience = Duration::from_secs(30);
-            std::thread::spawn(move || runtime.shutdown_timeout(patience)).join().unwrap();
-        }
-    }
+fn serve_with(address: SocketAddr, assets: &Assets, mut server: Server) -> SocketServer {
+    SocketServer::grpc(address, server.add_service(AssetServiceServer::new(assets.clone())))
 }
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
-    }
-}
-
-const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 fn channel(address: SocketAddr) -> Channel {
     Endpoint::try_from(format!("http://{address}")).unwrap().connect_lazy()
@@ -184,9 +133,9 @@ fn codes(report: &OperationReport) -> Vec<Code> {
 #[tokio::test]
 async fn a_refused_connection_is_unavailable_and_retried_until_a_server_is_there() {
     let assets = Assets::default();
-    let running = Running::start(ANY_PORT, &assets);
-    let address = running.address;
-    running.kill();
+    let server = serve(SocketServer::ANY_PORT, &assets);
+    let address = server.address();
+    server.kill();
 
     let few = patient().to_builder().max_attempts(3).build().unwrap();
     let status = client(address, few).list_assets(named("nobody")).await.unwrap_err();
@@ -200,12 +149,12 @@ async fn a_refused_connection_is_unavailable_and_retried_until_a_server_is_there
     let waiting = client(address, patient());
     let call = tokio::spawn(async move { waiting.list_assets(named("late")).await });
     tokio::task::yield_now().await;
-    let running = Running::start(address, &assets);
+    let server = serve(address, &assets);
     let response = call.await.unwrap().unwrap();
     assert_eq!(response.get_ref().next_page_token, "late");
     assert_eq!(codes(report(&response)).last(), Some(&Code::Ok));
     assert_eq!(assets.count("late"), Count { seen: 1, done: 1 });
-    drop(running);
+    drop(server);
 }
 
 #[tokio::test]
@@ -213,35 +162,35 @@ async fn a_call_survives_a_server_that_is_killed_in_the_middle_of_it() {
     let assets = Assets::default();
     let arrived = Arc::new(Notify::new());
     *assets.hang.lock().unwrap() = Some(Arc::clone(&arrived));
-    let running = Running::start(ANY_PORT, &assets);
-    let address = running.address;
+    let server = serve(SocketServer::ANY_PORT, &assets);
+    let address = server.address();
 
     let caller = client(address, patient());
     let call = tokio::spawn(async move { caller.list_assets(named("survivor")).await });
     arrived.notified().await;
-    running.kill();
+    server.kill();
     *assets.hang.lock().unwrap() = None;
-    let running = Running::start(address, &assets);
+    let server = serve(address, &assets);
 
     let response = call.await.unwrap().unwrap();
     let report = report(&response);
     assert_eq!(codes(report).first(), Some(&Code::Unavailable), "{report}");
     assert_eq!(codes(report).last(), Some(&Code::Ok));
     assert_eq!(assets.count("survivor"), Count { seen: 2, done: 1 });
-    drop(running);
+    drop(server);
 }
 
 #[tokio::test]
 async fn a_server_that_restarts_between_calls_is_found_again() {
     let assets = Assets::default();
-    let mut running = Running::start(ANY_PORT, &assets);
-    let address = running.address;
+    let mut server = serve(SocketServer::ANY_PORT, &assets);
+    let address = server.address();
     let client = client(address, patient());
     for round in 0..5 {
         let response = client.list_assets(named(format!("round {round}"))).await.unwrap();
         assert_eq!(codes(report(&response)).last(), Some(&Code::Ok));
-        running.kill();
-        running = Running::start(address, &assets);
+        server.kill();
+        server = serve(address, &assets);
     }
     for round in 0..5 {
         assert_eq!(assets.count(&format!("round {round}")).done, 1);
@@ -254,8 +203,8 @@ async fn a_goaway_never_reaches_the_caller() {
     let server = Server::builder()
         .max_connection_age(Duration::from_millis(20))
         .max_connection_age_grace(Duration::from_secs(5));
-    let running = Running::with(ANY_PORT, &assets, server);
-    let client = client(running.address, patient());
+    let server = serve_with(SocketServer::ANY_PORT, &assets, server);
+    let client = client(server.address(), patient());
     let mut calls = JoinSet::new();
     for worker in 0..8 {
         let client = client.clone();
@@ -282,8 +231,8 @@ async fn ten_thousand_operations_ride_out_an_outage_of_two_seconds() {
     const OPERATIONS: usize = 10_000;
     let assets = Assets::default();
     assets.out_of_order.store(true, Ordering::Relaxed);
-    let running = Running::start(ANY_PORT, &assets);
-    let address = running.address;
+    let server = serve(SocketServer::ANY_PORT, &assets);
+    let address = server.address();
     let client = client(address, patient());
 
     let mut calls = JoinSet::new();
@@ -299,10 +248,10 @@ async fn ten_thousand_operations_ride_out_an_outage_of_two_seconds() {
         async move {
             assets.have_seen(OPERATIONS).await;
             tokio::time::sleep(Duration::from_secs(1)).await;
-            running.kill();
+            server.kill();
             tokio::time::sleep(Duration::from_secs(1)).await;
             assets.out_of_order.store(false, Ordering::Relaxed);
-            Running::start(address, &assets)
+            serve(address, &assets)
         }
     });
 
@@ -332,8 +281,8 @@ async fn two_thousand_operations_at_a_limit_of_streams_outlive_three_restarts() 
     const OPERATIONS: usize = 2_000;
     let assets = Assets { pace: Duration::from_millis(2), ..Assets::default() };
     let limited = || Server::builder().max_concurrent_streams(100);
-    let mut running = Running::with(ANY_PORT, &assets, limited());
-    let address = running.address;
+    let mut server = serve_with(SocketServer::ANY_PORT, &assets, limited());
+    let address = server.address();
     let client = client(address, patient());
 
     let mut calls = JoinSet::new();
@@ -347,11 +296,11 @@ async fn two_thousand_operations_at_a_limit_of_streams_outlive_three_restarts() 
     for restart in 1..=3 {
         assets.have_seen(restart * OPERATIONS / 4).await;
         if restart == 2 {
-            running.leave().await;
+            server.leave().await;
         } else {
-            running.kill();
+            server.kill();
         }
-        running = Running::with(address, &assets, limited());
+        server = serve_with(address, &assets, limited());
     }
     while let Some(call) = calls.join_next().await {
         let (parent, result) = call.unwrap();
@@ -362,13 +311,13 @@ async fn two_thousand_operations_at_a_limit_of_streams_outlive_three_restarts() 
         assert!((1..=sent).contains(&seen), "{parent} was seen {seen} times:\n{report}");
         assert!(codes(report).iter().rev().skip(1).all(|code| *code == Code::Unavailable), "{report}");
     }
-    drop(running);
+    drop(server);
 }
 
 /// A balancer without backends: it takes every connection and closes it.
 #[tokio::test]
 async fn a_listener_that_only_closes_costs_four_connections_an_attempt() {
-    let listener = tokio::net::TcpListener::bind(ANY_PORT).await.unwrap();
+    let listener = tokio::net::TcpListener::bind(SocketServer::ANY_PORT).await.unwrap();
     let address = listener.local_addr().unwrap();
     let taken = Arc::new(AtomicUsize::new(0));
     let counting = Arc::clone(&taken);

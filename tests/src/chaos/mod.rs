@@ -15,7 +15,6 @@ mod policy;
 mod rules;
 mod seeds;
 mod server;
-mod socket;
 mod witness;
 
 pub use budget::RandomBudget;
@@ -28,5 +27,4 @@ pub use policy::RandomPolicy;
 pub use rules::broken_rules;
 pub use seeds::{Seeds, Verdict};
 pub use server::RandomServer;
-pub use socket::SocketServer;
 pub use witness::{OperationEnd, Witness, Witnessed, WitnessedAttempt};

@@ -7,11 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tonic::transport::Endpoint;
-use tonic_gax_tests::Log;
 use tonic_gax_tests::chaos::{
-    ChaosClient, FinishedCall, Grain, RandomCall, RandomPolicy, Seeds, SeenRequest, SocketServer, Verdict,
-    Witness,
+    ChaosClient, FinishedCall, Grain, RandomCall, RandomPolicy, Seeds, SeenRequest, Verdict, Witness,
 };
+use tonic_gax_tests::{Log, SocketServer};
 
 /// How many calls a seed makes, and how often its server is killed meanwhile.
 const CALLS: usize = 60;
@@ -33,7 +32,7 @@ fn draw(seed: u64) -> (Run, RandomPolicy) {
 async fn verdict(seed: u64) -> Verdict {
     let (run, policy) = draw(seed);
     let (script, log, witness) = (run.server.script(), Log::default(), Witness::default());
-    let mut server = SocketServer::start(script.clone(), log.clone());
+    let mut server = SocketServer::scripted(SocketServer::ANY_PORT, script.clone(), log.clone());
     let channel = Endpoint::try_from(format!("http://{}", server.address())).unwrap().connect_lazy();
     let client = match seed % 2 {
         0 => ChaosClient::generated(channel, &policy, &witness),
@@ -55,7 +54,7 @@ async fn verdict(seed: u64) -> Verdict {
         if made.len() % (CALLS / (RESTARTS + 1)) == 0 && made.len() < CALLS {
             let address = server.address();
             server.kill();
-            server = SocketServer::start_at(address, script.clone(), log.clone());
+            server = SocketServer::scripted(address, script.clone(), log.clone());
         }
     }
     let (arrivals, policy) = (log.arrivals(), Arc::new(policy));
