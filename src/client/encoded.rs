@@ -2,10 +2,10 @@
 
 use super::method::Method;
 use crate::grpc::{
-    GRPC_TIMEOUT, MethodPlan, PREVIOUS_ATTEMPTS, ReplayableRequest, fill, one_frame, path_of, shorter,
-    shrink, timeout_in, too_large,
+    GRPC_TIMEOUT, MethodPlan, PREVIOUS_ATTEMPTS, ReplayableRequest, fill, one_frame, path_of, shrink,
+    timeout_in, too_large,
 };
-use crate::operation::{Note, until};
+use crate::operation::{Note, earlier, until};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, TE};
 use http::uri::PathAndQuery;
@@ -77,7 +77,7 @@ impl ReplayableRequest for Encoded {
     #[inline]
     fn bound(&self) -> Option<Duration> {
         let added = self.added.as_ref()?;
-        shorter(added.timeout, added.deadline.map(until))
+        earlier(added.timeout, added.deadline.map(until))
     }
 
     #[inline]

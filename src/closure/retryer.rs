@@ -5,7 +5,7 @@ use super::Retryable;
 use super::protocol::{Closure, Plan, Results};
 use crate::operation::{
     Driver, InProgress, JitterSeeds, Name, ObservedTransport, Observers, OperationObserver, OperationReport,
-    Retry, run_blocking, serves_retry,
+    Retry, is_nested_retry, run_blocking,
 };
 use gax_retry::{
     BackoffStrategy, CodeSet, Compatibility, Environment, Policy, RetryBudget, RetrySettings, StartedAttempt,
@@ -307,8 +307,7 @@ impl<R> Retryer<R> {
             None => policy,
         };
         let policy = policy.with_environment(&self.environment);
-        let is_nested = policy.refuses_nested_retries() && serves_retry();
-        let policy = if is_nested { policy.inside_retry() } else { policy };
+        let policy = if is_nested_retry(&policy) { policy.inside_retry() } else { policy };
         Plan { policy, observers: self.shared.clone(), seeds: self.seeds.clone() }
     }
 

@@ -2,7 +2,6 @@
 
 use super::passthrough::Passthrough;
 use crate::grpc::methods::MethodPlan;
-use crate::grpc::methods::timeout::shorter;
 use crate::grpc::protocol::{GrpcAttempt, GrpcProtocol};
 use crate::grpc::request::{
     CapturedRequest, CompactParts, Inspection, PREVIOUS_ATTEMPTS, Read, RequestBuffer, RequestStream, path_of,
@@ -10,7 +9,7 @@ use crate::grpc::request::{
 use crate::grpc::response::{ObservedStream, ReadExtent, Remainder, ReplySlot, ResponseBody};
 use crate::grpc::status::not_sent;
 use crate::grpc::transport::ServiceHandle;
-use crate::operation::{Driver, Note, Observed, Protocol as _, time_left};
+use crate::operation::{Driver, Note, Observed, Protocol as _, earlier, time_left};
 use crate::settings::CallOptions;
 use gax_retry::{MethodKind, Stop};
 use pin_project_lite::pin_project;
@@ -63,7 +62,7 @@ impl<A: ServiceHandle> Call<A> {
         let Inspection { options, timeout, compact, has_count } =
             Inspection::at(&request, is_named, plan.counts_attempts);
         let own_plan = plan.of_call(options);
-        let bound = shorter(timeout, time_left());
+        let bound = earlier(timeout, time_left());
         let wants_report = options.and_then(|options| options.report).unwrap_or(plan.limits.reports);
         if options.is_some() {
             // No other layer below may act on them.
@@ -74,7 +73,7 @@ impl<A: ServiceHandle> Call<A> {
         }
         let mut plan = own_plan.unwrap_or_else(|| Arc::clone(plan));
         // By gax-java's rules an attempt outlives the total timeout, but not what the call gives itself.
-        let bound = shorter(bound, plan.timeout);
+        let bound = earlier(bound, plan.timeout);
         let mut extent = ReadExtent::of(kind, plan.policy.commit_point());
         let captured = if kind.is_some_and(MethodKind::streams_requests) {
             extent = ReadExtent::of_request_stream(kind, &plan);

@@ -20,7 +20,7 @@ pub(crate) use call::Call;
 pub use deadline::{DeadlineBody, DeadlineFuture, DeadlineLayer, DeadlineService};
 #[cfg(feature = "tables")]
 pub use layer::RetryLayer;
-pub(crate) use methods::timeout::{GRPC_TIMEOUT, from_headers as timeout_in, shorter};
+pub(crate) use methods::timeout::{GRPC_TIMEOUT, from_headers as timeout_in};
 #[cfg(feature = "tables")]
 pub use methods::{DescriptorError, UnknownMethodsError};
 pub(crate) use methods::{MethodPlan, ReplayMemory};

@@ -4,7 +4,7 @@ use super::failure::Connections;
 use super::options::HttpCallOptions;
 use super::plan::{HttpPlan, Plans};
 use crate::live::Replaceable;
-use crate::operation::{JitterSeeds, Observers, serves_retry};
+use crate::operation::{JitterSeeds, Observers, is_nested_retry};
 use crate::settings::CallOptions;
 use gax_retry::{Environment, IdempotencyStrategy, Preset};
 use http::Extensions;
@@ -28,7 +28,7 @@ impl SharedState {
     /// The policy of one call: the layer's, unless the call brings something along.
     pub(super) fn plan_for(&self, extensions: &mut Extensions) -> Arc<HttpPlan> {
         let plans = self.plan.load();
-        let is_nested = plans.bounded.policy.refuses_nested_retries() && serves_retry();
+        let is_nested = is_nested_retry(&plans.bounded.policy);
         if extensions.is_empty() && !is_nested {
             return Arc::clone(&plans.bounded);
         }

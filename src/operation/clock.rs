@@ -54,6 +54,15 @@ pub(crate) fn until(deadline: Instant) -> Duration {
     deadline.saturating_duration_since(Clock::start().start)
 }
 
+/// The earlier of two moments, or the shorter of two times, where one that is not there is no limit.
+#[inline]
+pub(crate) fn earlier<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
 /// The time of day, for dates that a server sends.
 #[expect(clippy::disallowed_methods, reason = "the clock is read here, and nowhere else")]
 pub(crate) fn time_of_day() -> std::time::SystemTime {

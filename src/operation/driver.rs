@@ -74,10 +74,6 @@ impl<P: Protocol> Driver<P> {
     pub(crate) fn start(&mut self, bound: Option<Duration>) -> Option<StartedAttempt> {
         begin(&mut self.progress, &self.protocol, &self.plan, bound);
         match self.progress.send_first((*self.plan).as_ref()) {
-            Some(first) if first.has_no_time() => {
-                self.slot = Slot::Empty;
-                None
-            }
             None => self.start_otherwise(),
             first => first,
         }
@@ -89,9 +85,7 @@ impl<P: Protocol> Driver<P> {
         let policy = (*self.plan).as_ref();
         self.slot = match self.progress.next(policy) {
             Action::Send(started) => {
-                if !self.protocol.is_hedgeable(&self.plan) {
-                    self.progress.close_hedges();
-                }
+                close_hedges(&mut self.progress, &self.protocol, &self.plan);
                 self.progress.sends(started);
                 if !started.has_no_time() {
                     return Some(started);
@@ -224,8 +218,7 @@ impl<P: Protocol> Driver<P> {
                         continue;
                     };
                     progress.prepared(policy, ready, Duration::ZERO);
-                    let first = progress.send_first(policy);
-                    if let Some(started) = first.filter(|first| !first.has_no_time()) {
+                    if let Some(started) = progress.send_first(policy) {
                         let attempt = protocol.begin(plan, started, &mut progress.current(policy));
                         this.slot.set(Slot::InFlight { attempt });
                         continue;
@@ -276,6 +269,13 @@ fn begin<P: Protocol>(progress: &mut InProgress, protocol: &P, plan: &P::Plan, b
     }
 }
 
+/// No hedge goes out while an attempt is in flight, if the request can't be sent a second time then.
+fn close_hedges<P: Protocol>(progress: &mut InProgress, protocol: &P, plan: &P::Plan) {
+    if !protocol.is_hedgeable(plan) {
+        progress.close_hedges();
+    }
+}
+
 /// What comes after the actions.
 enum Then {
     /// Poll what is in flight, or wait.
@@ -299,9 +299,7 @@ fn follow<P: Protocol>(
             // It is over before it is sent.
             Action::Send(started) if started.has_no_time() => progress.sends(started),
             Action::Send(started) if policy.hedging().is_some() => {
-                if !protocol.is_hedgeable(plan) {
-                    progress.close_hedges();
-                }
+                close_hedges(progress, protocol, plan);
                 let attempt =
                     progress.send(started, policy, |current| protocol.begin(plan, started, current));
                 match slot.as_mut().project() {

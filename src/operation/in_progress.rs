@@ -1,6 +1,6 @@
 //! What is known of an operation on its way, whoever drives it: the pure operation, its clock and its report.
 
-use super::clock::Clock;
+use super::clock::{Clock, earlier};
 use super::jitter::Jitter;
 use super::observe::{Observed, Observers, Rare, Transport};
 use super::protocol::{Current, Unsendable};
@@ -157,10 +157,7 @@ impl InProgress {
     #[inline]
     pub(super) fn send_first(&mut self, policy: &Policy) -> Option<StartedAttempt> {
         let first = self.operation.send_first(policy)?;
-        self.number = first.number();
-        if let Some(rare) = &mut self.rare {
-            rare.started(first);
-        }
+        self.sends(first);
         Some(first)
     }
 
@@ -299,10 +296,7 @@ impl InProgress {
     pub(super) fn wake_at(&mut self, policy: &Policy, due: Option<Instant>) -> Option<Instant> {
         let clock = self.clock();
         let wake = self.operation.wake_at(policy).and_then(|moment| clock.at(moment));
-        match (wake, due) {
-            (Some(wake), Some(due)) => Some(wake.min(due)),
-            (wake, due) => wake.or(due),
-        }
+        earlier(wake, due)
     }
 
     /// The moment at which the whole operation is over.

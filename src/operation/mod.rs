@@ -15,11 +15,11 @@ mod tests;
 mod timer;
 
 pub(crate) use blocking::run_blocking;
-pub(crate) use clock::{Clock, time_of_day, until};
+pub(crate) use clock::{Clock, earlier, time_of_day, until};
 pub(crate) use driver::Driver;
 pub(crate) use in_progress::InProgress;
 pub use inbound::{Ended, Inbound, Scope};
-pub(crate) use inbound::{Serving, inbound_deadline, serves_retry, time_left};
+pub(crate) use inbound::{Serving, inbound_deadline, is_nested_retry, time_left};
 pub(crate) use jitter::{Jitter, JitterSeeds};
 pub(crate) use observe::{Observed, Observers, add_headers};
 pub use observe::{

@@ -155,12 +155,12 @@ impl Operation {
         }
     }
 
-    /// The first attempt, to be sent now, where nothing stands in its way: what [`next`](Self::next) would say, without
-    /// the detour. `None`: `next` knows more.
+    /// The first attempt, to be sent now, where nothing stands in its way and it has time: what [`next`](Self::next) would
+    /// say, without the detour. `None`: `next` knows more.
     #[inline]
     pub fn send_first(&mut self, policy: &Policy) -> Option<StartedAttempt> {
         let Known::Early { bound, stage: stage @ Stage::Begun } = &mut self.known else { return None };
-        let first = first(policy, *bound)?;
+        let first = first(policy, *bound).filter(|first| !first.has_no_time())?;
         *stage = Stage::First;
         Some(first)
     }

@@ -2,7 +2,7 @@
 
 use super::replay_memory::ReplayMemory;
 use super::timeout;
-use crate::operation::{JitterSeeds, Observers, serves_retry};
+use crate::operation::{JitterSeeds, Observers, earlier, is_nested_retry};
 use crate::settings::{BufferLimits, CallOptions, CallSettings};
 use gax_retry::{Compatibility, Policy, RetryBudget, StartedAttempt};
 use http::HeaderValue;
@@ -110,7 +110,7 @@ impl MethodPlan {
         } else {
             (policy.clone().with_environment(&environment), Some(Arc::new(policy)))
         };
-        let timeout = timeout::shorter(self.timeout, environment.total_timeout());
+        let timeout = earlier(self.timeout, environment.total_timeout());
         let first_time = policy.first_attempt().and_then(StartedAttempt::deadline);
         let first_timeout = first_time.map(timeout::header_value);
         Self { policy, first_timeout, first_time, timeout, is_stream, unbounded, ..self }
@@ -120,7 +120,7 @@ impl MethodPlan {
     #[inline]
     pub(crate) fn of_call(&self, options: Option<&CallOptions>) -> Option<Arc<Self>> {
         let options = options.filter(|options| options.changes_settings());
-        let is_nested = self.policy.refuses_nested_retries() && serves_retry();
+        let is_nested = is_nested_retry(&self.policy);
         (options.is_some() || is_nested).then(|| self.changed(options, is_nested))
     }
 

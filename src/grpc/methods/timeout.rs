@@ -110,14 +110,6 @@ pub(crate) fn set_header(headers: &mut HeaderMap, timeout: Option<HeaderValue>) 
     }
 }
 
-/// The shorter of two times, where one that is not there is no limit.
-pub(crate) fn shorter(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
-    }
-}
-
 /// The timeout that a header carries; `None` where it is missing or not of the protocol's form.
 pub(crate) fn from_headers(headers: &HeaderMap) -> Option<Duration> {
     parse(received::value(headers, &GRPC_TIMEOUT)?.as_bytes())

@@ -8,7 +8,7 @@ use crate::grpc::response::{Fault, ReplySlot, ResponseBody, check_head, read, un
 use crate::grpc::status::{Failure, Suspect};
 use crate::grpc::transport::{ServiceHandle, is_bare_channel, ready_now};
 use crate::operation::{
-    Current, Jitter, Name, ObservedTransport, Observers, Protocol, Unsendable, add_headers, until,
+    Current, Jitter, Name, ObservedTransport, Observers, Protocol, Unsendable, add_headers, earlier, until,
 };
 use gax_retry::{AttemptKind, AttemptResult, CommitPoint, Delivery, Seen, StartedAttempt};
 use http::HeaderValue;
@@ -89,9 +89,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
             Fault::Unreadable(failure) => Bad::Ended(self.unreadable(plan, failure, current)),
         }
     }
-}
 
-impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     /// More of the request may have been sent than is buffered: that is told as soon as it is known.
     #[inline]
     fn watch(&self, current: &mut Current<'_>, cx: &Context<'_>) {
@@ -127,7 +125,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
 
     #[inline]
     fn bound(&self, plan: &MethodPlan) -> Option<Duration> {
-        timeout::shorter(plan.timeout, self.request.bound())
+        earlier(plan.timeout, self.request.bound())
     }
 
     #[inline]

@@ -1,5 +1,6 @@
 //! The plan of a request.
 
+use crate::operation::earlier;
 use crate::settings::CallOptions;
 use gax_retry::{
     Classification, Code, CodeSet, Compatibility, Environment, HeaderLookup, Hedging, HttpFailure,
@@ -126,7 +127,7 @@ impl HttpPlan {
     pub(crate) fn bounded_by(mut self, environment: &Environment) -> Self {
         if !environment.is_empty() {
             self.policy = self.policy.with_environment(environment);
-            self.timeout = [self.timeout, environment.total_timeout()].into_iter().flatten().min();
+            self.timeout = earlier(self.timeout, environment.total_timeout());
             let hedged = self.hedged.take().map(|plan| HttpPlan::clone(&plan).bounded_by(environment));
             self.hedged = hedged.filter(|plan| plan.policy.hedging().is_some()).map(Arc::new);
         }

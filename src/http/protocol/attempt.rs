@@ -10,7 +10,7 @@ use crate::http::request::Replay;
 use crate::http::response::Redirected;
 use crate::http::response::{DRAIN_TIME, EndedEarly, HttpResponseBody, Read, ReadExtent, ResponseReader};
 use crate::operation::{
-    Current, Jitter, Name, Note, ObservedTransport, Observers, Protocol, Timer, add_headers, until,
+    Current, Jitter, Name, Note, ObservedTransport, Observers, Protocol, Timer, add_headers, earlier, until,
 };
 use crate::transport::retry_after_in;
 use gax_retry::{
@@ -138,7 +138,7 @@ where
     }
 
     fn bound(&self, plan: &HttpPlan) -> Option<Duration> {
-        [plan.timeout, self.inbound.map(until)].into_iter().flatten().min()
+        earlier(plan.timeout, self.inbound.map(until))
     }
 
     fn jitter(&self, _: &HttpPlan) -> Jitter {

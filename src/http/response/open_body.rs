@@ -1,7 +1,7 @@
 //! The part of a response's body that is still to come.
 
 use crate::http::BoxError;
-use crate::operation::{Clock, Timer};
+use crate::operation::{Clock, Timer, earlier};
 use bytes::{Buf as _, Bytes};
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::response::Parts;
@@ -81,7 +81,7 @@ where
         if self.idle_until.is_none() {
             self.idle_until = Clock::start().at(idle_timeout);
         }
-        let until = [deadline, self.idle_until].into_iter().flatten().min();
+        let until = earlier(deadline, self.idle_until);
         ready!(timer.poll_at(until, cx));
         Poll::Ready(if until == deadline { EndedEarly::TimedOut } else { EndedEarly::Idle(idle_timeout) })
     }

@@ -1,6 +1,7 @@
 //! A handle to the request that is being served.
 
 use crate::operation::until;
+use gax_retry::Policy;
 use std::fmt;
 use std::time::Duration;
 use tokio::task::futures::TaskLocalFuture;
@@ -157,7 +158,10 @@ pub(crate) fn time_left() -> Option<Duration> {
     inbound_deadline().map(until)
 }
 
-/// Whether the request that this task serves was sent before.
-pub(crate) fn serves_retry() -> bool {
-    INBOUND.try_with(|inbound| inbound.previous_attempts() > 0).unwrap_or_default()
+/// Whether an operation by that policy may not retry here: the request that this task serves was sent before, and the
+/// policy refuses retries inside retries.
+#[inline]
+pub(crate) fn is_nested_retry(policy: &Policy) -> bool {
+    policy.refuses_nested_retries()
+        && INBOUND.try_with(|inbound| inbound.previous_attempts() > 0).unwrap_or_default()
 }

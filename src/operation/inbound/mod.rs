@@ -7,6 +7,6 @@ mod serving;
 
 pub use ended::Ended;
 pub use handle::Inbound;
-pub(crate) use handle::{inbound_deadline, serves_retry, time_left};
+pub(crate) use handle::{inbound_deadline, is_nested_retry, time_left};
 pub use scope::Scope;
 pub(crate) use serving::Serving;

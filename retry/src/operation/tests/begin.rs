@@ -216,4 +216,8 @@ fn the_first_attempt_can_be_had_without_an_action() {
     assert_eq!(late.send_first(&policy), None);
     let hedged = policy.with_hedging(Hedging::new(2));
     assert_eq!(Operation::begin(&hedged, None).send_first(&hedged), None);
+    // By gax-java's rules this one has no millisecond, so that it is over before it is sent.
+    let java = Policy::with_compatibility(&timed(), Code::Unavailable, Compatibility::GaxJava);
+    let of_java = |bound| Operation::begin(&java, Some(bound)).send_first(&java).map(StartedAttempt::number);
+    assert_eq!((of_java(MS), of_java(Duration::from_micros(999))), (Some(1), None));
 }
