@@ -1,4 +1,4 @@
-//! Compiles the asset API: messages, the stock tonic client, and a server.
+//! Compiles the asset API: messages, tonic's own client, and a server.
 
 use std::env;
 use std::error::Error;

@@ -22,12 +22,12 @@ use tokio::task::JoinHandle;
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Channel, Server};
 use tonic::{Request, Response, Status, Streaming};
-use tonic_gax::deadline::{Ended, Inbound};
+use tonic_gax::deadline::{Inbound, RequestEnded};
 use tonic_gax::{Code, DeadlineLayer, RetryError, RetrySettings, Retryer};
 
 /// The ends of what a handler started.
 struct Started {
-    task: JoinHandle<Result<(), Ended>>,
+    task: JoinHandle<Result<(), RequestEnded>>,
     thread: JoinHandle<Option<RetryError<Status>>>,
 }
 

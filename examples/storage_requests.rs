@@ -212,7 +212,7 @@ async fn send(sender: &mut Sender, id: String, request: http::Request<Full<Bytes
 }
 
 /// Reads a body to its end; what came of it, and the error if it ended early. A response that was too long to be
-/// held back has its status before its body has ended, so that a 2xx alone is no proof of a whole body.
+/// buffered has its status before its body has ended, so that a 2xx alone is no proof of a whole body.
 async fn read(mut body: impl Body<Data = Bytes, Error: fmt::Display> + Unpin) -> (Vec<u8>, Option<String>) {
     let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {

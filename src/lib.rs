@@ -48,7 +48,7 @@ pub use settings::{CallOptions, CallSettings, MethodInfo, OperationCallSettings,
 ///
 /// The layer that makes requests known is [`DeadlineLayer`].
 pub mod deadline {
-    pub use crate::operation::{Ended, Inbound, Scope};
+    pub use crate::operation::{Inbound, RequestEnded, Scope};
 }
 
 /// What else retry tables are made of: the types that [`RetryTable`] hands out.

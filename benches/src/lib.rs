@@ -15,7 +15,7 @@ pub mod pace;
 pub mod slow;
 pub mod table;
 
-/// The messages, the stock client and the server of the asset API.
+/// The messages, tonic's own client and the server of the asset API.
 #[expect(
     missing_docs,
     unused_qualifications,

@@ -52,7 +52,7 @@ impl Table {
 #[must_use]
 pub fn target(name: &str, layer: &str, generated: &str) -> String {
     match name {
-        "layer under the stock client" => layer.to_owned(),
+        "layer under tonic's client" => layer.to_owned(),
         "generated client" => generated.to_owned(),
         _ => String::new(),
     }

@@ -180,7 +180,7 @@ fn attributes_and_comments_are_the_users() {
     assert_eq!(content.matches("#[derive(Marked)]").count(), 1);
     assert_eq!(content.matches("#[cfg(client)]").count(), 2);
     assert!(!content.contains("edges_server"));
-    assert!(!content.contains("Answers at once"));
+    assert!(!content.contains("Replies at once"));
     assert!(content.contains("Calls `Ping`."));
     assert!(content.contains("Sends items as they come."));
 }

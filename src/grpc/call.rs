@@ -1,4 +1,4 @@
-//! One call of any kind, with the request that a stock client wrote.
+//! One call of any kind, with the request that tonic's own client wrote.
 
 use super::passthrough::Passthrough;
 use crate::grpc::methods::MethodPlan;
@@ -80,7 +80,7 @@ impl<A: ServiceHandle> Call<A> {
             stream(&mut request, compact, &plan)
         } else {
             let mut buffer = RequestBuffer::of(std::mem::take(request.body_mut()), kind.is_some());
-            // The single message of a stock client is there at once. If more is to come, it is read when the call is polled.
+            // The single message of tonic's own client is there at once. If more is to come, it is read when the call is polled.
             match buffer.poll(plan.limits.max_replay_bytes, &mut Context::from_waker(Waker::noop())) {
                 Poll::Ready(Ok(Read::Whole)) => {
                     CapturedRequest::new(&request, compact, buffer.into_message())
@@ -114,7 +114,7 @@ impl<A: ServiceHandle> Call<A> {
         {
             let (protocol, plan, mut current) = driver.parts();
             let attempt = match protocol.first(service, plan, started, &mut current, &mut request) {
-                Some(unsent) => unsent,
+                Some(attempt) => attempt,
                 None => GrpcAttempt::Sent { future: service.call(request) },
             };
             driver.sent(started, attempt);

@@ -1,4 +1,4 @@
-//! The layer that a stock tonic client runs over.
+//! The layer that a tonic client runs over.
 
 use super::service::RetryService;
 #[cfg(feature = "live")]
@@ -25,7 +25,7 @@ use tower_layer::Layer;
 /// A call whose request is one message, until its response is complete or, where the RPC responds with a stream, has
 /// brought its first message. A stream of requests is sent once, under the settings' total timeout.
 ///
-/// A stock client does not say which RPCs are which; [descriptors](Self::with_descriptors) do. Without them, a request
+/// tonic's own client does not say which RPCs are which; [descriptors](Self::with_descriptors) do. Without them, a request
 /// is sent again only if it is exactly one message, and all there when the layer is called; anything else counts as a
 /// stream of requests. (A stream of requests of one message, all there at once, can't be told from a unary call.) A
 /// response is buffered until its first message is complete. If its trailers follow at once, it is classified by them; if

@@ -11,7 +11,7 @@ use std::time::Duration;
 ///
 /// # Examples
 ///
-/// A download that is handed on as it comes, while other responses are held back to be retried:
+/// A download that is handed on as it comes, while other responses are buffered so that they can be retried:
 ///
 /// ```
 /// use std::time::Duration;
@@ -49,7 +49,7 @@ impl HttpCallOptions {
         self.max_replay_bytes(usize::MAX)
     }
 
-    /// The most bytes of a success that are held back until it has ended; see
+    /// The most bytes of a success that are buffered until it has ended; see
     /// [`HttpRetryLayer::max_response_buffer`](crate::HttpRetryLayer::max_response_buffer). Zero hands every body on
     /// that is not empty.
     pub fn max_response_buffer(mut self, bytes: usize) -> Self {

@@ -3,7 +3,7 @@
 use super::plan::HttpPlan;
 use crate::http::BoxError;
 use crate::http::failure::{Broken, HttpError};
-use crate::http::protocol::{Ended, HttpProtocol};
+use crate::http::protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::Replay;
 use crate::http::response::HttpResponseBody;
 use crate::operation::{Detail, Driver, OperationReport, Protocol as _};
@@ -80,11 +80,11 @@ where
         let ended = driver.as_mut().protocol().ended.take();
         let report = report(driver.as_mut(), stop);
         Poll::Ready(match ended {
-            Some(Ended::Response(mut response)) => {
+            Some(AttemptOutcome::Response(mut response)) => {
                 response.extensions_mut().insert(report);
                 Ok(*response)
             }
-            Some(Ended::Broken(broken)) => Err(HttpError::new(report, broken)),
+            Some(AttemptOutcome::Broken(broken)) => Err(HttpError::new(report, broken)),
             None => {
                 let problem = driver.plan().policy.problem().cloned();
                 Err(HttpError::new(report, problem.map_or(Broken::NoTime, Broken::Invalid)))

@@ -317,7 +317,7 @@ fn why(reason: StopReason) -> &'static str {
         StopReason::MaxAttempts => "no more attempts are allowed",
         StopReason::NoLimits => "neither a total timeout nor max_attempts is set, so nothing is retried",
         StopReason::NotReplayable => "the request can't be sent again",
-        StopReason::Committed => "part of the response had reached the caller",
+        StopReason::Committed => "the response was committed: part of it had been handed to the caller",
         StopReason::Throttled => "the retry budget is spent",
         StopReason::Pushback => "the server said not to retry",
         StopReason::ServerDelayExceedsBudget => "the server asks for a longer delay than there is time for",

@@ -18,7 +18,7 @@ pub(crate) use blocking::run_blocking;
 pub(crate) use clock::{Clock, earlier, time_of_day, until};
 pub(crate) use driver::Driver;
 pub(crate) use in_progress::InProgress;
-pub use inbound::{Ended, Inbound, Scope};
+pub use inbound::{Inbound, RequestEnded, Scope};
 pub(crate) use inbound::{Serving, inbound_deadline, is_nested_retry, time_left};
 pub(crate) use jitter::{Jitter, JitterSeeds};
 pub(crate) use observe::{Observed, Observers, add_headers};

@@ -22,7 +22,7 @@ use tower_layer::Layer as _;
 pub enum Stack {
     /// The generated client.
     Generated,
-    /// A stock client over the layer.
+    /// tonic's own client over the layer.
     Layer,
     /// The same, and the layer knows which RPCs are unary.
     LayerWithDescriptors,
@@ -192,7 +192,7 @@ impl Setup {
         settings
     }
 
-    /// The layer for stock clients; its table knows `ListAssets` and every method of Talk.
+    /// The layer for tonic's own clients; its table knows `ListAssets` and every method of Talk.
     #[must_use]
     pub fn layer(&self) -> RetryLayer {
         let mut table = RetryTable::builder().method(

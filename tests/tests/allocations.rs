@@ -1,4 +1,4 @@
-//! What a call allocates, beside the stock client: the same in every run, so that it can be asserted.
+//! What a call allocates, beside tonic's own client: the same in every run, so that it can be asserted.
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use allocation_counter::measure;
@@ -50,17 +50,17 @@ fn a_layer_adds_one_allocation_to_a_call() {
         let raw = cost(Raw::new(service.clone()));
         let (count, bytes) = over(cost(Layered::new(service, Pace::AT_ONCE)), raw);
         assert_eq!(count, 1);
-        assert!(bytes <= 160, "{bytes} bytes more than the stock client's {}", raw.1);
+        assert!(bytes <= 160, "{bytes} bytes more than tonic's own client's {}", raw.1);
     }
 }
 
 #[test]
-fn a_generated_client_allocates_less_than_the_stock_client() {
+fn a_generated_client_allocates_less_than_tonic_s_own() {
     for service in [Canned::new(), Canned::new().pending_once()] {
         let raw = cost(Raw::new(service.clone()));
         let (count, bytes) = over(cost(Generated::new(service, Pace::AT_ONCE)), raw);
         assert_eq!(count, -11);
-        assert!(bytes <= -17_000, "{bytes} bytes against the stock client's {}", raw.1);
+        assert!(bytes <= -17_000, "{bytes} bytes against tonic's own client's {}", raw.1);
     }
 }
 

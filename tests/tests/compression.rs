@@ -76,17 +76,17 @@ async fn a_generated_client_reads_compressed_responses() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn both_ways_at_once_as_a_stock_client_over_the_layer() {
+async fn both_ways_at_once_as_tonic_s_client_over_the_layer() {
     let (channel, generated) = server();
     let both = client(channel).send_compressed(Gzip).accept_compressed(Gzip);
     both.list_assets(request()).await.unwrap();
     for layer in [Setup::new(settings()).layer(), Setup::new(settings()).layer_with_descriptors()] {
-        let (channel, stock) = server();
+        let (channel, layered) = server();
         let mut client = TonicClient::new(layer.layer(channel)).send_compressed(Gzip).accept_compressed(Gzip);
         let result = client.list_assets(request()).await;
         assert_eq!(report_of(&result).attempts().len(), 2);
         assert_eq!(result.unwrap().into_inner().assets.len(), 3);
-        for (one, other) in generated.arrivals().iter().zip(&stock.arrivals()) {
+        for (one, other) in generated.arrivals().iter().zip(&layered.arrivals()) {
             assert_eq!(one.headers, other.headers);
             assert_eq!(one.body, other.body);
         }

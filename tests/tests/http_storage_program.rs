@@ -261,7 +261,7 @@ async fn a_host_that_is_not_there_is_no_reply() {
 
 #[tokio::test]
 async fn a_download_that_is_truncated_or_stops_is_no_success() {
-    // Longer than what the layer holds back, so that the status is out before the body ends.
+    // Longer than what the layer buffers, so that the status is out before the body ends.
     let length = 5 * 1024 * 1024;
     for (act, error) in [
         (HttpAct::TruncateAfter(length), "the body ended early: "),

@@ -16,7 +16,7 @@ use tokio_stream::StreamExt as _;
 use tonic::Status;
 use tonic::codegen::BoxStream;
 use tonic::transport::Server;
-use tonic_gax::deadline::{Ended, Inbound};
+use tonic_gax::deadline::{Inbound, RequestEnded};
 use tonic_gax::{CallOptions, DeadlineLayer, HttpResponseExt as _, HttpRetryLayer, Retryer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
 use tonic_gax_tests::generated::test::talk::v1::Line;
@@ -157,7 +157,7 @@ async fn a_closure_of_a_request_without_time_is_not_called() {
     assert_eq!(stopped.await, [(Some(StopReason::TotalTimeout), 0); 2]);
 }
 
-type Spawned = JoinHandle<Result<(), Ended>>;
+type Spawned = JoinHandle<Result<(), RequestEnded>>;
 
 /// A handler that spawns a call to another service and waits for something else.
 struct Spawns {

@@ -56,7 +56,7 @@ async fn the_server_s_last_word_stands_in_the_timeout_s_message_and_behind_it() 
     }
 }
 
-/// An HTTP error of a proxy is a server's word too.
+/// An HTTP error of a proxy counts as the server's error too.
 #[tokio::test(start_paused = true)]
 async fn so_does_a_proxy_s() {
     for stack in Stack::ALL {

@@ -3,16 +3,16 @@
 
 use gax_retry::{Code, RetrySettings, StopReason};
 use tonic_gax::{Note, OperationError, RetryService};
-use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as StockAssets;
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssetClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     ExportAssetsRequest, ListAssetsRequest, ListAssetsResponse,
 };
-use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
+use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 use tonic_gax_tests::{Beat, Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of};
 use tower_layer::Layer as _;
 
-type StockChannel = RetryService<tonic::transport::Channel>;
+type LayeredChannel = RetryService<tonic::transport::Channel>;
 
 fn settings() -> RetrySettings {
     RetrySettings::builder()
@@ -147,7 +147,7 @@ async fn bad_details_of_a_success_do_no_harm() {
     }
 }
 
-/// A message that is cut, compressed without a word, or no message at all. tonic's own decoder judges.
+/// A message that is cut, compressed although no header says so, or no message at all. tonic's own decoder reports it.
 #[tokio::test(start_paused = true)]
 async fn messages_that_can_t_be_read_end_the_operation() {
     let good = || Beat::trailers(&[("grpc-status", "0")]);
@@ -173,7 +173,7 @@ async fn messages_that_can_t_be_read_end_the_operation() {
             };
             assert_eq!(status.code(), expected, "{name}, {stack:?}: {status}");
             assert_eq!(server.seen().len(), 1, "{name}, {stack:?}");
-            // Under a stock client it is tonic that decodes, after the operation has ended.
+            // Under tonic's own client it is tonic that decodes, after the operation has ended.
             if stack == Stack::Generated {
                 let report = error_report(&status);
                 let code = report.attempts()[0].code();
@@ -196,7 +196,8 @@ async fn streams_of_malformed_replies_fail_and_no_more() {
         ];
         let mut statuses = Vec::new();
         for layer in layers {
-            let mut client: StockTalk<StockChannel> = StockTalk::new(layer.layer(server.channel()));
+            let mut client: TonicTalkClient<LayeredChannel> =
+                TonicTalkClient::new(layer.layer(server.channel()));
             statuses.push(listened(client.listen(Line::default()).await).await);
         }
         let client = TalkClient::new(server.channel());
@@ -207,7 +208,7 @@ async fn streams_of_malformed_replies_fail_and_no_more() {
     }
 }
 
-/// Of a method that no table knows, tonic's client judges the reply; it must not panic over it either.
+/// The reply of a method that no table knows is decoded by tonic's client, which must not panic over it either.
 #[tokio::test(start_paused = true)]
 async fn replies_of_unlisted_methods_fail_and_no_more() {
     let bad_success = [("grpc-status", "0"), ("grpc-status-details-bin", "!")];
@@ -218,7 +219,7 @@ async fn replies_of_unlisted_methods_fail_and_no_more() {
     let replies = errors().into_iter().map(|(name, reply, ..)| (name, reply)).chain(more);
     for (name, reply) in replies {
         let server = VirtualServer::start(Script::always(reply));
-        let mut client = StockAssets::new(Setup::new(settings()).layer().layer(server.channel()));
+        let mut client = TonicAssetClient::new(Setup::new(settings()).layer().layer(server.channel()));
         let status = client.export_assets(ExportAssetsRequest::default()).await.unwrap_err();
         assert!(OperationError::of(&status).is_none(), "{name}: {status}");
         assert_eq!(server.seen(), [(0, None)], "{name}");

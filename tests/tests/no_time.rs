@@ -36,9 +36,9 @@ fn options() -> [(&'static str, CallOptions); 4] {
     ]
 }
 
-fn ended_at_once(report: &OperationReport, whom: &str) {
-    assert_eq!(report.stop_reason(), Some(StopReason::TotalTimeout), "{whom}");
-    assert_eq!(report.attempts(), [], "{whom}");
+fn ended_at_once(report: &OperationReport, label: &str) {
+    assert_eq!(report.stop_reason(), Some(StopReason::TotalTimeout), "{label}");
+    assert_eq!(report.attempts(), [], "{label}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -49,11 +49,11 @@ async fn a_call_without_time_ends_at_once() {
             let mut caller =
                 stack.caller(server.channel(), &Setup::new(settings()).compatible(compatibility));
             for (name, options) in options() {
-                let whom = format!("{name}, {stack:?}, {compatibility}");
+                let label = format!("{name}, {stack:?}, {compatibility}");
                 let request = tonic::Request::new(ListAssetsRequest::default()).with_call_options(options);
                 let status = caller.list(request).await.unwrap_err();
-                assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{whom}");
-                ended_at_once(&error_report(&status), &whom);
+                assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{label}");
+                ended_at_once(&error_report(&status), &label);
             }
             for settings in [RetrySettings::no_retry(Duration::ZERO), settings().bounded_by(Duration::ZERO)] {
                 let mut caller =
@@ -96,11 +96,11 @@ async fn a_stream_without_time_ends_at_once() {
         let layer = RetryLayer::new(table.clone()).compatibility(compatibility);
         let mut client = TalkClient::new(layer.layer(server.channel()));
         for (name, options) in options() {
-            let whom = format!("{name}, {compatibility}");
+            let label = format!("{name}, {compatibility}");
             let lines = tonic::Request::new(tokio_stream::iter([Line::default(), Line::default()]));
             let status = client.chat(lines.with_call_options(options)).await.unwrap_err();
-            assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{whom}");
-            ended_at_once(&error_report(&status), &whom);
+            assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{label}");
+            ended_at_once(&error_report(&status), &label);
         }
         assert_eq!(server.seen(), [], "{compatibility}");
     }
@@ -116,12 +116,12 @@ async fn an_http_request_without_time_is_not_sent() {
             HttpRetryLayer::new(&settings(), [Code::Unavailable]).reports(true).compatibility(compatibility)
         };
         for (name, options) in options() {
-            let whom = format!("{name}, {compatibility}");
+            let label = format!("{name}, {compatibility}");
             let mut request = get();
             request.extensions_mut().insert(options);
             let error = layer().layer(client.clone()).call(request).await.map(|_| ()).unwrap_err();
-            assert_eq!(error.code(), Code::DeadlineExceeded, "{whom}");
-            ended_at_once(error.report(), &whom);
+            assert_eq!(error.code(), Code::DeadlineExceeded, "{label}");
+            ended_at_once(error.report(), &label);
         }
         let layer = layer().attempt_timeout(Duration::ZERO);
         let error = layer.layer(client.clone()).call(get()).await.map(|_| ()).unwrap_err();

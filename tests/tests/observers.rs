@@ -11,9 +11,9 @@ use tonic_gax::observe::{OperationInfo, OperationObserver, Transport};
 use tonic_gax::{
     CallOptions, HttpRetryLayer, OperationReport, RequestExt as _, RetryLayer, RetryTable, Retryer,
 };
-use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as StockAssets;
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssetClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, ListAssetsResponse};
-use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
+use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
 use tonic_gax_tests::{
     Beat, FaultServer, HttpAct, HttpScript, Recorder, Reply, Script, Setup, Stack, VirtualServer, ms,
@@ -212,7 +212,7 @@ async fn listened(script: impl Fn() -> Script) -> Vec<String> {
                 TalkClient::with_settings(server.channel(), settings).listen(Line::default()).await?
             } else {
                 let layer = Setup::new(settings()).recorded(&recorder).layer_with_descriptors();
-                StockTalk::new(layer.layer(server.channel())).listen(Line::default()).await?
+                TonicTalkClient::new(layer.layer(server.channel())).listen(Line::default()).await?
             }
             .into_inner();
             while lines.message().await?.is_some() {}
@@ -475,7 +475,7 @@ async fn a_method_that_only_its_service_is_listed_for_is_not_registered() {
         .build()
         .unwrap();
     let layer = RetryLayer::new(table).observer(recorder.shared());
-    let mut client = StockAssets::new(layer.layer(server.channel()));
+    let mut client = TonicAssetClient::new(layer.layer(server.channel()));
     client.list_assets(ListAssetsRequest::default()).await.unwrap();
     assert_eq!(recorder.take()[0], format!("{LIST} (not registered)"));
 }

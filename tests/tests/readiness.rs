@@ -13,7 +13,7 @@ use tonic::codegen::StdError;
 use tonic::transport::Channel;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::test::talk::v1::Line;
-use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
+use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, ms, report_of, row, rows};
 use tower_layer::Layer as _;
 use tower_service::Service;
@@ -95,7 +95,7 @@ async fn a_service_that_has_failed_is_left_alone() {
 async fn so_it_is_by_a_call_that_passes_through() {
     for layer in [Setup::new(settings()).layer(), Setup::new(settings()).layer_with_descriptors()] {
         let server = VirtualServer::start(Script::always(Reply::Pass));
-        let mut client = StockTalk::new(layer.layer(Fragile::new(server.channel(), 1)));
+        let mut client = TonicTalkClient::new(layer.layer(Fragile::new(server.channel(), 1)));
         let lines = || tokio_stream::iter(vec![Line::default(); 3]);
         let status = client.tell(lines()).await.unwrap_err();
         assert_eq!(status.code(), tonic::Code::Unavailable);

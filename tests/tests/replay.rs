@@ -11,10 +11,10 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::body::Body;
 use tonic::{Request, Status};
 use tonic_gax::{CallOptions, Note, RequestExt as _};
-use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as StockAssets;
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssetClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
 use tonic_gax_tests::generated::test::talk::v1::Line;
-use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
+use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::{
     Reply, Script, Setup, Stack, Tap, VirtualServer, error_report, ms, report_of, reported,
 };
@@ -136,7 +136,7 @@ async fn a_request_that_pends_is_passed_on() {
     let reply = (ms(0), Reply::Pass);
     for layer in [Setup::new(settings()).layer(), Setup::new(settings()).layer_with_descriptors()] {
         let server = VirtualServer::start(Script::of([reply.clone(), (ms(0), Reply::unavailable())]));
-        let mut client = StockTalk::new(layer.layer(server.channel()));
+        let mut client = TonicTalkClient::new(layer.layer(server.channel()));
         let (sender, lines) = tokio::sync::mpsc::channel(1);
         let telling = tokio::spawn(async move {
             for number in 0..300 {
@@ -235,7 +235,7 @@ async fn a_stream_of_requests_is_sent_once_however_it_is_packed() {
         for length in [1, 1000] {
             for layer in [setup.layer(), setup.layer_with_descriptors()] {
                 let server = VirtualServer::start(Script::always(Reply::unavailable()));
-                let mut client = StockTalk::new(layer.layer(server.channel()));
+                let mut client = TonicTalkClient::new(layer.layer(server.channel()));
                 let line = Line { text: "x".repeat(length), count: 0 };
                 let status = client.tell(tokio_stream::iter(vec![line; count])).await.unwrap_err();
                 let report = error_report(&status);
@@ -253,7 +253,7 @@ async fn a_stream_of_one_request_is_told_by_descriptors_alone() {
     let setup = Setup::new(settings());
     for (layer, times) in [(setup.layer(), 3), (setup.layer_with_descriptors(), 1)] {
         let server = VirtualServer::start(two_failures());
-        let mut client = StockTalk::new(layer.layer(server.channel()));
+        let mut client = TonicTalkClient::new(layer.layer(server.channel()));
         drop(client.tell(tokio_stream::once(Line::default())).await);
         assert_eq!(server.seen().len(), times);
     }
@@ -269,7 +269,7 @@ async fn without_a_limit_requests_of_any_length_are_sent_again() {
     assert_eq!(server.seen().len(), 3);
     for layer in [setup.layer(), setup.layer_with_descriptors()] {
         let server = VirtualServer::start(two_failures());
-        let mut client = StockAssets::new(layer.without_replay_limit().layer(server.channel()));
+        let mut client = TonicAssetClient::new(layer.without_replay_limit().layer(server.channel()));
         client.list_assets(sized(LIMIT + 1)).await.unwrap_err();
         assert_eq!(server.seen().len(), 3);
     }

@@ -19,7 +19,7 @@ const TABLE: &str = concat!(
     "/../proto/google/cloud/asset/v1/cloudasset_grpc_service_config.json"
 );
 
-fn stock(server: &VirtualServer) -> TonicClient<RetryService<Channel>> {
+fn layered(server: &VirtualServer) -> TonicClient<RetryService<Channel>> {
     let table = RetryTable::from_path(Path::new(TABLE)).unwrap();
     TonicClient::new(RetryLayer::new(table).layer(server.channel()))
 }
@@ -32,16 +32,18 @@ async fn both_do_what_the_table_says() {
         for generated in [true, false] {
             let server = VirtualServer::start(Script::at_once([Reply::unavailable()]));
             let client = AssetServiceClient::new(server.channel());
-            let mut stock = stock(&server);
+            let mut layered = layered(&server);
             let ok = match (method, generated) {
                 (0, true) => client.export_assets(ExportAssetsRequest::default()).await.is_ok(),
-                (0, false) => stock.export_assets(ExportAssetsRequest::default()).await.is_ok(),
+                (0, false) => layered.export_assets(ExportAssetsRequest::default()).await.is_ok(),
                 (1, true) => client.list_assets(ListAssetsRequest::default()).await.is_ok(),
-                (1, false) => stock.list_assets(ListAssetsRequest::default()).await.is_ok(),
+                (1, false) => layered.list_assets(ListAssetsRequest::default()).await.is_ok(),
                 (2, true) => client.search_all_resources(SearchAllResourcesRequest::default()).await.is_ok(),
-                (2, false) => stock.search_all_resources(SearchAllResourcesRequest::default()).await.is_ok(),
+                (2, false) => {
+                    layered.search_all_resources(SearchAllResourcesRequest::default()).await.is_ok()
+                }
                 (_, true) => client.analyze_iam_policy(AnalyzeIamPolicyRequest::default()).await.is_ok(),
-                (_, false) => stock.analyze_iam_policy(AnalyzeIamPolicyRequest::default()).await.is_ok(),
+                (_, false) => layered.analyze_iam_policy(AnalyzeIamPolicyRequest::default()).await.is_ok(),
             };
             let arrivals = server.log().arrivals();
             assert_eq!(arrivals.len(), expected.len(), "{method} {generated}");
@@ -64,7 +66,7 @@ async fn a_minute_s_outage_ends_within_the_minute() {
     let server = VirtualServer::start(Script::always(Reply::unavailable()));
     for result in [
         AssetServiceClient::new(server.channel()).list_assets(ListAssetsRequest::default()).await,
-        stock(&server).list_assets(ListAssetsRequest::default()).await,
+        layered(&server).list_assets(ListAssetsRequest::default()).await,
     ] {
         let report = report_of(&result);
         assert!(report.elapsed() < ms(60_000), "{report}");

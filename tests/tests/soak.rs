@@ -8,7 +8,7 @@ fn nothing_is_lost_leaked_or_miscounted_in_two_seconds() {
     let output = Command::new(env!("CARGO_BIN_EXE_soak")).args(words).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let last = text.lines().last().unwrap_or_default();
-    assert_eq!(last, "verdict: sound; nothing lost, nothing leaked, all counts agree", "{text}");
+    assert_eq!(last, "result: sound; nothing lost, nothing leaked, all counts agree", "{text}");
     assert_eq!(output.status.code(), Some(0));
     assert!(text.lines().count() >= 4, "{text}");
 }

@@ -22,7 +22,7 @@ fn setup() -> Setup {
     Setup::new(settings.build().unwrap())
 }
 
-/// A request of a stock client, without the client: an empty message.
+/// A request of tonic's own client, without the client: an empty message.
 fn request() -> http::Request<Body> {
     with_body(Body::new(Full::new(Bytes::from_static(&[0; 5]))))
 }

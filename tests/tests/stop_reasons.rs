@@ -224,7 +224,7 @@ async fn a_response_has_its_report_after_a_retry_or_on_request() {
     }
 }
 
-/// A unary response whose trailers follow at once is judged whole, whoever calls.
+/// A unary response whose trailers follow at once is classified as a whole, with every client.
 #[tokio::test(start_paused = true)]
 async fn an_error_after_the_message_is_retried() {
     let page = ListAssetsResponse { next_page_token: "first".to_owned(), ..Default::default() };
@@ -238,7 +238,7 @@ async fn an_error_after_the_message_is_retried() {
         assert_eq!(rows(&report_of(&result)), table, "{stack:?}");
         assert_eq!(result.unwrap().into_inner().next_page_token, "", "{stack:?}");
 
-        // If the trailers take their time, the message of an RPC of unknown kind is passed on first.
+        // If the trailers take their time, the message of an RPC of unknown kind is handed over first.
         let reply = Reply::play([Beat::message(&page), Beat::Wait(ms(10)), Beat::status(&status)]);
         let server = VirtualServer::start(Script::at_once([reply]));
         let mut caller = stack.caller(server.channel(), &Setup::new(settings()));

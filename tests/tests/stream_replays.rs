@@ -9,7 +9,7 @@ use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::transport::Channel;
 use tonic::{Request, Response, Status};
 use tonic_gax::{CallOptions, CallSettings, Note, RequestExt as _, RetryService};
-use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
+use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
 use tonic_gax_tests::{
     RawFrame, RawRequest, RawServer, Recorder, Setup, error_report, ms, report_of, row, rows,
@@ -66,7 +66,7 @@ impl Buffers {
 #[derive(Clone)]
 enum Client {
     Generated(TalkClient<Channel>),
-    Stock(StockTalk<RetryService<Channel>>),
+    Tonic(TonicTalkClient<RetryService<Channel>>),
 }
 
 impl Way {
@@ -103,7 +103,7 @@ impl Way {
         if let Some(bytes) = all {
             layer = layer.max_total_replay_bytes(bytes);
         }
-        Client::Stock(StockTalk::new(layer.layer(server.channel())))
+        Client::Tonic(TonicTalkClient::new(layer.layer(server.channel())))
     }
 }
 
@@ -114,7 +114,7 @@ impl Client {
         let request = Request::new(lines).with_call_options(CallOptions::new().report(true));
         match self {
             Client::Generated(client) => client.tell(request).await,
-            Client::Stock(client) => client.tell(request).await,
+            Client::Tonic(client) => client.tell(request).await,
         }
     }
 
@@ -125,7 +125,7 @@ impl Client {
         let request = Request::new(lines).with_call_options(CallOptions::new().report(true));
         match self {
             Client::Generated(client) => client.chat(request).await,
-            Client::Stock(client) => client.chat(request).await,
+            Client::Tonic(client) => client.chat(request).await,
         }
     }
 }
@@ -452,7 +452,7 @@ async fn a_stream_that_fails_ends_the_call_with_its_own_error() {
     for described in [false, true] {
         let setup = setup().compatible(Compatibility::Grpc).retrying(Code::ALL);
         let layer = if described { setup.layer_with_descriptors() } else { setup.layer() };
-        let mut client = StockTalk::new(layer.layer(server.channel())).max_encoding_message_size(1000);
+        let mut client = TonicTalkClient::new(layer.layer(server.channel())).max_encoding_message_size(1000);
         let (sender, lines) = live();
         let call = tokio::spawn(async move { client.tell(lines).await });
         for line in [line(1, 10), line(2, 2000)] {

@@ -5,7 +5,7 @@ use gax_retry::{Code, Compatibility, RetrySettings, StopReason};
 use tonic::transport::Channel;
 use tonic::{Request, Response, Status, Streaming};
 use tonic_gax::{CallOptions, Note, RequestExt as _, RetryService};
-use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
+use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
 use tonic_gax_tests::{
     Beat, RawFrame, RawServer, Reply, Script, Setup, VirtualServer, error_report, ms, report_of, row, rows,
@@ -60,9 +60,9 @@ impl Way {
                 }
                 Client::Generated(TalkClient::with_settings(channel, settings))
             }
-            Way::Layer => Client::TonicClient(StockTalk::new(setup.layer().layer(channel))),
+            Way::Layer => Client::Tonic(TonicTalkClient::new(setup.layer().layer(channel))),
             Way::Described => {
-                Client::TonicClient(StockTalk::new(setup.layer_with_descriptors().layer(channel)))
+                Client::Tonic(TonicTalkClient::new(setup.layer_with_descriptors().layer(channel)))
             }
         }
     }
@@ -70,7 +70,7 @@ impl Way {
 
 enum Client {
     Generated(TalkClient<Channel>),
-    TonicClient(StockTalk<RetryService<Channel>>),
+    Tonic(TonicTalkClient<RetryService<Channel>>),
 }
 
 impl Client {
@@ -83,7 +83,7 @@ impl Client {
         let request = Request::new(line).with_call_options(options);
         match self {
             Client::Generated(client) => client.listen(request).await,
-            Client::TonicClient(client) => client.listen(request).await,
+            Client::Tonic(client) => client.listen(request).await,
         }
     }
 }
@@ -166,7 +166,7 @@ async fn after_the_first_message_an_error_is_final() {
     }
 }
 
-/// What comes all at once is judged as a whole: nobody has seen the message.
+/// What comes all at once is classified as a whole: the caller has seen nothing of it.
 #[tokio::test(start_paused = true)]
 async fn an_error_that_follows_the_first_message_at_once_is_retried() {
     let broken = Reply::play([Beat::message(&line(0)), Beat::status(&Status::unavailable("down"))]);
@@ -266,7 +266,7 @@ async fn by_grpc_s_rules_headers_commit_a_stream() {
         assert_eq!(status.code(), tonic::Code::Unavailable, "{way:?}");
         assert_eq!(server.seen().len(), 2, "{way:?}");
     }
-    // Where the kind is not known it is held back all the same, and not retried either.
+    // Where the kind is not known it is buffered all the same, and not retried either.
     let down = Reply::play([Beat::Wait(ms(50)), Beat::status(&Status::unavailable("down"))]);
     let server = VirtualServer::start(Script::at_once([Reply::unavailable(), down]));
     let status = Way::Layer.client(server.channel(), &setup).listen().await.unwrap_err();

@@ -6,9 +6,9 @@ use tokio_stream::StreamExt as _;
 use tonic::transport::Channel;
 use tonic::{Request, Status};
 use tonic_gax::{OperationError, RetryLayer, RetryService, RetryTable};
-use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as StockAssets;
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssetClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ExportAssetsRequest, ListAssetsRequest};
-use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
+use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::{
     Line, TalkClient, TalkSettings, TalkStubSettings, talk_client,
 };
@@ -29,7 +29,7 @@ fn settings() -> RetrySettings {
 /// All the ways to call Talk with the same settings.
 enum Talking {
     Generated(TalkClient<Channel>),
-    TonicClient(StockTalk<RetryService<Channel>>),
+    Tonic(TonicTalkClient<RetryService<Channel>>),
 }
 
 fn all(server: &VirtualServer) -> [(&'static str, Talking); 3] {
@@ -39,10 +39,10 @@ fn all(server: &VirtualServer) -> [(&'static str, Talking); 3] {
     let generated = TalkClient::with_settings(server.channel(), TalkSettings::create(stub.build().unwrap()));
     [
         ("generated", Talking::Generated(generated)),
-        ("layer", Talking::TonicClient(StockTalk::new(setup.layer().layer(server.channel())))),
+        ("layer", Talking::Tonic(TonicTalkClient::new(setup.layer().layer(server.channel())))),
         (
             "described",
-            Talking::TonicClient(StockTalk::new(setup.layer_with_descriptors().layer(server.channel()))),
+            Talking::Tonic(TonicTalkClient::new(setup.layer_with_descriptors().layer(server.channel()))),
         ),
     ]
 }
@@ -51,7 +51,7 @@ impl Talking {
     async fn listen(&mut self, line: Line) -> Result<tonic::Streaming<Line>, Status> {
         Ok(match self {
             Talking::Generated(client) => client.listen(line).await?,
-            Talking::TonicClient(client) => client.listen(line).await?,
+            Talking::Tonic(client) => client.listen(line).await?,
         }
         .into_inner())
     }
@@ -60,7 +60,7 @@ impl Talking {
         let lines = tokio_stream::iter(lines);
         Ok(match self {
             Talking::Generated(client) => client.tell(lines).await?,
-            Talking::TonicClient(client) => client.tell(lines).await?,
+            Talking::Tonic(client) => client.tell(lines).await?,
         }
         .into_inner())
     }
@@ -71,7 +71,7 @@ impl Talking {
     ) -> Result<tonic::Streaming<Line>, Status> {
         Ok(match self {
             Talking::Generated(client) => client.chat(lines).await?,
-            Talking::TonicClient(client) => client.chat(lines).await?,
+            Talking::Tonic(client) => client.chat(lines).await?,
         }
         .into_inner())
     }
@@ -132,7 +132,7 @@ async fn a_stream_has_the_total_timeout() {
         let stalled = Reply::play([Beat::Wait(ms(500)), first.clone(), Beat::Hang]);
         let server = VirtualServer::start(Script::always(stalled));
         let (name, mut client) = all(&server).into_iter().nth(index).unwrap();
-        // Under a stock client without descriptors it is an attempt like any other.
+        // Under tonic's own client without descriptors it is an attempt like any other.
         let timeout = if name == "layer" { 1000 } else { 10_000 };
         let mut lines = client.listen(Line::default()).await.unwrap();
         assert_eq!(lines.message().await.unwrap().unwrap(), line(1), "{name}");
@@ -152,7 +152,7 @@ async fn a_caller_s_deadline_bounds_a_stream() {
         request.set_timeout(ms(300));
         let status = match client {
             Talking::Generated(client) => client.listen(request).await.unwrap_err(),
-            Talking::TonicClient(mut client) => client.listen(request).await.unwrap_err(),
+            Talking::Tonic(mut client) => client.listen(request).await.unwrap_err(),
         };
         assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{name}");
         assert_eq!(server.seen(), [(0, Some(300))], "{name}");
@@ -169,7 +169,7 @@ async fn a_deadline_of_nothing_sends_no_stream() {
         request.set_timeout(ms(0));
         let status = match client {
             Talking::Generated(client) => client.listen(request).await.unwrap_err(),
-            Talking::TonicClient(mut client) => client.listen(request).await.unwrap_err(),
+            Talking::Tonic(mut client) => client.listen(request).await.unwrap_err(),
         };
         assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{name}");
         assert_eq!(error_report(&status).attempts(), [], "{name}");
@@ -209,7 +209,7 @@ async fn a_stream_that_never_begins_ends_with_the_total() {
     {
         let server = VirtualServer::start(Script::always(Reply::Hang));
         let setup = Setup::new(settings()).retrying(codes);
-        let mut client = StockTalk::new(setup.layer_with_descriptors().layer(server.channel()));
+        let mut client = TonicTalkClient::new(setup.layer_with_descriptors().layer(server.channel()));
         let status = client.listen(Line::default()).await.unwrap_err();
         let report = error_report(&status);
         assert_eq!(rows(&report), [row(1, 10_000, 0, 0, 10_000, Code::DeadlineExceeded)]);
@@ -226,7 +226,7 @@ async fn what_no_table_knows_is_untouched() {
         .unwrap();
     let server = VirtualServer::start(Script::always(Reply::unavailable()));
     let channel = RetryLayer::new(table).layer(server.channel());
-    let mut assets = StockAssets::new(channel.clone());
+    let mut assets = TonicAssetClient::new(channel.clone());
     let mut talk = talk_client::TalkClient::new(channel);
 
     let status = assets.export_assets(ExportAssetsRequest::default()).await.unwrap_err();

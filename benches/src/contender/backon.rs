@@ -1,4 +1,4 @@
-//! `backon` around the stock client.
+//! `backon` around tonic's own client.
 
 use super::{Contender, Outcome, Wire};
 use crate::asset::ListAssetsRequest;

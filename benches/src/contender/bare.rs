@@ -21,8 +21,8 @@ use tower_service::Service;
 
 const GRPC_TIMEOUT: HeaderName = HeaderName::from_static("grpc-timeout");
 
-/// The stock client over a layer that makes one attempt and keeps what it would take to make another: the
-/// message, the URI, a service, the time of its start. It holds the response back until it has seen its status.
+/// tonic's own client over a layer that makes one attempt and keeps what it would take to make another: the
+/// message, the URI, a service, the time of its start. It buffers the response until it has seen the status.
 ///
 /// It looks up no settings, keeps no headers, arms no timer, and can't retry: a floor for layers that do.
 #[derive(Debug, Clone)]
@@ -104,7 +104,7 @@ impl<S: Wire> Future for Attempt<S> {
     }
 }
 
-/// A response held back whole.
+/// A response that is buffered whole.
 #[derive(Debug, Default)]
 struct Held {
     message: Option<Bytes>,

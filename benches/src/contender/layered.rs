@@ -7,7 +7,7 @@ use crate::pace::Pace;
 use tonic_gax::{RetryLayer, RetryService};
 use tower_layer::Layer;
 
-/// The stock client over [`RetryLayer`].
+/// tonic's own client over [`RetryLayer`].
 #[derive(Debug, Clone)]
 pub struct Layered<S>(AssetServiceClient<RetryService<S>>);
 
@@ -20,7 +20,7 @@ impl<S: Wire> Layered<S> {
 }
 
 impl<S: Wire> Contender for Layered<S> {
-    const NAME: &'static str = "layer under the stock client";
+    const NAME: &'static str = "layer under tonic's client";
 
     async fn call(&mut self, message: ListAssetsRequest) -> Outcome {
         self.0.list_assets(message).await

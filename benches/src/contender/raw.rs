@@ -1,4 +1,4 @@
-//! The stock client.
+//! tonic's own client.
 
 use super::{Contender, Outcome, Wire};
 use crate::asset::ListAssetsRequest;
@@ -6,7 +6,7 @@ use crate::asset::asset_service_client::AssetServiceClient;
 use crate::pace::ATTEMPT_TIMEOUT;
 use tonic::Request;
 
-/// The stock client, with nothing around it.
+/// tonic's own client, with nothing around it.
 #[derive(Debug, Clone)]
 pub struct Raw<S>(AssetServiceClient<S>);
 
@@ -25,7 +25,7 @@ impl<S: Wire> Contender for Raw<S> {
     }
 }
 
-/// The stock client, with a timeout on every request.
+/// tonic's own client, with a timeout on every request.
 #[derive(Debug, Clone)]
 pub struct RawTimeout<S>(AssetServiceClient<S>);
 

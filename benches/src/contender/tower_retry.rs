@@ -18,7 +18,7 @@ use tower::timeout::Timeout;
 use tower::util::ServiceExt as _;
 use tower_service::Service;
 
-/// The stock client over `tower::retry`.
+/// tonic's own client over `tower::retry`.
 #[derive(Debug, Clone)]
 pub struct TowerRetry<S>(AssetServiceClient<Buffered<S>>);
 
@@ -30,7 +30,7 @@ impl<S: Wire> TowerRetry<S> {
 }
 
 impl<S: Wire> Contender for TowerRetry<S> {
-    const NAME: &'static str = "tower::retry, an expert's policy";
+    const NAME: &'static str = "tower::retry, a hand-tuned policy";
 
     async fn call(&mut self, message: ListAssetsRequest) -> Outcome {
         self.0.list_assets(message).await

@@ -51,7 +51,7 @@ pub(super) struct Polled {
     pub(super) settings: Settings,
     pub(super) context: Context,
     pub(super) done_before_first_look: bool,
-    pub(super) script: Vec<PollAnswer>,
+    pub(super) script: Vec<PollReply>,
     pub(super) expected: Recorded,
 }
 
@@ -78,7 +78,7 @@ pub(super) struct Reply {
 }
 
 /// What the server replies to one poll.
-pub(super) struct PollAnswer {
+pub(super) struct PollReply {
     pub(super) after: Option<Duration>,
     pub(super) result: PollResult,
 }
@@ -155,7 +155,7 @@ impl Polled {
             settings,
             context: Context::read(fields.optional("call_context"))?.unwrap_or_default(),
             done_before_first_look: fields.flag("initial_answered_before_first_look")?,
-            script: script(fields, PollAnswer::read)?,
+            script: script(fields, PollReply::read)?,
             expected: Recorded::read(fields.required("expected")?, "expected", false)?,
         })
     }
@@ -242,7 +242,7 @@ impl Reply {
     }
 }
 
-impl PollAnswer {
+impl PollReply {
     fn read(fields: &mut Fields<'_>) -> Result<Self, Fault> {
         let after = after(fields)?;
         let result = match (after, fields.text_or_null("result")?) {

@@ -75,11 +75,11 @@ enum Known {
     },
     /// All that an operation whose first attempt succeeds has no use for; it is made when something goes wrong,
     /// since an operation is moved about with the future of every call.
-    Late(Box<Past>),
+    Full(Box<FullState>),
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Past {
+struct FullState {
     bound: u64,
     state: State,
 }
@@ -107,7 +107,7 @@ impl Operation {
         let known = Known::Early { bound: nanos_or_forever(bound), stage: Stage::Begun };
         let mut operation = Self { known };
         if policy.hedging.is_some() {
-            operation.past(policy);
+            operation.full(policy);
         }
         operation
     }
@@ -116,12 +116,12 @@ impl Operation {
     /// first.
     pub fn late(&mut self, policy: &Policy, now: Duration) {
         let bound = self.bound();
-        self.known = Known::Late(Box::new(Past { bound, state: State::before_first(policy, now) }));
+        self.known = Known::Full(Box::new(FullState { bound, state: State::before_first(policy, now) }));
     }
 
     /// The fact, before the first action, that the request can't be made.
     pub fn unsendable(&mut self, policy: &Policy) {
-        self.past(policy).state.unsendable();
+        self.full(policy).state.unsendable();
     }
 
     /// The time at which the operation is over, whatever happens; `None`: no limit of time is set.
@@ -136,7 +136,7 @@ impl Operation {
     #[must_use]
     pub fn attempt(&self, policy: &Policy, number: u32) -> Option<StartedAttempt> {
         match &self.known {
-            Known::Late(past) => past.state.in_flight(number),
+            Known::Full(full) => full.state.in_flight(number),
             Known::Early { .. } => self.first(policy).filter(|first| first.number() == number),
         }
     }
@@ -169,7 +169,7 @@ impl Operation {
     #[inline]
     pub fn next(&mut self, policy: &Policy, world: &mut impl World) -> Action {
         let stage = match &mut self.known {
-            Known::Late(past) => return past.state.next(policy, past.bound, world),
+            Known::Full(full) => return full.state.next(policy, full.bound, world),
             Known::Early { stage, .. } => stage,
         };
         match *stage {
@@ -188,8 +188,8 @@ impl Operation {
             }
             Stage::Finished => return Action::Wait(None),
         }
-        let past = self.past(policy);
-        past.state.next(policy, past.bound, world)
+        let full = self.full(policy);
+        full.state.next(policy, full.bound, world)
     }
 
     /// When [`next`](Self::next) has something new to say although nothing happens meanwhile: the earliest
@@ -198,7 +198,7 @@ impl Operation {
     #[must_use]
     pub fn wake_at(&self, policy: &Policy) -> Option<Duration> {
         match &self.known {
-            Known::Late(past) => past.state.wake_at(),
+            Known::Full(full) => full.state.wake_at(),
             Known::Early { bound, stage: Stage::First | Stage::Committed } => {
                 first(policy, *bound)?.expires_at()
             }
@@ -217,8 +217,8 @@ impl Operation {
             *stage = Stage::Replied;
             return;
         }
-        let past = self.past(policy);
-        past.state.ended(policy, past.bound, attempt, result, world);
+        let full = self.full(policy);
+        full.state.ended(policy, full.bound, attempt, result, world);
     }
 
     /// The fact that so much of an attempt's response has come in. If the policy commits there, the other
@@ -236,7 +236,7 @@ impl Operation {
 
     fn commit(&mut self, attempt: u32) -> bool {
         match &mut self.known {
-            Known::Late(past) => past.state.committed(attempt),
+            Known::Full(full) => full.state.committed(attempt),
             Known::Early { stage: stage @ Stage::First, .. } if attempt == 1 => {
                 *stage = Stage::Committed;
                 true
@@ -247,8 +247,8 @@ impl Operation {
 
     /// The fact that the request can't be sent while an attempt is in flight: no hedge follows.
     pub fn close_hedges(&mut self) {
-        if let Known::Late(past) = &mut self.known {
-            past.state.close_hedges();
+        if let Known::Full(full) = &mut self.known {
+            full.state.close_hedges();
         }
     }
 
@@ -260,14 +260,14 @@ impl Operation {
 
     /// The fact that the caller has dropped the operation.
     pub fn cancelled(&mut self, policy: &Policy) {
-        self.past(policy).state.cancelled();
+        self.full(policy).state.cancelled();
     }
 
     /// The caller's own deadline in nanoseconds.
     fn bound(&self) -> u64 {
         match &self.known {
             Known::Early { bound, .. } => *bound,
-            Known::Late(past) => past.bound,
+            Known::Full(full) => full.bound,
         }
     }
 
@@ -275,7 +275,7 @@ impl Operation {
     fn state(&self) -> Option<&State> {
         match &self.known {
             Known::Early { .. } => None,
-            Known::Late(past) => Some(&past.state),
+            Known::Full(full) => Some(&full.state),
         }
     }
 
@@ -287,7 +287,7 @@ impl Operation {
 
     /// What has happened so far, spelled out.
     #[cold]
-    fn past(&mut self, policy: &Policy) -> &mut Past {
+    fn full(&mut self, policy: &Policy) -> &mut FullState {
         if let Known::Early { bound, stage } = self.known {
             let state = match (stage, first(policy, bound)) {
                 (Stage::First, Some(first)) => State::after_first(policy, bound, first, None),
@@ -298,10 +298,10 @@ impl Operation {
                     State::before_first(policy, Duration::ZERO)
                 }
             };
-            self.known = Known::Late(Box::new(Past { bound, state }));
+            self.known = Known::Full(Box::new(FullState { bound, state }));
         }
         match &mut self.known {
-            Known::Late(past) => past,
+            Known::Full(full) => full,
             Known::Early { .. } => unreachable!("it was made late just now"),
         }
     }
@@ -337,7 +337,7 @@ mod tests {
 
     /// An operation allocates nothing until something goes wrong.
     #[test]
-    fn a_first_attempt_that_succeeds_has_no_past() {
+    fn a_first_attempt_that_succeeds_makes_no_full_state() {
         let settings = RetrySettings::logical_timeout(Duration::from_millis(9));
         let policy = Policy::new(&settings, Code::Unavailable);
         let mut operation = Operation::begin(&policy, None);

@@ -65,12 +65,12 @@ impl State {
         first: StartedAttempt,
         committed: Option<u32>,
     ) -> Self {
-        let mut past = Self { committed, ..Self::new(policy) };
+        let mut state = Self { committed, ..Self::new(policy) };
         // The first attempt is in the policy already; this only sets the progress.
-        let _first = policy.rules.start(&mut past.progress, true, Duration::ZERO, bound);
-        past.started = 1;
-        past.in_flight = InFlight::of(first);
-        past
+        let _first = policy.rules.start(&mut state.progress, true, Duration::ZERO, bound);
+        state.started = 1;
+        state.in_flight = InFlight::of(first);
+        state
     }
 
     /// All is over, and the end may have been handed out.

@@ -80,7 +80,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         }
     }
 
-    /// The response is not good to pass on.
+    /// The response can't be handed to the caller.
     #[cold]
     fn faulty(&mut self, plan: &MethodPlan, fault: Fault, current: &mut Current<'_>) -> Bad {
         match fault {

@@ -1,4 +1,4 @@
-//! The request of a stock client, buffered so that it can be replayed.
+//! The request of tonic's own client, buffered so that it can be replayed.
 
 use super::buffer::{Read, RequestBuffer};
 use super::inspection::CompactParts;
@@ -38,7 +38,7 @@ enum Source {
 /// A request but for its body.
 #[derive(Debug)]
 enum Template {
-    /// Of a stock tonic client's request: in most cases without an allocation.
+    /// Of a tonic client's request: in most cases without an allocation.
     Compact { target: Target, parts: CompactParts },
     /// Any other request.
     Whole(Box<Parts>),

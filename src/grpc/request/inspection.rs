@@ -19,7 +19,7 @@ pub(crate) struct Inspection<'a> {
     pub(crate) has_count: bool,
 }
 
-/// What differs between the requests of stock tonic clients to a method.
+/// What differs between the requests of tonic clients to a method.
 #[derive(Debug)]
 pub(crate) struct CompactParts {
     pub(super) method: Option<GrpcMethod<'static>>,

@@ -37,8 +37,8 @@ impl ReadExtent {
         }
     }
 
-    /// The extent of an RPC that takes a stream. If it replies with one as well, they may take turns, so that nothing is
-    /// held back; a single reply may be, where another attempt can follow it.
+    /// The extent of an RPC that takes a stream. If it replies with one as well, they may take turns, so that nothing
+    /// is buffered; a single reply may be, where another attempt can follow it.
     #[cold]
     pub(crate) fn of_request_stream(kind: Option<MethodKind>, plan: &MethodPlan) -> Self {
         let may_wait = plan.replay_memory.is_some() && plan.policy.commit_point() != CommitPoint::Headers;
@@ -52,7 +52,7 @@ impl ReadExtent {
 /// Where a reply goes: to the place of what the future of a call returns, where it stays.
 pub(crate) type ReplySlot = Poll<Result<http::Response<ResponseBody>, Status>>;
 
-/// Why a response is not good to pass on.
+/// Why a response can't be handed to the caller.
 pub(crate) enum Fault {
     /// It has a status that is none of success, or none at all.
     Failed(Box<Failure>),

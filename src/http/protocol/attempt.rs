@@ -1,7 +1,7 @@
 //! Attempts over an HTTP service: requests go out, responses and errors become facts.
 
 use super::failed::Suspect;
-use super::http_protocol::{Ended, HttpProtocol};
+use super::http_protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::BoxError;
 use crate::http::failure::{BodyNotOpened, NoBody, Part};
 use crate::http::plan::HttpPlan;
@@ -71,7 +71,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     ) -> AttemptResult {
         let failure = HttpFailure::Status(response.status().as_u16());
         let delay = asked_for(&response).map_or(ServerDelay::None, ServerDelay::AtLeast);
-        self.failed(plan, Some(failure), Ended::Response(Box::new(response)), current)
+        self.failed(plan, Some(failure), AttemptOutcome::Response(Box::new(response)), current)
             .with_server_delay(delay)
             .with_end(ended_at)
     }

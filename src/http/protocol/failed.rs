@@ -1,6 +1,6 @@
 //! The facts of an attempt that brought no whole response.
 
-use super::http_protocol::{Ended, HttpProtocol};
+use super::http_protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::BoxError;
 use crate::http::failure::{BodyNotOpened, Broken, Cause, Part, Reach, classify};
 use crate::http::plan::HttpPlan;
@@ -97,7 +97,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         }
         let failure = cause.failure.map(HttpFailure::Transport);
         let broken = Broken::Failed { failure: cause.failure, problem: cause.problem, source };
-        let result = self.failed(plan, failure, Ended::Broken(broken), current);
+        let result = self.failed(plan, failure, AttemptOutcome::Broken(broken), current);
         match cause.reach {
             Reach::ClientClosed => result.with_retry(RetryFact::No(StopReason::ChannelClosed)),
             _ if cause.is_final() => result.with_retry(RetryFact::No(StopReason::NonRetryable)),

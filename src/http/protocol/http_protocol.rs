@@ -25,19 +25,19 @@ pub(crate) struct HttpProtocol<S, B, R> {
     /// How the last attempt failed.
     pub(super) failure: Option<HttpFailure>,
     /// What it ended with.
-    pub(crate) ended: Option<Ended<R>>,
+    pub(crate) ended: Option<AttemptOutcome<R>>,
 }
 
 /// What an attempt ended with.
-pub(crate) enum Ended<R> {
+pub(crate) enum AttemptOutcome<R> {
     Response(Box<http::Response<HttpResponseBody<R>>>),
     Broken(Broken),
 }
 
-impl<R> Ended<R> {
+impl<R> AttemptOutcome<R> {
     /// Lets go of the connection that a response still holds.
     pub(super) fn cut(&mut self) {
-        if let Ended::Response(response) = self {
+        if let AttemptOutcome::Response(response) = self {
             response.body_mut().cut();
         }
     }
@@ -99,7 +99,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         &mut self,
         plan: &HttpPlan,
         failure: Option<HttpFailure>,
-        ended: Ended<R>,
+        ended: AttemptOutcome<R>,
         current: &mut Current<'_>,
     ) -> AttemptResult {
         // Of several attempts in flight, another one may have failed meanwhile.
@@ -118,6 +118,6 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         let after = current.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
         let broken = Broken::TimedOut { after };
         let failure = broken.failure().map(HttpFailure::Transport);
-        self.failed(plan, failure, Ended::Broken(broken), current)
+        self.failed(plan, failure, AttemptOutcome::Broken(broken), current)
     }
 }

@@ -4,4 +4,4 @@ mod attempt;
 mod failed;
 mod http_protocol;
 
-pub(crate) use http_protocol::{Ended, HttpProtocol};
+pub(crate) use http_protocol::{AttemptOutcome, HttpProtocol};

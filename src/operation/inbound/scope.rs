@@ -1,6 +1,6 @@
 //! Work that is dropped with the request that it is done for.
 
-use super::{Ended, Inbound};
+use super::{Inbound, RequestEnded};
 use pin_project_lite::pin_project;
 use std::fmt;
 use std::future::Future;
@@ -32,7 +32,7 @@ impl Inbound {
     ///
     /// # Errors
     ///
-    /// The future resolves to [`Ended`] if the request ends first; what it ran is dropped by then.
+    /// The future resolves to [`RequestEnded`] if the request ends first; what it ran is dropped by then.
     ///
     /// # Cancel safety
     ///
@@ -47,7 +47,7 @@ impl Inbound {
 }
 
 impl<F: Future> Future for Scope<F> {
-    type Output = Result<F::Output, Ended>;
+    type Output = Result<F::Output, RequestEnded>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
@@ -56,7 +56,7 @@ impl<F: Future> Future for Scope<F> {
         };
         if this.inbound.is_ended() {
             this.work.set(None);
-            return Poll::Ready(Err(Ended));
+            return Poll::Ready(Err(RequestEnded));
         }
         if let Poll::Ready(output) = work.poll(cx) {
             this.work.set(None);
@@ -68,7 +68,7 @@ impl<F: Future> Future for Scope<F> {
         match this.end.as_pin_mut().map(|end| end.poll(cx)) {
             Some(Poll::Ready(())) => {
                 this.work.set(None);
-                Poll::Ready(Err(Ended))
+                Poll::Ready(Err(RequestEnded))
             }
             Some(Poll::Pending) | None => Poll::Pending,
         }

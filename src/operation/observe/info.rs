@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Transport {
-    /// gRPC: a generated client, or a stock client over the layer.
+    /// gRPC: a generated client, or tonic's own client over the layer.
     Grpc,
     /// HTTP, over any client.
     Http,

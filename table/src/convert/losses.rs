@@ -25,7 +25,7 @@ pub(super) struct Losses<'a> {
 struct Loss {
     kind: LossKind,
     what: Cow<'static, str>,
-    whom: Whom,
+    subject: Subject,
     /// Of how many others it is true.
     others: usize,
     help: &'static str,
@@ -38,16 +38,16 @@ enum LossKind {
     Little,
 }
 
-/// Of whom something is said, and where.
+/// What a loss is about, and where that stands.
 #[derive(Debug, Clone)]
-pub(super) struct Whom {
+pub(super) struct Subject {
     shown: String,
     origin: Option<SourceLocation>,
     /// The entry, if it is for others too.
     entry: Option<usize>,
 }
 
-impl Whom {
+impl Subject {
     /// Nobody in particular.
     pub(super) fn every_call() -> Self {
         Self { shown: "every call".to_owned(), origin: None, entry: None }
@@ -69,7 +69,7 @@ impl<'a> Losses<'a> {
 
     /// A method, all methods of a service, or everything: the place is that of the last entry which names
     /// it, else of the entry that counts for it.
-    pub(super) fn whom(&self, service: &str, method: &str) -> Whom {
+    pub(super) fn subject(&self, service: &str, method: &str) -> Subject {
         let own = self.places.get(&(service, method)).copied().flatten();
         let policy = self.table.lookup(service, method);
         let origin = own.or_else(|| policy?.origin());
@@ -77,7 +77,7 @@ impl<'a> Losses<'a> {
             [only] => only.method.is_empty(),
             _ => true,
         });
-        Whom {
+        Subject {
             shown: shown(service, method),
             origin: origin.cloned(),
             entry: entry.and_then(|policy| policy.entry()),
@@ -85,15 +85,15 @@ impl<'a> Losses<'a> {
     }
 
     /// All that an entry names.
-    fn entry(&self, method: &MethodConfig) -> Whom {
+    fn entry(&self, method: &MethodConfig) -> Subject {
         let Some(EntryName { service, method: name, .. }) = method.names.first() else {
-            return Whom { shown: "an entry without names".to_owned(), origin: None, entry: None };
+            return Subject { shown: "an entry without names".to_owned(), origin: None, entry: None };
         };
-        let mut whom = Whom { entry: None, ..self.whom(service, name) };
+        let mut subject = Subject { entry: None, ..self.subject(service, name) };
         if method.names.len() > 1 {
-            let _infallible = write!(whom.shown, " and {} more", method.names.len() - 1);
+            let _infallible = write!(subject.shown, " and {} more", method.names.len() - 1);
         }
-        whom
+        subject
     }
 
     pub(super) fn dialect(&self) -> Dialect {
@@ -116,23 +116,28 @@ impl<'a> Losses<'a> {
     }
 
     /// Notes that a part of what is said about somebody is lost.
-    pub(super) fn lose_of(&mut self, whom: &Whom, part: impl Into<Cow<'static, str>>, help: &'static str) {
-        self.add(LossKind::Part, whom, part.into(), help);
+    pub(super) fn lose_of(
+        &mut self,
+        subject: &Subject,
+        part: impl Into<Cow<'static, str>>,
+        help: &'static str,
+    ) {
+        self.add(LossKind::Part, subject, part.into(), help);
     }
 
     /// Notes that something comes close, but is not the same.
     pub(super) fn approximate(
         &mut self,
-        whom: &Whom,
+        subject: &Subject,
         message: impl Into<Cow<'static, str>>,
         help: &'static str,
     ) {
-        self.add(LossKind::Little, whom, message.into(), help);
+        self.add(LossKind::Little, subject, message.into(), help);
     }
 
     /// What is true of several methods of an entry is said once.
-    fn add(&mut self, kind: LossKind, whom: &Whom, what: Cow<'static, str>, help: &'static str) {
-        if let Some(entry) = whom.entry {
+    fn add(&mut self, kind: LossKind, subject: &Subject, what: Cow<'static, str>, help: &'static str) {
+        if let Some(entry) = subject.entry {
             let numbers = self.of_entries.entry(entry).or_default();
             for number in numbers.iter() {
                 if let Some(loss) = self.all.get_mut(*number)
@@ -145,20 +150,20 @@ impl<'a> Losses<'a> {
             }
             numbers.push(self.all.len());
         }
-        self.all.push(Loss { kind, what, whom: whom.clone(), others: 0, help });
+        self.all.push(Loss { kind, what, subject: subject.clone(), others: 0, help });
     }
 
     /// Notes that the limit on retries to one server is lost, where there is one.
     pub(super) fn lose_throttling(&mut self, help: &'static str) {
         if self.table.throttling().is_some() {
-            self.lose_of(&Whom::every_call(), "retry throttling", help);
+            self.lose_of(&Subject::every_call(), "retry throttling", help);
         }
     }
 
     /// Notes that the findings that the table allows are lost.
     pub(super) fn lose_suppressions(&mut self) {
         if self.table.suppressions().next().is_some() {
-            self.lose_of(&Whom::file(), "allow", "only TOML has a place for it");
+            self.lose_of(&Subject::file(), "allow", "only TOML has a place for it");
         }
     }
 
@@ -183,7 +188,7 @@ impl<'a> Losses<'a> {
 
 impl Loss {
     fn into_finding(self, format: &str) -> Finding {
-        let Self { kind, what, whom: Whom { shown, origin, .. }, others, help } = self;
+        let Self { kind, what, subject: Subject { shown, origin, .. }, others, help } = self;
         let more = if others > 0 { format!(" and {others} more") } else { String::new() };
         let finding = match kind {
             LossKind::Part => {

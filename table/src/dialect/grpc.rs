@@ -202,9 +202,9 @@ fn refuse_faulty_names(source: &Source, config: &ServiceConfig) -> Result<(), Ta
             return Err(source.fault(span, problem, "write the service's full name beside it"));
         }
         if let Some(first) = seen.insert((&name.service, &name.method), span) {
-            let whom = shown_name(&name.service, &name.method);
+            let subject = shown_name(&name.service, &name.method);
             let problem = format!(
-                "{whom} comes twice; gRPC refuses the whole file (first at {})",
+                "{subject} comes twice; gRPC refuses the whole file (first at {})",
                 source.origin(first)
             );
             return Err(TableError::new(problem)

@@ -106,12 +106,12 @@ impl Linter {
         });
         let all: Vec<&Rule> = rules().collect();
         findings.extend(unused_suppressions(suppressions.all(), &used, &all, self.services.is_some()));
-        self.judge(findings)
+        self.apply(findings)
     }
 
     /// Findings that were made elsewhere, allowed or denied and put in order as [`run`](Self::run) does.
     #[must_use]
-    pub fn judge(&self, findings: Vec<Finding>) -> Vec<Finding> {
+    pub fn apply(&self, findings: Vec<Finding>) -> Vec<Finding> {
         let mut kept: Vec<Finding> = findings
             .into_iter()
             .filter(|finding| !self.allowed.iter().any(|target| target.is(finding)))

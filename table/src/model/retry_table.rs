@@ -305,8 +305,8 @@ impl Inner {
     /// What is to be said of a name that an earlier place had too.
     fn clash(&self, name: &EntryName, index: usize, before: NamePlace, first: usize) -> Option<Finding> {
         let entry = self.entries.get(index)?;
-        let whom = shown_name(&name.service, &name.method);
-        let what = if whom == "*" { "the entry for every service" } else { &whom };
+        let subject = shown_name(&name.service, &name.method);
+        let what = if subject == "*" { "the entry for every service" } else { &subject };
         let other = self.entries.get(before.entry())?;
         let place = match other.names.get(before.name()).and_then(|name| name.origin.as_ref()) {
             Some(origin) => format!(" (at {origin})"),
@@ -324,7 +324,7 @@ impl Inner {
             Finding::new("merge-conflict", Severity::Warning, message)
                 .with_help("the later table counts; remove the name from the earlier one")
         };
-        Some(finding.at(name.origin.clone()).about(whom.as_str()))
+        Some(finding.at(name.origin.clone()).about(subject.as_str()))
     }
 }
 

@@ -1,19 +1,29 @@
 //! Generated code of whole public APIs.
 
-/// The mirror of the asset API in this repository, with messages and tonic's server.
-#[allow(
-    missing_docs,
-    rustdoc::all,
-    unused_qualifications,
-    clippy::pedantic,
-    clippy::allow_attributes_without_reason,
-    clippy::doc_lazy_continuation,
-    clippy::exhaustive_enums,
-    clippy::exhaustive_structs,
-    reason = "prost's and tonic's own code"
-)]
-pub mod own {
-    include!(concat!(env!("OUT_DIR"), "/own/mod.rs"));
+/// A module with messages and tonic's code beside what is generated here: their lints are theirs.
+macro_rules! whole_api {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[allow(
+            missing_docs,
+            rustdoc::all,
+            unused_qualifications,
+            clippy::pedantic,
+            clippy::allow_attributes_without_reason,
+            clippy::doc_lazy_continuation,
+            clippy::exhaustive_enums,
+            clippy::exhaustive_structs,
+            reason = "prost's and tonic's own code"
+        )]
+        pub mod $name {
+            include!(concat!(env!("OUT_DIR"), "/", stringify!($name), "/mod.rs"));
+        }
+    };
+}
+
+whole_api! {
+    /// The mirror of the asset API in this repository, with messages and tonic's server.
+    own
 }
 
 /// Settings and client for that mirror over the messages of a published crate. Not a line of it is prost's
@@ -49,38 +59,16 @@ pub mod mixed {
     include!(concat!(env!("OUT_DIR"), "/mixed/mod.rs"));
 }
 
-/// Google's asset API with everything that it imports.
 #[cfg(google_protos)]
-#[allow(
-    missing_docs,
-    rustdoc::all,
-    unused_qualifications,
-    clippy::pedantic,
-    clippy::allow_attributes_without_reason,
-    clippy::doc_lazy_continuation,
-    clippy::exhaustive_enums,
-    clippy::exhaustive_structs,
-    reason = "prost's and tonic's own code"
-)]
-pub mod asset {
-    include!(concat!(env!("OUT_DIR"), "/asset/mod.rs"));
+whole_api! {
+    /// Google's asset API with everything that it imports.
+    asset
 }
 
-/// Google's Redis API with everything that it imports.
 #[cfg(google_protos)]
-#[allow(
-    missing_docs,
-    rustdoc::all,
-    unused_qualifications,
-    clippy::pedantic,
-    clippy::allow_attributes_without_reason,
-    clippy::doc_lazy_continuation,
-    clippy::exhaustive_enums,
-    clippy::exhaustive_structs,
-    reason = "prost's and tonic's own code"
-)]
-pub mod redis {
-    include!(concat!(env!("OUT_DIR"), "/redis/mod.rs"));
+whole_api! {
+    /// Google's Redis API with everything that it imports.
+    redis
 }
 
 /// Settings and client of Google's asset API over the messages of a published crate; all lints are on.

@@ -2,7 +2,7 @@
 
 use super::{CallEnd, CallKind, RandomCall, RandomPolicy, Witness};
 use crate::clock::VirtualClock;
-use crate::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
+use crate::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use crate::generated::test::talk::v1::{Line, TalkClient};
 use std::time::Duration;
 use tokio::time::timeout;
@@ -18,7 +18,7 @@ pub enum ChaosClient {
     /// The generated one.
     Generated(TalkClient<Channel>),
     /// tonic's own over the layer.
-    Stock(StockTalk<RetryService<Channel>>),
+    Tonic(TonicTalkClient<RetryService<Channel>>),
 }
 
 impl ChaosClient {
@@ -31,7 +31,7 @@ impl ChaosClient {
     /// tonic's client over the layer, which knows what kinds its methods are, or doesn't.
     #[must_use]
     pub fn layered(channel: Channel, policy: &RandomPolicy, witness: &Witness, is_described: bool) -> Self {
-        Self::Stock(StockTalk::new(policy.layer(witness, is_described).layer(channel)))
+        Self::Tonic(TonicTalkClient::new(policy.layer(witness, is_described).layer(channel)))
     }
 
     /// Makes a call and drops all of it in the end: how it ended, when the caller had that, and the report.
@@ -46,10 +46,10 @@ impl ChaosClient {
         if let Some(timeout) = call.timeout {
             request = request.with_call_options(CallOptions::new().report(true).timeout(timeout));
         }
-        let is_stock = matches!(self, Self::Stock(_));
+        let is_layered = matches!(self, Self::Tonic(_));
         let made = Witness::during(number, async {
             match call.kind {
-                CallKind::Unary => told(&self.ask(request).await, clock, is_stock),
+                CallKind::Unary => told(&self.ask(request).await, clock, is_layered),
                 CallKind::ServerStreaming => {
                     let (response, ended) = match self.listen(request).await {
                         Ok(response) => {
@@ -58,7 +58,7 @@ impl ChaosClient {
                         }
                         Err(status) => (None, Err(status)),
                     };
-                    let told = told(&ended, clock, is_stock);
+                    let told = told(&ended, clock, is_layered);
                     if let Some(lines) = response {
                         listen(lines, call.reads, clock, call.patience).await;
                     }
@@ -73,14 +73,14 @@ impl ChaosClient {
     async fn ask(&mut self, request: Request<Line>) -> Result<Response<Line>, Status> {
         match self {
             Self::Generated(client) => client.ask(request).await,
-            Self::Stock(client) => client.ask(request).await,
+            Self::Tonic(client) => client.ask(request).await,
         }
     }
 
     async fn listen(&mut self, request: Request<Line>) -> Result<Response<Streaming<Line>>, Status> {
         match self {
             Self::Generated(client) => client.listen(request).await,
-            Self::Stock(client) => client.listen(request).await,
+            Self::Tonic(client) => client.listen(request).await,
         }
     }
 }
@@ -102,14 +102,14 @@ async fn listen(mut lines: Streaming<Line>, reads: u32, clock: VirtualClock, pat
 fn told<T>(
     result: &Result<Response<T>, Status>,
     clock: VirtualClock,
-    is_stock: bool,
+    is_layered: bool,
 ) -> (CallEnd, Duration, Option<OperationReport>) {
     let (end, report) = match result {
         Ok(response) => (CallEnd::Reply, response.extensions().get().cloned()),
         Err(status) => {
             let report = tonic_gax::OperationError::of(status).map(|error| error.report().clone());
             let code = gax_retry::Code::from_wire(status.code().into());
-            let is_own = report.is_some() || !is_stock;
+            let is_own = report.is_some() || !is_layered;
             (if is_own { CallEnd::Failed(Some(code)) } else { CallEnd::Unreadable(code) }, report)
         }
     };

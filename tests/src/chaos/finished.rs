@@ -62,7 +62,7 @@ pub enum CallEnd {
     Reply,
     /// With an error of that code; over HTTP there is none.
     Failed(Option<Code>),
-    /// A stock client over the layer could not read the response that the layer handed it, or that turned into an error
+    /// tonic's own client over the layer could not read the response that the layer handed it, or that turned into an error
     /// after it had been handed over.
     Unreadable(Code),
     /// The caller had no more patience.

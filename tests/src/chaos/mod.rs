@@ -25,6 +25,6 @@ pub use finished::{CallEnd, FinishedCall, Grain, SeenRequest};
 pub use http::{ChaosHttp, RandomHttpServer};
 pub use policy::RandomPolicy;
 pub use rules::broken_rules;
-pub use seeds::{Seeds, Verdict};
+pub use seeds::{SeedOutcome, Seeds};
 pub use server::RandomServer;
 pub use witness::{OperationEnd, Witness, Witnessed, WitnessedAttempt};

@@ -17,14 +17,14 @@ pub struct Seeds {
 /// What became of a seed: the rules that were broken, and what there was to see.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-pub struct Verdict {
+pub struct SeedOutcome {
     /// A sentence for each rule that was broken.
     pub broken: Vec<String>,
     /// What was drawn, and what happened.
     pub story: String,
 }
 
-impl Verdict {
+impl SeedOutcome {
     /// What was drawn, of which nothing has come so far.
     #[must_use]
     pub fn of(drawn: String) -> Self {
@@ -69,20 +69,20 @@ impl Seeds {
     /// # Panics
     ///
     /// A rule was broken.
-    pub fn run(&self, mut run: impl FnMut(u64) -> Verdict) {
+    pub fn run(&self, mut run: impl FnMut(u64) -> SeedOutcome) {
         let mut failed = Vec::new();
         for seed in self.first..self.first + self.count {
-            let verdict = run(seed);
+            let outcome = run(seed);
             if self.count == 1 {
-                println!("{}", verdict.story);
+                println!("{}", outcome.story);
             }
-            if !verdict.broken.is_empty() {
-                failed.push((seed, verdict));
+            if !outcome.broken.is_empty() {
+                failed.push((seed, outcome));
             }
         }
         let (test, of) = (self.test, self.count);
         let rules: String = failed.iter().take(20).map(rules).collect();
-        let story = failed.first().map_or_else(String::new, |(first, Verdict { story, .. })| {
+        let story = failed.first().map_or_else(String::new, |(first, SeedOutcome { story, .. })| {
             format!(
                 "seed {first}:\n{story}\n\nto see it again: GAX_CHAOS_SEED={first} cargo test -p tonic-gax-tests --test \
                  chaos {test}"
@@ -92,9 +92,9 @@ impl Seeds {
     }
 }
 
-fn rules((seed, verdict): &(u64, Verdict)) -> String {
+fn rules((seed, outcome): &(u64, SeedOutcome)) -> String {
     let mut text = String::new();
-    for rule in &verdict.broken {
+    for rule in &outcome.broken {
         let _infallible = writeln!(text, "seed {seed}: {rule}");
     }
     text

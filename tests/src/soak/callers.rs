@@ -71,15 +71,15 @@ impl Caller {
 
     async fn call(mut self, draw: u64) -> End {
         let place = usize::try_from(draw >> 40).unwrap() % self.grpc.len();
-        let GrpcClients { generated, stock } = &mut self.grpc[place];
+        let GrpcClients { generated, layered } = &mut self.grpc[place];
         let count = u32::try_from((draw >> 16) % 5).unwrap();
         let line = Line { text: "soak".repeat(usize::try_from((draw >> 24) % 200).unwrap()), count };
         let lines = vec![line.clone(); 3];
         match draw % 16 {
             0..4 => unary(generated.ask(line.clone()).await.map(tonic::Response::into_inner), &line),
-            4..8 => unary(stock.ask(line.clone()).await.map(tonic::Response::into_inner), &line),
+            4..8 => unary(layered.ask(line.clone()).await.map(tonic::Response::into_inner), &line),
             8 | 9 => heard(generated.listen(line).await, count).await,
-            10 => heard(stock.listen(line).await, count).await,
+            10 => heard(layered.listen(line).await, count).await,
             11 => {
                 let told = generated.tell(tokio_stream::iter(lines)).await;
                 unary(told.map(tonic::Response::into_inner), &Line { count: 3, ..line })

@@ -3,7 +3,7 @@
 use super::settings::{HTTP, settings};
 use super::tally::Tally;
 use crate::generated::DESCRIPTORS;
-use crate::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
+use crate::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use crate::generated::test::talk::v1::{TalkClient, TalkSettings};
 use bytes::Bytes;
 use gax_retry::{Code, RetryBudget};
@@ -23,7 +23,7 @@ use tower_layer::Layer as _;
 #[derive(Debug, Clone)]
 pub(super) struct GrpcClients {
     pub(super) generated: TalkClient<Channel>,
-    pub(super) stock: StockTalk<RetryService<Channel>>,
+    pub(super) layered: TonicTalkClient<RetryService<Channel>>,
 }
 
 /// What is installed besides the tally, as in production.
@@ -48,7 +48,7 @@ impl GrpcClients {
             layer = layer.observer(other);
         }
         let generated = TalkClient::with_settings(channel(), settings);
-        Self { generated, stock: StockTalk::new(layer.layer(channel())) }
+        Self { generated, layered: TonicTalkClient::new(layer.layer(channel())) }
     }
 }
 

@@ -2,6 +2,7 @@
 //! settings that are replaced all the time. In the end nothing is lost, nothing has leaked, and all counts agree.
 
 mod callers;
+mod checks;
 mod clients;
 mod faults;
 mod grpc_server;
@@ -11,8 +12,7 @@ mod process;
 mod run;
 mod settings;
 mod tally;
-mod verdict;
 
+pub use checks::BrokenPromises;
 pub use options::SoakOptions;
 pub use run::Soak;
-pub use verdict::BrokenPromises;

@@ -2,13 +2,13 @@
 
 use super::SoakOptions;
 use super::callers::{Caller, Outcomes};
+use super::checks::{BrokenPromises, Checks};
 use super::clients::{GrpcClients, http_client, retryer};
 use super::grpc_server::GrpcServer;
 use super::http_server::HttpServer;
 use super::process::{memory, tasks};
 use super::settings::{replace, table};
 use super::tally::{Tally, of};
-use super::verdict::{BrokenPromises, Checks};
 use crate::clock::{VirtualClock, ms};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -152,8 +152,8 @@ impl Soak {
         ));
         let result = if checks.broken.is_empty() { Ok(()) } else { Err(BrokenPromises(checks.broken)) };
         say(match &result {
-            Ok(()) => "verdict: sound; nothing lost, nothing leaked, all counts agree".to_owned(),
-            Err(broken) => format!("verdict: broken; {broken}"),
+            Ok(()) => "result: sound; nothing lost, nothing leaked, all counts agree".to_owned(),
+            Err(broken) => format!("result: broken; {broken}"),
         });
         result
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tonic_gax_tests::chaos::{
-    CallKind, ChaosClient, Draw, FinishedCall, Grain, RandomCall, RandomPolicy, RandomServer, Seeds,
-    SeenRequest, Verdict, Witness,
+    CallKind, ChaosClient, Draw, FinishedCall, Grain, RandomCall, RandomPolicy, RandomServer, SeedOutcome,
+    Seeds, SeenRequest, Witness,
 };
 use tonic_gax_tests::{VirtualServer, ms};
 
@@ -85,25 +85,25 @@ impl Run {
     }
 }
 
-async fn verdict(seed: u64, stack: Stack) -> Verdict {
+async fn outcome(seed: u64, stack: Stack) -> SeedOutcome {
     let run = Run::draw(seed);
     let clock = tonic_gax_tests::VirtualClock::start();
     let (calls, open) = run.finish(stack).await;
-    let mut verdict = Verdict::of(format!("{stack:?}\n{:?}\n{:#?}", run.policy, run.server));
+    let mut outcome = SeedOutcome::of(format!("{stack:?}\n{:?}\n{:#?}", run.policy, run.server));
     for (number, call) in (0..).zip(&calls) {
-        verdict.tell(number, call);
+        outcome.tell(number, call);
     }
     if let Some(budget) = run.policy.budget {
-        verdict.broken.extend(budget.overdrawn(&calls, clock.elapsed()));
+        outcome.broken.extend(budget.overdrawn(&calls, clock.elapsed()));
     }
     if open > 0 {
-        verdict.broken.push(format!("the server is busy with {open} requests after all calls"));
+        outcome.broken.push(format!("the server is busy with {open} requests after all calls"));
     }
-    verdict
+    outcome
 }
 
 fn all(test: &'static str, stack: Stack, count: u64) {
-    Seeds::of(test, count).run(|seed| virtual_time().block_on(verdict(seed, stack)));
+    Seeds::of(test, count).run(|seed| virtual_time().block_on(outcome(seed, stack)));
 }
 
 #[test]

@@ -5,8 +5,8 @@ use gax_retry::Compatibility;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 use tonic_gax_tests::chaos::{
-    CallKind, ChaosHttp, Draw, FinishedCall, Grain, RandomCall, RandomHttpServer, RandomPolicy, Seeds,
-    SeenRequest, Verdict, Witness,
+    CallKind, ChaosHttp, Draw, FinishedCall, Grain, RandomCall, RandomHttpServer, RandomPolicy, SeedOutcome,
+    Seeds, SeenRequest, Witness,
 };
 use tonic_gax_tests::{FaultServer, VirtualClock, ms};
 
@@ -72,24 +72,24 @@ impl Run {
     }
 }
 
-async fn verdict(seed: u64) -> Verdict {
+async fn outcome(seed: u64) -> SeedOutcome {
     let run = Run::draw(seed);
     let clock = VirtualClock::start();
     let (calls, open) = run.finish().await;
-    let mut verdict = Verdict::of(format!("{:?}\n{:?}", run.policy, run.server));
+    let mut outcome = SeedOutcome::of(format!("{:?}\n{:?}", run.policy, run.server));
     for (number, call) in (0..).zip(&calls) {
-        verdict.tell(number, call);
+        outcome.tell(number, call);
     }
     if let Some(budget) = run.policy.budget {
-        verdict.broken.extend(budget.overdrawn(&calls, clock.elapsed()));
+        outcome.broken.extend(budget.overdrawn(&calls, clock.elapsed()));
     }
     if open > 0 {
-        verdict.broken.push(format!("{open} connections are open after the client has gone"));
+        outcome.broken.push(format!("{open} connections are open after the client has gone"));
     }
-    verdict
+    outcome
 }
 
 #[test]
 fn http_requests() {
-    Seeds::of("http_requests", 1500).run(|seed| virtual_time().block_on(verdict(seed)));
+    Seeds::of("http_requests", 1500).run(|seed| virtual_time().block_on(outcome(seed)));
 }

@@ -3,7 +3,7 @@
 use crate::grpc::{Run, Stack};
 use crate::virtual_time;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
-use tonic_gax_tests::chaos::{FinishedCall, Seeds, Verdict};
+use tonic_gax_tests::chaos::{FinishedCall, SeedOutcome, Seeds};
 
 /// The sum of a counter over all its labels, which begins anew.
 fn take(recorder: &DebuggingRecorder, name: &str) -> usize {
@@ -13,24 +13,24 @@ fn take(recorder: &DebuggingRecorder, name: &str) -> usize {
     usize::try_from(counts.sum::<u64>()).unwrap()
 }
 
-fn verdict(recorder: &DebuggingRecorder, seed: u64) -> Verdict {
+fn outcome(recorder: &DebuggingRecorder, seed: u64) -> SeedOutcome {
     let run = Run::draw(seed);
     let (calls, _) = virtual_time().block_on(run.finish(Stack::Generated));
     let sum = |of: &dyn Fn(&FinishedCall) -> usize| calls.iter().map(of).sum::<usize>();
     let attempts = sum(&|call| call.witnessed.iter().map(|one| one.attempts.len()).sum());
     let counted = take(recorder, "grpc.client.attempt.started");
-    let mut verdict = Verdict::default();
+    let mut outcome = SeedOutcome::default();
     if counted != attempts {
-        verdict.broken.push(format!("{counted} attempts were counted in place of {attempts}"));
+        outcome.broken.push(format!("{counted} attempts were counted in place of {attempts}"));
     }
-    verdict.story = calls.iter().map(ToString::to_string).collect();
-    verdict
+    outcome.story = calls.iter().map(ToString::to_string).collect();
+    outcome
 }
 
 #[test]
 fn attempts_are_counted() {
     let recorder = DebuggingRecorder::new();
     metrics::with_local_recorder(&recorder, || {
-        Seeds::of("attempts_are_counted", 200).run(|seed| verdict(&recorder, seed));
+        Seeds::of("attempts_are_counted", 200).run(|seed| outcome(&recorder, seed));
     });
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tonic::transport::Endpoint;
 use tonic_gax_tests::chaos::{
-    ChaosClient, FinishedCall, Grain, RandomCall, RandomPolicy, Seeds, SeenRequest, Verdict, Witness,
+    ChaosClient, FinishedCall, Grain, RandomCall, RandomPolicy, SeedOutcome, Seeds, SeenRequest, Witness,
 };
 use tonic_gax_tests::{Log, SocketServer};
 
@@ -29,7 +29,7 @@ fn draw(seed: u64) -> (Run, RandomPolicy) {
     (run, policy)
 }
 
-async fn verdict(seed: u64) -> Verdict {
+async fn outcome(seed: u64) -> SeedOutcome {
     let (run, policy) = draw(seed);
     let (script, log, witness) = (run.server.script(), Log::default(), Witness::default());
     let mut server = SocketServer::scripted(SocketServer::ANY_PORT, script.clone(), log.clone());
@@ -58,7 +58,7 @@ async fn verdict(seed: u64) -> Verdict {
         }
     }
     let (arrivals, policy) = (log.arrivals(), Arc::new(policy));
-    let mut verdict = Verdict::of(format!("{policy:?}\n{:?}", run.server));
+    let mut outcome = SeedOutcome::of(format!("{policy:?}\n{:?}", run.server));
     for (number, call, start, (end, handed_over, report)) in made {
         let call = FinishedCall {
             policy: Arc::clone(&policy),
@@ -72,13 +72,13 @@ async fn verdict(seed: u64) -> Verdict {
             grain: Grain::Scheduler,
             call,
         };
-        verdict.tell(number, &call);
+        outcome.tell(number, &call);
     }
-    verdict
+    outcome
 }
 
 #[test]
 fn over_sockets() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    Seeds::of("over_sockets", 8).one_in(100, 8).run(|seed| runtime.block_on(verdict(seed)));
+    Seeds::of("over_sockets", 8).one_in(100, 8).run(|seed| runtime.block_on(outcome(seed)));
 }

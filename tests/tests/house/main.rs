@@ -7,6 +7,7 @@ mod order;
 mod pages;
 mod paths;
 mod source;
+mod words;
 
 use circles::circles;
 use order::{Order, Root, arrows};

@@ -12,7 +12,7 @@ pub(crate) struct Order {
 /// What a crate's root declares.
 pub(crate) struct Root {
     modules: BTreeSet<String>,
-    /// Names that the root passes on, and what has them: a module, or another crate.
+    /// Names that the root re-exports, and what has them: a module, or another crate.
     names: BTreeMap<String, String>,
 }
 

@@ -82,7 +82,7 @@ fn expand<'a>(tokens: &'a [Token], before: &[String], found: &mut Vec<CratePath>
     }
 }
 
-/// The modules of a crate, and what they pass on.
+/// The modules of a crate, and what they re-export.
 pub(crate) struct Crate {
     /// Per module the names that it imports, and where they come from.
     imports: BTreeMap<Vec<String>, BTreeMap<String, Vec<String>>>,
@@ -93,7 +93,7 @@ impl Crate {
         Self { imports: modules.iter().map(|module| (module.path.clone(), imports(module))).collect() }
     }
 
-    /// The module that has what a path names. Names that are passed on lead further.
+    /// The module that has what a path names. Names that are re-exported lead further.
     pub(crate) fn module_of(&self, path: &[String]) -> Vec<String> {
         let mut at = Vec::new();
         let mut names = path.to_vec();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_passed_on_lead_further() {
+    fn names_that_are_re_exported_lead_further() {
         let modules = [
             Module::of("src/lib.rs", "mod a; mod c; pub use a::{B, D as E}; pub use std::fmt;"),
             Module::of("src/a/mod.rs", "mod b; mod d; pub use b::B; pub(crate) use self::d::D;"),

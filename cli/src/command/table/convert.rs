@@ -75,7 +75,7 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
     let services = api.map(|api| api.services).unwrap_or_default();
     let linter = args.deny.iter().fold(Linter::new(), |linter, target| linter.deny(*target));
     let linter = args.allow.iter().fold(linter, |linter, target| linter.allow(*target));
-    let found = |findings| linter.judge(findings);
+    let found = |findings| linter.apply(findings);
     // Whether anything is denied has to be known before anything is written.
     if !args.deny.is_empty() {
         let findings = table.convert_to(args.to, &services, &mut Nowhere).unwrap_or_default();

@@ -122,7 +122,7 @@ fn h08_after_never_those_in_flight_may_still_win_and_no_more_are_sent() {
     assert_eq!(operation.until(150 * MS), ["0 send 1", "100 hedge 2"]);
     assert_eq!(operation.ended(1, pushback(ServerDelay::Never)).until(500 * MS), NONE);
     assert_eq!(operation.clone().ended(2, AttemptResult::done()).until(LONG), ["500 reply 2"]);
-    // Another failure does not undo the server's word.
+    // Another failure does not undo the pushback.
     assert_eq!(operation.ended(2, unavailable()).until(LONG), ["500 stop of 2 PUSHBACK"]);
 }
 

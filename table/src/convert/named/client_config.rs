@@ -4,7 +4,7 @@ use super::definitions::{Definitions, Names};
 use super::fields::{code_list, lacks_cap, millis, object, seven_fields, with_delays};
 use super::object_hash::object_hash;
 use super::services::{Service, services};
-use crate::convert::losses::{Losses, Whom};
+use crate::convert::losses::{Losses, Subject};
 use crate::convert::proxy::call_timeout;
 use crate::convert::text::{Value, field, string, write_json};
 use crate::model::TableEntry;
@@ -55,17 +55,17 @@ fn client<'a>(service: &Service<'a>, losses: &mut Losses<'_>) -> Value<'a> {
     let default = params.add(default, "default");
     let mut methods = Vec::with_capacity(service.methods.len());
     for (name, policy) in &service.methods {
-        let whom = losses.whom(service.name, name);
-        lose(&whom, *policy, losses);
+        let subject = losses.subject(service.name, name);
+        lose(&subject, *policy, losses);
         let timeout = call_timeout(*policy);
         if timeout.is_none() {
-            losses.lose_of(&whom, "a call without a timeout", "without timeout_millis it has 30 s");
+            losses.lose_of(&subject, "a call without a timeout", "without timeout_millis it has 30 s");
         }
         let codes = codes.number_of(policy.codes(), &code_name(policy.codes()));
         let params = if policy.codes().is_empty() {
             default
         } else {
-            let wanted = params_of(&with_delays(&whom, policy.settings(), losses));
+            let wanted = params_of(&with_delays(&subject, policy.settings(), losses));
             let hash = object_hash(&seven_fields(&wanted));
             params.number_of(wanted, &hash)
         };
@@ -98,16 +98,20 @@ impl<'a> Client<'a> {
 }
 
 /// Notes what the form can't say of a method that is retried.
-fn lose(whom: &Whom, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) {
+fn lose(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) {
     let settings = policy.settings();
     if policy.codes().is_empty() {
         return;
     }
     if settings.initial_rpc_timeout() != settings.total_timeout() {
-        losses.lose_of(whom, "the timeout of single attempts", "an attempt may take all of the timeout");
+        losses.lose_of(subject, "the timeout of single attempts", "an attempt may take all of the timeout");
     }
     if lacks_cap(settings) {
-        losses.lose_of(whom, "a delay without a cap", "a cap of zero is written, which Node takes for one");
+        losses.lose_of(
+            subject,
+            "a delay without a cap",
+            "a cap of zero is written, which Node takes for one",
+        );
     }
 }
 

@@ -1,7 +1,7 @@
 //! What both forms write in the same way.
 
 use crate::Dialect;
-use crate::convert::losses::{Losses, Whom};
+use crate::convert::losses::{Losses, Subject};
 use crate::convert::text::{Field, Value, field, number_text, string};
 use gax_retry::__private::unchecked;
 use gax_retry::{CodeSet, Compatibility, RetrySettings};
@@ -23,17 +23,21 @@ pub(super) fn seven_fields<'v>(settings: &RetrySettings) -> Vec<Field<'v>> {
 
 /// The settings of a method that is retried, with the delays written out that nobody has set: other readers
 /// take zero for no delay at all. In the dialect of such a reader zero is meant.
-pub(super) fn with_delays(whom: &Whom, settings: &RetrySettings, losses: &mut Losses<'_>) -> RetrySettings {
+pub(super) fn with_delays(
+    subject: &Subject,
+    settings: &RetrySettings,
+    losses: &mut Losses<'_>,
+) -> RetrySettings {
     match settings.initial_retry_delay() {
         None if losses.dialect() != Dialect::GaxJava => {
             let delays = settings.retry_delays(Compatibility::Documented);
             let help = "a delay of zero is none at all for the form's other readers";
-            losses.approximate(whom, "delays that nobody set are written out", help);
+            losses.approximate(subject, "delays that nobody set are written out", help);
             let builder = settings.to_builder().initial_retry_delay(delays.initial());
             unchecked(builder.retry_delay_multiplier(delays.multiplier()).max_retry_delay(delays.max()))
         }
         Some(delay) if delay.is_zero() => {
-            losses.lose_of(whom, "a retry without a delay", "read again, zero is a delay that is not set");
+            losses.lose_of(subject, "a retry without a delay", "read again, zero is a delay that is not set");
             settings.clone()
         }
         _ => settings.clone(),

@@ -3,7 +3,7 @@
 use super::definitions::{Definitions, Names};
 use super::fields::{code_list, lacks_cap, millis, number, object, seven_fields, with_delays};
 use super::services::{Service, services};
-use crate::convert::losses::{Losses, Whom};
+use crate::convert::losses::{Losses, Subject};
 use crate::convert::text::{Value, field, string, write_yaml};
 use crate::model::TableEntry;
 use crate::{Finding, MethodPolicy, RetryTable, ServiceDescription};
@@ -60,8 +60,8 @@ fn interface<'a>(table: &'a RetryTable, service: &Service<'a>, losses: &mut Loss
     }
     let mut methods = Vec::with_capacity(service.methods.len());
     for (name, policy) in &service.methods {
-        let whom = losses.whom(service.name, name);
-        let settings = writable(&whom, *policy, losses);
+        let subject = losses.subject(service.name, name);
+        let settings = writable(&subject, *policy, losses);
         let timeout = settings.total_timeout();
         let codes = codes.add(policy.codes(), policy.codes_key());
         methods.push(Method { name, codes, params: params.add(settings, policy.params_key()), timeout });
@@ -96,10 +96,10 @@ fn interface<'a>(table: &'a RetryTable, service: &Service<'a>, losses: &mut Loss
 }
 
 /// The settings as the form can say them: times in whole milliseconds, and no number of attempts.
-fn writable(whom: &Whom, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) -> RetrySettings {
+fn writable(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) -> RetrySettings {
     let retried = !policy.codes().is_empty();
     let settings =
-        if retried { with_delays(whom, policy.settings(), losses) } else { policy.settings().clone() };
+        if retried { with_delays(subject, policy.settings(), losses) } else { policy.settings().clone() };
     let set = |time: Option<Duration>| time.map(whole);
     let same = settings.to_builder().max_attempts(None).jittered(true);
     let rounded = (same.clone())
@@ -110,11 +110,11 @@ fn writable(whom: &Whom, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) -> R
         .max_rpc_timeout(set(settings.max_rpc_timeout()));
     let written = unchecked(rounded);
     if written != unchecked(same) {
-        losses.approximate(whom, "times are rounded", "the form has whole milliseconds");
+        losses.approximate(subject, "times are rounded", "the form has whole milliseconds");
     }
     if lacks_cap(&settings) && retried {
         let help = "a cap of zero is written, which other readers may take for one";
-        losses.lose_of(whom, "a delay without a cap", help);
+        losses.lose_of(subject, "a delay without a cap", help);
     }
     written
 }

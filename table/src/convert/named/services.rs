@@ -1,7 +1,7 @@
 //! Which methods are written.
 
 use crate::ServiceDescription;
-use crate::convert::losses::{Losses, Whom};
+use crate::convert::losses::{Losses, Subject};
 use crate::model::TableEntry;
 use crate::{MethodPolicy, RetryTable};
 use std::collections::{HashMap, HashSet};
@@ -53,32 +53,32 @@ pub(super) fn services<'a>(
             }
             None if service.is_empty() && !known.is_empty() => {}
             None => {
-                let whom = losses.whom(service, "");
+                let subject = losses.subject(service, "");
                 let help = "name the protos, or write an entry for each method";
-                losses.lose_of(&whom, "a default for methods", help);
+                losses.lose_of(&subject, "a default for methods", help);
             }
         }
     }
     for service in &services {
         for (method, policy) in &service.methods {
-            lose_common(&losses.whom(service.name, method), *policy, losses);
+            lose_common(&losses.subject(service.name, method), *policy, losses);
         }
     }
     services
 }
 
 /// Notes what neither form can say of a method.
-fn lose_common(whom: &Whom, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) {
+fn lose_common(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) {
     if policy.settings().max_attempts().is_some() {
-        losses.lose_of(whom, "max_attempts", "only the timeout ends the retries");
+        losses.lose_of(subject, "max_attempts", "only the timeout ends the retries");
     }
     if policy.hedging().is_some() {
-        losses.lose_of(whom, "hedging", "leave it to a gRPC service config");
+        losses.lose_of(subject, "hedging", "leave it to a gRPC service config");
     }
     if !policy.settings().jittered() {
-        losses.lose_of(whom, "jittered = false", "waits are drawn at random");
+        losses.lose_of(subject, "jittered = false", "waits are drawn at random");
     }
     if policy.wait_for_ready().is_some() {
-        losses.lose_of(whom, "wait_for_ready", "leave it to a gRPC service config");
+        losses.lose_of(subject, "wait_for_ready", "leave it to a gRPC service config");
     }
 }

@@ -4,7 +4,7 @@ use super::routes::{
     EVERYTHING, Route, Routes, approximate_common, attempt_timeout, call_timeout, lose_common, retries,
     retry_on,
 };
-use crate::convert::losses::{Losses, Whom};
+use crate::convert::losses::{Losses, Subject};
 use crate::convert::text::{Field, Value, field, string, write_yaml};
 use crate::values::seconds_text;
 use crate::{Finding, HedgingPolicy, MethodPolicy, RetryTable};
@@ -49,7 +49,7 @@ pub(in crate::convert) fn write_envoy(
         let help =
             "the cluster's circuit breaker ends the others: give it the max_retries at the end of the file";
         let message = "by default no more than 3 retries are in flight at once";
-        losses.approximate(&Whom::every_call(), message, help);
+        losses.approximate(&Subject::every_call(), message, help);
         out.write_str(CLUSTER)?;
     }
     Ok(losses.into_findings())
@@ -68,14 +68,14 @@ fn action<'v>(timeout: Option<Duration>) -> Vec<Field<'v>> {
 }
 
 fn one_route<'v>(route: &Route<'_>, losses: &mut Losses<'_>) -> Value<'v> {
-    let whom = losses.whom(route.service, route.method);
-    lose_common(&whom, route.policy, losses);
+    let subject = losses.subject(route.service, route.method);
+    lose_common(&subject, route.policy, losses);
     let matched = if route.is_exact() { "path" } else { "prefix" };
     let mut action = action(call_timeout(route.policy));
     if let Some(hedging) = route.policy.hedging() {
-        action.extend(hedge(&whom, hedging, losses));
+        action.extend(hedge(&subject, hedging, losses));
     } else if !route.policy.codes().is_empty() {
-        action.push(field("retry_policy", retry_policy(&whom, route.policy, losses)));
+        action.push(field("retry_policy", retry_policy(&subject, route.policy, losses)));
     }
     object(vec![
         field("match", object(vec![field(matched, string(route.path())), field("grpc", object(Vec::new()))])),
@@ -83,7 +83,7 @@ fn one_route<'v>(route: &Route<'_>, losses: &mut Losses<'_>) -> Value<'v> {
     ])
 }
 
-fn retry_policy<'v>(whom: &Whom, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) -> Value<'v> {
+fn retry_policy<'v>(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) -> Value<'v> {
     let (settings, codes) = (policy.settings(), policy.codes());
     let (mut on, others) = retry_on(codes);
     // gRPC's libraries retry these without being asked.
@@ -93,17 +93,17 @@ fn retry_policy<'v>(whom: &Whom, policy: MethodPolicy<'_>, losses: &mut Losses<'
     if per_try.is_some() && codes.contains(Code::DeadlineExceeded) {
         on.push("reset");
         let help = "Envoy retries a try that ran into its timeout only as a reset";
-        losses.approximate(whom, "broken connections are retried as well", help);
+        losses.approximate(subject, "broken connections are retried as well", help);
     }
     if !others.is_empty() {
         on.push("retriable-headers");
     }
     fields.push(field("retry_on", string(on.join(","))));
-    fields.push(field("num_retries", number(retries(whom, settings, losses))));
+    fields.push(field("num_retries", number(retries(subject, settings, losses))));
     if let Some(timeout) = per_try {
         fields.push(field("per_try_timeout", seconds(timeout)));
     }
-    if let Some(back_off) = back_off(whom, settings, losses) {
+    if let Some(back_off) = back_off(subject, settings, losses) {
         fields.push(field("retry_back_off", back_off));
     }
     fields.extend(retriable_headers(&others));
@@ -120,37 +120,41 @@ fn retriable_headers<'v>(codes: &[Code]) -> Option<Field<'v>> {
     (!headers.is_empty()).then(|| field("retriable_headers", Value::Array(headers)))
 }
 
-fn back_off<'v>(whom: &Whom, settings: &RetrySettings, losses: &mut Losses<'_>) -> Option<Value<'v>> {
+fn back_off<'v>(subject: &Subject, settings: &RetrySettings, losses: &mut Losses<'_>) -> Option<Value<'v>> {
     let delays = settings.retry_delays(Compatibility::Documented);
     let initial = delays.initial();
     if initial.is_zero() {
-        losses.lose_of(whom, "a retry without a delay", "Envoy waits 25 ms and more");
+        losses.lose_of(subject, "a retry without a delay", "Envoy waits 25 ms and more");
         return None;
     }
     let multiplier = delays.multiplier();
     if (multiplier - 2.0).abs() > f64::EPSILON {
         let part = format!("retry_delay_multiplier {multiplier}");
-        losses.lose_of(whom, part, "Envoy doubles its delays");
+        losses.lose_of(subject, part, "Envoy doubles its delays");
     }
     let base = initial.max(SHORTEST);
     if base > initial {
-        losses.approximate(whom, "the first delay is 1 ms", "Envoy waits no shorter than that");
+        losses.approximate(subject, "the first delay is 1 ms", "Envoy waits no shorter than that");
     }
     let mut fields = vec![field("base_interval", seconds(base))];
     match delays.max() {
         Some(max) => fields.push(field("max_interval", seconds(max.max(base)))),
-        None => losses.lose_of(whom, "a delay without a cap", "Envoy caps at ten times the base interval"),
+        None => losses.lose_of(subject, "a delay without a cap", "Envoy caps at ten times the base interval"),
     }
     Some(object(fields))
 }
 
-fn hedge<'v>(whom: &Whom, hedging: &HedgingPolicy, losses: &mut Losses<'_>) -> Vec<Field<'v>> {
+fn hedge<'v>(subject: &Subject, hedging: &HedgingPolicy, losses: &mut Losses<'_>) -> Vec<Field<'v>> {
     if hedging.delay().is_zero() {
-        losses.lose_of(whom, "hedging without a delay", "Envoy sends another request only after a timeout");
+        losses.lose_of(
+            subject,
+            "hedging without a delay",
+            "Envoy sends another request only after a timeout",
+        );
         return Vec::new();
     }
     let help = "Envoy hedges after a timeout only, and retries errors with its own back-off";
-    losses.approximate(whom, "hedging is not the same", help);
+    losses.approximate(subject, "hedging is not the same", help);
     let (mut on, others) = retry_on(hedging.non_fatal_codes());
     on.push("reset");
     if !others.is_empty() {

@@ -4,7 +4,7 @@ use super::routes::{
     EVERYTHING, Route, Routes, approximate_common, attempt_timeout, call_timeout, lose_common, retries,
     retry_on,
 };
-use crate::convert::losses::{Losses, Whom};
+use crate::convert::losses::{Losses, Subject};
 use crate::convert::text::{Field, Value, field, string, write_yaml};
 use crate::{Finding, MethodPolicy, RetryTable};
 use gax_retry::__private::time_text;
@@ -40,14 +40,14 @@ pub(in crate::convert) fn write_istio(
 }
 
 fn one_route<'v>(route: &Route<'_>, losses: &mut Losses<'_>) -> Value<'v> {
-    let whom = losses.whom(route.service, route.method);
-    lose_common(&whom, route.policy, losses);
+    let subject = losses.subject(route.service, route.method);
+    lose_common(&subject, route.policy, losses);
     if route.policy.hedging().is_some() {
-        losses.lose_of(&whom, "hedging", "leave it to the clients");
+        losses.lose_of(&subject, "hedging", "leave it to the clients");
     }
     let kind = if route.is_exact() { "exact" } else { "prefix" };
-    let timeout = call_timeout(route.policy).map(|timeout| time(&whom, timeout, losses));
-    let retries = retry_policy(&whom, route.policy, losses);
+    let timeout = call_timeout(route.policy).map(|timeout| time(&subject, timeout, losses));
+    let retries = retry_policy(&subject, route.policy, losses);
     http_route(kind, route.path(), timeout, retries)
 }
 
@@ -70,27 +70,27 @@ fn no_retries<'v>() -> Value<'v> {
     object(vec![field("attempts", number(0))])
 }
 
-fn retry_policy<'v>(whom: &Whom, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) -> Value<'v> {
+fn retry_policy<'v>(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) -> Value<'v> {
     let (settings, codes) = (policy.settings(), policy.codes());
     let (mut on, others) = retry_on(codes);
     for code in others {
-        losses.lose_of(whom, format!("a retry on {code}"), "Istio knows no name for the code");
+        losses.lose_of(subject, format!("a retry on {code}"), "Istio knows no name for the code");
     }
     if on.is_empty() {
         return no_retries();
     }
     on.push("refused-stream");
-    let mut fields = vec![field("attempts", number(retries(whom, settings, losses)))];
+    let mut fields = vec![field("attempts", number(retries(subject, settings, losses)))];
     if let Some(timeout) = attempt_timeout(settings) {
         if codes.contains(Code::DeadlineExceeded) {
             on.push("reset");
             let help = "a try that ran into its timeout is retried only as a reset";
-            losses.approximate(whom, "broken connections are retried as well", help);
+            losses.approximate(subject, "broken connections are retried as well", help);
         }
-        fields.push(field("perTryTimeout", time(whom, timeout, losses)));
+        fields.push(field("perTryTimeout", time(subject, timeout, losses)));
     }
     fields.push(field("retryOn", string(on.join(","))));
-    losses.lose_of(whom, "the back-off", "Istio has its own, from 25 ms on");
+    losses.lose_of(subject, "the back-off", "Istio has its own, from 25 ms on");
     object(fields)
 }
 
@@ -103,12 +103,12 @@ fn number<'v>(number: u32) -> Value<'v> {
 }
 
 /// A time in whole milliseconds, one at least, as Istio takes none below.
-fn time<'v>(whom: &Whom, duration: Duration, losses: &mut Losses<'_>) -> Value<'v> {
+fn time<'v>(subject: &Subject, duration: Duration, losses: &mut Losses<'_>) -> Value<'v> {
     let millis = duration.as_millis().max(1);
     let nanos = i128::try_from(millis).unwrap_or(i128::MAX).saturating_mul(1_000_000);
     if u128::try_from(nanos) != Ok(duration.as_nanos()) {
         let message = format!("a timeout of {} is written", time_text(nanos));
-        losses.approximate(whom, message, "Istio takes whole milliseconds");
+        losses.approximate(subject, message, "Istio takes whole milliseconds");
     }
     string(time_text(nanos))
 }

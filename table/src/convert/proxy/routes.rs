@@ -1,6 +1,6 @@
 //! What both proxies are told of a table: routes with timeouts and retries.
 
-use crate::convert::losses::{Losses, Whom};
+use crate::convert::losses::{Losses, Subject};
 use crate::{Dialect, MethodPolicy, RetryTable};
 use gax_retry::{Code, CodeSet, Compatibility, RetrySettings};
 use std::time::Duration;
@@ -90,7 +90,7 @@ pub(super) fn retry_on(codes: CodeSet) -> (Vec<&'static str>, Vec<Code>) {
 
 /// How many retries there may be; where only the total timeout limits them, as many as it has room for if
 /// every attempt fails at once.
-pub(super) fn retries(whom: &Whom, settings: &RetrySettings, losses: &mut Losses<'_>) -> u32 {
+pub(super) fn retries(subject: &Subject, settings: &RetrySettings, losses: &mut Losses<'_>) -> u32 {
     match (settings.max_attempts(), settings.total_timeout()) {
         (Some(attempts), _) => attempts.saturating_sub(1),
         (None, None) => 0,
@@ -98,7 +98,7 @@ pub(super) fn retries(whom: &Whom, settings: &RetrySettings, losses: &mut Losses
             let retries = retries_within(settings, total);
             let message = format!("a number of retries must be given ({retries})");
             losses.approximate(
-                whom,
+                subject,
                 message,
                 "as many as the timeout has room for when waits are drawn long; write maxAttempts",
             );
@@ -138,23 +138,23 @@ pub(super) fn attempt_timeout(settings: &RetrySettings) -> Option<Duration> {
 }
 
 /// Notes what neither proxy can be told of a method.
-pub(super) fn lose_common(whom: &Whom, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) {
+pub(super) fn lose_common(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) {
     let settings = policy.settings();
     let retried = !policy.codes().is_empty();
     if retried && settings.rpc_timeout_multiplier() > 1.0 && attempt_timeout(settings).is_some() {
-        losses.lose_of(whom, "rpc_timeout_multiplier", "every attempt has the first one's timeout");
+        losses.lose_of(subject, "rpc_timeout_multiplier", "every attempt has the first one's timeout");
     }
     if retried && !settings.jittered() {
-        losses.lose_of(whom, "jittered = false", "proxies always draw their waits");
+        losses.lose_of(subject, "jittered = false", "proxies always draw their waits");
     }
     if policy.wait_for_ready() == Some(true) {
-        losses.lose_of(whom, "wait_for_ready", "a proxy replies UNAVAILABLE when no host is there");
+        losses.lose_of(subject, "wait_for_ready", "a proxy replies UNAVAILABLE when no host is there");
     }
 }
 
 /// Notes what differs between calls that a proxy retries and those that a client does.
 pub(super) fn approximate_common(routes: &Routes<'_>, losses: &mut Losses<'_>) {
-    let every_call = Whom::every_call();
+    let every_call = Subject::every_call();
     losses.lose_extras(|_| false);
     losses.lose_throttling("the nearest is a retry budget of the cluster; leave it to the clients");
     if routes.policies().any(|policy| call_timeout(policy).is_some()) {

@@ -67,8 +67,8 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         let risky = among(codes, &RISKY);
         let default = entry.names.iter().find(|name| name.method().is_none());
         if let (false, Some(default)) = (risky.is_empty(), default) {
-            let whom = if default.service().is_empty() { "every service" } else { default.service() };
-            let message = format!("{risky} is retried for all methods of {whom}");
+            let subject = if default.service().is_empty() { "every service" } else { default.service() };
+            let message = format!("{risky} is retried for all methods of {subject}");
             let help = "name the methods that may safely be called twice";
             report.add(&RISKY_DEFAULT, Place::code(entry, risky), message, help);
         }

@@ -55,7 +55,7 @@ pub(super) fn check(
         let drift = drift
             .into_iter()
             .filter(|finding| table.is_none_or(|table| table.suppression_for(finding).is_none()));
-        found.extend(rulings.linter.judge(drift.collect()));
+        found.extend(rulings.linter.apply(drift.collect()));
         let all = found.len();
         found.retain(|finding| rulings.is_left(finding, table, path));
         checked.ignored += all - found.len();
@@ -64,7 +64,7 @@ pub(super) fn check(
             Needs::Siblings => tables.len() > 1,
             _ => true,
         };
-        found.extend(rulings.linter.judge(rulings.unused(path, was_applied)));
+        found.extend(rulings.linter.apply(rulings.unused(path, was_applied)));
         checked.findings.extend(found);
     }
     Ok(checked)
@@ -109,11 +109,11 @@ impl Rulings {
 fn findings_of(file: &Loaded, reading: &Reading, linter: &Linter) -> Vec<Finding> {
     let table = match &file.table {
         Ok(table) => table,
-        Err(error) => return linter.judge(vec![unreadable(error)]),
+        Err(error) => return linter.apply(vec![unreadable(error)]),
     };
     let mut findings = linter.run(table);
     if reading.dialect() == Dialect::AsWritten && holds(&file.input.content, b"\"methodConfig\"") {
-        findings.extend(linter.judge(other_readers(|dialect| reading.read(&file.input, dialect))));
+        findings.extend(linter.apply(other_readers(|dialect| reading.read(&file.input, dialect))));
     }
     findings
 }

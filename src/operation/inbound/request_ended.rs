@@ -20,18 +20,18 @@ use std::fmt;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Ended;
+pub struct RequestEnded;
 
-impl fmt::Display for Ended {
+impl fmt::Display for RequestEnded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the request that this was done for has ended")
     }
 }
 
-impl std::error::Error for Ended {}
+impl std::error::Error for RequestEnded {}
 
-impl From<Ended> for tonic::Status {
-    fn from(ended: Ended) -> Self {
+impl From<RequestEnded> for tonic::Status {
+    fn from(ended: RequestEnded) -> Self {
         Self::cancelled(ended.to_string())
     }
 }
