@@ -1,6 +1,7 @@
 //! The two ways to run operations, under one name.
 
 use crate::Recorder;
+use crate::clock::ms;
 use crate::generated::DESCRIPTORS;
 use crate::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use crate::generated::google::cloud::asset::v1::{
@@ -52,6 +53,24 @@ impl fmt::Debug for Observer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Observer").finish_non_exhaustive()
     }
+}
+
+/// 200 ms before every retry and no jitter, a second for every attempt, ten in all.
+#[must_use]
+pub fn settings() -> RetrySettings {
+    lasting(10_000)
+}
+
+/// The same for so many milliseconds in all.
+#[must_use]
+pub fn lasting(total: u64) -> RetrySettings {
+    RetrySettings::builder()
+        .jittered(false)
+        .initial_retry_delay(ms(200))
+        .initial_rpc_timeout(ms(1000))
+        .total_timeout(ms(total))
+        .build()
+        .unwrap()
 }
 
 /// The settings of `ListAssets`, for a client or a layer.

@@ -31,14 +31,14 @@ mod tls;
 mod wire;
 
 pub use asset::Assets;
-pub use caller::{Caller, Observer, Setup, Stack};
+pub use caller::{Caller, Observer, Setup, Stack, lasting, settings};
 pub use clock::{VirtualClock, ms};
 pub use http_faults::{FaultServer, HttpAct, HttpArrival, HttpScript, MemoryConnector, TEST_ID};
 pub use named::NamedScripted;
 pub use raw::{RawFrame, RawRequest, RawServer};
 pub use raw_streams::{RawStream, RawStreams};
 pub use recorder::Recorder;
-pub use rows::{Row, error_report, report_of, reported, row, rows};
+pub use rows::{Row, codes, error_report, report_of, reported, row, rows};
 pub use socket_server::SocketServer;
 pub use talk::Talker;
 pub use tap::{Sent, Tap};

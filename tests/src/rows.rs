@@ -33,6 +33,12 @@ fn whole(time: Duration) -> u64 {
     milliseconds
 }
 
+/// The codes of a report's attempts.
+#[must_use]
+pub fn codes(report: &OperationReport) -> Vec<Code> {
+    report.attempts().iter().map(Attempt::code).collect()
+}
+
 /// The report behind an error.
 #[must_use]
 pub fn error_report(status: &Status) -> OperationReport {

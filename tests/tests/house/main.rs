@@ -135,3 +135,32 @@ fn who_ends_an_operation_elsewhere_is_found() {
     assert_eq!(enders(&Module::of("retry/src/operation/past.rs", text)), NOTHING);
     assert_eq!(enders(&Module::of("src/grpc/protocol.rs", "Stop::of(\"Stop::new\")")), NOTHING);
 }
+
+/// What is wrong with a folder of tests: a file of its own beside the groups, or a folder with more than a dozen rooms.
+fn ungrouped(folder: &Path) -> Vec<String> {
+    let (mut wrong, mut rooms) = (Vec::new(), 0);
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            let (files, group) = (fs::read_dir(&path).unwrap(), path.display());
+            // Its main.rs is no room.
+            let inner = files.filter(|file| file.as_ref().unwrap().file_name() != "main.rs").count();
+            if inner > 12 {
+                wrong.push(format!("{group} has {inner} rooms"));
+            }
+            rooms += 1;
+        } else {
+            wrong.push(format!("{} stands beside the groups", path.display()));
+        }
+    }
+    if rooms > 12 {
+        wrong.push(format!("{} has {rooms} rooms", folder.display()));
+    }
+    wrong
+}
+
+#[test]
+fn end_to_end_tests_stand_in_folders_of_a_dozen_at_most() {
+    assert_eq!(ungrouped(&repository().join("tests/tests")), NOTHING, "a new file goes where it fits");
+    assert!(!ungrouped(&repository().join("tests/src")).is_empty(), "it has files, and they are found");
+}

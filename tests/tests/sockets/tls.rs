@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_retry::{Attempt, Code, RetrySettings, StopReason};
+use gax_retry::{Code, RetrySettings, StopReason};
 use http_body_util::Full;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
@@ -13,7 +13,9 @@ use tonic_gax::{
     TransportFailure,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
-use tonic_gax_tests::{Authority, Handshake, Setup, Stack, TlsServer, error_report, ms, report_of, reported};
+use tonic_gax_tests::{
+    Authority, Handshake, Setup, Stack, TlsServer, codes, error_report, ms, report_of, reported,
+};
 use tower_service::Service;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -28,10 +30,6 @@ fn settings() -> RetrySettings {
 
 fn layer() -> HttpRetryLayer {
     HttpRetryLayer::new(&settings(), [DOWN]).reports(true)
-}
-
-fn codes(report: &OperationReport) -> Vec<Code> {
-    report.attempts().iter().map(Attempt::code).collect()
 }
 
 /// What a server does, which problem that is, and what is said of it.

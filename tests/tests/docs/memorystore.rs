@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 #[expect(dead_code, reason = "a program's main is not called here")]
-#[path = "../../examples/memorystore.rs"]
+#[path = "../../../examples/memorystore.rs"]
 mod program;
 
 use gax_retry::{Attempt, Code, StopReason};

@@ -7,47 +7,47 @@ use std::fmt::Debug;
 use std::fs;
 use std::path::Path;
 
-#[path = "../../examples/budgets.rs"]
+#[path = "../../../examples/budgets.rs"]
 mod budgets;
-#[path = "../../examples/closures.rs"]
+#[path = "../../../examples/closures.rs"]
 mod closures;
-#[path = "../../examples/embedded_table.rs"]
+#[path = "../../../examples/embedded_table.rs"]
 mod embedded_table;
-#[path = "../../examples/fate.rs"]
+#[path = "../../../examples/fate.rs"]
 mod fate;
-#[path = "../../examples/fresh_token.rs"]
+#[path = "../../../examples/fresh_token.rs"]
 mod fresh_token;
-#[path = "../../examples/generator.rs"]
+#[path = "../../../examples/generator.rs"]
 mod generator;
-#[path = "../../examples/http_hyper.rs"]
+#[path = "../../../examples/http_hyper.rs"]
 mod http_hyper;
-#[path = "../../examples/http_reqwest.rs"]
+#[path = "../../../examples/http_reqwest.rs"]
 mod http_reqwest;
-#[path = "../../examples/layer.rs"]
+#[path = "../../../examples/layer.rs"]
 mod layer;
-#[path = "../../examples/metrics.rs"]
+#[path = "../../../examples/metrics.rs"]
 mod metrics;
-#[path = "../../examples/metrics_prometheus.rs"]
+#[path = "../../../examples/metrics_prometheus.rs"]
 mod metrics_prometheus;
-#[path = "../../examples/metrics_terminal.rs"]
+#[path = "../../../examples/metrics_terminal.rs"]
 mod metrics_terminal;
-#[path = "../../examples/overrides.rs"]
+#[path = "../../../examples/overrides.rs"]
 mod overrides;
-#[path = "../../examples/server_deadline.rs"]
+#[path = "../../../examples/server_deadline.rs"]
 mod server_deadline;
-#[path = "../../examples/server_delays.rs"]
+#[path = "../../../examples/server_delays.rs"]
 mod server_delays;
-#[path = "../../examples/server_tasks.rs"]
+#[path = "../../../examples/server_tasks.rs"]
 mod server_tasks;
-#[path = "../../examples/settings_from_file.rs"]
+#[path = "../../../examples/settings_from_file.rs"]
 mod settings_from_file;
-#[path = "../../examples/streaming.rs"]
+#[path = "../../../examples/streaming.rs"]
 mod streaming;
-#[path = "../../examples/testing.rs"]
+#[path = "../../../examples/testing.rs"]
 mod testing;
-#[path = "../../examples/tls.rs"]
+#[path = "../../../examples/tls.rs"]
 mod tls;
-#[path = "../../examples/transparent_retries.rs"]
+#[path = "../../../examples/transparent_retries.rs"]
 mod transparent_retries;
 
 /// Runs a program where `cargo run --example` runs it.

@@ -8,22 +8,14 @@ use tokio::time::sleep;
 use tonic::transport::{Channel, Endpoint, Uri};
 use tonic_gax::{Note, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
-use tonic_gax_tests::{RawFrame, RawServer, Setup, Stack, error_report, ms, report_of, reported, row, rows};
+use tonic_gax_tests::{
+    RawFrame, RawServer, Setup, Stack, codes, error_report, ms, report_of, reported, row, rows, settings,
+};
 
 const DOWN: Code = Code::Unavailable;
 const NO_ERROR: u32 = 0;
 const REFUSED_STREAM: u32 = 7;
 const CANCEL: u32 = 8;
-
-fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .initial_rpc_timeout(ms(1000))
-        .total_timeout(ms(10_000))
-        .build()
-        .unwrap()
-}
 
 /// A call of a server that plays these frames; what it reports and over which connections it went.
 async fn call(
@@ -35,10 +27,6 @@ async fn call(
     let mut caller = stack.caller(server.channel(), &Setup::new(settings()).retrying(codes));
     let result = caller.list(reported(ListAssetsRequest::default())).await;
     (report_of(&result), server.requests())
-}
-
-fn codes(report: &OperationReport) -> Vec<Code> {
-    report.attempts().iter().map(gax_retry::Attempt::code).collect()
 }
 
 /// The codes of the gRPC protocol's "Errors" table, and what follows from it for the reasons that it leaves out.

@@ -2,7 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_retry::Attempt;
 use http_body_util::{BodyExt as _, Full};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,7 +11,7 @@ use tonic_gax::{
     IdempotencyStrategy, Note, OperationReport, ReplayBody, RetrySettings, StopReason, TransportFailure,
     presets,
 };
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, ms};
+use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, codes, ms};
 use tower_layer::Layer as _;
 use tower_service::Service;
 
@@ -77,10 +76,6 @@ async fn failed(
     let (server, connector) = FaultServer::in_memory(script);
     let result = layer.layer(FaultServer::full_client(connector)).call(request).await;
     (result.map(|response| response.status()).unwrap_err(), server)
-}
-
-fn codes(report: &OperationReport) -> Vec<Code> {
-    report.attempts().iter().map(Attempt::code).collect()
 }
 
 /// When the attempts started and ended.

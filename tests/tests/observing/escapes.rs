@@ -1,12 +1,11 @@
 //! Nothing that a server says, and no name, can steer the terminal on which an error or a report is printed.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use gax_retry::RetrySettings;
 use std::error::Error as _;
 use tonic::Status;
 use tonic_gax::{Code, OperationError, Retryer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
-use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, ms};
+use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, lasting, ms};
 
 /// A title for the terminal, a CSI of C1, and characters that turn the direction of writing.
 const EVIL: &str = "\u{1b}]0;PWNED\u{7}\r\u{9b}2J\u{202e}\u{2067}";
@@ -17,22 +16,12 @@ fn is_raw(text: &str) -> bool {
     text.contains(|c: char| c.is_control() && c != '\n' || EVIL.contains(c) && !c.is_ascii())
 }
 
-fn settings(total: u64) -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .initial_rpc_timeout(ms(1000))
-        .total_timeout(ms(total))
-        .build()
-        .unwrap()
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_server_s_message_is_printed_escaped() {
     for stack in Stack::ALL {
         let script = Script::always(Reply::status(Status::aborted(EVIL)));
         let server = VirtualServer::start(script);
-        let mut caller = stack.caller(server.channel(), &Setup::new(settings(3000)));
+        let mut caller = stack.caller(server.channel(), &Setup::new(lasting(3000)));
         let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
         assert_eq!(status.message(), EVIL, "{stack:?}");
         let error = OperationError::of(&status).unwrap();
@@ -54,7 +43,7 @@ async fn a_server_s_last_word_is_escaped_in_the_timeout_s_message() {
     for stack in Stack::ALL {
         let said = Reply::status(Status::unavailable(EVIL));
         let server = VirtualServer::start(Script::at_once([said]).then_always(ms(0), Reply::Hang));
-        let mut caller = stack.caller(server.channel(), &Setup::new(settings(3000)));
+        let mut caller = stack.caller(server.channel(), &Setup::new(lasting(3000)));
         let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
         assert!(
             status.message().contains(&format!("UNAVAILABLE: {SHOWN}")),
@@ -69,7 +58,7 @@ async fn a_server_s_last_word_is_escaped_in_the_timeout_s_message() {
 
 #[tokio::test(start_paused = true)]
 async fn an_operation_s_name_is_printed_escaped_and_kept() {
-    let retryer = Retryer::new(&settings(3000), [Code::Unavailable]).named(EVIL);
+    let retryer = Retryer::new(&lasting(3000), [Code::Unavailable]).named(EVIL);
     let error = retryer.run(|_| async { Err::<(), Status>(Status::aborted("no")) }).await.unwrap_err();
     assert!(error.to_string().starts_with(&format!("{SHOWN} failed after 1 attempt in ")), "{error}");
     assert!(

@@ -2,21 +2,13 @@
 //! connection ends.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use gax_retry::{Code, RetrySettings, StopReason};
+use gax_retry::{Code, StopReason};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
-use tonic_gax_tests::{RawFrame, RawServer, Setup, Stack, error_report, ms, report_of, reported, row, rows};
+use tonic_gax_tests::{
+    RawFrame, RawServer, Setup, Stack, error_report, ms, report_of, reported, row, rows, settings,
+};
 
 const DOWN: Code = Code::Unavailable;
-
-fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .initial_rpc_timeout(ms(1000))
-        .total_timeout(ms(10_000))
-        .build()
-        .unwrap()
-}
 
 /// Ways for the connection to end under the one call that runs.
 fn ends() -> Vec<Vec<RawFrame>> {

@@ -1,7 +1,7 @@
 //! Requests that were lost before they left: sent again at once, a bounded number of times.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use gax_retry::{AttemptKind, Code, RetrySettings, StartedAttempt, StopReason};
+use gax_retry::{AttemptKind, Code, StartedAttempt, StopReason};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use std::future::Future;
 use std::pin::Pin;
@@ -15,19 +15,9 @@ use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Channel;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{
-    Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of, reported, row, rows,
+    Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of, reported, row, rows, settings,
 };
 use tower_service::Service;
-
-fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .initial_rpc_timeout(ms(1000))
-        .total_timeout(ms(10_000))
-        .build()
-        .unwrap()
-}
 
 /// A channel that hands its first requests to a connection that is gone, which takes a while to show.
 #[derive(Debug, Clone)]

@@ -1,24 +1,16 @@
 //! Compressed messages, both ways.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use gax_retry::{Code, RetrySettings, StopReason};
+use gax_retry::{Code, StopReason};
 use tonic::codec::CompressionEncoding::Gzip;
 use tonic::transport::{Channel, Server};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
-use tonic_gax_tests::{Assets, Log, NamedScripted, Reply, Script, Setup, error_report, ms, pipes, report_of};
+use tonic_gax_tests::{
+    Assets, Log, NamedScripted, Reply, Script, Setup, error_report, ms, pipes, report_of, settings,
+};
 use tower_layer::Layer as _;
-
-fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .initial_rpc_timeout(ms(1000))
-        .total_timeout(ms(10_000))
-        .build()
-        .unwrap()
-}
 
 /// A server that compresses and fails once.
 fn server() -> (Channel, Log) {

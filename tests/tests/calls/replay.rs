@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_retry::{Code, RetrySettings, StopReason};
+use gax_retry::{Code, StopReason};
 use http_body::Frame;
 use http_body_util::StreamBody;
 use prost::Message as _;
@@ -16,7 +16,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, L
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::{
-    Reply, Script, Setup, Stack, Tap, VirtualServer, error_report, ms, report_of, reported,
+    Reply, Script, Setup, Stack, Tap, VirtualServer, error_report, ms, report_of, reported, settings,
 };
 use tower_layer::Layer as _;
 use tower_service::Service as _;
@@ -25,16 +25,6 @@ const MIB: usize = 1024 * 1024;
 /// The longest request that is sent again, unless it is set.
 const LIMIT: usize = 4 * MIB + 64 * 1024;
 const PREFIX: usize = 5;
-
-fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .initial_rpc_timeout(ms(1000))
-        .total_timeout(ms(10_000))
-        .build()
-        .unwrap()
-}
 
 /// A request that takes that many bytes on the wire.
 fn sized(bytes: usize) -> ListAssetsRequest {

@@ -8,7 +8,7 @@ use gax_retry::{
 use serde_json::Value;
 use std::time::Duration;
 
-const CASES: &str = include_str!("../data/gax_java_algorithm.jsonl");
+const CASES: &str = include_str!("../../data/gax_java_algorithm.jsonl");
 
 fn cases() -> Vec<Value> {
     CASES.lines().map(|line| serde_json::from_str(line).unwrap()).collect()

@@ -1,22 +1,11 @@
 //! A server's error is never replaced by a bare `DEADLINE_EXCEEDED`.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use gax_retry::RetrySettings;
 use std::error::Error as _;
 use tonic::Status;
 use tonic_gax::OperationError;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
-use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, ms};
-
-fn settings(total: u64) -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .initial_rpc_timeout(ms(1000))
-        .total_timeout(ms(total))
-        .build()
-        .unwrap()
-}
+use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, lasting, ms};
 
 fn said() -> Status {
     Status::with_details(tonic::Code::Unavailable, "shard 7 is down", vec![7].into())
@@ -25,7 +14,7 @@ fn said() -> Status {
 /// What an operation of three seconds ends with that runs against this script.
 async fn status(stack: Stack, script: Script) -> Status {
     let server = VirtualServer::start(script);
-    let mut caller = stack.caller(server.channel(), &Setup::new(settings(3000)));
+    let mut caller = stack.caller(server.channel(), &Setup::new(lasting(3000)));
     caller.list(ListAssetsRequest::default()).await.unwrap_err()
 }
 
@@ -45,7 +34,7 @@ async fn the_server_s_last_word_stands_in_the_timeout_s_message_and_behind_it() 
         for total in [1200, 3000] {
             let script = Script::at_once([Reply::status(said())]).then_always(ms(0), Reply::Hang);
             let server = VirtualServer::start(script);
-            let mut caller = stack.caller(server.channel(), &Setup::new(settings(total)));
+            let mut caller = stack.caller(server.channel(), &Setup::new(lasting(total)));
             let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
             assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{stack:?}");
             assert_eq!(server.seen().len(), if total == 1200 { 2 } else { 4 }, "{stack:?}");

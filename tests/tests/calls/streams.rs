@@ -1,7 +1,7 @@
 //! Streams pass through unharmed, with a deadline; methods that no table knows pass through untouched.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use gax_retry::{Code, RetrySettings, StopReason};
+use gax_retry::{Code, StopReason};
 use tokio_stream::StreamExt as _;
 use tonic::transport::Channel;
 use tonic::{Request, Status};
@@ -12,19 +12,8 @@ use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as Tonic
 use tonic_gax_tests::generated::test::talk::v1::{
     Line, TalkClient, TalkSettings, TalkStubSettings, talk_client,
 };
-use tonic_gax_tests::{Beat, Reply, Script, Setup, VirtualServer, error_report, ms, row, rows};
+use tonic_gax_tests::{Beat, Reply, Script, Setup, VirtualServer, error_report, ms, row, rows, settings};
 use tower_layer::Layer as _;
-
-/// The RPC timeout is a second; a stream has all ten.
-fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .initial_rpc_timeout(ms(1000))
-        .total_timeout(ms(10_000))
-        .build()
-        .unwrap()
-}
 
 /// All the ways to call Talk with the same settings.
 enum Talking {

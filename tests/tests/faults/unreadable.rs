@@ -2,25 +2,15 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_retry::{Code, CodeSet, RetrySettings, StopReason};
+use gax_retry::{Code, CodeSet, StopReason};
 use tonic_gax::{Note, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, ListAssetsResponse};
 use tonic_gax_tests::{
     Beat, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of,
-    reported, row, rows,
+    reported, row, rows, settings,
 };
 
 const DOWN: Code = Code::Unavailable;
-
-fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .initial_rpc_timeout(ms(1000))
-        .total_timeout(ms(10_000))
-        .build()
-        .unwrap()
-}
 
 /// Whatever can be retried is.
 fn setup() -> Setup {

@@ -1,7 +1,7 @@
 //! Services that say they can't take a request.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use gax_retry::{Code, RetrySettings};
+use gax_retry::Code;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
@@ -14,21 +14,11 @@ use tonic::transport::Channel;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
-use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, ms, report_of, row, rows};
+use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, report_of, row, rows, settings};
 use tower_layer::Layer as _;
 use tower_service::Service;
 
 const DOWN: Code = Code::Unavailable;
-
-fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .initial_rpc_timeout(ms(1000))
-        .total_timeout(ms(10_000))
-        .build()
-        .unwrap()
-}
 
 /// Fails when it is asked whether it is ready, so many times; what has failed must be left alone.
 #[derive(Debug)]

@@ -25,7 +25,7 @@ use tonic_gax_tests::{
 use tower_layer::Layer as _;
 use tower_service::Service as _;
 
-const PAGE: &str = include_str!("../../docs/src/troubleshooting.md");
+const PAGE: &str = include_str!("../../../docs/src/troubleshooting.md");
 
 /// 200 ms x 2, 5 s in all.
 fn settings() -> RetrySettings {

@@ -14,13 +14,13 @@ use tokio::task::JoinSet;
 use tonic::transport::{Channel, Endpoint, Server};
 use tonic::{Request, Response, Status};
 use tonic_gax::{Code, OperationError, OperationReport, RetrySettings, StopReason};
-use tonic_gax_tests::SocketServer;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::{
     AssetService, AssetServiceServer,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest, ListAssetsResponse,
 };
+use tonic_gax_tests::{SocketServer, codes};
 
 /// How often a server saw a call, and how often it carried it out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -112,8 +112,8 @@ fn patient() -> RetrySettings {
         .initial_retry_delay(Duration::from_millis(20))
         .retry_delay_multiplier(1.5)
         .max_retry_delay(Duration::from_millis(500))
-        .initial_rpc_timeout(Duration::from_secs(30))
-        .total_timeout(Duration::from_secs(60))
+        .initial_rpc_timeout(Duration::from_secs(200))
+        .total_timeout(Duration::from_secs(400))
         .build()
         .unwrap()
 }
@@ -124,10 +124,6 @@ fn named(parent: impl Into<String>) -> ListAssetsRequest {
 
 fn report(response: &Response<ListAssetsResponse>) -> &OperationReport {
     response.extensions().get().expect("the client reports")
-}
-
-fn codes(report: &OperationReport) -> Vec<Code> {
-    report.attempts().iter().map(tonic_gax::Attempt::code).collect()
 }
 
 #[tokio::test]

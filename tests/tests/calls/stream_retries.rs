@@ -1,7 +1,7 @@
 //! RPCs that reply with a stream: they are retried until its first message.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use gax_retry::{Code, Compatibility, RetrySettings, StopReason};
+use gax_retry::{Code, Compatibility, StopReason};
 use tonic::transport::Channel;
 use tonic::{Request, Response, Status, Streaming};
 use tonic_gax::{CallOptions, Note, RequestExt as _, RetryService};
@@ -9,22 +9,12 @@ use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as Tonic
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
 use tonic_gax_tests::{
     Beat, RawFrame, RawServer, Reply, Script, Setup, VirtualServer, error_report, ms, report_of, row, rows,
+    settings,
 };
 use tower_layer::Layer as _;
 
 const DOWN: Code = Code::Unavailable;
 const LATE: Code = Code::DeadlineExceeded;
-
-/// An RPC timeout is a second, and a call has ten.
-fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .initial_rpc_timeout(ms(1000))
-        .total_timeout(ms(10_000))
-        .build()
-        .unwrap()
-}
 
 fn setup() -> Setup {
     Setup::new(settings())

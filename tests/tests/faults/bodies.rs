@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_retry::{Code, RetrySettings, StopReason};
+use gax_retry::{Code, StopReason};
 use prost::Message as _;
 use tonic::Request;
 use tonic_gax::{CallOptions, Note, RequestExt as _};
@@ -11,21 +11,11 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, ListAssetsRequest, ListAssetsResponse,
 };
 use tonic_gax_tests::{
-    Beat, Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of, row, rows,
+    Beat, Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of, row, rows, settings,
 };
 use tower_layer::Layer as _;
 
 const LATE: Code = Code::DeadlineExceeded;
-
-fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .initial_rpc_timeout(ms(1000))
-        .total_timeout(ms(10_000))
-        .build()
-        .unwrap()
-}
 
 fn page(token: &str) -> ListAssetsResponse {
     ListAssetsResponse { next_page_token: token.to_owned(), ..ListAssetsResponse::default() }

@@ -2,7 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_retry::Attempt;
 use http_body::Frame;
 use http_body_util::{Full, StreamBody};
 use hyper_util::client::legacy::Client;
@@ -11,7 +10,7 @@ use tonic_gax::{
     Code, HttpFailure, HttpRetryLayer, HttpRetryService, OperationReport, ReplayBody, RetrySettings,
     StopReason, TransportFailure,
 };
-use tonic_gax_tests::{FaultServer, HttpScript, MemoryConnector, RawFrame, RawServer, ms};
+use tonic_gax_tests::{FaultServer, HttpScript, MemoryConnector, RawFrame, RawServer, codes, ms};
 use tower_service::Service as _;
 
 type Http = HttpRetryService<Client<MemoryConnector, Full<Bytes>>>;
@@ -47,10 +46,6 @@ fn failing() -> ReplayBody {
             [Ok(Frame::data(Bytes::from_static(b"begun"))), Err(io::Error::other("the disk is gone"))];
         StreamBody::new(tokio_stream::iter(frames))
     })
-}
-
-fn codes(report: &OperationReport) -> Vec<Code> {
-    report.attempts().iter().map(Attempt::code).collect()
 }
 
 /// Ways for a connection to end under the one request that runs.

@@ -1,0 +1,13 @@
+//! How a call goes: what its attempts carry, when they start, what is sent again, and streams both ways.
+
+mod attempt_numbers;
+mod cancellation;
+mod compression;
+mod interceptors;
+mod readiness;
+mod replay;
+mod start;
+mod stream_limit;
+mod stream_replays;
+mod stream_retries;
+mod streams;

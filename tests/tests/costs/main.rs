@@ -1,0 +1,5 @@
+//! What calls and tables take of memory, counted thread by thread. `large_tables` is an executable of its own.
+
+mod allocations;
+mod small_frames;
+mod table_growth;

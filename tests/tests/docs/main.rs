@@ -1,0 +1,9 @@
+//! What the README, the guide and `examples/` say and show, run as it stands there.
+
+mod examples;
+mod faq;
+mod memorystore;
+mod presets;
+mod readme;
+mod storage_requests;
+mod troubleshooting;

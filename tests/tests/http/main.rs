@@ -1,0 +1,13 @@
+//! The HTTP layer, over scripted servers in virtual time and over real sockets.
+
+mod bodies;
+mod layer;
+mod lost;
+mod presets;
+mod requests;
+mod reqwest;
+mod resend;
+mod retry_after;
+mod sockets;
+mod unreadable;
+mod uploads;

@@ -1,0 +1,8 @@
+//! What people see of calls: observers, metrics, spans, text; and the testing kit.
+
+mod escapes;
+mod metrics;
+mod observers;
+mod short_debug;
+mod spans;
+mod testing_kit;

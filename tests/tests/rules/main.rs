@@ -1,0 +1,8 @@
+//! Whose rules decide: the documentation's, gax-java's, gRPC's, and hedging. `vectors` is an executable of its own.
+
+mod documented_tables;
+mod goldens;
+mod grpc_hedging;
+mod grpc_rules;
+mod hedging;
+mod http_hedging;

@@ -1,0 +1,6 @@
+//! Real sockets and a real clock, and handshakes that fail.
+
+mod connecting;
+mod servers;
+mod soak;
+mod tls;
