@@ -139,3 +139,35 @@ impl StartedAttempt {
         Self { rpc_timeout: self.rpc_timeout.min(bound), ..self }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(nanos: u64, whole_milliseconds: bool) -> StartedAttempt {
+        StartedAttempt::first(Some(Duration::from_nanos(nanos)), whole_milliseconds)
+    }
+
+    #[test]
+    fn an_attempt_has_time_from_the_least_that_its_rules_know() {
+        let found = [0, 1, 999_999, 1_000_000].map(|nanos| {
+            let (fine, whole) = (of(nanos, false), of(nanos, true));
+            (fine.has_no_time(), whole.has_no_time(), whole.deadline().unwrap().as_nanos())
+        });
+        assert_eq!(found, [(true, true, 0), (false, true, 0), (false, true, 0), (false, false, 1_000_000)]);
+        assert!(!StartedAttempt::first(None, true).has_no_time());
+    }
+
+    #[test]
+    fn what_is_sent_once_more_keeps_all_but_its_kind_and_counts_how_often() {
+        let first = of(7, false);
+        let [once, twice] = [first.resent(), first.resent().resent()];
+        let counts = [first, once, twice].map(StartedAttempt::transparent_retries);
+        assert_eq!(counts, [0, 1, 2]);
+        assert_eq!([first, twice].map(StartedAttempt::kind), [AttemptKind::Original, AttemptKind::Resend]);
+        assert_eq!(
+            (twice.number(), twice.start(), twice.rpc_timeout()),
+            (1, Duration::ZERO, Some(Duration::from_nanos(7)))
+        );
+    }
+}

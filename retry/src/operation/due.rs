@@ -7,7 +7,7 @@ use std::time::Duration;
 /// An attempt that is to be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Due {
-    /// Now.
+    /// Now. What was started is sent in the same step, so that only what is sent once more is ever seen to be due.
     Now(StartedAttempt),
     /// After a delay of that length, which ends then.
     After { kind: AttemptKind, delay: Duration, at: Duration },
@@ -25,8 +25,7 @@ impl Due {
     /// What it is to the attempt that ended last.
     pub(super) fn follow_up(self) -> FollowUp {
         match self {
-            Due::Now(attempt) if attempt.kind() == AttemptKind::Resend => FollowUp::Resend,
-            Due::Now(attempt) => FollowUp::Attempt(attempt.delay()),
+            Due::Now(_) => FollowUp::Resend,
             Due::After { delay, .. } => FollowUp::Attempt(delay),
         }
     }

@@ -312,6 +312,22 @@ mod tests {
     }
 
     #[test]
+    fn the_last_codes_count_and_what_is_no_code_is_a_problem() {
+        let values = |hedging: Hedging| {
+            let problems = hedging.problems();
+            problems.iter().map(|problem| (problem.field().to_owned(), problem.value().to_owned())).collect()
+        };
+        let of = |value: &str| vec![("hedging.non_fatal_codes".to_owned(), value.to_owned())];
+        let wrong: Vec<(String, String)> = values(Hedging::new(2).non_fatal_codes([14, 99]));
+        assert_eq!(wrong, of("99"));
+        // A name has no number.
+        let named = "NO_SUCH_CODE".parse::<Code>().map(CodeSet::from);
+        assert_eq!(values(Hedging::new(2).non_fatal_codes(named)), of("-1"));
+        let mended = Hedging::new(2).non_fatal_codes(99).non_fatal_codes(Code::Aborted);
+        assert_eq!((values(mended), mended.codes()), (vec![], Code::Aborted.into()));
+    }
+
+    #[test]
     fn a_hedge_is_due_after_its_delay_and_not_before_a_server_allows_it() {
         let mut hedges = Hedges::default();
         hedges.schedule(1_000_000, 5 * MS);

@@ -166,3 +166,15 @@ impl Documented {
 fn grown(nanos: u64, multiplier: f64) -> u64 {
     if nanos == FOREVER { FOREVER } else { scaled(nanos, multiplier).min(FOREVER - 1) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_set_stays_so_and_nothing_grows_to_forever() {
+        assert_eq!(grown(200, 1.5), 300);
+        assert_eq!(grown(FOREVER, 0.5), FOREVER);
+        assert_eq!(grown(FOREVER - 1, 2.0), FOREVER - 1);
+    }
+}

@@ -123,10 +123,6 @@ impl RuleSet for GaxJava {
             }
         }
     }
-
-    fn reset_backoff(&self, progress: &mut Next, _: u64) {
-        *progress = self.algorithm.first();
-    }
 }
 
 impl GaxJava {

@@ -127,10 +127,6 @@ impl RuleSet for Grpc {
         };
         Ok(Wait(Duration::from_nanos(wait)))
     }
-
-    fn reset_backoff(&self, progress: &mut GrpcProgress, _: u64) {
-        *progress = self.begin();
-    }
 }
 
 #[cfg(test)]

@@ -45,7 +45,9 @@ pub(crate) trait RuleSet {
     ) -> Result<Wait, Refusal>;
 
     /// Back-off and RPC timeouts begin anew, after an attempt that delivered messages.
-    fn reset_backoff(&self, progress: &mut Self::Progress, bound: u64);
+    fn reset_backoff(&self, progress: &mut Self::Progress, _bound: u64) {
+        *progress = self.begin();
+    }
 }
 
 /// What a rule set is told of an attempt that is to be followed by another one.

@@ -70,8 +70,4 @@ impl RuleSet for Polls {
         progress.timeout = poll.rpc_timeout();
         Ok(Wait(poll.wait()))
     }
-
-    fn reset_backoff(&self, progress: &mut PollProgress, _: u64) {
-        *progress = self.begin();
-    }
 }

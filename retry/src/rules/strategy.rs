@@ -169,3 +169,43 @@ impl Strategy {
         within && then < self.wall(bound)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        AttemptPlan, Backoff, BackoffStrategy, Code, Limits, NoJitter, Policy, StopReason, TimeRule,
+    };
+    use std::time::Duration;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// A second after each of four attempts that are refused at once, with a limit of time by that rule.
+    fn policy(limit: Duration, rule: TimeRule) -> Policy {
+        let limits = Limits::none().with_max_attempts(4).with_time(limit, rule);
+        let backoff = Backoff::exponential(SECOND, 1.0, SECOND);
+        Policy::from_strategy(&BackoffStrategy::new(backoff, limits), Code::Unavailable)
+    }
+
+    /// The attempts, the end, and why.
+    fn refused(policy: &Policy) -> (usize, Duration, Option<StopReason>) {
+        let plan = AttemptPlan::refused(policy, &mut NoJitter);
+        (plan.attempts().len(), plan.end(), plan.stop_reason())
+    }
+
+    #[test]
+    fn no_wait_is_made_that_ends_with_the_time() {
+        let total = Some(StopReason::TotalTimeout);
+        assert_eq!(refused(&policy(2 * SECOND, TimeRule::Strict)), (2, SECOND, total));
+        let longer = 2 * SECOND + Duration::from_nanos(1);
+        assert_eq!(refused(&policy(longer, TimeRule::Strict)), (3, 2 * SECOND, total));
+        assert_eq!(refused(&policy(2 * SECOND, TimeRule::Refuse)), (3, 2 * SECOND, total));
+    }
+
+    #[test]
+    fn without_retries_it_is_one_attempt() {
+        let policy = policy(9 * SECOND, TimeRule::Strict);
+        assert_eq!(refused(&policy), (4, 3 * SECOND, Some(StopReason::MaxAttempts)));
+        let single = policy.without_retries();
+        assert_eq!(refused(&single), (1, Duration::ZERO, Some(StopReason::MaxAttempts)));
+    }
+}

@@ -127,6 +127,25 @@ mod tests {
     }
 
     #[test]
+    fn a_deadline_leaves_the_number_of_attempts_alone_where_there_is_one_of_its_own() {
+        let timed = RetrySettings::builder().initial_retry_delay(SECOND).total_timeout(60 * SECOND);
+        let counted = RetrySettings::builder().initial_retry_delay(SECOND).max_attempts(5);
+        for (settings, variables, attempts) in [
+            (timed.clone(), &[("GAX_TOTAL_TIMEOUT", "10s")][..], 10),
+            (timed, &[("GAX_TOTAL_TIMEOUT", "10s"), ("GAX_MAX_ATTEMPTS", "3")], 3),
+            (counted.clone(), &[("GAX_TOTAL_TIMEOUT", "10s")], 5),
+            (counted, &[("GAX_TOTAL_TIMEOUT", "2500ms")], 3),
+        ] {
+            let policy = Policy::new(
+                &settings.retry_delay_multiplier(1.0).jittered(false).build().unwrap(),
+                Code::Unavailable,
+            );
+            let bounded = policy.with_environment(&environment(variables));
+            assert_eq!(attempts_and_end(&bounded).0, attempts, "{variables:?}");
+        }
+    }
+
+    #[test]
     fn hedges_count_as_attempts() {
         let hedged = Policy::new(&RetrySettings::no_retry(5 * SECOND), CodeSet::EMPTY)
             .with_hedging(Hedging::new(4).non_fatal_codes(Code::Unavailable));

@@ -100,6 +100,24 @@ mod tests {
     }
 
     #[test]
+    fn a_percentile_is_that_of_the_policys_own_calls() {
+        let fixed = Duration::from_millis(7);
+        let policy =
+            |hedging: Hedging| Policy::new(&RetrySettings::default(), CodeSet::EMPTY).with_hedging(hedging);
+        for (hedging, at_first, measured) in [
+            (Hedging::new(2), Some(Duration::ZERO), Some(Duration::ZERO)),
+            (Hedging::new(2).delay(fixed), Some(fixed), Some(fixed)),
+            (Hedging::new(2).percentile(0.95), None, Some(Duration::from_millis(10))),
+            (Hedging::new(2).delay(fixed).percentile(0.95), Some(fixed), Some(Duration::from_millis(10))),
+        ] {
+            let policy = policy(hedging);
+            assert_eq!(policy.hedging_delay(), at_first, "{hedging:?}");
+            (0..20).for_each(|_| policy.first_took(Duration::from_millis(10)));
+            assert_eq!(policy.hedging_delay(), measured, "{hedging:?}");
+        }
+    }
+
+    #[test]
     fn the_spacing_of_attempts_in_words() {
         let hedging = Hedging::new(2);
         assert_eq!(hedging.spacing(), "all at once");

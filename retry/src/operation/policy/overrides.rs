@@ -195,7 +195,7 @@ impl Policy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Code, CodeSet, Hedging};
+    use crate::{AttemptPlan, Code, CodeSet, Compatibility, Hedging, NoJitter};
 
     #[test]
     fn a_call_s_number_of_attempts_is_that_of_its_hedges() {
@@ -210,5 +210,64 @@ mod tests {
         assert_eq!(most(Override::Set(2)), Some(2));
         assert_eq!(most(Override::Set(1)), None);
         assert_eq!(hedged.without_retries().hedging(), None);
+    }
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn first_timeout(policy: &Policy) -> Option<Duration> {
+        policy.first_attempt().and_then(crate::StartedAttempt::rpc_timeout)
+    }
+
+    #[test]
+    fn settings_that_a_call_brings_along_have_time_where_the_methods_had_none() {
+        for compatibility in [Compatibility::Documented, Compatibility::GaxJava, Compatibility::Grpc] {
+            let spent = RetrySettings::no_retry(Duration::ZERO);
+            let policy = Policy::with_compatibility(&spent, Code::Unavailable, compatibility);
+            assert_eq!(policy.first_attempt(), None, "{compatibility}");
+            let policy = policy.with_retry_settings(&RetrySettings::no_retry(5 * SECOND));
+            assert_eq!(first_timeout(&policy), Some(5 * SECOND), "{compatibility}");
+        }
+    }
+
+    /// By gax-java's rules the RPC timeouts of settings that turn retries off are not looked at, unless a call brought
+    /// the settings along.
+    #[test]
+    fn a_total_alone_leaves_the_settings_the_methods_own() {
+        let settings =
+            RetrySettings::builder().initial_rpc_timeout(SECOND).total_timeout(10 * SECOND).build().unwrap();
+        let method = Policy::with_compatibility(&settings, CodeSet::EMPTY, Compatibility::GaxJava);
+        let shorter = SettingsOverrides::default().with_total_timeout(Override::Set(5 * SECOND));
+        let changed = |policy: &Policy| first_timeout(&policy.clone().with_overrides(&shorter));
+        assert_eq!((first_timeout(&method), changed(&method)), (Some(10 * SECOND), Some(5 * SECOND)));
+        let called = method.with_retry_settings(&settings);
+        assert_eq!((first_timeout(&called), changed(&called)), (Some(SECOND), Some(SECOND)));
+    }
+
+    #[test]
+    fn what_can_not_work_is_the_policys_problem() {
+        let policy = Policy::new(&RetrySettings::no_retry(SECOND), CodeSet::EMPTY);
+        assert_eq!(policy.problem(), None);
+        let none = SettingsOverrides::default().with_max_attempts(Override::Set(0));
+        let policy = policy.with_overrides(&none);
+        let problems = policy.problem().map(|error| error.problems().to_vec()).unwrap_or_default();
+        assert_eq!(problems.iter().map(crate::SettingsProblem::field).collect::<Vec<_>>(), ["max_attempts"]);
+        assert_eq!(policy.first_attempt(), None);
+    }
+
+    #[test]
+    fn settings_as_java_has_them_are_changed_field_by_field_too() {
+        let raw = RawSettings {
+            initial_retry_delay_us: 100_000,
+            retry_delay_multiplier: 2.0,
+            max_retry_delay_us: 400_000,
+            max_attempts: 4,
+            jittered: false,
+            ..RawSettings::default()
+        };
+        let three = SettingsOverrides::default().with_max_attempts(Override::Set(3));
+        let policy = Policy::gax_java(&raw, Code::Unavailable).with_overrides(&three);
+        let plan = AttemptPlan::refused(&policy, &mut NoJitter);
+        let starts: Vec<_> = plan.attempts().iter().map(|attempt| attempt.start().as_millis()).collect();
+        assert_eq!(starts, [0, 100, 300]);
     }
 }

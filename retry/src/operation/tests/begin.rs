@@ -221,3 +221,10 @@ fn the_first_attempt_can_be_had_without_an_action() {
     let of_java = |bound| Operation::begin(&java, Some(bound)).send_first(&java).map(StartedAttempt::number);
     assert_eq!((of_java(MS), of_java(Duration::from_micros(999))), (Some(1), None));
 }
+
+#[test]
+fn a_policy_knows_the_version_of_the_settings_that_it_was_made_of() {
+    assert_eq!(documented().version(), None);
+    assert_eq!(documented().with_version(3).version(), Some(3));
+    assert_eq!(documented().with_version(3).with_version(0).version(), None);
+}

@@ -186,3 +186,14 @@ fn retries_come_back_as_the_time_of_operations_goes_on() {
     operation.at(20_000 * MS).ends(unavailable());
     assert_eq!(operation.wait(), 100 * MS);
 }
+
+#[test]
+fn a_policy_gives_out_the_budget_that_it_draws_on() {
+    let budget = RetryBudget::tokens(1, 1.0);
+    let policy = grpc().with_budget(budget.clone());
+    let allows = |policy: &Policy| policy.budget().map(|budget| budget.allows(|| Duration::ZERO));
+    assert_eq!(allows(&policy), Some(true));
+    budget.failed();
+    assert_eq!(allows(&policy), Some(false));
+    assert_eq!(allows(&policy.with_budget(None)), None);
+}

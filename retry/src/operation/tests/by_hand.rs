@@ -159,6 +159,12 @@ impl<J: JitterSource> ByHand<J> {
         self
     }
 
+    /// Its request can't be sent while an attempt is in flight.
+    pub(crate) fn close_hedges(&mut self) -> &mut Self {
+        self.operation.close_hedges();
+        self
+    }
+
     pub(crate) fn cancelled(&mut self) -> &mut Self {
         self.operation.cancelled(&self.policy);
         self

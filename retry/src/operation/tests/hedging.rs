@@ -265,7 +265,10 @@ fn h15_a_throttled_hedge_is_withheld_and_the_first_attempt_is_not() {
     }
     let policy = hedged(base()).with_budget(budget.clone());
     let mut operation = ByHand::begin(&policy);
-    assert_eq!(operation.until(350 * MS), ["0 send 1"]);
+    assert_eq!(operation.until(99 * MS), ["0 send 1"]);
+    assert!(!operation.operation().has_withheld_hedges());
+    assert_eq!(operation.until(350 * MS), NONE);
+    assert!(operation.operation().has_withheld_hedges());
     // Others have succeeded meanwhile: what was withheld goes out when it is next due.
     for _ in 0..3 {
         budget.succeeded(|| Duration::ZERO);
@@ -375,4 +378,34 @@ fn inside_a_retry_nothing_is_hedged() {
     let mut operation = ByHand::begin(&hedged(base()).with_nested_retries(false).inside_retry());
     assert_eq!(operation.until(LONG), ["0 send 1"]);
     assert_eq!(operation.ended(1, unavailable()).until(LONG), ["100000 stop of 1 NESTED_RETRY"]);
+}
+
+#[test]
+fn a_request_that_is_being_read_is_not_hedged() {
+    let mut operation = begin();
+    assert_eq!(operation.until(150 * MS), ["0 send 1", "100 hedge 2"]);
+    assert_eq!(operation.close_hedges().until(1000 * MS), NONE);
+    assert!(!operation.operation().has_withheld_hedges());
+    assert_eq!(operation.clone().ended(1, AttemptResult::done()).now(), ["1000 cancel 2", "1000 reply 1"]);
+    operation.ended(1, unavailable());
+    assert_eq!(operation.ended(2, unavailable()).now(), ["1000 stop of 2 NOT_REPLAYABLE"]);
+}
+
+/// The attempt that was cancelled last and the one that has the reply are known, for reports.
+#[test]
+fn who_has_lost_or_won_stays_known() {
+    let policy = hedged(base());
+    let mut operation = ByHand::begin(&policy);
+    assert_eq!(operation.until(250 * MS).len(), 3);
+    operation.ended(2, AttemptResult::done());
+    let known = |operation: &ByHand| {
+        [1, 2, 3]
+            .map(|number| operation.operation().attempt(&policy, number).map(crate::StartedAttempt::start))
+    };
+    let [first, second, third] = [0, 100, 200].map(|start| Some(start * MS));
+    assert_eq!(known(&operation), [first, second, third]);
+    operation.next();
+    assert_eq!(known(&operation), [first, None, third]);
+    operation.next();
+    assert_eq!(known(&operation), [None, None, third]);
 }
