@@ -1,5 +1,4 @@
 //! Compressed messages, both ways.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, StopReason};
 use tonic::codec::CompressionEncoding::Gzip;

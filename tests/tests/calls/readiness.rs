@@ -1,5 +1,4 @@
 //! Services that say they can't take a request.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::Code;
 use std::future::Future;

@@ -1,6 +1,5 @@
 //! Calls that wait for a free stream, because the server limits how many a connection may have, when that
 //! connection ends.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, StopReason};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;

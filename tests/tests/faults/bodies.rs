@@ -1,5 +1,4 @@
 //! Responses that begin and do not end, or are longer than they may be.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
 use gax_retry::{Code, StopReason};

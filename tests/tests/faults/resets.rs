@@ -1,5 +1,4 @@
 //! Streams that are reset and connections that end, by reason and by how far the reply had come.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, CodeSet, RetrySettings, StopReason};
 use std::io;

@@ -1,5 +1,4 @@
 //! Nothing that a server says, and no name, can steer the terminal on which an error or a report is printed.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use std::error::Error as _;
 use tonic::Status;

@@ -433,3 +433,14 @@ fn facts_can_be_read_back() {
         (Some(9 * MS), Some(4 * MS))
     );
 }
+
+/// Whenever the driver comes to it.
+#[test]
+fn an_attempt_without_a_delay_starts_when_the_one_before_ended() {
+    let at_once = RetrySettings::builder().initial_retry_delay(Duration::ZERO).max_attempts(3);
+    let mut operation = ByHand::begin(&Policy::new(&at_once.build().unwrap(), Code::Unavailable));
+    operation.send();
+    operation.at(10 * MS).fails(Code::Unavailable);
+    let second = operation.at(15 * MS).send();
+    assert_eq!((second.number(), second.delay(), second.start()), (2, Duration::ZERO, 10 * MS));
+}

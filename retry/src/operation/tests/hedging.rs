@@ -409,3 +409,17 @@ fn who_has_lost_or_won_stays_known() {
     operation.next();
     assert_eq!(known(&operation), [None, None, third]);
 }
+
+/// How long the first attempt took counts, or had taken when another one won.
+#[test]
+fn a_percentile_is_that_of_first_attempts() {
+    for (won_by, at, expected) in [(1, 3, "3 hedge 2"), (2, 30, "30 hedge 2")] {
+        let policy = hedged(Hedging::new(2).delay(5 * MS).percentile(0.95));
+        for _ in 0..20 {
+            let mut operation = ByHand::begin(&policy);
+            operation.until(at * MS);
+            operation.ended(won_by, AttemptResult::done());
+        }
+        assert_eq!(ByHand::begin(&policy).until(100 * MS), ["0 send 1", expected]);
+    }
+}
