@@ -200,3 +200,43 @@ impl<'a> Simulation<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Hedging, NoJitter, Resend, RetrySettings};
+
+    const MS: Duration = Duration::from_millis(1);
+
+    /// Number, start and end of each attempt, and its code; the end of the operation, of which an attempt has the reply.
+    fn run(policy: &Policy, responses: &[(u32, AttemptResult)]) -> (Vec<(u32, u128, u128, Code)>, u128) {
+        let mut responses = responses.iter();
+        let (rows, end) = Simulation::new(policy, None, &mut NoJitter).run(|_| {
+            let (after, result) = responses.next().unwrap();
+            (Some(*after * MS), *result)
+        });
+        let Simulated::Ended(End::Reply(_), end) = end else { panic!("{end:?}") };
+        let row = |row: &Attempt| (row.number(), row.start().as_millis(), row.end().as_millis(), row.code());
+        (rows.iter().map(row).collect(), end.as_millis())
+    }
+
+    #[test]
+    fn what_is_sent_once_more_is_replied_to_from_then_on() {
+        let policy = Policy::new(&RetrySettings::no_retry(1000 * MS), Code::Unavailable);
+        let lost = AttemptResult::failed(Code::Unavailable).with_resend(Resend::Lost);
+        let run = run(&policy, &[(30, lost), (40, AttemptResult::done())]);
+        assert_eq!(run, (vec![(1, 0, 70, Code::Ok)], 70));
+    }
+
+    #[test]
+    fn a_hedge_that_is_due_first_goes_out_first() {
+        let hedging = Hedging::new(2).delay(10 * MS);
+        let policy =
+            Policy::new(&RetrySettings::no_retry(1000 * MS), Code::Unavailable).with_hedging(hedging);
+        let done = AttemptResult::done();
+        let [lost, won] = [(1, 0, 15, Code::Cancelled), (2, 10, 15, Code::Ok)];
+        assert_eq!(run(&policy, &[(30, done), (5, done)]), (vec![lost, won], 15));
+        // One that ends as the hedge is due comes first.
+        assert_eq!(run(&policy, &[(10, done)]), (vec![(1, 0, 10, Code::Ok)], 10));
+    }
+}
