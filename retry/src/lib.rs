@@ -73,7 +73,7 @@ pub mod __private {
         unchecked,
     };
     #[cfg(feature = "serde")]
-    pub use crate::stored::{Milliseconds, StoredCall};
+    pub use crate::stored::{Milliseconds, StoredCall, StoredOptions};
     pub use crate::text::{
         Align, Cell, DurationError, Escaped, Grid, Human, Role, closest, is_unprintable, parse_duration,
         parse_nanos, time_text,

@@ -1,5 +1,7 @@
 //! The settings of one call.
 
+#[cfg(feature = "serde")]
+use gax_retry::__private::StoredOptions;
 use gax_retry::{CodeSet, IntoCodes, Override, ParseCodeError, Policy, RetrySettings, SettingsOverrides};
 use std::time::Duration;
 
@@ -23,6 +25,12 @@ use std::time::Duration;
 ///
 /// Codes without any limit are no error: with neither a total timeout nor a number of attempts, nor a deadline of the
 /// caller's, a call is one attempt ([`StopReason::NoLimits`](crate::StopReason::NoLimits)).
+///
+/// # Stored
+///
+/// With the feature `serde` they are read from a program's own configuration. The names are those of the setters, `codes`
+/// in place of `retryable_codes` as in a table, and `no_timeout = true` and its like turn a limit off. Unknown names,
+/// both of `timeout` and `no_timeout`, a timeout of zero and what can't work are errors.
 ///
 /// # Examples
 ///
@@ -136,6 +144,23 @@ impl CallOptions {
     pub fn report(mut self, report: bool) -> Self {
         self.report = Some(report);
         self
+    }
+
+    /// The options as programs store them. A number that is no code can't be stored.
+    #[cfg(feature = "serde")]
+    pub(super) fn to_stored(&self) -> Result<StoredOptions, ParseCodeError> {
+        Ok(StoredOptions {
+            retry_settings: self.retry_settings.clone(),
+            overrides: self.overrides,
+            codes: self.retryable_codes.clone().transpose()?,
+            report: self.report,
+        })
+    }
+
+    #[cfg(feature = "serde")]
+    pub(super) fn from_stored(stored: StoredOptions) -> Self {
+        let StoredOptions { retry_settings, overrides, codes, report } = stored;
+        Self { retry_settings, overrides, retryable_codes: codes.map(Ok), report }
     }
 
     fn with(mut self, change: impl FnOnce(SettingsOverrides) -> SettingsOverrides) -> Self {

@@ -1,7 +1,7 @@
 //! Settings as programs store them (feature `serde`).
 
-use super::CallSettings;
-use gax_retry::__private::StoredCall;
+use super::{CallOptions, CallSettings};
+use gax_retry::__private::{StoredCall, StoredOptions};
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -24,5 +24,17 @@ impl<'de> Deserialize<'de> for CallSettings {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let StoredCall { settings, codes, hedging, batching } = StoredCall::deserialize(deserializer)?;
         Ok(CallSettings::new(settings, codes).with_hedging(hedging).with_batching(batching))
+    }
+}
+
+impl Serialize for CallOptions {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_stored().map_err(S::Error::custom)?.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for CallOptions {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        StoredOptions::deserialize(deserializer).map(Self::from_stored)
     }
 }

@@ -8,5 +8,7 @@ mod tokens;
 mod window;
 mod word;
 
+#[cfg(feature = "serde")]
+pub(crate) use retry_budget::BudgetLimits;
 pub use retry_budget::RetryBudget;
 pub use retry_budgets::RetryBudgets;

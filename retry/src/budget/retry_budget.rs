@@ -15,6 +15,9 @@ use std::time::Duration;
 /// Nothing locks. A budget has no clock: `now` is the time since any moment that all who use it agree on, and is asked
 /// for only by budgets that need it.
 ///
+/// With the feature `serde` a budget is stored as its limits, not what is left of it: `max_tokens` and `token_ratio` as
+/// `[retry_throttling]` of a table has them, or `ratio` and `min_per_second`. One that is read has had no retries yet.
+///
 /// # Examples
 ///
 /// ```
@@ -39,6 +42,14 @@ pub struct RetryBudget {
 enum Kind {
     Tokens(Tokens),
     Window(Window),
+}
+
+/// What a budget allows at most, as it was made.
+#[cfg(feature = "serde")]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum BudgetLimits {
+    Tokens { max: f64, ratio: f64 },
+    Ratio { ratio: f64, per_second: u32 },
 }
 
 impl RetryBudget {
@@ -89,6 +100,21 @@ impl RetryBudget {
 
     fn of(kind: Kind) -> Self {
         Self { kind: Arc::new(kind) }
+    }
+
+    /// What it was made with.
+    #[cfg(feature = "serde")]
+    pub(crate) fn limits(&self) -> BudgetLimits {
+        match &*self.kind {
+            Kind::Tokens(tokens) => {
+                let (max, ratio) = tokens.limits();
+                BudgetLimits::Tokens { max, ratio }
+            }
+            Kind::Window(window) => {
+                let (ratio, per_second) = window.limits();
+                BudgetLimits::Ratio { ratio, per_second }
+            }
+        }
     }
 
     /// Another budget with the same limits, in which nothing has happened.

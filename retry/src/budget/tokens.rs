@@ -26,6 +26,13 @@ impl<W: Word> Tokens<W> {
         Self { left: W::new(self.max), ..*self }
     }
 
+    /// The most tokens, and what a success puts back.
+    #[cfg(feature = "serde")]
+    #[expect(clippy::cast_precision_loss, reason = "at most a trillion, which an f64 holds exactly")]
+    pub(super) fn limits(&self) -> (f64, f64) {
+        (self.max as f64 / 1000.0, self.refill as f64 / 1000.0)
+    }
+
     /// More than half of the tokens are there.
     pub(super) fn allows(&self) -> bool {
         self.left.load() > self.max / 2

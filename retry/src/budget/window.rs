@@ -64,6 +64,12 @@ impl<W: Word, const N: usize> Window<W, N> {
         Self { ratio: self.ratio, per_second, slots: array::from_fn(|_| W::new(0)) }
     }
 
+    /// The ratio, and the retries that are allowed in each second.
+    #[cfg(feature = "serde")]
+    pub(super) fn limits(&self) -> (f64, u32) {
+        (f64::from(self.ratio) / 1000.0, self.per_second)
+    }
+
     pub(super) fn allows(&self, now: Duration) -> bool {
         let second = second(now);
         self.balance(second, |_| true) >= RETRY

@@ -1,9 +1,11 @@
 //! Settings, alone and with what else an RPC has.
 
 use super::duration::DurationText;
+use super::numbers::{Attempts, Multiplier, Timeout};
 use crate::{BatchingSettings, CodeSet, Hedging, RetrySettings, SettingsError};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::time::Duration;
 
 /// A struct with the fields of settings, and others beside them. serde can't refuse unknown fields of a flattened one.
 macro_rules! with_settings {
@@ -14,61 +16,63 @@ macro_rules! with_settings {
         $visibility struct $name {
             /// Total timeout and RPC timeouts in one, as a service config has it.
             #[serde(skip_serializing)]
-            timeout: Option<DurationText>,
+            timeout: Option<Timeout>,
             #[serde(skip_serializing_if = "Option::is_none")]
-            total_timeout: Option<DurationText>,
+            total_timeout: Option<Timeout>,
             #[serde(skip_serializing_if = "Option::is_none")]
             initial_retry_delay: Option<DurationText>,
             #[serde(skip_serializing_if = "Option::is_none")]
-            retry_delay_multiplier: Option<f64>,
+            retry_delay_multiplier: Option<Multiplier>,
             #[serde(skip_serializing_if = "Option::is_none")]
             max_retry_delay: Option<DurationText>,
             #[serde(skip_serializing_if = "Option::is_none")]
             max_server_delay: Option<DurationText>,
             #[serde(skip_serializing_if = "Option::is_none")]
-            max_attempts: Option<u32>,
+            max_attempts: Option<Attempts>,
             #[serde(skip_serializing_if = "Option::is_none")]
             jittered: Option<bool>,
             #[serde(skip_serializing_if = "Option::is_none")]
-            initial_rpc_timeout: Option<DurationText>,
+            initial_rpc_timeout: Option<Timeout>,
             #[serde(skip_serializing_if = "Option::is_none")]
-            rpc_timeout_multiplier: Option<f64>,
+            rpc_timeout_multiplier: Option<Multiplier>,
             #[serde(skip_serializing_if = "Option::is_none")]
-            max_rpc_timeout: Option<DurationText>,
+            max_rpc_timeout: Option<Timeout>,
             $($(#[$inner])* $field: $kind,)*
         }
 
         impl $name {
             fn of(settings: &RetrySettings) -> Self {
-                let time = |time: Option<std::time::Duration>| time.map(DurationText);
+                let (delay, time) = (|delay: Option<Duration>| delay.map(DurationText), |time: Option<Duration>| time.map(Timeout));
                 let growth = settings.rpc_timeout_multiplier;
                 Self {
                     total_timeout: time(settings.total_timeout),
-                    initial_retry_delay: time(settings.initial_retry_delay),
-                    retry_delay_multiplier: settings.retry_delay_multiplier,
-                    max_retry_delay: time(settings.max_retry_delay),
-                    max_server_delay: time(settings.max_server_delay),
-                    max_attempts: settings.max_attempts,
+                    initial_retry_delay: delay(settings.initial_retry_delay),
+                    retry_delay_multiplier: settings.retry_delay_multiplier.map(Multiplier),
+                    max_retry_delay: delay(settings.max_retry_delay),
+                    max_server_delay: delay(settings.max_server_delay),
+                    max_attempts: settings.max_attempts.map(Attempts),
                     jittered: (!settings.jittered).then_some(false),
                     initial_rpc_timeout: time(settings.initial_rpc_timeout),
-                    rpc_timeout_multiplier: Some(growth).filter(|growth| growth.to_bits() != 1.0_f64.to_bits()),
+                    rpc_timeout_multiplier: (growth.to_bits() != 1.0_f64.to_bits()).then_some(Multiplier(growth)),
                     max_rpc_timeout: time(settings.max_rpc_timeout),
                     ..Self::default()
                 }
             }
 
             fn settings(&self) -> Result<RetrySettings, SettingsError> {
-                let time = |time: Option<DurationText>| time.map(|DurationText(time)| time);
+                let delay = |delay: Option<DurationText>| delay.map(|DurationText(delay)| delay);
+                let time = |time: Option<Timeout>| time.map(|Timeout(time)| time);
+                let factor = |factor: Option<Multiplier>| factor.map(|Multiplier(factor)| factor);
                 RetrySettings::builder()
                     .total_timeout(time(self.total_timeout.or(self.timeout)))
-                    .initial_retry_delay(time(self.initial_retry_delay))
-                    .retry_delay_multiplier(self.retry_delay_multiplier)
-                    .max_retry_delay(time(self.max_retry_delay))
-                    .max_server_delay(time(self.max_server_delay))
-                    .max_attempts(self.max_attempts)
+                    .initial_retry_delay(delay(self.initial_retry_delay))
+                    .retry_delay_multiplier(factor(self.retry_delay_multiplier))
+                    .max_retry_delay(delay(self.max_retry_delay))
+                    .max_server_delay(delay(self.max_server_delay))
+                    .max_attempts(self.max_attempts.map(|Attempts(attempts)| attempts))
                     .jittered(self.jittered.unwrap_or(true))
                     .initial_rpc_timeout(time(self.initial_rpc_timeout.or(self.timeout)))
-                    .rpc_timeout_multiplier(self.rpc_timeout_multiplier.unwrap_or(1.0))
+                    .rpc_timeout_multiplier(factor(self.rpc_timeout_multiplier).unwrap_or(1.0))
                     .max_rpc_timeout(time(self.max_rpc_timeout.or(self.timeout)))
                     .build()
             }

@@ -1,9 +1,9 @@
 //! What is stored is read again as it was, and what has no meaning is refused.
 
-use super::StoredCall;
+use super::{StoredCall, StoredOptions};
 use crate::{
     Attempt, AttemptPlan, Code, CodeSet, Compatibility, Delivery, Hedging, LimitExceeded, NoJitter,
-    NotAttempted, Policy, RetrySettings, StopReason,
+    NotAttempted, Override, Policy, RetryBudget, RetrySettings, StopReason,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -76,9 +76,13 @@ fn settings_that_have_no_meaning_are_refused() {
             r#"{"total_timeout":"60"}"#,
             r#""60" has no unit after 60; write a duration such as 1500ms, 1.5s, 2m or 1h30m"#,
         ),
-        (r#"{"total_timeout":"0s"}"#, "retry settings are not valid: total_timeout is 0ms"),
-        (r#"{"max_attempts":0}"#, "retry settings are not valid: max_attempts is 0"),
-        (r#"{"retry_delay_multiplier":0.5}"#, "retry settings are not valid: retry_delay_multiplier is 0.5"),
+        (r#"{"total_timeout":"0s"}"#, "a timeout of zero is no limit; leave it out, or write a longer one"),
+        (r#"{"max_attempts":0}"#, "max_attempts must be at least 1 (the first attempt counts)"),
+        (r#"{"retry_delay_multiplier":0.5}"#, "a multiplier must be a finite number, at least 1, not 0.5"),
+        (
+            r#"{"initial_rpc_timeout":"2s","max_rpc_timeout":"1s"}"#,
+            "retry settings are not valid: max_rpc_timeout is 1s, but must not be shorter than initial_rpc_timeout (2s)",
+        ),
     ] {
         let error = refused::<RetrySettings>(stored);
         assert!(error.starts_with(reason), "{stored}: {error}");
@@ -163,4 +167,126 @@ fn names_are_those_that_are_printed() {
     }
     assert_eq!(text(&Delivery::NotProcessed), "\"NOT_PROCESSED\"");
     assert_eq!(read::<Delivery>("\"UNKNOWN\""), Delivery::Unknown);
+}
+
+#[test]
+fn the_options_of_a_call_have_the_names_of_the_setters() {
+    let stored = concat!(
+        r#"{"timeout":"2s","attempt_timeout":"500ms","max_attempts":3,"initial_retry_delay":"0s","#,
+        r#""retry_delay_multiplier":2.0,"max_retry_delay":"1s","codes":["ABORTED"],"report":true,"#,
+        r#""retry_settings":{"total_timeout":"10s"}}"#
+    );
+    let options = read::<StoredOptions>(stored);
+    assert_eq!(options.overrides.total_timeout(), Override::Set(2000 * MS));
+    assert_eq!(options.overrides.rpc_timeout(), Override::Set(500 * MS));
+    assert_eq!(options.overrides.max_attempts(), Override::Set(3));
+    assert_eq!(options.overrides.initial_retry_delay(), Some(Duration::ZERO));
+    assert_eq!(options.codes, Some(CodeSet::from(Code::Aborted)));
+    assert_eq!(options.retry_settings.as_ref().unwrap().total_timeout(), Some(10_000 * MS));
+    assert_eq!(text(&options), stored);
+}
+
+#[test]
+fn an_option_is_unset_set_or_turned_off() {
+    let nothing = read::<StoredOptions>("{}");
+    assert_eq!((nothing.overrides.is_empty(), nothing.codes, nothing.report), (true, None, None));
+    assert_eq!(text(&nothing), "{}");
+    let stored = r#"{"no_timeout":true,"no_attempt_timeout":true,"no_max_attempts":true,"codes":[]}"#;
+    let options = read::<StoredOptions>(stored);
+    assert_eq!(options.overrides.total_timeout(), Override::Disabled);
+    assert_eq!(options.overrides.rpc_timeout(), Override::Disabled);
+    assert_eq!(options.overrides.max_attempts(), Override::Disabled);
+    assert_eq!(options.codes, Some(CodeSet::EMPTY));
+    assert_eq!(text(&options), stored);
+}
+
+#[test]
+fn options_that_have_no_meaning_are_refused_where_they_stand() {
+    for (stored, reason, column) in [
+        (r#"{"max_atempts":3}"#, "unknown field `max_atempts`, expected one of `timeout`, `no_timeout`", 15),
+        (r#"{"total_timeout":"3s"}"#, "unknown field `total_timeout`", 17),
+        (r#"{"timeout":"0s","report":true}"#, "a timeout of zero is no limit; leave it out", 16),
+        (r#"{"attempt_timeout":"0ms"}"#, "a timeout of zero is no limit; leave it out", 26),
+        (
+            r#"{"timeout":"3s","no_timeout":true}"#,
+            "timeout and no_timeout exclude each other; leave one out",
+            36,
+        ),
+        (r#"{"max_attempts":0}"#, "max_attempts must be at least 1 (the first attempt counts)", 19),
+        (
+            r#"{"retry_delay_multiplier":0.9}"#,
+            "a multiplier must be a finite number, at least 1, not 0.9",
+            31,
+        ),
+        (
+            r#"{"initial_retry_delay":"2s","max_retry_delay":"1s"}"#,
+            "retry settings are not valid: max_retry_delay is 1s, but must not be shorter than initial_retry_delay (2s)",
+            53,
+        ),
+        (
+            r#"{"retry_settings":{"initial_retry_delay":"2s"},"max_retry_delay":"1s"}"#,
+            "retry settings are not valid: max_retry_delay is 1s",
+            72,
+        ),
+        (r#"{"codes":["NOPE"]}"#, r#""NOPE" is not a gRPC status code"#, 17),
+    ] {
+        // In a list, as in a program's configuration. At the top of a text serde_json tells no place for some errors.
+        let error = serde_json::from_str::<[StoredOptions; 1]>(&format!("[{stored}]")).unwrap_err();
+        assert!(error.to_string().starts_with(reason), "{stored}: {error}");
+        assert_eq!((error.line(), error.column()), (1, column), "{stored}");
+    }
+    let overrides = crate::SettingsOverrides::default().with_total_timeout(Override::Set(Duration::ZERO));
+    let no_time = StoredOptions { overrides, ..read("{}") };
+    let error = serde_json::to_string(&no_time).unwrap_err().to_string();
+    assert_eq!(error, "a timeout of zero can't be stored: it says that no time is left");
+}
+
+#[test]
+fn a_budget_is_stored_as_its_limits() {
+    let now = || Duration::ZERO;
+    let tokens = RetryBudget::tokens(10, 0.1);
+    tokens.failed();
+    let stored = r#"{"max_tokens":10.0,"token_ratio":0.1}"#;
+    assert_eq!(text(&tokens), stored);
+    let again = read::<RetryBudget>(r#"{"max_tokens":10,"token_ratio":0.1}"#);
+    assert_eq!((again.available(now), text(&again)), (10.0, stored.to_owned()));
+
+    let ratio = RetryBudget::ratio(0.2).min_per_second(3);
+    let stored = r#"{"ratio":0.2,"min_per_second":3}"#;
+    assert_eq!(text(&ratio), stored);
+    assert_eq!(
+        (text(&read::<RetryBudget>(stored)), read::<RetryBudget>(stored).available(now)),
+        (stored.to_owned(), 30.0)
+    );
+    assert_eq!(text(&read::<RetryBudget>(r#"{"ratio":0.5}"#)), r#"{"ratio":0.5,"min_per_second":10}"#);
+    // The most of each that there is.
+    for budget in
+        [RetryBudget::tokens(f64::MAX, f64::MAX), RetryBudget::ratio(f64::MAX), RetryBudget::tokens(0, 0.0)]
+    {
+        assert_eq!(text(&read::<RetryBudget>(&text(&budget))), text(&budget));
+    }
+}
+
+#[test]
+fn budgets_that_have_no_meaning_are_refused() {
+    let either = "a retry budget has either max_tokens and token_ratio, or ratio";
+    for (stored, reason) in [
+        ("{}", either),
+        (r#"{"max_tokens":10}"#, either),
+        (r#"{"max_tokens":10,"token_ratio":0.1,"ratio":0.2}"#, either),
+        (r#"{"max_tokens":10,"token_ratio":0.1,"min_per_second":1}"#, either),
+        (r#"{"min_per_second":1}"#, either),
+        (r#"{"maxTokens":10}"#, "unknown field `maxTokens`, expected one of `max_tokens`, `token_ratio`"),
+        (
+            r#"{"max_tokens":0,"token_ratio":0.1}"#,
+            "max_tokens is 0, but must be a number from 0.001 to 1000000000",
+        ),
+        (r#"{"max_tokens":2e9,"token_ratio":0.1}"#, "max_tokens is 2000000000, but must be a number from"),
+        (r#"{"max_tokens":9,"token_ratio":-0.1}"#, "token_ratio is -0.1, but must be a number from 0 to"),
+        (r#"{"ratio":-1}"#, "ratio is -1, but must be a number from 0 to 1000000000"),
+        (r#"{"ratio":0.2,"min_per_second":-1}"#, "invalid value: integer `-1`, expected u32"),
+    ] {
+        let error = refused::<RetryBudget>(stored);
+        assert!(error.starts_with(reason), "{stored}: {error}");
+    }
 }

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 use tonic::Status;
-use tonic_gax::{CallSettings, Code, CodeSet, Hedging, RetrySettings, Retryer};
+use tonic_gax::{
+    CallOptions, CallSettings, Code, CodeSet, Hedging, RetryBudget, RetrySettings, Retryer, StopReason,
+};
 
 #[test]
 fn settings_of_an_rpc_are_read_as_they_were_stored() {
@@ -26,6 +28,42 @@ fn settings_of_an_rpc_are_read_as_they_were_stored() {
     assert_eq!(serde_json::from_str::<CallSettings>(&stored).unwrap(), call);
     let nothing = CallSettings::new(RetrySettings::default(), CodeSet::EMPTY);
     assert_eq!(serde_json::from_str::<CallSettings>("{}").unwrap(), nothing);
+}
+
+#[test]
+fn options_of_a_call_are_read_as_they_were_stored() {
+    let all = CallOptions::new()
+        .timeout(Duration::from_secs(2))
+        .no_attempt_timeout()
+        .max_attempts(3)
+        .max_retry_delay(Duration::from_millis(1500))
+        .retryable_codes([tonic::Code::Aborted])
+        .retry_settings(RetrySettings::no_retry(Duration::from_secs(9)))
+        .report(false);
+    let stored = serde_json::to_string(&all).unwrap();
+    assert_eq!(
+        stored,
+        concat!(
+            r#"{"timeout":"2s","no_attempt_timeout":true,"max_attempts":3,"max_retry_delay":"1500ms","#,
+            r#""codes":["ABORTED"],"report":false,"#,
+            r#""retry_settings":{"total_timeout":"9s","max_attempts":1,"initial_rpc_timeout":"9s"}}"#
+        )
+    );
+    assert_eq!(serde_json::from_str::<CallOptions>(&stored).unwrap(), all);
+    assert_eq!(serde_json::from_str::<CallOptions>("{}").unwrap(), CallOptions::new());
+    let error = serde_json::to_string(&CallOptions::new().retryable_codes([99])).unwrap_err().to_string();
+    assert!(error.starts_with("\"99\" is not a gRPC status code"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_budget_that_was_read_limits_retries() {
+    let budget: RetryBudget = serde_json::from_str(r#"{"max_tokens": 4, "token_ratio": 0.1}"#).unwrap();
+    let settings = RetrySettings::builder().max_attempts(5).build().unwrap();
+    let retryer = Retryer::new(&settings, [Code::Unavailable]).retry_budget(budget);
+    let refused = retryer.run(|_| async { Err::<(), _>(Status::unavailable("down")) }).await.unwrap_err();
+    // Two failures take two of four tokens; more than half have to be there.
+    assert_eq!(refused.report().attempt_count(), 2);
+    assert_eq!(refused.report().stop_reason(), Some(StopReason::Throttled));
 }
 
 #[test]
