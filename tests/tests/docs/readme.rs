@@ -105,7 +105,7 @@ fn the_first_steps_are_two_commands() {
 
 #[test]
 fn the_layer_compiles_in_an_empty_package() {
-    let section = ["Under a client that you have"];
+    let section = ["Under the client you have"];
     let [dependencies] = &texts(&section, "toml")[..] else { unreachable!("one list of dependencies") };
     let package = package("layered", dependencies);
     let [program] = &texts(&section, "rust")[..] else { unreachable!("one program") };
@@ -122,7 +122,7 @@ fn the_generated_client_compiles_in_an_empty_package() {
     };
     let package = package("generated", dependencies);
     copy(&repository().join("proto"), &package.join("proto"));
-    let sections = ["A generated client", "Other settings than the table's", "What was tried"];
+    let sections = ["A generated client", "Overriding the table", "Finding out what happened"];
     let (build, program): (Vec<_>, Vec<_>) =
         texts(&sections, "rust").into_iter().partition(|text| text.contains("tonic_gax_build"));
     assert_eq!((build.len(), program.len()), (1, 4));
