@@ -4,11 +4,13 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::Duration;
-use tonic_gax::{CallSettings, Code};
+use tonic_gax::{CallOptions, CallSettings, Code, RetryBudget};
 
 /// What stands in the program's file. Any format of serde will do.
 const FILE: &str = r#"{
     "address": "http://localhost:50051",
+    "budget": { "max_tokens": 10, "token_ratio": 0.1 },
+    "nightly_export": { "no_timeout": true, "max_attempts": 10 },
     "retries": {
         "GetBook": {
             "total_timeout": "30s",
@@ -28,6 +30,8 @@ const FILE: &str = r#"{
 #[derive(Deserialize)]
 struct Config {
     address: String,
+    budget: RetryBudget,
+    nightly_export: CallOptions,
     retries: BTreeMap<String, CallSettings>,
 }
 
@@ -37,6 +41,10 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     assert!(get.retryable_codes().contains(Code::Aborted));
     assert_eq!(get.retry_settings().initial_retry_delay(), Some(Duration::from_millis(200)));
     println!("{}: GetBook {}", config.address, serde_json::to_string(get)?);
+
+    // One budget for the clients of the server, and the options of single calls.
+    assert_eq!(serde_json::to_string(&config.budget)?, r#"{"max_tokens":10.0,"token_ratio":0.1}"#);
+    assert_eq!(config.nightly_export, CallOptions::new().no_timeout().max_attempts(10));
 
     // What can't work is refused, and says why.
     let error = serde_json::from_str::<CallSettings>(r#"{"total_timeout": "30"}"#).err();

@@ -45,11 +45,7 @@ pub(crate) fn sentence(error: &Error) -> String {
 }
 
 fn suggestion(known: &str) -> String {
-    if known.is_empty() {
-        "see --help for those there are".to_owned()
-    } else {
-        format!("did you mean {known}?")
-    }
+    if known.is_empty() { "see --help for the list".to_owned() } else { format!("did you mean {known}?") }
 }
 
 /// Whether `gax`, by whatever name, was called with nothing at all.

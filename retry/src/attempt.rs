@@ -67,8 +67,8 @@ impl Attempt {
         self.number
     }
 
-    /// How often its request was sent again at once, since it had not reached a server: transparent retries (gRFC A6). They
-    /// are no attempts and have no rows.
+    /// How often its request was sent again at once, since it had not reached a server: transparent retries (gRFC
+    /// A6). They are no attempts and have no rows.
     #[must_use]
     pub fn transparent_retries(&self) -> u32 {
         self.transparent_retries.into()
@@ -86,7 +86,7 @@ impl Attempt {
         Duration::from_nanos(self.start)
     }
 
-    /// The RPC timeout it was given; `None` is no deadline.
+    /// The RPC timeout it was given; `None` means no deadline.
     #[must_use]
     pub fn rpc_timeout(&self) -> Option<Duration> {
         bounded(self.rpc_timeout)

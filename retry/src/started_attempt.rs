@@ -24,8 +24,8 @@ pub enum AttemptKind {
 
 /// An attempt that is sent now.
 ///
-/// It counts nanoseconds, as all arithmetic of schedules does: in durations, what an operation knows of its attempts while
-/// it waits would take half as much again (bench `memory`, parked).
+/// It counts nanoseconds, as all arithmetic of schedules does: in durations, what an operation knows of its attempts
+/// while it waits would take half as much again (bench `memory`, parked).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StartedAttempt {
     number: u32,
@@ -87,7 +87,7 @@ impl StartedAttempt {
         Duration::from_nanos(self.start)
     }
 
-    /// How long it may take; `None` is no deadline.
+    /// How long it may take; `None` means no deadline.
     #[inline]
     #[must_use]
     pub fn rpc_timeout(self) -> Option<Duration> {
@@ -105,8 +105,8 @@ impl StartedAttempt {
         }
     }
 
-    /// Whether it is over as it starts, which only gax-java's rules lead to: they cut its timeout to whole milliseconds.
-    /// Such an attempt is not sent. It fails with `DEADLINE_EXCEEDED`.
+    /// Whether it is over as it starts, which only gax-java's rules lead to: they cut its timeout to whole
+    /// milliseconds. Such an attempt is not sent. It fails with `DEADLINE_EXCEEDED`.
     #[inline]
     #[must_use]
     pub fn has_no_time(self) -> bool {

@@ -23,8 +23,8 @@ pub enum StopReason {
     NoLimits,
     /// The request can't be sent a second time: it is a stream that is not buffered, or larger than the replay limit.
     NotReplayable,
-    /// The operation was committed to an attempt: part of its response had been handed to the caller, or more of a stream
-    /// of requests had been sent with it than is buffered (gRFC A6).
+    /// The operation was committed to an attempt: part of its response had been handed to the caller, or more of a
+    /// stream of requests had been sent with it than is buffered (gRFC A6).
     Committed,
     /// The retry throttle has no tokens to give.
     Throttled,
@@ -32,7 +32,7 @@ pub enum StopReason {
     Pushback,
     /// The server asks for a wait that the operation has no time for.
     ServerDelayExceedsBudget,
-    /// The operation serves a request that is a retry itself, and its policy leaves retries to whoever sent that.
+    /// The operation serves a request that is a retry itself, and its policy leaves retries to the sender.
     NestedRetry,
     /// The channel under the client is closed for good.
     ChannelClosed,

@@ -6,20 +6,20 @@ use std::time::Duration;
 use tonic::codegen::StdError;
 use tonic::transport::{Channel, Endpoint, Error};
 
-/// A channel to what can be made an endpoint: an URI's text, an URI, or an [`Endpoint`] with settings of
+/// A channel to anything that can be made an endpoint: a URI as text, a URI, or an [`Endpoint`] with settings of
 /// its own, TLS among them.
 ///
 /// Connecting is bounded, now and whenever the channel connects again: by the endpoint's own
-/// [`connect_timeout`](Endpoint::connect_timeout), or else by 20 s. The time runs from the name's resolution to the end of
-/// the TLS handshake, or without TLS to the server's first byte. So an attempt of a call that waits for a connection
-/// that stalls ends before all others have waited for the same one.
+/// [`connect_timeout`](Endpoint::connect_timeout), or else by 20 s. The time runs from the name's resolution to the
+/// end of the TLS handshake, or without TLS to the server's first byte. So if a connection stalls, the attempt that
+/// waits for it ends early enough for another attempt on a new connection.
 ///
-/// The endpoint's [local address](Endpoint::local_address) is not taken over, since tonic keeps it to itself: give it to a
-/// [`Connector`].
+/// The endpoint's [local address](Endpoint::local_address) is not taken over, since tonic keeps it to itself: give it
+/// to a [`Connector`].
 ///
 /// # Errors
 ///
-/// The destination is no URI, or nobody replies there in time.
+/// The destination is not a URI, or nobody replies there in time.
 pub async fn connect<D>(destination: D) -> Result<Channel, Error>
 where
     D: TryInto<Endpoint>,
@@ -32,7 +32,7 @@ where
 ///
 /// # Errors
 ///
-/// The destination is no URI.
+/// The destination is not a URI.
 pub fn connect_lazy<D>(destination: D) -> Result<Channel, Error>
 where
     D: TryInto<Endpoint>,
@@ -50,7 +50,7 @@ where
 ///
 /// # Errors
 ///
-/// The destination is no URI, or nobody replies there in time.
+/// The destination is not a URI, or nobody replies there in time.
 pub async fn connect_for<D>(destination: D, settings: &ClientSettings) -> Result<Channel, Error>
 where
     D: TryInto<Endpoint>,

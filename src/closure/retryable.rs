@@ -45,8 +45,8 @@ impl<E: ErrorCode, const N: usize> Retryable<E> for [Code; N] {
     }
 }
 
-/// An error that the predicate holds for counts as `UNAVAILABLE`, any other as `UNKNOWN`. An attempt that runs
-/// into its RPC timeout is retried: whoever has nothing but a predicate can't ask it about that.
+/// An error for which the predicate is true counts as `UNAVAILABLE`, any other as `UNKNOWN`. An attempt that runs
+/// into its RPC timeout is always retried, because the predicate can't be asked about it.
 impl<E, F: Fn(&E) -> bool> Retryable<E> for F {
     fn code(&self, error: &E) -> Code {
         if self(error) { Code::Unavailable } else { Code::Unknown }

@@ -193,9 +193,9 @@ impl<R> Retryer<R> {
         self
     }
 
-    /// Gives every attempt that time, in place of the RPC timeouts of the settings; still clamped to what is left of the
-    /// operation. Zero: no time is left, and the closure is not called. A strategy of another tool has none
-    /// of its own, so that a server which never replies hangs the operation without it.
+    /// Gives every attempt that time, in place of the RPC timeouts of the settings; still clamped to what is left of
+    /// the operation. Zero: no time is left, and the closure is not called. The strategy of another tool has no such
+    /// timeout, so without this a server that never replies hangs the operation.
     ///
     /// An async closure is dropped then; a blocking one is told the timeout, and has to keep to it.
     ///
@@ -244,10 +244,10 @@ impl<R> Retryer<R> {
         self
     }
 
-    /// Whether operations of a server's handler are retried where the request that it serves is a retry itself, as its
-    /// header `grpc-previous-rpc-attempts` says; they are, unless switched off here or by a policy's
-    /// [`with_nested_retries`](Policy::with_nested_retries). Off, the closure is called once, and where another attempt
-    /// would follow the operation ends with [`StopReason::NestedRetry`](crate::StopReason::NestedRetry).
+    /// Whether operations of a server's handler are retried if the request that it serves is a retry itself, by its
+    /// header `grpc-previous-rpc-attempts`; they are, unless switched off here or by a policy's
+    /// [`with_nested_retries`](Policy::with_nested_retries). If off, the closure is called once, and if another attempt
+    /// would follow, the operation ends with [`StopReason::NestedRetry`](crate::StopReason::NestedRetry).
     /// [`DeadlineLayer`](crate::DeadlineLayer) has to be around the server, and other tasks and threads have to
     /// [belong](crate::deadline::Inbound) to the request.
     ///
@@ -267,8 +267,8 @@ impl<R> Retryer<R> {
         self
     }
 
-    /// Lets operators bound the operations by environment variables, which go before the settings: see [`Environment`].
-    /// Default: they aren't heeded.
+    /// Lets operators bound the operations by environment variables, which override the settings: see [`Environment`].
+    /// Default: they are ignored.
     #[must_use]
     pub fn environment(mut self, environment: Environment) -> Self {
         self.environment = environment;
@@ -314,8 +314,8 @@ impl<R> Retryer<R> {
     /// Runs an async closure, which gets its attempt: the number, when it started, its RPC timeout. See
     /// [`retry`](crate::retry).
     ///
-    /// In a server's handler it has no more time than the request ([`DeadlineLayer`](crate::DeadlineLayer)): that of the
-    /// task that polls it first.
+    /// In a server's handler it has no more time than the request ([`DeadlineLayer`](crate::DeadlineLayer)): that of
+    /// the task that polls it first.
     ///
     /// # Errors
     ///
@@ -347,8 +347,9 @@ impl<R> Retryer<R> {
     /// Runs a blocking closure, which gets its attempt and has to keep to its RPC timeout. See
     /// [`retry_blocking`](crate::retry_blocking).
     ///
-    /// In a thread that works for a request of a server ([`Inbound::enter`](crate::deadline::Inbound::enter)) the operation
-    /// has no more time than the request, and stops as that ends: a wait ends at once, and no attempt follows.
+    /// In a thread that works for a request of a server ([`Inbound::enter`](crate::deadline::Inbound::enter)) the
+    /// operation has no more time than the request, and stops as that ends: a wait ends at once, and no attempt
+    /// follows.
     ///
     /// # Errors
     ///

@@ -25,11 +25,11 @@ use tower_layer::Layer;
 /// A call whose request is one message, until its response is complete or, where the RPC responds with a stream, has
 /// brought its first message. A stream of requests is sent once, under the settings' total timeout.
 ///
-/// tonic's own client does not say which RPCs are which; [descriptors](Self::with_descriptors) do. Without them, a request
-/// is sent again only if it is exactly one message, and all there when the layer is called; anything else counts as a
-/// stream of requests. (A stream of requests of one message, all there at once, can't be told from a unary call.) A
-/// response is buffered until its first message is complete. If its trailers follow at once, it is classified by them; if
-/// they don't, it is handed to the caller.
+/// tonic's own client does not say which RPCs are which; [descriptors](Self::with_descriptors) do. Without them, a
+/// request is sent again only if it is exactly one message, and all there when the layer is called; anything else
+/// counts as a stream of requests. (A stream of requests of one message, all there at once, can't be told from a
+/// unary call.) A response is buffered until its first message is complete. If its trailers follow at once, it is
+/// classified by them; if they don't, it is handed to the caller.
 ///
 /// # Interceptors
 ///
@@ -99,9 +99,10 @@ impl RetryLayer {
         }
     }
 
-    /// A layer for the methods of a handle's table, by whichever table the handle has when a call begins;
+    /// A layer that follows a handle: each call uses the table that the handle has when the call begins.
     /// [`SettingsHandle`] has an example.
-    /// What the program sets on the layer goes before the table, its budget before `retryThrottling`. Where
+    ///
+    /// What the program sets on the layer overrides the table, so a budget overrides `retryThrottling`. If
     /// [unknown methods are denied](Self::deny_unknown_methods), a table that has some is refused.
     #[cfg(feature = "live")]
     #[must_use]
@@ -116,7 +117,7 @@ impl RetryLayer {
     ///
     /// # Errors
     ///
-    /// The bytes are no `FileDescriptorSet`.
+    /// The bytes are not a `FileDescriptorSet`.
     pub fn with_descriptors(mut self, encoded: &[u8]) -> Result<Self, DescriptorError> {
         self.options.kinds.extend(descriptors::kinds(encoded)?);
         Ok(self.changed())
@@ -158,9 +159,9 @@ impl RetryLayer {
     /// The longest request, in bytes, that is buffered so that it can be replayed. A longer one is sent once, and the
     /// report says so. With zero, no request is retried.
     ///
-    /// For a [stream of requests that is replayed](Self::replay_streams) it is the most that is buffered of it. Once more
-    /// has been sent, the call is committed to the attempt that has sent it: it goes on, without retries, and the report
-    /// has the note [`StreamTooLargeToReplay`](crate::Note::StreamTooLargeToReplay).
+    /// For a [stream of requests that is replayed](Self::replay_streams) it is the most that is buffered of it. Once
+    /// more has been sent, the call is committed to the attempt that has sent it: it goes on, without retries, and
+    /// the report has the note [`StreamTooLargeToReplay`](crate::Note::StreamTooLargeToReplay).
     #[must_use]
     pub fn max_replay_bytes(mut self, bytes: usize) -> Self {
         self.options.limits.max_replay_bytes = bytes;
@@ -174,13 +175,14 @@ impl RetryLayer {
     }
 
     /// Whether streams of requests, of client-streaming and bidirectional RPCs, are buffered as they are sent, so that
-    /// another attempt can be sent the same messages and then the rest (gRFC A6). Unless this says otherwise, they are with
-    /// [`Compatibility::Grpc`]; elsewhere such a call is one attempt, since the messages may not be safe to repeat.
+    /// another attempt can be sent the same messages and then the rest (gRFC A6). Unless this says otherwise, they
+    /// are with [`Compatibility::Grpc`]; elsewhere such a call is one attempt, since the messages may not be safe to
+    /// repeat.
     ///
-    /// What is buffered are references to the encoded messages, up to [`max_replay_bytes`](Self::max_replay_bytes) a call
-    /// and [`max_total_replay_bytes`](Self::max_total_replay_bytes) for all calls; a short frame counts for 32 bytes. A call
-    /// that passes either limit is committed: it goes on without retries, and never waits. The buffer is let go of when
-    /// the call is committed, by a limit or by its response, and when it ends.
+    /// What is buffered are references to the encoded messages, up to [`max_replay_bytes`](Self::max_replay_bytes) a
+    /// call and [`max_total_replay_bytes`](Self::max_total_replay_bytes) for all calls; a short frame counts for 32
+    /// bytes. A call that passes either limit is committed: it goes on without retries, and never waits. The buffer
+    /// is let go of when the call is committed, by a limit or by its response, and when it ends.
     ///
     /// The response commits by its headers where it is a stream as well: from then on it is a conversation. A single
     /// response commits by its headers with [`Compatibility::Grpc`], else when its trailers have come without an error.
@@ -203,9 +205,9 @@ impl RetryLayer {
     }
 
     /// The most bytes that the streams of requests of all calls together have buffered at a time, so that they can be
-    /// replayed: gRFC A6's buffer of a channel. A call that would need more is committed to the attempt that it has, without
-    /// waiting, and its report has the note [`ReplayMemoryUsedUp`](crate::Note::ReplayMemoryUsedUp). With zero, no stream
-    /// is replayed once any of it was sent.
+    /// replayed: gRFC A6's buffer of a channel. A call that would need more is committed to the attempt that it has,
+    /// without waiting, and its report has the note [`ReplayMemoryUsedUp`](crate::Note::ReplayMemoryUsedUp). With
+    /// zero, no stream is replayed once any of it was sent.
     ///
     /// It is shared by all services that the layer and its clones make. Unary requests don't count.
     #[must_use]
@@ -240,7 +242,7 @@ impl RetryLayer {
     }
 
     /// The budget that the retries of all methods share: see [`RetryBudget`]. By default, a table's `retryThrottling`
-    /// is the budget, in the dialects that have it; `None` is no budget.
+    /// is the budget, in the dialects that have it; `None` means no budget.
     ///
     /// It is shared by all services that the layer and its clones make. gRPC has a budget for each server: see
     /// [`server_retry_budget`](Self::server_retry_budget).
@@ -266,10 +268,10 @@ impl RetryLayer {
         self.changed()
     }
 
-    /// Shares the budget with all that calls that server: it becomes the server's own in `budgets`. If none has brought one
-    /// before, that is the budget that the layer has now, its table's `retryThrottling` as a rule; the numbers of the first
-    /// count. So gRFC A6 has it: one bucket for each server, whatever client, method or layer a call comes from. Call it
-    /// after [`retry_budget`](Self::retry_budget), if at all.
+    /// Shares one budget with everything that calls this server, through `budgets`. The first layer or client to come
+    /// brings the server's budget, usually its table's `retryThrottling`; all others then use that one, whatever
+    /// theirs is. So gRFC A6 has it: one bucket for each server, whatever client, method or layer a call comes from.
+    /// If you also call [`retry_budget`](Self::retry_budget), call it first.
     ///
     /// # Examples
     ///
@@ -311,8 +313,9 @@ impl RetryLayer {
         self.changed()
     }
 
-    /// Lets operators bound the layer's operations by environment variables, which go before everything else, call options
-    /// included: see [`Environment`]. Calls of methods that the table does not know still pass through untouched.
+    /// Lets operators bound the layer's operations by environment variables, which override everything else,
+    /// including call options (see [`Environment`]). Calls of methods that the table does not know still pass through
+    /// untouched.
     ///
     /// # Examples
     ///
@@ -348,11 +351,11 @@ impl RetryLayer {
         self.changed()
     }
 
-    /// Whether calls that a server's handler makes are retried where the request that it serves is a retry itself, as its
-    /// header `grpc-previous-rpc-attempts` says; they are, unless switched off. Off, such a call is one attempt, and where
-    /// another would follow it ends with [`StopReason::NestedRetry`](crate::StopReason::NestedRetry): whoever sent the
-    /// request retries it as a whole. [`DeadlineLayer`](crate::DeadlineLayer) has to be around the server. A request that
-    /// provably was not sent is sent again all the same.
+    /// Whether calls that a server's handler makes are retried if the request that it serves is a retry itself, by its
+    /// header `grpc-previous-rpc-attempts`. They are, unless switched off. If off, such a call makes one attempt, and
+    /// if another would follow, it ends with [`StopReason::NestedRetry`](crate::StopReason::NestedRetry): the sender
+    /// of the request retries it as a whole. [`DeadlineLayer`](crate::DeadlineLayer) has to be around the server. A
+    /// request that provably was not sent is still sent again.
     ///
     /// # Examples
     ///

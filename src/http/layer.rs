@@ -32,8 +32,8 @@ use tower_layer::Layer;
 ///
 /// The response carries an [`OperationReport`](crate::OperationReport) in its extensions
 /// ([`report`](crate::HttpResponseExt::report)), unless it is a success at the first attempt and nobody
-/// [asked](Self::reports); its [`http`](crate::OperationReport::http) says why the request was retried or not. The last response, whatever
-/// its status, is the response; only where none came the operation ends with an
+/// [asked](Self::reports); its [`http`](crate::OperationReport::http) says why the request was retried or not. The
+/// last response, whatever its status, is the response; only where none came the operation ends with an
 /// [`HttpError`](crate::HttpError).
 ///
 /// A single request brings [`CallOptions`](crate::CallOptions), [`HttpCallOptions`](crate::HttpCallOptions), an
@@ -88,7 +88,7 @@ pub struct HttpRetryLayer {
 impl HttpRetryLayer {
     /// A layer that retries these codes by these settings.
     ///
-    /// With a number that is no code, every request ends with an error
+    /// With a number that isn't a code, every request ends with an error
     /// ([`StopReason::InvalidOptions`](crate::StopReason::InvalidOptions)), and nothing is sent.
     #[must_use]
     pub fn new<K>(settings: &RetrySettings, codes: impl IntoCodes<K>) -> Self {
@@ -103,10 +103,10 @@ impl HttpRetryLayer {
 
     /// A layer that retries as a handle's table says, by whichever table the handle has when a request begins.
     ///
-    /// Requests have no RPC. They run by the table's entry for all methods of that service, or else by the one for every
-    /// service; a table with neither leaves them one attempt and no deadline. Its `[http]` rules (in TOML, with the
-    /// feature `toml`) say which requests are safe to send twice, its `retryThrottling` is the budget. What the program
-    /// sets on the layer goes before each of these: [`idempotency`](Self::idempotency),
+    /// Requests have no RPC. They run by the table's entry for all methods of that service, or else by the one for
+    /// every service; if the table has neither, they make one attempt and have no deadline. Its `[http]` rules (in
+    /// TOML, with the feature `toml`) say which requests are safe to retry, its `retryThrottling` is the budget. What
+    /// the program sets on the layer overrides each of these: [`idempotency`](Self::idempotency),
     /// [`retry_budget`](Self::retry_budget), [`hedging`](Self::hedging).
     ///
     /// # Examples
@@ -168,8 +168,8 @@ impl HttpRetryLayer {
     }
 
     /// Whether the delay that a response asks for is heeded: by the header `Retry-After`, a number of seconds or a
-    /// date, as [`gax_retry::retry_after`] reads them, or by a `google.rpc.RetryInfo` in its JSON body. A date counts from the response's `Date`, or else from
-    /// this machine's clock. Back-off comes on top of it.
+    /// date, as [`gax_retry::retry_after`] reads them, or by a `google.rpc.RetryInfo` in its JSON body. A date counts
+    /// from the response's `Date`, or else from this machine's clock. Back-off comes on top of it.
     #[must_use]
     pub fn server_delays(mut self, heeded: bool) -> Self {
         self.options.server_delays = Some(heeded);
@@ -214,8 +214,8 @@ impl HttpRetryLayer {
         self.changed()
     }
 
-    /// The longest body in memory, in bytes, that is buffered so that it can be replayed. A longer one is sent once, and
-    /// the report says so. With zero, no request with a body is retried.
+    /// The longest body in memory, in bytes, that is buffered so that it can be replayed. A longer one is sent once,
+    /// and the report says so. With zero, no request with a body is retried.
     #[must_use]
     pub fn max_replay_bytes(mut self, bytes: usize) -> Self {
         self.options.limits.max_replay_bytes = bytes;
@@ -229,9 +229,9 @@ impl HttpRetryLayer {
     }
 
     /// The most bytes of a success that are buffered until it has ended, so that one that breaks off can
-    /// be retried. A longer one is handed to the caller: the operation ends there as a success, its clock stops, and the
-    /// report says so. What is still to come is no longer retried, and bounded only by the
-    /// [idle timeout](Self::body_idle_timeout).
+    /// be retried. A longer one is handed to the caller: the operation ends there as a success, its clock stops, and
+    /// the report says so. What is still to come is no longer retried, and bounded only by the [idle
+    /// timeout](Self::body_idle_timeout).
     #[must_use]
     pub fn max_response_buffer(mut self, bytes: usize) -> Self {
         self.options.limits.max_response_buffer = bytes;
@@ -242,9 +242,9 @@ impl HttpRetryLayer {
     /// buffered then counts as an attempt that timed out, and is retried by that; a body that has been handed to the
     /// caller ends with an error.
     ///
-    /// This is the tool for large transfers, which take as long as they take while they move: a response that
-    /// has been handed to the caller has no other clock. Time in which the caller does not read doesn't count. Zero is no
-    /// time at all.
+    /// Use it for large transfers, which may take as long as they need while they make progress: a response that
+    /// has been handed to the caller has no other time limit. Time in which the caller does not read doesn't count.
+    /// Zero means no time at all.
     ///
     /// # Examples
     ///
@@ -300,8 +300,8 @@ impl HttpRetryLayer {
         self.changed()
     }
 
-    /// Whether every response carries an [`OperationReport`](crate::OperationReport). Unless asked, a success carries one
-    /// only where there is more to tell than that one attempt was enough; a response that is no success always does.
+    /// Whether every response carries an [`OperationReport`](crate::OperationReport). Unless asked, a success carries
+    /// one only if there is more to tell than that one attempt was enough; any other response always does.
     #[must_use]
     pub fn reports(mut self, wanted: bool) -> Self {
         self.options.reports = wanted;
@@ -316,18 +316,19 @@ impl HttpRetryLayer {
         self.changed()
     }
 
-    /// Lets operators bound the layer's operations by environment variables, which go before everything else, what requests
-    /// bring along included: see [`Environment`]. Default: they aren't heeded.
+    /// Lets operators bound the layer's operations by environment variables, which override everything else,
+    /// including what requests bring along: see [`Environment`]. Default: they are ignored.
     #[must_use]
     pub fn environment(mut self, environment: Environment) -> Self {
         self.options.environment = environment;
         self.changed()
     }
 
-    /// Whether requests that a server's handler makes are retried where the request that it serves is a retry itself, as
-    /// its header `grpc-previous-rpc-attempts` says; they are, unless switched off. Off, such a request is one attempt, and
-    /// where another would follow it ends with [`StopReason::NestedRetry`](crate::StopReason::NestedRetry).
-    /// [`DeadlineLayer`](crate::DeadlineLayer) has to be around the server.
+    /// Whether requests that a server's handler makes are retried if the request that it serves is a retry itself, by
+    /// its header `grpc-previous-rpc-attempts`; they are, unless switched off. If off, such a request makes one
+    /// attempt, and if another would follow, it ends with
+    /// [`StopReason::NestedRetry`](crate::StopReason::NestedRetry). [`DeadlineLayer`](crate::DeadlineLayer) has to be
+    /// around the server.
     ///
     /// # Examples
     ///

@@ -17,7 +17,7 @@ use tower_service::Service;
 ///
 /// # Errors
 ///
-/// [`HttpError`], where no response came. A response is no error, whatever its status.
+/// [`HttpError`], if no response came. A response is not an error, whatever its status.
 ///
 /// # Cancel safety
 ///
@@ -49,7 +49,7 @@ impl<S: Clone> HttpRetryService<S> {
     ///
     /// # Errors
     ///
-    /// [`HttpError`], where no response came. A response is no error, whatever its status.
+    /// [`HttpError`], if no response came. A response is not an error, whatever its status.
     ///
     /// # Cancel safety
     ///

@@ -15,7 +15,8 @@ use tokio::sync::watch;
 ///
 /// * An operation keeps the settings that it began with.
 /// * All who follow a handle change together: if one of them refuses a table, none takes it.
-/// * What a program sets in code goes before the table, now as at the start: see the page on live settings in the guide.
+/// * What a program sets in code overrides each table, the first one and its replacements: see the page on live
+///   settings in the guide.
 /// * The table's `retryThrottling` is one budget for all who follow the handle. While the numbers stay the same,
 ///   it stays as full as it is.
 /// * Calls read the settings without a lock.

@@ -39,7 +39,7 @@ pub(crate) trait Protocol {
     /// Who is told of the operation, asked as it starts.
     fn observers<'a>(&'a self, plan: &'a Self::Plan) -> Option<&'a Observers>;
 
-    /// The time that the caller gives the operation, asked as it starts; `None` is no limit of the caller's.
+    /// The time that the caller gives the operation, asked as it starts; `None` means no limit of the caller's.
     #[inline]
     fn bound(&self, _plan: &Self::Plan) -> Option<Duration> {
         None
@@ -87,7 +87,8 @@ pub(crate) trait Protocol {
         None
     }
 
-    /// Whether the request may be sent while an attempt is in flight: whether it can be replayed, and is safe to repeat.
+    /// Whether the request may be sent while an attempt is in flight: whether it can be replayed, and is safe to
+    /// repeat.
     #[inline]
     fn is_hedgeable(&self, _plan: &Self::Plan) -> bool {
         true

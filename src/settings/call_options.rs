@@ -18,19 +18,19 @@ use std::time::Duration;
 ///
 /// # Errors
 ///
-/// Options that can't work end the call with `INVALID_ARGUMENT`, and nothing is sent. The status says what is wrong; its
-/// [`OperationError`](crate::OperationError) has the reason
-/// [`StopReason::InvalidOptions`](crate::StopReason::InvalidOptions). That is: no attempts, a multiplier that is below 1
-/// or not finite, a longest delay below the first one, a number that is no code.
+/// Options that can't work end the call with `INVALID_ARGUMENT`, and nothing is sent. The status says what is wrong;
+/// its [`OperationError`](crate::OperationError) has the reason
+/// [`StopReason::InvalidOptions`](crate::StopReason::InvalidOptions). That is: no attempts, a multiplier that is
+/// below 1 or not finite, a longest delay below the first one, a number that isn't a code.
 ///
 /// Codes without any limit are no error: with neither a total timeout nor a number of attempts, nor a deadline of the
 /// caller's, a call is one attempt ([`StopReason::NoLimits`](crate::StopReason::NoLimits)).
 ///
 /// # Stored
 ///
-/// With the feature `serde` they are read from a program's own configuration. The names are those of the setters, `codes`
-/// in place of `retryable_codes` as in a table, and `no_timeout = true` and its like turn a limit off. Unknown names,
-/// both of `timeout` and `no_timeout`, a timeout of zero and what can't work are errors.
+/// With the feature `serde` they are read from a program's own configuration. The names are those of the setters,
+/// `codes` in place of `retryable_codes` as in a table, and `no_timeout = true` and its like turn a limit off.
+/// Unknown names, both of `timeout` and `no_timeout`, a timeout of zero and what can't work are errors.
 ///
 /// # Examples
 ///
@@ -81,27 +81,28 @@ impl CallOptions {
     /// shorter. A `grpc-timeout` that the request carries and the deadline of the request that is being served bound
     /// the operation besides: the shortest of the three counts.
     ///
-    /// It is the caller's deadline: no attempt outlives it, whatever the [compatibility](crate::Compatibility). Zero: no
-    /// time is left, the call ends at once and nothing is sent.
+    /// It is the caller's deadline: no attempt outlives it, whatever the [compatibility](crate::Compatibility). Zero:
+    /// no time is left, the call ends at once and nothing is sent.
     pub fn timeout(self, timeout: Duration) -> Self {
         self.with(|overrides| overrides.with_total_timeout(Override::Set(timeout)))
     }
 
-    /// Lifts the settings' total timeout. A `grpc-timeout` that the request carries and the deadline of the request that
-    /// is being served stay, and so do the timeouts of attempts.
+    /// Lifts the settings' total timeout. A `grpc-timeout` that the request carries and the deadline of the request
+    /// that is being served stay, and so do the timeouts of attempts.
     pub fn no_timeout(self) -> Self {
         self.with(|overrides| overrides.with_total_timeout(Override::Disabled))
     }
 
     /// Gives every attempt this timeout, in place of the settings' initial and maximum RPC timeouts and their
-    /// multiplier. It is clamped to what is left of the operation (by gax-java's rules to what the caller's own deadlines
-    /// leave). It does not apply to streams. Zero: no time is left, the call ends at once and nothing is sent.
+    /// multiplier. It is clamped to what is left of the operation (by gax-java's rules to what the caller's own
+    /// deadlines leave). It does not apply to streams. Zero: no time is left, the call ends at once and nothing is
+    /// sent.
     pub fn attempt_timeout(self, timeout: Duration) -> Self {
         self.with(|overrides| overrides.with_rpc_timeout(Override::Set(timeout)))
     }
 
-    /// Lets every attempt use all that is left of the operation, whatever RPC timeouts the settings have. (By gax-java's
-    /// rules an attempt has no deadline then but the caller's own.)
+    /// Lets every attempt use all that is left of the operation, whatever RPC timeouts the settings have. (By
+    /// gax-java's rules an attempt has no deadline then but the caller's own.)
     pub fn no_attempt_timeout(self) -> Self {
         self.with(|overrides| overrides.with_rpc_timeout(Override::Disabled))
     }
@@ -122,8 +123,8 @@ impl CallOptions {
         self.max_attempts(1)
     }
 
-    /// The delay before the second attempt, in place of the settings'. Zero: at once. Beside it, what the settings leave
-    /// unset has other [defaults](crate::RetryDelays).
+    /// The delay before the second attempt, in place of the settings'. Zero: at once. Beside it, what the settings
+    /// leave unset has other [defaults](crate::RetryDelays).
     pub fn initial_retry_delay(self, delay: Duration) -> Self {
         self.with(|overrides| overrides.with_initial_retry_delay(delay))
     }
@@ -139,14 +140,14 @@ impl CallOptions {
         self.with(|overrides| overrides.with_max_retry_delay(delay))
     }
 
-    /// Whether the response's extensions have the [`OperationReport`](crate::OperationReport) even where one attempt was
-    /// enough, whatever the client or layer says. After a retry it is there in any case.
+    /// Whether the response's extensions have the [`OperationReport`](crate::OperationReport) even where one attempt
+    /// was enough, whatever the client or layer says. After a retry it is there in any case.
     pub fn report(mut self, report: bool) -> Self {
         self.report = Some(report);
         self
     }
 
-    /// The options as programs store them. A number that is no code can't be stored.
+    /// The options as programs store them. A number that isn't a code can't be stored.
     #[cfg(feature = "serde")]
     pub(super) fn to_stored(&self) -> Result<StoredOptions, ParseCodeError> {
         Ok(StoredOptions {

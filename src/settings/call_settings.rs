@@ -9,9 +9,9 @@ use std::time::Duration;
 /// Generated `StubSettings` builders hand out one of these for each RPC; what it starts with is what the
 /// retry table says.
 ///
-/// With the feature `serde` it is stored and read in the words of tables in TOML, all fields in one table: the retryable
-/// codes are `codes`, durations are texts such as `"1500ms"`. What is absent is unset, unknown fields are refused, and
-/// settings are checked as by [`build`](gax_retry::RetrySettingsBuilder::build).
+/// With the feature `serde` it is stored and read in the words of tables in TOML, all fields in one table: the
+/// retryable codes are `codes`, durations are texts such as `"1500ms"`. What is absent is unset, unknown fields are
+/// refused, and settings are checked as by [`build`](gax_retry::RetrySettingsBuilder::build).
 ///
 /// # Examples
 ///
@@ -56,8 +56,8 @@ impl fmt::Debug for CallSettings {
 }
 
 impl CallSettings {
-    /// Settings made of these two. With a number that is no code nothing is retried, and the stub settings' `build()` returns
-    /// an error.
+    /// Settings made of these two. With a number that isn't a code nothing is retried, and the stub settings'
+    /// `build()` returns an error.
     #[must_use]
     pub fn new<K>(retry_settings: RetrySettings, retryable_codes: impl IntoCodes<K>) -> Self {
         let mut settings = Self {
@@ -130,8 +130,9 @@ impl CallSettings {
     }
 
     /// Hedges calls in place of retrying them (`None`: they are retried). The retryable codes have no part in it:
-    /// [`Hedging::non_fatal_codes`] do. Stub settings refuse it for an RPC that the protos don't call idempotent, unless
-    /// it [allows that](Hedging::allow_non_idempotent). The timeouts count as before, one RPC timeout for each attempt.
+    /// [`Hedging::non_fatal_codes`] do. Stub settings refuse it for an RPC that the protos don't call idempotent,
+    /// unless it [allows that](Hedging::allow_non_idempotent). The timeouts count as before, one RPC timeout for each
+    /// attempt.
     pub fn set_hedging(&mut self, hedging: impl Into<Option<Hedging>>) -> &mut Self {
         self.hedging = hedging.into();
         self
@@ -146,7 +147,7 @@ impl CallSettings {
     /// Replaces the codes that are retried: codes of this crate, of tonic, or their numbers. For none give
     /// [`CodeSet::EMPTY`].
     ///
-    /// With a number that is no code nothing is retried, and the stub settings' `build()` returns an error.
+    /// With a number that isn't a code nothing is retried, and the stub settings' `build()` returns an error.
     pub fn set_retryable_codes<K>(&mut self, codes: impl IntoCodes<K>) -> &mut Self {
         let codes = codes.into_codes();
         self.retryable_codes = codes.clone().unwrap_or_default();

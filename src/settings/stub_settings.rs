@@ -47,7 +47,7 @@ impl StubSettings {
     ///
     /// # Panics
     ///
-    /// Where the service has no RPC of that index; generated code names no other.
+    /// If the service has no RPC of that index. Generated code never passes one.
     #[must_use]
     pub fn call(&self, index: usize) -> &CallSettings {
         self.calls.get(index).expect("generated code indexes the methods that it was generated with")
@@ -57,7 +57,7 @@ impl StubSettings {
     ///
     /// # Panics
     ///
-    /// Where the service has no RPC of that index; generated code names no other.
+    /// If the service has no RPC of that index. Generated code never passes one.
     #[must_use]
     pub fn call_mut(&mut self, index: usize) -> &mut CallSettings {
         self.calls.get_mut(index).expect("generated code indexes the methods that it was generated with")
@@ -67,7 +67,7 @@ impl StubSettings {
     ///
     /// # Panics
     ///
-    /// Where the service has no such RPC of that index; generated code names no other.
+    /// If the service has no such RPC of that index. Generated code never passes one.
     #[must_use]
     pub fn operation(&self, index: usize) -> &OperationCallSettings {
         self.operations.get(index).expect("generated code indexes the methods that it was generated with")
@@ -78,7 +78,7 @@ impl StubSettings {
     ///
     /// # Panics
     ///
-    /// Where the service has no such RPC of that index; generated code names no other.
+    /// If the service has no such RPC of that index. Generated code never passes one.
     #[must_use]
     pub fn operation_mut(&mut self, index: usize) -> &mut OperationCallSettings {
         self.operations.get_mut(index).expect("generated code indexes the methods that it was generated with")
@@ -97,10 +97,9 @@ impl StubSettings {
     ///
     /// # Errors
     ///
-    /// One error for all RPCs whose settings the program has changed into some that can't work: retryable codes
-    /// without a total timeout or a number of attempts (nothing would be retried), `OK` among them, a number that is
-    /// no code, polling without a limit (nothing would be polled). What the table says is not checked here, but by
-    /// the linter.
+    /// One error for all RPCs to which the program has given settings that can't work: retryable codes without a total
+    /// timeout or a number of attempts (nothing would be retried), `OK` among the codes, a number that isn't a code,
+    /// polling without a limit (nothing would be polled). What the table says is not checked here, but by the linter.
     pub fn build(self) -> Result<Self, SettingsError> {
         let calls = self.methods.iter().zip(&self.calls);
         let calls = calls.filter(|(method, call)| **call != call_by_table(method));
@@ -131,7 +130,7 @@ impl StubSettings {
     }
 
     /// The settings of each RPC as they would be if the client had been generated from that table. What the program has
-    /// changed goes before it.
+    /// changed overrides it.
     #[cfg(feature = "live")]
     pub(crate) fn calls_by(&self, table: &gax_table::RetryTable) -> Vec<CallSettings> {
         let by_table = |method: &MethodInfo| match table.lookup(method.table_service(), method.name()) {

@@ -20,7 +20,7 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 #[command(after_long_help = JSON)]
 pub(crate) struct ConformanceArgs {
-    /// Files with a case a line; - is standard input
+    /// Files with one case per line; - is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 

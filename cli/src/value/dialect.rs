@@ -6,11 +6,11 @@ use gax_table::Dialect;
 /// Which client's interpretation of a retry table to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DialectName {
-    /// What the table says: the default
+    /// Exactly what the table says (the default)
     AsWritten,
-    /// What Google's Java generator makes of it
+    /// As Google's Java generator reads it
     GaxJava,
-    /// What gRPC itself makes of it
+    /// As gRPC itself reads it
     Grpc,
 }
 

@@ -40,9 +40,9 @@ pub(crate) fn policy_docs(
     let docs = docs.block([place(source)]);
     let docs = match kind {
         MethodKind::ServerStreaming => docs.block([
-            "A stream that has begun is not started again; the attempts of a server that does not reply:",
+            "A stream that has begun is not started again. The attempts if the server does not reply:",
         ]),
-        _ => docs.block(["The attempts, where the server does not reply:"]),
+        _ => docs.block(["The attempts if the server does not reply:"]),
     };
     let docs = docs.block(table(&hanging));
     match refused(&policy, codes) {
@@ -151,7 +151,7 @@ fn refused(policy: &Policy, codes: CodeSet) -> Option<String> {
     let count =
         if plan.is_truncated() { "more than ten thousand".to_owned() } else { last.number().to_string() };
     Some(format!(
-        "Where each attempt fails at once with `{code}`, {count} are made, the last one after {} (less with jitter).",
+        "If each attempt fails at once with `{code}`, {count} are made, the last one after {} (less with jitter).",
         Human(last.start())
     ))
 }
@@ -191,7 +191,7 @@ mod tests {
                 "",
                 "The retry table has no entry for it: `a_codes`, `a_params`.",
                 "",
-                "The attempts, where the server does not reply:",
+                "The attempts if the server does not reply:",
                 "",
                 "| attempt | delay | RPC timeout | from | to |",
                 "| --- | --- | --- | --- | --- |",
@@ -199,7 +199,7 @@ mod tests {
                 "| 2 | 200 ms | 3 s | 1.7 s | 4.7 s |",
                 "| 3, not attempted | 400 ms |  |  |  |",
                 "",
-                "Where each attempt fails at once with `DEADLINE_EXCEEDED`, 11 are made, the last one after 4.6 s (less with jitter).",
+                "If each attempt fails at once with `DEADLINE_EXCEEDED`, 11 are made, the last one after 4.6 s (less with jitter).",
             ]
         );
     }

@@ -169,8 +169,8 @@ fn switches(runtime: &TokenStream) -> TokenStream {
             Self { inner: self.inner.with_retries_enabled(enabled) }
         }
 
-        /// Lets operators bound all calls by environment variables, which go before everything else, call options included.
-        /// Default: they aren't heeded.
+        /// Lets operators bound all calls by environment variables, which override everything else, including call
+        /// options. Default: they are ignored.
         #[must_use]
         pub fn with_environment(self, environment: #runtime::Environment) -> Self {
             Self { inner: self.inner.with_environment(environment) }
@@ -190,8 +190,8 @@ fn switches(runtime: &TokenStream) -> TokenStream {
             Self { inner: self.inner.with_previous_attempts_header(is_sent) }
         }
 
-        /// Whether calls that a server's handler makes are retried where the request that it serves is a retry itself.
-        /// With `false` such a call is one attempt. Default: yes.
+        /// Whether calls that a server's handler makes are retried if the request that it serves is a retry itself.
+        /// With `false` such a call makes one attempt. Default: yes.
         #[must_use]
         pub fn with_nested_retries(self, allowed: bool) -> Self {
             Self { inner: self.inner.with_nested_retries(allowed) }
@@ -212,8 +212,8 @@ fn switches(runtime: &TokenStream) -> TokenStream {
             Self { inner: self.inner.with_method_extension(is_sent) }
         }
 
-        /// Whether the response of every call carries its report. Default: where there is more to tell than
-        /// that the first attempt succeeded, and where the call asks for it. It takes three allocations a call.
+        /// Whether the response of every call carries its report. Default: only if there is more to tell than
+        /// that the first attempt succeeded, or if the call asks for it. It takes three allocations a call.
         #[must_use]
         pub fn with_reports(self, reports: bool) -> Self {
             Self { inner: self.inner.with_reports(reports) }
@@ -324,9 +324,9 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
                 Self { inner: self.inner.with_retry_budget(budget) }
             }
 
-            /// Shares the budget with all that calls that server: it becomes the server's own in `budgets`. If none has
-            /// brought one before, that is the budget that these settings have now. Call it after
-            /// `with_retry_budget`, if at all.
+            /// Shares one budget with everything that calls this server, through `budgets`. The first client or layer
+            /// to come brings the server's budget, and all others use that one. If you also call
+            /// `with_retry_budget`, call it first.
             #[must_use]
             pub fn with_server_retry_budget(self, budgets: &#runtime::RetryBudgets, server: &str) -> Self {
                 Self { inner: self.inner.with_server_retry_budget(budgets, server) }
@@ -334,7 +334,7 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
 
             #replaying
 
-            /// The most time that connecting may take, where the client connects by itself and the endpoint has no
+            /// The most time that connecting may take, if the client connects by itself and the endpoint has no
             /// connect timeout of its own. Default: a third of the shortest RPC timeout, but at least 1 s and at
             /// most 20 s.
             #[must_use]
@@ -342,9 +342,10 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
                 Self { inner: self.inner.with_connect_timeout(timeout) }
             }
 
-            /// Takes the settings of RPCs from a handle's table (a `SettingsHandle`, with the feature `live`), and from each
-            /// table that replaces it, by the rules by which this code was generated. What the stub settings have
-            /// changed goes before the table, and so does a budget that is set here. Default: they stay as they are.
+            /// Takes the settings of RPCs from a handle's table (a `SettingsHandle`, with the feature `live`), and
+            /// from each table that replaces it, read by the same rules as when this code was generated.
+            /// What the stub settings have changed overrides the table, and so does a budget that is set here.
+            /// Default: the settings don't change.
             #[must_use]
             pub fn with_handle(self, handle: &impl #runtime::live::SettingsSource) -> Self {
                 Self { inner: self.inner.with_handle(handle) }

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// One [`RetryBudget`] for each server, by the server's name: what gRFC A6 means by throttling "per server name".
 ///
-/// Clients of one server that come from different places, each with settings of its own, share its budget by it: what one
-/// learns about the server holds for all. Names are compared as they are written; it is up to the program what it
-/// calls a server. Clones are the same registry.
+/// With it, clients of one server share the server's budget even if they are made in different places with different
+/// settings: what one learns about the server counts for all. Names are compared as they are written; the program
+/// chooses them. Clones are the same registry.
 ///
-/// It is asked when a client or layer is made; calls have nothing to do with it.
+/// It is only used when a client or layer is made; calls don't touch it.
 ///
 /// # Examples
 ///
@@ -56,8 +56,8 @@ impl RetryBudgets {
         self.with(|servers| servers.get(server).cloned())
     }
 
-    /// The budget of a client of that server that would have this one by itself: the server's, which `own` becomes if it
-    /// has none yet. `None`: neither has any.
+    /// The budget of a client of that server that would have this one by itself: the server's, which `own` becomes if
+    /// it has none yet. `None`: neither has any.
     #[must_use]
     pub fn share(&self, server: &str, own: impl Into<Option<RetryBudget>>) -> Option<RetryBudget> {
         match own.into() {

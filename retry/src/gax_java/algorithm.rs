@@ -120,7 +120,7 @@ impl Algorithm {
         Self { max_attempts: 1, ..self }
     }
 
-    /// The total timeout; `None` is no limit.
+    /// The total timeout; `None` means no limit.
     pub(crate) fn total(&self) -> Option<Duration> {
         u64::try_from(self.total).ok().filter(|total| *total > 0).map(Duration::from_nanos)
     }

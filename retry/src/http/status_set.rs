@@ -29,7 +29,7 @@ impl StatusSet {
     /// 408, 429 and every 5xx.
     pub const ALL_SERVER_ERRORS: StatusSet = StatusSet::EMPTY.with(408).with(429).with_range(500, 599);
 
-    /// The set with one status more. What is no error status changes nothing.
+    /// The set with one status more. A status that isn't an error changes nothing.
     #[must_use]
     pub const fn with(self, status: u16) -> Self {
         self.with_range(status, status)

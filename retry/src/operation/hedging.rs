@@ -77,8 +77,8 @@ impl Hedging {
         Self { percentile: Some(percentile), ..self }
     }
 
-    /// The codes that don't end the operation: after one of them the next attempt is sent at once. They are codes of this
-    /// crate, of tonic, or their numbers; a number that is no code is one of the [`problems`](Self::problems).
+    /// The codes that don't end the operation: after one of them the next attempt is sent at once. They are codes of
+    /// this crate, of tonic, or their numbers; a number that isn't a code is one of the [`problems`](Self::problems).
     #[must_use]
     pub fn non_fatal_codes<K>(self, codes: impl IntoCodes<K>) -> Self {
         match codes.into_codes() {
@@ -93,8 +93,8 @@ impl Hedging {
         Self { allows_non_idempotent: true, ..self }
     }
 
-    /// What can't work in it: no attempts, a percentile that is not between 0 and 1, or a number that is no code. Such hedging is refused by
-    /// the `build()` of stub settings, and ends any other operation with
+    /// What can't work in it: no attempts, a percentile that is not between 0 and 1, or a number that isn't a code.
+    /// Such hedging is refused by the `build()` of stub settings, and ends any other operation with
     /// [`StopReason::InvalidOptions`](crate::StopReason::InvalidOptions) before anything is sent.
     #[must_use]
     pub fn problems(&self) -> Vec<SettingsProblem> {
@@ -168,8 +168,8 @@ impl Hedging {
     }
 }
 
-/// What becomes of the hedges of one operation. Nothing is made of it until there is something to know: most operations are
-/// not hedged.
+/// What becomes of the hedges of one operation. Nothing is made of it until there is something to know: most
+/// operations are not hedged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Hedges(Option<Box<Known>>);
 

@@ -100,7 +100,7 @@ enum Stage {
 
 impl Operation {
     /// An operation that starts now. `bound` is how much time its caller gives it, whatever the settings
-    /// say; `None` is no limit of the caller's.
+    /// say; `None` means no limit of the caller's.
     #[inline]
     #[must_use]
     pub fn begin(policy: &Policy, bound: Option<Duration>) -> Self {
@@ -155,8 +155,8 @@ impl Operation {
         }
     }
 
-    /// The first attempt, to be sent now, where nothing stands in its way and it has time: what [`next`](Self::next) would
-    /// say, without the detour. `None`: `next` knows more.
+    /// The first attempt, to be sent now, where nothing stands in its way and it has time: what [`next`](Self::next)
+    /// would say, without the detour. `None`: `next` knows more.
     #[inline]
     pub fn send_first(&mut self, policy: &Policy) -> Option<StartedAttempt> {
         let Known::Early { bound, stage: stage @ Stage::Begun } = &mut self.known else { return None };

@@ -26,7 +26,7 @@ pub(crate) trait RuleSet {
 
     fn begin(&self) -> Self::Progress;
 
-    /// The RPC timeout of an attempt that starts `now`; `None` is no deadline. `bound` is the caller's own
+    /// The RPC timeout of an attempt that starts `now`; `None` means no deadline. `bound` is the caller's own
     /// deadline in nanoseconds.
     fn start(
         &self,

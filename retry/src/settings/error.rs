@@ -95,12 +95,12 @@ impl SettingsProblem {
         })
     }
 
-    /// A retryable code that is no code.
+    /// A retryable code that isn't a code.
     pub(crate) fn of_code(error: &ParseCodeError) -> Self {
         Self::new("retryable_codes", error.text(), "gRPC status codes are numbered from 0 to 16")
     }
 
-    /// The RPC whose settings are wrong, such as `ExportAssets`, where those of several were checked.
+    /// The RPC whose settings are wrong, such as `ExportAssets`, if several RPCs were checked.
     #[must_use]
     pub fn rpc(&self) -> Option<&'static str> {
         self.rpc

@@ -87,7 +87,7 @@ impl Backoff {
     /// Delays from `initial` up to `max`, each the one before times the multiplier. No random part yet;
     /// the cap comes after it.
     ///
-    /// A multiplier that is no number or below 1 counts as 1.
+    /// A multiplier that is not a number or is below 1 counts as 1.
     #[must_use]
     pub const fn exponential(initial: Duration, multiplier: f64, max: Duration) -> Self {
         let multiplier = if multiplier >= 1.0 { multiplier } else { 1.0 };
@@ -130,8 +130,9 @@ impl Backoff {
         self
     }
 
-    /// The formula with another first delay, whose random part and least wait have changed by the same factor: tenths of a
-    /// second in place of seconds have milliseconds by the tenth on top. From a first delay of zero nothing else changes.
+    /// The formula with another first delay, whose random part and least wait have changed by the same factor: tenths
+    /// of a second in place of seconds have milliseconds by the tenth on top. From a first delay of zero nothing else
+    /// changes.
     #[must_use]
     pub fn scaled_to(self, initial: Duration) -> Self {
         let factor = if self.initial.is_zero() { 1.0 } else { in_nanos(initial) / in_nanos(self.initial) };
@@ -144,7 +145,7 @@ impl Backoff {
         Self { initial, jitter, min: scaled(self.min), ..self }
     }
 
-    /// The formula with another multiplier; what is no number or below 1 counts as 1.
+    /// The formula with another multiplier; a value that is not a number or is below 1 counts as 1.
     #[must_use]
     pub const fn with_multiplier(mut self, multiplier: f64) -> Self {
         self.multiplier = if multiplier >= 1.0 { multiplier } else { 1.0 };

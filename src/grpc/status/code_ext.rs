@@ -5,8 +5,8 @@ use gax_retry::Code;
 
 /// Turns codes of tonic into codes of this crate and back.
 ///
-/// Wherever this crate takes codes it takes those of tonic as they are. This is for codes that it hands out, and for
-/// `match`.
+/// Wherever this crate takes codes, it takes tonic's codes too. You need these methods for codes that this crate
+/// returns, and for `match`.
 ///
 /// # Examples
 ///

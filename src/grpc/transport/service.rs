@@ -10,8 +10,8 @@ use tonic::codegen::StdError;
 /// A gRPC service that attempts are sent over: a tonic [`Channel`](tonic::transport::Channel), the same
 /// with tower layers or interceptors around it, or any other service of that shape.
 ///
-/// It is implemented for everything that qualifies; there is nothing to implement by hand. What usually keeps a service
-/// from it is that it is not `Clone`, since each attempt may need a service of its own: put a
+/// It is implemented for everything that qualifies, so you never implement it yourself. If a service doesn't qualify,
+/// it usually isn't `Clone`, which it has to be because each attempt may need its own: put a
 /// [buffer](https://docs.rs/tower/latest/tower/buffer/) between it and the client or layer.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't carry the attempts of a gRPC call",

@@ -86,12 +86,12 @@ impl ReplayBody {
     }
 
     /// A stream that the function opens, once for each attempt, where that takes time or can fail: a file, say, or a
-    /// response that is passed on.
+    /// response that you forward.
     ///
     /// It is opened on the attempt's time, and nothing is sent before it is open. An error ends the operation,
     /// as a request that can't be sent; it is the source of the [`HttpError`](crate::HttpError). A body that knows its
-    /// length once it is open has it announced; of another one, set `content-length` on the request yourself if you know
-    /// it.
+    /// length once it is open has it announced; of another one, set `content-length` on the request yourself if you
+    /// know it.
     ///
     /// # Cancel safety
     ///

@@ -149,7 +149,7 @@ impl ReqwestRequestBuilder {
     ///
     /// # Errors
     ///
-    /// [`HttpError`], where no response came, or the request can't be made. A response is no error, whatever its
+    /// [`HttpError`], if no response came, or the request can't be made. A response is not an error, whatever its
     /// status.
     ///
     /// # Cancel safety

@@ -69,7 +69,7 @@ impl HttpRetryService<ReqwestService> {
     ///
     /// # Errors
     ///
-    /// [`HttpError`], where no response came, or the request can't be made. A response is no error, whatever its
+    /// [`HttpError`], if no response came, or the request can't be made. A response is not an error, whatever its
     /// status; [`Response::error_for_status`] makes one of it.
     ///
     /// # Cancel safety

@@ -192,7 +192,7 @@ impl Loss {
         let more = if others > 0 { format!(" and {others} more") } else { String::new() };
         let finding = match kind {
             LossKind::Part => {
-                let message = format!("{what} of {shown}{more} can't be said in {format}");
+                let message = format!("{what} of {shown}{more} can't be expressed in {format}");
                 Finding::new("not-expressible", Severity::Warning, message)
             }
             LossKind::Little => {

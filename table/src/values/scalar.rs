@@ -16,7 +16,7 @@ use std::time::Duration;
 pub(crate) struct Scalars<'a> {
     pub(crate) source: &'a Source,
     pub(crate) dialect: Dialect,
-    /// The first number that is no code, where the reader lets it pass.
+    /// The first number that isn't a code, where the reader lets it pass.
     pub(crate) unrecognized: Cell<Option<Span>>,
 }
 

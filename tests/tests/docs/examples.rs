@@ -11,10 +11,10 @@ use std::path::Path;
 mod budgets;
 #[path = "../../../examples/closures.rs"]
 mod closures;
+#[path = "../../../examples/delivery.rs"]
+mod delivery;
 #[path = "../../../examples/embedded_table.rs"]
 mod embedded_table;
-#[path = "../../../examples/fate.rs"]
-mod fate;
 #[path = "../../../examples/fresh_token.rs"]
 mod fresh_token;
 #[path = "../../../examples/generator.rs"]
@@ -74,8 +74,8 @@ macro_rules! programs {
 programs!(
     budgets,
     closures,
+    delivery,
     embedded_table,
-    fate,
     fresh_token,
     generator,
     http_hyper,

@@ -1,9 +1,9 @@
 //! What goes wrong between a client and a server, and what the caller is told of it.
 
 mod bodies;
-mod fate;
+mod delivery;
 mod malformed;
+mod never_sent;
 mod resets;
 mod stop_reasons;
 mod unreadable;
-mod unsent;

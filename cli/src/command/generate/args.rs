@@ -45,7 +45,7 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "FILE", num_args = 1.., required = true, help_heading = "Input")]
     pub(super) proto: Vec<PathBuf>,
 
-    /// Fail where a table names a method or service that no proto has
+    /// Fail if a table names a method or service that no proto has
     #[arg(long, help_heading = "Input")]
     pub(super) deny_unknown_methods: bool,
 
@@ -76,7 +76,7 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "NAME", value_parser = include_file, help_heading = "Output")]
     pub(super) include_file: Option<String>,
 
-    /// Write nothing; fail and print the difference where the code is not up to date
+    /// Write nothing; print the difference and fail if the code is not up to date
     #[arg(long, help_heading = "Output")]
     pub(super) check: bool,
 
@@ -97,7 +97,7 @@ JSON:
   {\"files\":[{\"name\":\"google.cloud.asset.v1.rs\",\"state\":\"same\"|\"changed\"|\"missing\"|\"left-over\",
     \"diff\":..},..],\"up_to_date\":false,\"findings\":[{\"rule\":..,\"severity\":\"note\"|\"warning\"|\"error\",
     \"message\":..,\"help\":..,\"file\":..,\"line\":..,\"column\":..},..]}
-  The state is that before the run. null: diff without --check or where nothing differs; help and
+  state: before the run. null: diff without --check or if nothing differs; help and
   place of a finding that has none.";
 
 /// Reads `.package=::rust::path`.

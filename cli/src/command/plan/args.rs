@@ -34,7 +34,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "FILE", help_heading = "Table")]
     pub(super) table: Option<PathBuf>,
 
-    /// The method in the table: pkg.Service/Method, or just Method where only one has that name
+    /// The method in the table: pkg.Service/Method, or just Method if only one has that name
     #[arg(long, value_name = "METHOD", help_heading = "Table")]
     pub(super) method: Option<String>,
 
@@ -45,10 +45,10 @@ pub(crate) struct PlanArgs {
     /// What the server does with an attempt; repeat the flag for further attempts
     ///
     /// 300ms:UNAVAILABLE is a reply after 300 ms, UNAVAILABLE a reply at once, hang no reply. A reply that
-    /// would come at the RPC timeout or later is too late. With lost in place of the code the connection
-    /// breaks before the request is sent, with refused the server does not look at it: the request is
-    /// sent again at once, which is no attempt and takes the next outcome. Attempts after the last
-    /// outcome run into their timeouts.
+    /// would come at the RPC timeout or later is too late. In place of a code, lost means that the connection
+    /// breaks before the request is sent, and refused that the server does not look at it. Such a request is
+    /// sent again at once, which isn't counted as an attempt, and takes the next outcome. Attempts after the
+    /// last outcome run into their timeouts.
     #[arg(long, value_name = "OUTCOME", value_parser = value::outcome, allow_hyphen_values = true)]
     pub(super) outcome: Vec<Response>,
 
@@ -95,9 +95,9 @@ JSON:
   {\"attempts\":[{\"attempt\":1,\"rpc_timeout_ms\":1500,\"retry_delay_ms\":0,\"start_ms\":0,\"end_ms\":1500,
     \"code\":\"DEADLINE_EXCEEDED\"},..],\"not_attempted\":{\"attempt\":3,\"retry_delay_ms\":400},
     \"stop_reason\":\"TOTAL_TIMEOUT\",\"end_ms\":4700}
-  Numbers may have fractions. null: rpc_timeout_ms where there is no deadline, end_ms and code where
-  an attempt never ends, not_attempted where none was refused, stop_reason on success. An attempt
-  whose request was sent again at once has \"transparent_retries\":COUNT. Where more than 10000
+  Numbers may have fractions. null: rpc_timeout_ms if there is no deadline, end_ms and code if
+  an attempt never ends, not_attempted if none was refused, stop_reason on success. An attempt
+  whose request was sent again at once has \"transparent_retries\":COUNT. If more than 10000
   attempts would follow, the rest is left out and \"truncated\":true says so.
   With --samples, where NAME is a stop reason, SUCCESS, NEVER_ENDS or TRUNCATED:
   {\"samples\":..,\"seed\":..,\"attempts\":[{\"attempt\":1,\"made\":..,
@@ -113,7 +113,7 @@ JSON:
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Hedging")]
 pub(super) struct HedgingFlags {
-    /// Send up to that many attempts without waiting for the ones before; the first good reply wins
+    /// Send up to this many attempts without waiting for earlier ones to end; the first good reply wins
     #[arg(long, value_name = "NUMBER", value_parser = value::attempts, allow_hyphen_values = true)]
     pub(super) hedging_max_attempts: Option<u32>,
 

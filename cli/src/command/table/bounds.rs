@@ -45,9 +45,7 @@ impl Bounds {
         Some(if environment.is_empty() {
             "None of GAX_RETRIES, GAX_TOTAL_TIMEOUT and GAX_MAX_ATTEMPTS is set.".to_owned()
         } else {
-            format!(
-                "For programs that heed the environment, which goes before everything else: {environment}."
-            )
+            format!("For programs that read the environment, which overrides everything else: {environment}.")
         })
     }
 

@@ -16,18 +16,18 @@ use std::process::ExitCode;
 
 /// Write a retry table in another form
 ///
-/// What the other form can't say (not-expressible), or says in its own way (approximated), is reported
+/// What the other form can't express (not-expressible), or can only approximate (approximated), is reported
 /// on standard error, with its place in the table; docs/src/convert.md says what each form can carry.
 /// With --deny such a finding is an error: nothing is written, and the exit status is 1.
 ///
-/// The forms grpc and toml get what the table says, whatever the dialect; the others get what the dialect
-/// makes of it. gapic and client-config list methods one by one: with --proto those of the protos, without
-/// it those that the table names.
+/// The forms grpc and toml get exactly what the table says, whatever the dialect; the others get the settings
+/// that it has in the dialect. gapic and client-config list methods one by one: with --proto those of the
+/// protos, without it those that the table names.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ConvertArgs {
-    /// The retry tables (- is standard input); several are written as one, in which the last one that
-    /// names a method counts
+    /// The retry tables (- is standard input); several are merged into one. If two name a method, the last one
+    /// counts
     #[arg(value_name = "TABLE")]
     tables: Vec<PathBuf>,
 

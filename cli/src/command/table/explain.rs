@@ -33,7 +33,7 @@ pub(crate) struct ExplainArgs {
     #[arg(value_name = "TABLE")]
     table: PathBuf,
 
-    /// The method: pkg.Service/Method, or just Method where only one has that name
+    /// The method: pkg.Service/Method, or just Method if only one has that name
     #[arg(value_name = "METHOD")]
     method: String,
 
@@ -47,7 +47,7 @@ pub(crate) struct ExplainArgs {
     protos: ProtoFlags,
 
     /// Lower the limits by the environment variables `GAX_RETRIES`, `GAX_TOTAL_TIMEOUT` and `GAX_MAX_ATTEMPTS`, as
-    /// programs do that heed them
+    /// a program that reads them does
     #[arg(long, help_heading = "Options")]
     env: bool,
 

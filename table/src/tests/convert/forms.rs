@@ -86,12 +86,12 @@ fn envoy_gets_routes() {
     assert_eq!(
         messages,
         [
-            "retry throttling of every call can't be said in Envoy",
+            "retry throttling of every call can't be expressed in Envoy",
             "a timeout is reported as UNAVAILABLE for every call in Envoy",
             "a server's pushback is ignored for every call in Envoy",
             "a number of retries must be given (3) for a.B/List in Envoy",
-            "retry_delay_multiplier 1.3 of a.B/List can't be said in Envoy",
-            "wait_for_ready of everything can't be said in Envoy",
+            "retry_delay_multiplier 1.3 of a.B/List can't be expressed in Envoy",
+            "wait_for_ready of everything can't be expressed in Envoy",
             "by default no more than 3 retries are in flight at once for every call in Envoy",
         ]
     );
@@ -151,15 +151,15 @@ spec:
     assert_eq!(
         messages,
         [
-            "retry throttling of every call can't be said in Istio",
+            "retry throttling of every call can't be expressed in Istio",
             "a timeout is reported as UNAVAILABLE for every call in Istio",
             "a server's pushback is ignored for every call in Istio",
-            "a retry on ABORTED of a.B/Get can't be said in Istio",
-            "the back-off of a.B/Get can't be said in Istio",
+            "a retry on ABORTED of a.B/Get can't be expressed in Istio",
+            "the back-off of a.B/Get can't be expressed in Istio",
             "a number of retries must be given (3) for a.B/List in Istio",
-            "the back-off of a.B/List can't be said in Istio",
+            "the back-off of a.B/List can't be expressed in Istio",
             "a timeout of 1ms is written for a.B in Istio",
-            "wait_for_ready of everything can't be said in Istio",
+            "wait_for_ready of everything can't be expressed in Istio",
         ]
     );
 }
@@ -261,7 +261,7 @@ fn what_is_lost_is_told_with_its_place() {
         table.convert(ConversionTarget::Envoy).findings().iter().map(ToString::to_string).collect();
     assert_eq!(
         findings[4],
-        "t.json:5:42: warning[not-expressible]: retry_delay_multiplier 1.3 of a.B/List can't be said in Envoy; \
+        "t.json:5:42: warning[not-expressible]: retry_delay_multiplier 1.3 of a.B/List can't be expressed in Envoy; \
          Envoy doubles its delays"
     );
     let findings = table.convert(TableFormat::ClientConfig).findings().to_owned();

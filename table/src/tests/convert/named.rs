@@ -37,10 +37,10 @@ fn methods_go_to_a_client_config_and_back() {
     assert_eq!(
         messages,
         [
-            "retry throttling of every call can't be said in a client config",
-            "a default for methods of a.B can't be said in a client config",
-            "a default for methods of everything can't be said in a client config",
-            "max_attempts of a.B/Get can't be said in a client config",
+            "retry throttling of every call can't be expressed in a client config",
+            "a default for methods of a.B can't be expressed in a client config",
+            "a default for methods of everything can't be expressed in a client config",
+            "max_attempts of a.B/Get can't be expressed in a client config",
         ]
     );
 }
@@ -57,9 +57,9 @@ fn known_services_have_all_their_methods() {
     assert_eq!(
         messages(&conversion),
         [
-            "retry throttling of every call can't be said in a client config",
-            "wait_for_ready of c.D/Any can't be said in a client config",
-            "a call without a timeout of c.D/Any can't be said in a client config",
+            "retry throttling of every call can't be expressed in a client config",
+            "wait_for_ready of c.D/Any can't be expressed in a client config",
+            "a call without a timeout of c.D/Any can't be expressed in a client config",
         ]
     );
 }
@@ -111,10 +111,10 @@ interfaces:
     assert_eq!(
         messages,
         [
-            "retry throttling of every call can't be said in GAPIC YAML",
-            "a default for methods of a.B can't be said in GAPIC YAML",
-            "a default for methods of everything can't be said in GAPIC YAML",
-            "max_attempts of a.B/Get can't be said in GAPIC YAML",
+            "retry throttling of every call can't be expressed in GAPIC YAML",
+            "a default for methods of a.B can't be expressed in GAPIC YAML",
+            "a default for methods of everything can't be expressed in GAPIC YAML",
+            "max_attempts of a.B/Get can't be expressed in GAPIC YAML",
         ]
     );
 }
@@ -177,8 +177,8 @@ batching = { element_count_threshold = 10, request_byte_threshold = 1000, delay_
     };
     let both = |format| {
         [
-            format!("polling of a.B/Start can't be said in {format}"),
-            format!("batching of a.B/Publish can't be said in {format}"),
+            format!("polling of a.B/Start can't be expressed in {format}"),
+            format!("batching of a.B/Publish can't be expressed in {format}"),
         ]
     };
     assert_eq!(lost(crate::ConversionTarget::Envoy), both("Envoy"));
@@ -207,7 +207,8 @@ fn gapic_yaml_goes_to_gapic_yaml_and_back() {
     assert_eq!(table.polling(service, "ExportAssets"), back.polling(service, "ExportAssets"));
 }
 
-/// Client configs that were published for Node and not changed by hand, and the service configs that they were made from.
+/// Client configs that were published for Node and not changed by hand, and the service configs that they were made
+/// from.
 const PUBLISHED: [(&str, &str); 6] = [
     ("asset/asset_service", "cloud/asset/v1/cloudasset"),
     ("dlp/dlp_service", "privacy/dlp/v2/dlp"),

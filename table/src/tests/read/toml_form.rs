@@ -187,7 +187,7 @@ fn every_part_goes_to_toml_and_back() {
 fn what_a_service_config_can_not_say_is_a_finding() {
     let conversion = parse(TABLE).convert(TableFormat::ServiceConfig);
     let messages: Vec<_> = conversion.findings().iter().map(|finding| finding.message().to_owned()).collect();
-    let grpc = "can't be said in a gRPC service config";
+    let grpc = "can't be expressed in a gRPC service config";
     assert_eq!(
         messages,
         [

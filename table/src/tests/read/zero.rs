@@ -148,7 +148,7 @@ fn a_delay_of_zero_is_not_lost_in_silence() {
         "{said:?}"
     );
     let (_, said) = findings(&table, TableFormat::GapicYaml);
-    assert_eq!(said, ["a retry without a delay of a.B/C can't be said in GAPIC YAML"]);
+    assert_eq!(said, ["a retry without a delay of a.B/C can't be expressed in GAPIC YAML"]);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 /// git show takes it: HEAD:tables, main:./retry.json.
 ///
 /// Each change is of one or more kinds, which --deny takes: added and removed (the method has a policy now, or
-/// has none any more), more-aggressive and less-aggressive (what the service has to bear), slower and faster
+/// no longer has one), more-aggressive and less-aggressive (the load on the service), slower and faster
 /// (the longest that a call can take). The exit status is 1 if a change is denied.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
@@ -77,7 +77,7 @@ JSON:
 pub(super) enum Denied {
     /// The method has a policy, and had none
     Added,
-    /// The method has no policy any more
+    /// The method no longer has a policy
     Removed,
     /// The service gets more requests in an outage, or sooner, or after more codes
     MoreAggressive,

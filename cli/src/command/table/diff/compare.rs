@@ -202,7 +202,7 @@ fn throttling(old: &Side, new: &Side) -> Option<Changed> {
     changes.add("retry_throttling", values, ["retry throttling", &old, &new], [&None, &None]);
     let mut reasons = Reasons::default();
     match both {
-        [Some(_), None] => reasons.add(Kind::MoreAggressive, "nothing throttles retries any more"),
+        [Some(_), None] => reasons.add(Kind::MoreAggressive, "retries are no longer throttled"),
         [None, Some(_)] => reasons.add(Kind::LessAggressive, "retries are throttled"),
         [Some(was), Some(is)] => {
             let compared = numbers(is).into_iter().zip(numbers(was));

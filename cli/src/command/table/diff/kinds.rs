@@ -38,7 +38,7 @@ impl Kind {
     pub(super) fn summary(self) -> &'static str {
         match self {
             Kind::Added => "a method has a policy, and had none",
-            Kind::Removed => "a method has no policy any more",
+            Kind::Removed => "a method no longer has a policy",
             Kind::MoreAggressive => {
                 "a service gets more requests in an outage, or sooner, or after more codes"
             }
@@ -96,7 +96,7 @@ fn of_retries(was: &Behaviour, is: &Behaviour, reasons: &mut Reasons) {
         reasons.add(Kind::MoreAggressive, format!("{more} is retried"));
     }
     if !fewer.is_empty() {
-        reasons.add(Kind::LessAggressive, format!("{fewer} is not retried any more"));
+        reasons.add(Kind::LessAggressive, format!("{fewer} is no longer retried"));
     }
     let load = || format!("an outage makes {:.1} times the usual load, not {:.1} times", is.load, was.load);
     if is.load > was.load * NOTICEABLE {

@@ -9,7 +9,9 @@ pub(super) fn of_polling(was: Option<&RetrySettings>, is: Option<&RetrySettings>
     let (was, is) = match (was, is) {
         (None, None) => return,
         (None, Some(_)) => return reasons.add(Kind::Added, "the table had nothing about polling"),
-        (Some(_), None) => return reasons.add(Kind::Removed, "the table has nothing about polling any more"),
+        (Some(_), None) => {
+            return reasons.add(Kind::Removed, "the table no longer says anything about polling");
+        }
         (Some(was), Some(is)) => (was, is),
     };
     let multiplier = |polling: &RetrySettings| polling.retry_delay_multiplier().unwrap_or(1.0);
@@ -44,7 +46,7 @@ pub(super) fn of_batching(
             return reasons.add(Kind::LessAggressive, "requests are sent together");
         }
         (Some(_), None) => {
-            reasons.add(Kind::Removed, "the table has nothing about batching any more");
+            reasons.add(Kind::Removed, "the table no longer says anything about batching");
             return reasons.add(Kind::MoreAggressive, "requests are sent one by one");
         }
         (Some(was), Some(is)) => (was, is),

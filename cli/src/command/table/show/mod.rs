@@ -33,7 +33,7 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["tables", "method", "gapic_yaml"])]
     preset: Option<String>,
 
-    /// Only this method: pkg.Service/Method, or just Method where only one has that name
+    /// Only this method: pkg.Service/Method, or just Method if only one has that name
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
 

@@ -1,7 +1,7 @@
 //! Whether a call that failed may have changed something on the server.
 //!
 //! ```text
-//! cargo run --example fate
+//! cargo run --example delivery
 //! ```
 
 mod library;
@@ -34,7 +34,7 @@ async fn create(replies: Vec<Reply>) -> Result<Status, Box<dyn Error>> {
     Ok(client.create_book(request).await.err().ok_or("it can't be created")?)
 }
 
-fn fate(status: &Status) -> Result<&OperationError, &'static str> {
+fn outcome(status: &Status) -> Result<&OperationError, &'static str> {
     let error = OperationError::of(status).ok_or("a call ends with a report")?;
     println!("{error}: {:?}", error.delivery());
     Ok(error)
@@ -44,15 +44,15 @@ fn fate(status: &Status) -> Result<&OperationError, &'static str> {
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     // The server says that it has not looked at the request, each time: there is no book.
     let status = create(vec![REFUSED; 3]).await?;
-    assert_eq!(fate(&status)?.delivery(), Delivery::NotProcessed);
+    assert_eq!(outcome(&status)?.delivery(), Delivery::NotProcessed);
 
     // The connection breaks under the request: there may be one.
     let status = create(vec![Reply::Close, REFUSED, Reply::unavailable()]).await?;
-    assert!(fate(&status)?.may_have_been_applied());
+    assert!(outcome(&status)?.may_have_been_applied());
 
     // The first attempt's response is lost, and the second finds the book there. It may be our own.
     let there = Reply::status(Status::already_exists("there is such a book"));
     let status = create(vec![Reply::Close, there]).await?;
-    assert_eq!(fate(&status)?.report().notes(), [Note::EarlierAttemptMayHaveSucceeded]);
+    assert_eq!(outcome(&status)?.report().notes(), [Note::EarlierAttemptMayHaveSucceeded]);
     Ok(())
 }
