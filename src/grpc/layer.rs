@@ -295,7 +295,7 @@ impl RetryLayer {
     /// Whether anything is retried. With `false` every call is one attempt, whatever its settings and
     /// [`CallOptions`](crate::CallOptions) say, and nothing is hedged; deadlines and reports stay, and so do RPC
     /// timeouts and the transparent retry of a request that provably was not sent. It turns retries off without
-    /// changing the type of the service, as `tower::util::option_layer` would.
+    /// changing the type of the service; `tower::util::option_layer` can't, since responses have another body then.
     ///
     /// # Examples
     ///

@@ -119,9 +119,9 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     };
     let policy = row.policy.ok_or_else(nothing)?;
     let codes = codes_of(policy);
-    let schedule = policy.to_policy(table.dialect().compatibility()).with_environment(&bounds.environment());
+    let bounded = policy.to_policy(table.dialect().compatibility()).with_environment(&bounds.environment());
     let budget = table.throttling().map(|throttling| throttling.budget());
-    let impact = Impact::of(&schedule.clone().with_budget(budget));
+    let impact = Impact::of(&bounded.clone().with_budget(budget));
     let explanation = Explanation {
         method: row.name(),
         dialect: table.dialect().as_str(),
@@ -131,8 +131,8 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
         worst_case_ms: impact.worst_case().map(Ms),
         load: impact.load(),
         throttled_load: impact.throttled_load(),
-        refused: Timeline::from(&AttemptPlan::refused(&schedule, &mut NoJitter)),
-        hanging: Timeline::from(&AttemptPlan::new(&schedule, &[], &mut NoJitter)),
+        refused: Timeline::from(&AttemptPlan::refused(&bounded, &mut NoJitter)),
+        hanging: Timeline::from(&AttemptPlan::new(&bounded, &[], &mut NoJitter)),
         beside: row.beside(&table),
         dialects: Dialect::ALL.iter().map(|dialect| reader(args, &files, *dialect, &row)).collect(),
     };
