@@ -49,7 +49,7 @@ async fn run(way: &Way, calls: usize, every: u64) -> Option<(Curve, f64)> {
         RetrySettings::builder().total_timeout(Duration::from_secs(30)).max_attempts(1).build().ok()?;
     let mut table = RetryTable::builder().method(message::PATH, settings, [Code::Unavailable]);
     if let Some(hedging) = way.hedging {
-        table = table.hedged(hedging);
+        table = table.hedged(hedging.allow_non_idempotent());
     }
     let layer = RetryLayer::new(table.build().ok()?).retry_budget(way.budget.clone());
     let service = Slow::new(every);

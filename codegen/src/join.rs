@@ -33,7 +33,7 @@ pub(crate) struct JoinedMethod {
     pub(crate) polling: Option<RetrySettings>,
     /// How it is hedged, as the table says.
     pub(crate) hedging: Option<Hedging>,
-    /// Whether the protos say that it may be carried out twice.
+    /// Whether the table or, if it does not say, the protos say that it may be carried out twice.
     pub(crate) is_idempotent: bool,
     /// Where the table's entry stands; `None`: the table has none.
     pub(crate) origin: Option<SourceLocation>,
@@ -65,6 +65,7 @@ fn join_method(
     stub: &StubTable,
 ) -> JoinedMethod {
     let policy = table.lookup(service.name(), method.name());
+    let word = table.idempotent(service.name(), method.name());
     let codes_key = policy.as_ref().map_or(NO_CODES, MethodPolicy::codes_key);
     let params_key = policy.as_ref().map_or(NO_PARAMS, MethodPolicy::params_key);
     let own_service = method.own_service().unwrap_or(service.name());
@@ -80,7 +81,7 @@ fn join_method(
         batching,
         polling: row(RowKind::OperationPolling).and_then(|row| row.settings()).cloned(),
         hedging: policy.and_then(|policy| policy.hedging()).map(HedgingPolicy::to_hedging),
-        is_idempotent: method.is_idempotent(),
+        is_idempotent: word.unwrap_or_else(|| method.is_idempotent()),
         origin: policy.and_then(|policy| policy.origin().cloned()),
     }
 }

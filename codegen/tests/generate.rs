@@ -122,6 +122,28 @@ interfaces:
     }
 }
 
+/// The table's word goes before `idempotency_level`.
+#[test]
+fn an_rpc_is_idempotent_by_the_tables_word_or_else_by_its_proto() {
+    let said = |table: &str| {
+        let generated = generate(configure().retry_table_text("table.toml", table), "idempotent.proto", DATA);
+        let code: String = content(&generated, "idempotent.v1.rs").split_whitespace().collect();
+        ["Get", "Reserve"].map(|name| {
+            let mut methods = code.split("MethodInfo::new(");
+            let of_method = methods.find(|part| part.contains(&format!("\"{name}\",")));
+            of_method.unwrap().contains(".idempotent()")
+        })
+    };
+    let word = |name: &str, word: bool| {
+        format!("[[entry]]\nfor = [\"idempotent.v1.Library{name}\"]\nidempotent = {word}\n")
+    };
+    assert_eq!(said("entry = []"), [true, false]);
+    assert_eq!(said(&word("/Reserve", true)), [true, true]);
+    assert_eq!(said(&word("/Get", false)), [false, false]);
+    assert_eq!(said(&word("", true)), [true, true]);
+    assert_eq!(said(&(word("", false) + &word("/Reserve", true))), [false, true]);
+}
+
 #[test]
 fn messages_and_tonics_code_are_tonics_own() {
     let directory = std::env::temp_dir().join(format!("tonic-gax-build-{}", std::process::id()));

@@ -9,7 +9,7 @@ use crate::live::Replaceable;
 #[cfg(feature = "live")]
 use crate::live::SettingsHandle;
 use crate::operation::{JitterSeeds, OperationObserver, Retry};
-use gax_retry::{Compatibility, Environment, RetryBudget, RetryBudgets};
+use gax_retry::{Compatibility, Environment, Hedging, RetryBudget, RetryBudgets};
 use gax_table::{Finding, RetryTable};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -50,6 +50,7 @@ use tower_layer::Layer;
 /// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB + 64 KiB |
 /// | [`server_timeouts_are_ours`](Self::server_timeouts_are_ours) | true |
 /// | [`nested_retries`](Self::nested_retries) | true |
+/// | [`hedging`](Self::hedging) | as the table's entries say |
 /// | [`retry_budget`](Self::retry_budget) | the table's `retryThrottling`, if it has any |
 /// | [`reports`](Self::reports) | false |
 /// | [`retries_enabled`](Self::retries_enabled) | true |
@@ -110,8 +111,8 @@ impl RetryLayer {
         Self { live: Some(LiveTable::new(handle)), ..Self::new(handle.table()) }
     }
 
-    /// Tells the layer which methods are unary and which are streams, by compiled descriptors (an encoded
-    /// `FileDescriptorSet`, as tonic-build and protoc write it).
+    /// Tells the layer which methods are unary and which are streams, and which are idempotent, by compiled descriptors (an
+    /// encoded `FileDescriptorSet`, as tonic-build and protoc write it).
     ///
     /// For what the layer does without them, see [What is retried](Self#what-is-retried).
     ///
@@ -119,7 +120,7 @@ impl RetryLayer {
     ///
     /// The bytes are not a `FileDescriptorSet`.
     pub fn with_descriptors(mut self, encoded: &[u8]) -> Result<Self, DescriptorError> {
-        self.options.kinds.extend(descriptors::kinds(encoded)?);
+        self.options.described.extend(descriptors::descriptions(encoded)?);
         Ok(self.changed())
     }
 
@@ -127,7 +128,7 @@ impl RetryLayer {
     /// and, where one is close, a suggestion: typos, as a rule. Without descriptors there are none.
     #[must_use]
     pub fn unknown_methods(&self) -> Vec<Finding> {
-        unknown_names(&self.table, &self.options.kinds)
+        unknown_names(&self.table, &self.options.described)
     }
 
     /// Makes [`unknown_methods`](Self::unknown_methods) an error, if there are any. Call it after
@@ -138,7 +139,7 @@ impl RetryLayer {
     /// The table names a service or a method that the descriptors don't have.
     pub fn deny_unknown_methods(self, deny: bool) -> Result<Self, UnknownMethodsError> {
         if deny {
-            known_methods(&self.table, &self.options.kinds)?;
+            known_methods(&self.table, &self.options.described)?;
         }
         #[cfg(feature = "live")]
         if let Some(live) = &self.live {
@@ -238,6 +239,37 @@ impl RetryLayer {
     #[must_use]
     pub fn reports(mut self, reports: bool) -> Self {
         self.options.limits.reports = reports;
+        self.changed()
+    }
+
+    /// Hedges the methods that are known to be idempotent, in place of retrying them: see [`Hedging`]. A method is known to
+    /// be idempotent by [the table's word](RetryTable::idempotent) or, where that has none, by what
+    /// [descriptors](Self::with_descriptors) say: its `idempotency_level`, or a `GET`, `PUT` or `DELETE` in
+    /// `google.api.http`. [`allow_non_idempotent`](Hedging::allow_non_idempotent) hedges the others too.
+    ///
+    /// A method whose entry has a hedging policy of its own keeps that. One that the table has nothing for still passes
+    /// through untouched; the word alone is something.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tonic_gax::{Code, Hedging, RetryLayer, RetrySettings, RetryTable};
+    ///
+    /// let settings = RetrySettings::logical_timeout(Duration::from_secs(5));
+    /// let table = RetryTable::builder()
+    ///     .service("example.v1.Library", settings.clone(), [Code::Unavailable])
+    ///     .method("/example.v1.Library/GetBook", settings, [Code::Unavailable])
+    ///     .idempotent(true)
+    ///     .build()?;
+    /// let hedging = Hedging::new(2).delay(Duration::from_millis(200)).non_fatal_codes([Code::Unavailable]);
+    /// let layer = RetryLayer::new(table).hedging(hedging);
+    /// # drop(layer);
+    /// # Ok::<(), tonic_gax::TableError>(())
+    /// ```
+    #[must_use]
+    pub fn hedging(mut self, hedging: impl Into<Option<Hedging>>) -> Self {
+        self.options.hedging = hedging.into();
         self.changed()
     }
 
@@ -434,7 +466,7 @@ impl fmt::Debug for RetryLayer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RetryLayer")
             .field("table", &self.table)
-            .field("descriptors", &self.options.kinds.len())
+            .field("descriptors", &self.options.described.len())
             .field("compatibility", &self.options.compatibility)
             .field("limits", &self.options.limits)
             .finish_non_exhaustive()

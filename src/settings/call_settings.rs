@@ -113,6 +113,13 @@ impl CallSettings {
         others
     }
 
+    /// These settings, but hedged only if the hedging is for RPCs that are not idempotent too.
+    #[cfg(feature = "live")]
+    pub(crate) fn hedged_only_if_allowed(mut self) -> Self {
+        self.hedging = self.hedging.filter(Hedging::allows_non_idempotent);
+        self
+    }
+
     pub(crate) fn with_hedging(mut self, hedging: Option<Hedging>) -> Self {
         self.hedging = hedging;
         self
@@ -130,9 +137,9 @@ impl CallSettings {
     }
 
     /// Hedges calls in place of retrying them (`None`: they are retried). The retryable codes have no part in it:
-    /// [`Hedging::non_fatal_codes`] do. Stub settings refuse it for an RPC that the protos don't call idempotent,
-    /// unless it [allows that](Hedging::allow_non_idempotent). The timeouts count as before, one RPC timeout for each
-    /// attempt.
+    /// [`Hedging::non_fatal_codes`] do. Stub settings refuse it for an RPC that neither the retry table nor the protos call
+    /// idempotent, unless it [allows that](Hedging::allow_non_idempotent). The timeouts count as before, one RPC timeout
+    /// for each attempt.
     pub fn set_hedging(&mut self, hedging: impl Into<Option<Hedging>>) -> &mut Self {
         self.hedging = hedging.into();
         self

@@ -121,8 +121,8 @@ impl MethodInfo {
         self.hedging
     }
 
-    /// Whether the protos say that the RPC is idempotent: by its `idempotency_level`, or by `google.api.http`, where
-    /// it is a `GET`, `PUT` or `DELETE`.
+    /// Whether the RPC is known to be idempotent: by the word of the retry table or, if that has none, by the protos: by its
+    /// `idempotency_level`, or by `google.api.http`, where it is a `GET`, `PUT` or `DELETE`.
     #[must_use]
     pub fn is_idempotent(&self) -> bool {
         self.is_idempotent

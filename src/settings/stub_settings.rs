@@ -130,14 +130,21 @@ impl StubSettings {
     }
 
     /// The settings of each RPC as they would be if the client had been generated from that table. What the program has
-    /// changed overrides it.
+    /// changed overrides it; but hedging that is for idempotent RPCs only is off where the table says that the RPC is not.
     #[cfg(feature = "live")]
     pub(crate) fn calls_by(&self, table: &gax_table::RetryTable) -> Vec<CallSettings> {
         let by_table = |method: &MethodInfo| match table.lookup(method.table_service(), method.name()) {
             Some(policy) => CallSettings::of_policy(policy),
             None => CallSettings::new(RetrySettings::default(), CodeSet::EMPTY),
         };
-        self.calls().map(|(method, own)| own.over(&call_by_table(method), by_table(method))).collect()
+        let calls = self.calls().map(|(method, own)| {
+            let call = own.over(&call_by_table(method), by_table(method));
+            match table.idempotent(method.table_service(), method.name()) {
+                Some(false) => call.hedged_only_if_allowed(),
+                _ => call,
+            }
+        });
+        calls.collect()
     }
 }
 
@@ -167,8 +174,8 @@ fn problems(method: &MethodInfo, call: &CallSettings) -> Vec<SettingsProblem> {
 }
 
 fn hedging_problems(method: &MethodInfo, hedging: &Hedging) -> Vec<SettingsProblem> {
-    const UNSAFE: &str = "the protos don't say that the RPC is idempotent: add allow_non_idempotent() if it may be carried \
-                          out more than once";
+    const UNSAFE: &str = "neither the retry table nor the protos say that the RPC is idempotent: add \
+                          allow_non_idempotent() if it may be carried out more than once";
     let may = method.is_idempotent() || hedging.allows_non_idempotent();
     let unsafe_twice = (!may).then(|| rpc_problem(method.name(), "hedging", "set".to_owned(), UNSAFE));
     let own = hedging.problems().into_iter().map(|problem| of_rpc(method.name(), problem));

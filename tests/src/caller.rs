@@ -220,11 +220,11 @@ impl Setup {
             self.codes,
         );
         if let Some(hedging) = self.hedging {
-            table = table.hedged(hedging);
+            table = table.hedged(hedging.allow_non_idempotent());
         }
         table = table.service("test.talk.v1.Talk", self.settings.clone(), self.codes);
         if let Some(hedging) = self.hedging {
-            table = table.hedged(hedging);
+            table = table.hedged(hedging.allow_non_idempotent());
         }
         let mut layer = RetryLayer::new(table.build().unwrap())
             .compatibility(self.compatibility)

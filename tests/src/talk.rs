@@ -17,6 +17,10 @@ impl Talk for Talker {
         Ok(Response::new(request.into_inner()))
     }
 
+    async fn guess(&self, request: Request<Line>) -> Result<Response<Line>, Status> {
+        Ok(Response::new(request.into_inner()))
+    }
+
     async fn listen(&self, request: Request<Line>) -> Result<Response<BoxStream<Line>>, Status> {
         let Line { text, count } = request.into_inner();
         let line = move |number| Ok(Line { text: format!("{text} {number}"), count: number });

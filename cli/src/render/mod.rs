@@ -1,5 +1,6 @@
 //! How results are shown.
 
+mod bars;
 mod color;
 mod explain;
 mod finding;
@@ -11,6 +12,7 @@ pub(crate) mod svg;
 mod table;
 mod timeline;
 
+pub(crate) use bars::bars;
 pub(crate) use color::{DIM, ERROR, HEAD, of_code, of_severity};
 pub(crate) use explain::explain;
 pub(crate) use finding::FindingRow;

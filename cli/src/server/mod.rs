@@ -5,4 +5,4 @@ mod script;
 mod stopwatch;
 
 pub(crate) use assets::Assets;
-pub(crate) use script::{Arrival, Script, Turn};
+pub(crate) use script::{Arrival, Event, Script, Turn};

@@ -28,9 +28,26 @@ impl fmt::Display for Turn {
     }
 }
 
+/// What a server sees of a request.
+#[derive(Debug, Clone)]
+pub(crate) enum Event {
+    /// It has come.
+    Arrived(Arrival),
+    /// It is over: it got its reply, or nobody waits for that any more.
+    Over { request: RequestNumber, at: Duration, is_cancelled: bool },
+}
+
+/// Which of a script's requests: they are counted from 1, and anew from each start of the script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RequestNumber {
+    pub(crate) start: u32,
+    pub(crate) number: usize,
+}
+
 /// A request that reached the server.
 #[derive(Debug, Clone)]
 pub(crate) struct Arrival {
+    pub(crate) request: RequestNumber,
     /// When, from the script's start.
     pub(crate) at: Duration,
     /// The `grpc-timeout` header.
@@ -43,39 +60,47 @@ pub(crate) struct Arrival {
 #[derive(Debug, Clone)]
 pub(crate) struct Script {
     state: Arc<Mutex<State>>,
-    arrivals: UnboundedSender<Arrival>,
+    events: UnboundedSender<Event>,
 }
 
 #[derive(Debug)]
 struct State {
     began: Stopwatch,
+    /// The last request.
+    last: RequestNumber,
     turns: VecDeque<Turn>,
 }
 
 impl Script {
-    /// A script that hangs until it is told otherwise, and tells each arrival to the channel.
-    pub(crate) fn new(arrivals: UnboundedSender<Arrival>) -> Self {
-        let state = State { began: Stopwatch::start(), turns: VecDeque::new() };
-        Self { state: Arc::new(Mutex::new(state)), arrivals }
+    /// A script that hangs until it is told otherwise, and tells each event to the channel.
+    pub(crate) fn new(events: UnboundedSender<Event>) -> Self {
+        let last = RequestNumber { start: 0, number: 0 };
+        let state = State { began: Stopwatch::start(), last, turns: VecDeque::new() };
+        Self { state: Arc::new(Mutex::new(state)), events }
     }
 
-    /// Starts over with these turns.
-    pub(crate) fn restart(&self, turns: &[Turn]) {
+    /// Starts over with these turns; returns the number of this start.
+    pub(crate) fn restart(&self, turns: &[Turn]) -> u32 {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        *state = State { began: Stopwatch::start(), turns: turns.iter().copied().collect() };
+        let start = state.last.start + 1;
+        let last = RequestNumber { start, number: 0 };
+        *state = State { began: Stopwatch::start(), last, turns: turns.iter().copied().collect() };
+        start
     }
 
     /// Takes the next turn for a request; comes back when it is to get a good reply.
     pub(super) async fn play<T>(&self, request: &Request<T>) -> Result<(), Status> {
         let timeout = request.metadata().get("grpc-timeout").and_then(|value| value.to_str().ok());
-        let arrival = self.next(timeout);
+        let (arrival, began) = self.next(timeout);
         let turn = arrival.turn;
+        let mut serving = Serving { events: &self.events, request: arrival.request, began, has_reply: false };
         // Nobody listens when the demo is over.
-        let _unheard = self.arrivals.send(arrival);
+        let _unheard = self.events.send(Event::Arrived(arrival));
         match turn {
             Turn::Hang => std::future::pending().await,
             Turn::Reply(after, code) => {
                 tokio::time::sleep(after).await;
+                serving.has_reply = true;
                 match code {
                     Code::Ok => Ok(()),
                     code => Err(Status::new(code.number().into(), "as the script says")),
@@ -84,16 +109,35 @@ impl Script {
         }
     }
 
-    fn next(&self, timeout: Option<&str>) -> Arrival {
+    fn next(&self, timeout: Option<&str>) -> (Arrival, Stopwatch) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let turn = match state.turns.len() {
             0 | 1 => state.turns.front().copied(),
             _ => state.turns.pop_front(),
         };
-        Arrival {
+        state.last.number += 1;
+        let arrival = Arrival {
+            request: state.last,
             at: state.began.elapsed(),
             timeout: timeout.map(ToOwned::to_owned),
             turn: turn.unwrap_or(Turn::Hang),
-        }
+        };
+        (arrival, state.began)
+    }
+}
+
+/// A request that is being served; dropped without its reply, it was cancelled.
+struct Serving<'a> {
+    events: &'a UnboundedSender<Event>,
+    request: RequestNumber,
+    began: Stopwatch,
+    has_reply: bool,
+}
+
+impl Drop for Serving<'_> {
+    fn drop(&mut self) {
+        let Self { request, began, has_reply, .. } = *self;
+        let over = Event::Over { request, at: began.elapsed(), is_cancelled: !has_reply };
+        let _unheard = self.events.send(over);
     }
 }

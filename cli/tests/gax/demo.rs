@@ -19,6 +19,7 @@ fn the_client_rides_the_outages_out() {
     let ends = [
         ("ListAssets", vec!["UNAVAILABLE", "UNAVAILABLE", "OK"], Value::Null, "OK"),
         ("ListAssets", vec!["DEADLINE_EXCEEDED", "UNAVAILABLE", "OK"], Value::Null, "OK"),
+        ("ListAssets", vec!["CANCELLED", "OK", "CANCELLED"], Value::Null, "OK"),
         ("ExportAssets", vec!["DEADLINE_EXCEEDED"; 2], "TOTAL_TIMEOUT".into(), "DEADLINE_EXCEEDED"),
     ];
     assert_eq!(scenes.len(), ends.len());
@@ -31,10 +32,29 @@ fn the_client_rides_the_outages_out() {
         both_ends_saw_the_same(scene);
     }
     let waits = [0.0, 200.0];
-    let last = scenes[2]["attempts"].as_array().unwrap();
+    let last = scenes[3]["attempts"].as_array().unwrap();
     assert_eq!(last.iter().map(|row| numbers(row, "retry_delay_ms")).collect::<Vec<_>>(), waits);
-    assert_eq!(scenes[2]["not_attempted"]["attempt"], 3);
-    assert_eq!(scenes[2]["not_attempted"]["retry_delay_ms"], 400);
+    assert_eq!(scenes[3]["not_attempted"]["attempt"], 3);
+    assert_eq!(scenes[3]["not_attempted"]["retry_delay_ms"], 400);
+    let cancelled = |scene: &Value| -> Vec<bool> {
+        scene["server"].as_array().unwrap().iter().map(|seen| !seen["cancelled_ms"].is_null()).collect()
+    };
+    let who = [vec![false; 3], vec![true, false, false], vec![true, false, true], vec![true; 2]];
+    assert_eq!(scenes.iter().map(cancelled).collect::<Vec<_>>(), who);
+    overlapping(&scenes[2]);
+}
+
+/// Attempts of a hedged call are in flight together, and those that lost are cancelled once one has its reply.
+fn overlapping(scene: &Value) {
+    let three = |side: &str| -> [Value; 3] { scene[side].as_array().unwrap().clone().try_into().unwrap() };
+    let [first, second, third] = &three("attempts");
+    let start = |row| numbers(row, "start_ms");
+    let end = |row| numbers(row, "end_ms");
+    assert!(start(second) >= 300.0 && start(third) >= start(second) + 300.0, "{scene}");
+    assert!(start(third) < end(second) && end(first) >= end(second) && end(third) >= end(second), "{scene}");
+    let [slow, won, late] = &three("server");
+    let replied = numbers(won, "at_ms") + 1000.0;
+    assert!([slow, late].iter().all(|lost| numbers(lost, "cancelled_ms") >= replied), "{scene}");
 }
 
 /// Every attempt of the report reached the server, with the deadline that the report tells.
@@ -74,13 +94,36 @@ fn people_see_each_attempt_when_it_comes() {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let arrival =
-        lines.by_ref().find(|line| line.contains("attempt 1 arrives, grpc-timeout 1500000u")).unwrap();
+    let mut before = Vec::new();
+    let arrival = loop {
+        let line = lines.next().unwrap();
+        if line.contains("attempt 1 arrives, grpc-timeout 1500000u") {
+            break line;
+        }
+        before.push(line);
+    };
     assert!(arrival.ends_with(": no reply"), "{arrival}");
     assert!(child.try_wait().unwrap().is_none(), "it was told while the attempt was still running");
     let rest: Vec<String> = lines.collect();
     assert!(child.wait().unwrap().success());
     assert!(rest.iter().any(|line| line == "      3 | not attempted |      400 ms"), "{rest:#?}");
+    // The hedged scene: who is cancelled, and the attempts side by side.
+    for told in ["s  attempt 1 is cancelled", "s  attempt 3 is cancelled"] {
+        assert!(before.iter().any(|line| line.ends_with(told)), "{before:#?}");
+    }
+    let bars: Vec<&str> = before
+        .iter()
+        .filter(|line| line.contains("|---") && !line.contains("-+-"))
+        .map(|line| line.trim_start())
+        .collect();
+    let ends: Vec<_> = bars
+        .iter()
+        .map(|bar| (bar.split_once(' ').unwrap().0, bar.rsplit_once("--").unwrap().1.replace(' ', "")))
+        .collect();
+    assert_eq!(
+        ends,
+        [("1", "xCANCELLED".to_owned()), ("2", ">OK".to_owned()), ("3", "xCANCELLED".to_owned())]
+    );
     assert!(
         rest.iter().any(|line| line.starts_with("TOTAL_TIMEOUT: attempt 3 could only have started at 5"))
     );

@@ -75,7 +75,7 @@ fn programs_see_all_that_a_table_says() {
     assert_eq!(shown["http"]["rules"][0]["method"], "GET");
     let text = super::stdout(&format!("table show {}", config.display()));
     for line in [
-        "  hedging        | 3 attempts, 500 ms apart, after UNAVAILABLE",
+        "  hedging        | up to 3 attempts, 500 ms apart; non-fatal codes: UNAVAILABLE | config.json:7",
         "  wait for ready | yes",
         "  message sizes  | requests up to 1 KiB, responses up to 2 KiB",
     ] {

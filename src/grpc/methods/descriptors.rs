@@ -1,11 +1,21 @@
-//! The kinds of methods, from compiled descriptors.
+//! The kinds of methods, and whether they are idempotent, from compiled descriptors.
 //!
-//! Only the fields that tell a method's kind are read: a whole descriptor library would be a large thing
-//! to link for four messages.
+//! Only the fields that tell this are read: a whole descriptor library would be a large thing to link for a few messages.
 
-use super::table::Kinds;
 use gax_retry::MethodKind;
+use gax_table::{IdempotencyLevel, MethodDescription};
 use prost::Message;
+use std::collections::HashMap;
+
+/// What descriptors say of a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Described {
+    pub(crate) kind: MethodKind,
+    pub(crate) is_idempotent: bool,
+}
+
+/// The methods that descriptors were given for, by path without the leading slash.
+pub(crate) type Descriptions = HashMap<Box<str>, Described>;
 
 /// `google.protobuf.FileDescriptorSet`.
 #[derive(Clone, PartialEq, Message)]
@@ -37,27 +47,71 @@ struct Service {
 struct Method {
     #[prost(string, optional, tag = "1")]
     name: Option<String>,
+    #[prost(string, optional, tag = "3")]
+    output_type: Option<String>,
+    #[prost(message, optional, tag = "4")]
+    options: Option<Options>,
     #[prost(bool, optional, tag = "5")]
     client_streaming: Option<bool>,
     #[prost(bool, optional, tag = "6")]
     server_streaming: Option<bool>,
 }
 
-/// The kind of every method in an encoded `FileDescriptorSet`.
-pub(crate) fn kinds(encoded: &[u8]) -> Result<Kinds, DescriptorError> {
+/// `google.protobuf.MethodOptions`
+#[derive(Clone, PartialEq, Message)]
+struct Options {
+    #[prost(int32, optional, tag = "34")]
+    idempotency_level: Option<i32>,
+    /// `google.api.http`
+    #[prost(message, optional, tag = "72295728")]
+    http: Option<HttpRule>,
+}
+
+/// `google.api.HttpRule`, the verbs that say that a method is idempotent.
+#[derive(Clone, PartialEq, Message)]
+struct HttpRule {
+    #[prost(string, optional, tag = "2")]
+    get: Option<String>,
+    #[prost(string, optional, tag = "3")]
+    put: Option<String>,
+    #[prost(string, optional, tag = "5")]
+    delete: Option<String>,
+}
+
+/// The methods in an encoded `FileDescriptorSet`.
+pub(crate) fn descriptions(encoded: &[u8]) -> Result<Descriptions, DescriptorError> {
     let set = FileSet::decode(encoded).map_err(DescriptorError)?;
-    let mut kinds = Kinds::new();
+    let mut descriptions = Descriptions::new();
     for file in &set.file {
         let package = file.package();
         for service in &file.service {
             let dot = if package.is_empty() { "" } else { "." };
             for method in &service.method {
                 let path = format!("{package}{dot}{}/{}", service.name(), method.name());
-                kinds.insert(path.into_boxed_str(), kind(method));
+                descriptions.insert(path.into_boxed_str(), described(method));
             }
         }
     }
-    Ok(kinds)
+    Ok(descriptions)
+}
+
+fn described(method: &Method) -> Described {
+    let mut description = MethodDescription::new(method.name(), kind(method));
+    if method.output_type() == ".google.longrunning.Operation" {
+        description = description.returning_operation();
+    }
+    if let Some(options) = &method.options {
+        description = description.with_idempotency(match options.idempotency_level() {
+            1 => IdempotencyLevel::NoSideEffects,
+            2 => IdempotencyLevel::Idempotent,
+            _ => IdempotencyLevel::Unknown,
+        });
+        let rule = options.http.as_ref();
+        let verbs = rule.map(|rule| [("GET", &rule.get), ("PUT", &rule.put), ("DELETE", &rule.delete)]);
+        let verb = verbs.into_iter().flatten().find(|(_, path)| path.is_some());
+        description = verb.into_iter().fold(description, |method, (verb, _)| method.with_http_verb(verb));
+    }
+    Described { kind: description.kind(), is_idempotent: description.is_idempotent() }
 }
 
 fn kind(method: &Method) -> MethodKind {
@@ -95,6 +149,7 @@ mod tests {
             name: Some(name.to_owned()),
             client_streaming: client,
             server_streaming: server,
+            ..Method::default()
         };
         let service = Service {
             name: Some("Talk".to_owned()),
@@ -107,17 +162,41 @@ mod tests {
         };
         let file = File { package: Some("pkg.v1".to_owned()), service: vec![service.clone()] };
         let bare = File { package: None, service: vec![service] };
-        let kinds = kinds(&FileSet { file: vec![file, bare] }.encode_to_vec()).unwrap();
-        assert_eq!(kinds.len(), 8);
-        assert_eq!(kinds["pkg.v1.Talk/Ask"], MethodKind::Unary);
-        assert_eq!(kinds["pkg.v1.Talk/Listen"], MethodKind::ServerStreaming);
-        assert_eq!(kinds["Talk/Tell"], MethodKind::ClientStreaming);
-        assert_eq!(kinds["Talk/Chat"], MethodKind::BidiStreaming);
+        let found = descriptions(&FileSet { file: vec![file, bare] }.encode_to_vec()).unwrap();
+        assert_eq!(found.len(), 8);
+        assert_eq!(found["pkg.v1.Talk/Ask"].kind, MethodKind::Unary);
+        assert_eq!(found["pkg.v1.Talk/Listen"].kind, MethodKind::ServerStreaming);
+        assert_eq!(found["Talk/Tell"].kind, MethodKind::ClientStreaming);
+        assert_eq!(found["Talk/Chat"].kind, MethodKind::BidiStreaming);
+        assert!(found.values().all(|method| !method.is_idempotent));
+    }
+
+    #[test]
+    fn idempotent_methods_are_those_whose_options_say_so() {
+        let path = || Some("/v1/books".to_owned());
+        let rule = |get, put, delete| Some(HttpRule { get, put, delete });
+        let options = |idempotency_level, http| Some(Options { idempotency_level, http });
+        for (options, returns, expected) in [
+            (None, "Book", false),
+            (options(None, None), "Book", false),
+            (options(Some(1), None), "Book", true),
+            (options(Some(2), None), "google.longrunning.Operation", true),
+            (options(Some(0), rule(path(), None, None)), "Book", true),
+            (options(None, rule(None, path(), None)), "Book", true),
+            (options(None, rule(None, None, path())), "Book", true),
+            (options(None, rule(None, None, path())), "google.longrunning.Operation", false),
+            // A POST or PATCH.
+            (options(None, rule(None, None, None)), "Book", false),
+        ] {
+            let output_type = Some(format!(".{returns}"));
+            let method = Method { output_type, options: options.clone(), ..Method::default() };
+            assert_eq!(described(&method).is_idempotent, expected, "{options:?} {returns}");
+        }
     }
 
     #[test]
     fn other_bytes_are_an_error() {
-        assert!(kinds(b"\xff\xff").is_err());
-        assert!(kinds(b"").unwrap().is_empty());
+        assert!(descriptions(b"\xff\xff").is_err());
+        assert!(descriptions(b"").unwrap().is_empty());
     }
 }

@@ -27,13 +27,13 @@ impl LiveTable {
         own_budget: Option<RetryBudget>,
     ) -> Replaceable<Methods> {
         let own_budget = self.has_own_budget.then_some(own_budget);
-        let kinds = self.denies_unknown_methods.then(|| options.kinds.clone());
+        let described = self.denies_unknown_methods.then(|| options.described.clone());
         let make = move |current: &CurrentTable| {
             let budget = own_budget.as_ref().unwrap_or(&current.budget);
             Methods::new(current.table.clone(), Some(current.version), budget.as_ref(), &options)
         };
-        let check = move |current: &CurrentTable| match &kinds {
-            Some(kinds) => known_methods(&current.table, kinds).map_err(Into::into),
+        let check = move |current: &CurrentTable| match &described {
+            Some(described) => known_methods(&current.table, described).map_err(Into::into),
             None => Ok(()),
         };
         Replaceable::live(self.handle.follow(make, check))

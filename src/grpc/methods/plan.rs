@@ -4,6 +4,8 @@ use super::replay_memory::ReplayMemory;
 use super::timeout;
 use crate::operation::{JitterSeeds, Observers, earlier, is_nested_retry};
 use crate::settings::{BufferLimits, CallOptions, CallSettings};
+#[cfg(feature = "tables")]
+use gax_retry::Hedging;
 use gax_retry::{Compatibility, Policy, RetryBudget, StartedAttempt};
 use http::HeaderValue;
 use std::sync::Arc;
@@ -95,6 +97,27 @@ impl MethodPlan {
     /// The same for an RPC with a stream on either side.
     pub(crate) fn for_stream(&self) -> Self {
         self.clone().with_policy(self.unbounded().clone(), true)
+    }
+
+    /// Whether a percentile of its calls' latencies says when they are hedged.
+    #[cfg(feature = "tables")]
+    pub(crate) fn counts_latencies(&self) -> bool {
+        self.unbounded().hedging().is_some_and(|hedging| hedging.percentile_of_latencies().is_some())
+    }
+
+    /// Whether its hedging is for methods that are not idempotent too.
+    #[cfg(feature = "tables")]
+    pub(crate) fn hedges_non_idempotent(&self) -> bool {
+        self.unbounded().hedging().is_some_and(Hedging::allows_non_idempotent)
+    }
+
+    /// The same for one method among others, where that makes a difference: with the latencies of its own calls.
+    #[cfg(feature = "tables")]
+    pub(crate) fn with_own_latencies(&self) -> Option<Self> {
+        let policy = self.unbounded().clone();
+        let usable = policy.hedging().copied().filter(|hedging| hedging.problems().is_empty());
+        let hedging = usable.filter(|_| self.counts_latencies())?;
+        Some(self.clone().with_policy(policy.with_hedging(hedging), self.is_stream))
     }
 
     fn unbounded(&self) -> &Policy {

@@ -1,10 +1,11 @@
 //! Which plan is for which path.
 
+use super::descriptors::{Described, Descriptions};
 use super::plan::MethodPlan;
 use super::replay_memory::ReplayMemory;
 use crate::operation::{JitterSeeds, Observers};
 use crate::settings::{BufferLimits, CallSettings};
-use gax_retry::{CodeSet, Compatibility, MethodKind, RetryBudget, RetrySettings};
+use gax_retry::{CodeSet, Compatibility, Hedging, MethodKind, RetryBudget, RetrySettings};
 use gax_table::{Dialect, RetryTable};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -17,7 +18,7 @@ pub(crate) struct Methods {
     plans: Vec<Plans>,
     /// No limits, and nothing retried: what a call of an unlisted method changes by its own options.
     unlisted: Plans,
-    kinds: Kinds,
+    described: Descriptions,
     /// What the table names, by path without the leading slash.
     named: HashMap<Box<str>, Named, BuildHasherDefault<PathHasher>>,
 }
@@ -25,30 +26,40 @@ pub(crate) struct Methods {
 /// What a layer is set to, besides its table.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MethodOptions {
-    pub(crate) kinds: Kinds,
+    pub(crate) described: Descriptions,
     /// `None`: as the table's dialect has it.
     pub(crate) compatibility: Option<Compatibility>,
     pub(crate) limits: BufferLimits,
     pub(crate) jitter: JitterSeeds,
     pub(crate) observers: Observers,
+    /// Of methods that may be hedged, and whose entries don't say how.
+    pub(crate) hedging: Option<Hedging>,
     /// Shared by the layer's clones, and by the tables that replace each other.
     pub(crate) replay_memory: ReplayMemory,
 }
 
-/// What one entry means for RPCs of different kinds.
+/// What one entry means for its methods.
 #[derive(Debug)]
 struct Plans {
+    own: ByKind,
+    /// For those of its methods that may be hedged, where the layer hedges.
+    hedged: Option<ByKind>,
+}
+
+/// A plan for RPCs of different kinds.
+#[derive(Debug)]
+struct ByKind {
     usual: Arc<MethodPlan>,
     /// For RPCs with a stream on either side.
     stream: Arc<MethodPlan>,
 }
 
-impl Plans {
+impl ByKind {
     fn of(plan: MethodPlan) -> Self {
         Self { stream: Arc::new(plan.for_stream()), usual: Arc::new(plan) }
     }
 
-    fn for_kind(&self, kind: Option<MethodKind>) -> &Arc<MethodPlan> {
+    fn plan(&self, kind: Option<MethodKind>) -> &Arc<MethodPlan> {
         match kind {
             Some(kind) if !kind.is_unary() => &self.stream,
             _ => &self.usual,
@@ -62,9 +73,6 @@ struct Named {
     plan: Arc<MethodPlan>,
     kind: Option<MethodKind>,
 }
-
-/// The kinds of the methods that descriptors were given for, by path without the leading slash.
-pub(crate) type Kinds = HashMap<Box<str>, MethodKind>;
 
 /// What is known of a method.
 pub(crate) struct Found<'a> {
@@ -80,32 +88,46 @@ impl Methods {
         budget: Option<&RetryBudget>,
         options: &MethodOptions,
     ) -> Self {
-        let MethodOptions { kinds, limits, jitter, observers, replay_memory, .. } = options;
+        let MethodOptions { described, limits, jitter, observers, hedging, replay_memory, .. } = options;
         let compatibility = options.compatibility.unwrap_or(match table.dialect() {
             Dialect::Grpc => Compatibility::Grpc,
             _ => Compatibility::Documented,
         });
-        let observers = observers.registering(method_names(&table).iter().chain(kinds.keys())).shared();
-        let plan = |settings| {
-            let plan = MethodPlan::new(&settings, compatibility, *limits, jitter, budget);
+        let names = method_names(&table);
+        let observers = observers.registering(names.iter().chain(described.keys())).shared();
+        let plan = |settings: &CallSettings| {
+            let plan = MethodPlan::new(settings, compatibility, *limits, jitter, budget);
             let plan = plan.observed_by(observers.clone()).of_version(version);
-            Plans::of(plan.replaying(replay_memory.of(limits, compatibility)))
+            ByKind::of(plan.replaying(replay_memory.of(limits, compatibility)))
         };
-        let plans: Vec<_> = (0..table.entry_count())
-            .filter_map(|index| table.entry(index))
-            .map(CallSettings::of_policy)
-            .map(plan)
-            .collect();
-        let unlisted = plan(CallSettings::new(RetrySettings::default(), CodeSet::EMPTY));
-        let kinds = kinds.clone();
-        let mut methods = Self { table, plans, unlisted, kinds, named: HashMap::default() };
-        for name in method_names(&methods.table) {
-            if let Some(Found { plan, kind }) = methods.resolve(&name) {
-                let entry = Named { plan: Arc::clone(plan), kind };
-                methods.named.insert(name, entry);
+        let plans = |settings: CallSettings| {
+            let hedging = hedging.filter(|_| settings.hedging().is_none());
+            let own = plan(&settings);
+            Plans { own, hedged: hedging.map(|hedging| plan(&settings.with_hedging(Some(hedging)))) }
+        };
+        let entries = (0..table.entry_count()).filter_map(|index| table.entry(index));
+        let entries: Vec<_> = entries.map(CallSettings::of_policy).map(plans).collect();
+        let unlisted = plans(CallSettings::new(RetrySettings::default(), CodeSet::EMPTY));
+        let described = described.clone();
+        let mut methods = Self { table, plans: entries, unlisted, described, named: HashMap::default() };
+        methods.keep(names);
+        methods
+    }
+
+    /// Keeps the methods of these names to be found at once. Each has the latencies of its own calls; of the methods that
+    /// descriptors alone know, those are kept that need that.
+    fn keep(&mut self, names: Vec<Box<str>>) {
+        let described = self
+            .described
+            .keys()
+            .filter(|path| self.resolve(path).is_some_and(|found| found.plan.counts_latencies()));
+        let described: Vec<_> = described.cloned().collect();
+        for name in names.into_iter().chain(described) {
+            if let Some(Found { plan, kind }) = self.resolve(&name) {
+                let plan = plan.with_own_latencies().map_or_else(|| Arc::clone(plan), Arc::new);
+                self.named.insert(name, Named { plan, kind });
             }
         }
-        methods
     }
 
     /// The method of a path; `None` if the table has nothing to say about it.
@@ -121,30 +143,45 @@ impl Methods {
 
     fn resolve(&self, path: &str) -> Option<Found<'_>> {
         let (service, method) = names(path)?;
-        let plans = self.plans.get(self.table.lookup(service, method)?.entry()?)?;
-        let kind = self.kind(path, service, method);
-        Some(Found { plan: plans.for_kind(kind), kind })
+        let entry = self.table.lookup(service, method).and_then(|policy| policy.entry());
+        let plans = match entry {
+            Some(entry) => self.plans.get(entry)?,
+            None => &self.unlisted,
+        };
+        let described = self.described(path, service, method);
+        let hedged = plans.hedged.as_ref().filter(|hedged| {
+            let is_allowed = entry.is_some() && hedged.usual.hedges_non_idempotent();
+            let is_described = entry.is_some() && described.is_some_and(|method| method.is_idempotent);
+            is_allowed || self.table.idempotent(service, method).unwrap_or(is_described)
+        });
+        if entry.is_none() && hedged.is_none() {
+            return None;
+        }
+        let kind = described.map(|method| method.kind);
+        Some(Found { plan: hedged.unwrap_or(&plans.own).plan(kind), kind })
     }
 
     /// A method that the table has nothing to say about, but a call's options have.
     pub(crate) fn unlisted(&self, path: &str) -> Found<'_> {
-        let kind = names(path).and_then(|(service, method)| self.kind(path, service, method));
-        Found { plan: self.unlisted.for_kind(kind), kind }
+        let described = names(path).and_then(|(service, method)| self.described(path, service, method));
+        let kind = described.map(|method| method.kind);
+        Found { plan: self.unlisted.own.plan(kind), kind }
     }
 
-    fn kind(&self, path: &str, service: &str, method: &str) -> Option<MethodKind> {
-        if self.kinds.is_empty() {
+    fn described(&self, path: &str, service: &str, method: &str) -> Option<Described> {
+        if self.described.is_empty() {
             return None;
         }
         let tail = path.len().checked_sub(service.len() + 1 + method.len())?;
-        self.kinds.get(path.get(tail..)?).copied()
+        self.described.get(path.get(tail..)?).copied()
     }
 }
 
 /// The methods that a table names, as `package.Service/Method`.
 fn method_names(table: &RetryTable) -> Vec<Box<str>> {
-    let names = table.names();
-    names.filter_map(|name| Some(format!("{}/{}", name.service(), name.method()?).into())).collect()
+    let entries = table.names().filter_map(|name| Some((name.service(), name.method()?)));
+    let beside = table.named_beside().into_iter().filter(|(_, method)| !method.is_empty());
+    entries.chain(beside).map(|(service, method)| format!("{service}/{method}").into()).collect()
 }
 
 /// The service and the method of a path.

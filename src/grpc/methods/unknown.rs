@@ -1,29 +1,29 @@
 //! Names in a table that descriptors don't have.
 
-use super::table::Kinds;
+use super::descriptors::Descriptions;
 use gax_table::{Finding, MethodDescription, RetryTable, ServiceDescription};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
 
 /// The names of a table that no method of these has; of none where there are no descriptors.
-pub(crate) fn unknown_names(table: &RetryTable, kinds: &Kinds) -> Vec<Finding> {
-    if kinds.is_empty() {
+pub(crate) fn unknown_names(table: &RetryTable, described: &Descriptions) -> Vec<Finding> {
+    if described.is_empty() {
         return Vec::new();
     }
     let mut services: BTreeMap<&str, ServiceDescription> = BTreeMap::new();
-    for (path, kind) in kinds {
+    for (path, found) in described {
         if let Some((service, method)) = path.split_once('/') {
             let known = services.remove(service).unwrap_or_else(|| ServiceDescription::new(service));
-            services.insert(service, known.with_method(MethodDescription::new(method, *kind)));
+            services.insert(service, known.with_method(MethodDescription::new(method, found.kind)));
         }
     }
     table.unknown_names(&services.into_values().collect::<Vec<_>>())
 }
 
 /// An error, if the table names what descriptors don't have.
-pub(crate) fn known_methods(table: &RetryTable, kinds: &Kinds) -> Result<(), UnknownMethodsError> {
-    let findings = unknown_names(table, kinds);
+pub(crate) fn known_methods(table: &RetryTable, described: &Descriptions) -> Result<(), UnknownMethodsError> {
+    let findings = unknown_names(table, described);
     if findings.is_empty() { Ok(()) } else { Err(UnknownMethodsError { findings }) }
 }
 

@@ -55,13 +55,13 @@ fn from_entries(file: &TableFile) -> ServiceConfig {
         .extras
         .iter()
         .flat_map(|(service, methods)| methods.iter().map(move |(method, extras)| (service, method, extras)))
-        .filter(|(.., extras)| extras.polling.is_some() || extras.batching.is_some())
         .collect();
     extras.sort_by_key(|(service, method, _)| (*service, *method));
     for (service, method, extras) in extras {
         let own = OwnFields {
-            polling: extras.polling.clone(),
-            batching: extras.batching.clone(),
+            polling: extras.polling.as_deref().cloned(),
+            batching: extras.batching.as_deref().cloned(),
+            idempotent: extras.idempotent.map(here),
             ..OwnFields::default()
         };
         let names = Arc::new([EntryName::new(service, method)]);
@@ -82,6 +82,7 @@ fn method(entry: &Entry) -> MethodConfig {
     let mut own = OwnFields {
         jittered: (!settings.jittered()).then(|| here(false)),
         max_server_delay: settings.max_server_delay().map(nanos),
+        idempotent: entry.idempotent.map(here),
         definitions,
         ..OwnFields::default()
     };

@@ -86,10 +86,12 @@ impl<'a> Losses<'a> {
 
     /// All that an entry names.
     fn entry(&self, method: &MethodConfig) -> Subject {
-        let Some(EntryName { service, method: name, .. }) = method.names.first() else {
+        let Some(EntryName { service, method: name, origin: own, .. }) = method.names.first() else {
             return Subject { shown: "an entry without names".to_owned(), origin: None, entry: None };
         };
         let mut subject = Subject { entry: None, ..self.subject(service, name) };
+        // It may not be the entry that counts.
+        subject.origin = own.clone().or(subject.origin);
         if method.names.len() > 1 {
             let _infallible = write!(subject.shown, " and {} more", method.names.len() - 1);
         }
@@ -167,9 +169,15 @@ impl<'a> Losses<'a> {
         }
     }
 
-    /// Notes that polling and batching are lost, but for the polling of methods for which it is written.
+    /// Notes that what is said beside retries is lost, but for the polling of methods for which it is written. The
+    /// idempotency of methods with a policy is up to the caller.
     pub(super) fn lose_extras(&mut self, writes_polling: impl Fn(&EntryName) -> bool) {
         let config = gather(self.table);
+        for method in &config.beside {
+            if method.own.idempotent.is_some() {
+                self.lose(method, "idempotent", "keep it in TOML");
+            }
+        }
         for method in config.methods.iter().chain(&config.beside) {
             if method.own.polling.is_some() && !method.names.iter().all(&writes_polling) {
                 self.lose(method, "polling", "keep it in GAPIC YAML, or in TOML");

@@ -34,7 +34,7 @@ pub(super) fn write_service_config(
     fields.extend(config.rest.iter().map(Field::from));
     write_json(Value::Object(fields), out)?;
     for beside in &config.beside {
-        polling_and_batching(beside, &mut losses);
+        lose_beside(beside, &mut losses);
     }
     losses.lose_suppressions();
     Ok(losses.into_findings())
@@ -49,6 +49,13 @@ fn entry<'m>(method: &'m MethodConfig, losses: &mut Losses<'_>) -> Value<'m> {
     let retry = method.retry.as_ref().map(|policy| with_delays(method, policy, losses));
     add(&mut fields, "retryPolicy", retry.as_ref().map(retry_policy));
     add(&mut fields, "hedgingPolicy", method.hedging.as_deref().map(hedging_policy));
+    if method.hedging.as_ref().is_some_and(|hedging| hedging.percentile.is_some()) {
+        losses.lose(
+            method,
+            "hedging.percentile",
+            "the delay counts; without one all attempts are sent at once",
+        );
+    }
     fields.extend(method.rest.iter().map(Field::from));
     let differs = |rpc: Option<Located<i128>>| {
         rpc.is_some_and(|rpc| timeout.is_none_or(|timeout| timeout.value != rpc.value))
@@ -71,11 +78,15 @@ fn entry<'m>(method: &'m MethodConfig, losses: &mut Losses<'_>) -> Value<'m> {
     if !own.suppressions.is_empty() {
         losses.lose(method, "allow", "JSON has no place for it");
     }
-    polling_and_batching(method, losses);
+    lose_beside(method, losses);
     Value::Object(fields)
 }
 
-fn polling_and_batching(method: &MethodConfig, losses: &mut Losses<'_>) {
+/// Notes that what is said beside retries is lost.
+fn lose_beside(method: &MethodConfig, losses: &mut Losses<'_>) {
+    if method.own.idempotent.is_some() {
+        losses.lose(method, "idempotent", "keep it in TOML beside the file");
+    }
     if method.own.polling.is_some() {
         losses.lose(method, "polling", "keep it in GAPIC YAML beside the file");
     }

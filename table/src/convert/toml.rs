@@ -78,6 +78,7 @@ fn entry(method: &MethodConfig, losses: &mut Losses<'_>, blocks: &mut Blocks<'_>
     lines.add("max_server_delay", own.max_server_delay.map(time))?;
     lines.add("wait_for_ready", method.wait_for_ready.map(|wait| wait.value.to_string()))?;
     lines.add("hedging", method.hedging.as_deref().map(hedging))?;
+    lines.add("idempotent", own.idempotent.map(|word| word.value.to_string()))?;
     lines.add("polling", own.polling.as_ref().map(polling))?;
     lines.add("batching", own.batching.as_ref().map(batching))?;
     if !own.suppressions.is_empty() {

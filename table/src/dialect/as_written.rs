@@ -151,6 +151,23 @@ impl Resolver<'_> {
     }
 
     fn hedging(&mut self, policy: &HedgingPolicy) -> Result<ResolvedHedging, TableError> {
+        match policy.max_attempts {
+            None => {
+                let message = "the hedging policy has no maxAttempts, so there is one hedge";
+                let help = "write one from 2 to 5: gRPC itself refuses the whole file";
+                let finding = Finding::new("no-max-attempts", Severity::Note, message).with_help(help);
+                self.findings.push(finding.at(self.source.origin(policy.span)));
+            }
+            Some(Located { value: 0, span }) => {
+                let help = "gRPC itself refuses the whole file";
+                self.report("max-attempts-below-2", span, "maxAttempts 0 counts as absent", help);
+            }
+            Some(Located { value: 1, span }) => {
+                let help = "write 2 or more, or remove the hedging policy";
+                self.report("max-attempts-below-2", span, "with maxAttempts 1 nothing is hedged", help);
+            }
+            Some(_) => {}
+        }
         Ok(ResolvedHedging {
             max_attempts: policy.max_attempts.map(|attempts| attempts.value).filter(|count| *count > 0),
             delay: policy.delay.map(|delay| self.duration(delay)).transpose()?.unwrap_or_default(),

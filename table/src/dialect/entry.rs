@@ -30,6 +30,8 @@ pub(super) fn entry(source: &Source, method: &MethodConfig) -> Entry {
     add(PolicyField::MaxRpcTimeout, or_timeout(own.max_rpc_timeout));
     add(PolicyField::MaxServerDelay, own.max_server_delay.map(|value| value.span));
     add(PolicyField::Jittered, own.jittered.map(|value| value.span));
+    add(PolicyField::Idempotent, own.idempotent.map(|value| value.span));
+    add(PolicyField::Hedging, method.hedging.as_ref().map(|value| value.span));
     if let Some(policy) = &method.retry {
         add(PolicyField::InitialRetryDelay, policy.initial_backoff.map(|value| value.span));
         add(PolicyField::RetryDelayMultiplier, policy.multiplier.map(|value| value.span));
@@ -44,6 +46,7 @@ pub(super) fn entry(source: &Source, method: &MethodConfig) -> Entry {
         names: Arc::clone(&method.names),
         definitions,
         wait_for_ready: method.wait_for_ready.map(|wait| wait.value),
+        idempotent: own.idempotent.map(|idempotent| idempotent.value),
         max_request_message_bytes: bytes(method, "maxRequestMessageBytes"),
         max_response_message_bytes: bytes(method, "maxResponseMessageBytes"),
         origin: Some(source.origin(method.span)),

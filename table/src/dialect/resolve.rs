@@ -57,19 +57,22 @@ pub(crate) fn resolve(
     })
 }
 
-/// Polling and batching by method.
+/// What is said beside retries, by method.
 fn extras(config: &ServiceConfig) -> HashMap<Arc<str>, HashMap<Arc<str>, MethodExtras>> {
-    let mut extras: HashMap<_, HashMap<_, _>> = HashMap::new();
-    for method in config.methods.iter().chain(&config.beside) {
-        let MethodConfig { names, own, .. } = method;
+    let mut extras: HashMap<_, HashMap<_, MethodExtras>> = HashMap::new();
+    let with_retries = config.methods.iter().map(|method| (method, None));
+    let without = config.beside.iter().map(|method| (method, method.own.idempotent));
+    for (MethodConfig { names, own, .. }, idempotent) in with_retries.chain(without) {
         let OwnFields { polling, batching, .. } = &**own;
-        if polling.is_none() && batching.is_none() {
+        if polling.is_none() && batching.is_none() && idempotent.is_none() {
             continue;
         }
         for name in &**names {
             let of_service = extras.entry(name.service.clone()).or_default();
-            let of_method = MethodExtras { polling: polling.clone(), batching: batching.clone() };
-            of_service.insert(name.method.clone(), of_method);
+            let of_method = of_service.entry(name.method.clone()).or_default();
+            of_method.polling = polling.clone().map(Box::new).or(of_method.polling.take());
+            of_method.batching = batching.clone().map(Box::new).or(of_method.batching.take());
+            of_method.idempotent = idempotent.map(|word| word.value).or(of_method.idempotent);
         }
     }
     extras

@@ -11,7 +11,7 @@ pub(super) enum Action {
     Create,
     /// It changes something, or what it does is not known.
     Change,
-    /// It removes something, or does what its proto calls idempotent.
+    /// It removes something, or does what the table or its proto calls idempotent.
     Repeatable,
 }
 
@@ -44,6 +44,15 @@ const CREATES: [&str; 18] = [
 const REMOVALS: [&str; 4] = ["Delete", "BatchDelete", "Remove", "Purge"];
 
 impl Action {
+    /// What the table says of its idempotency, else what its description does.
+    pub(super) fn by_table(idempotent: Option<bool>, method: &MethodDescription) -> Self {
+        match (idempotent, Self::of(method)) {
+            (Some(true), Action::Create | Action::Change) => Action::Repeatable,
+            (Some(false), Action::Read | Action::Repeatable) => Action::Change,
+            (_, action) => action,
+        }
+    }
+
     /// What `idempotency_level` says, else the HTTP verb, else the method's name.
     pub(super) fn of(method: &MethodDescription) -> Self {
         match method.idempotency() {
@@ -108,6 +117,25 @@ mod tests {
             (method("GetOperation").returning_operation().with_http_verb("GET"), Action::Read),
         ] {
             assert_eq!(Action::of(&method), action, "{method:?}");
+        }
+    }
+
+    #[test]
+    fn what_the_table_says_goes_before_all() {
+        let method = |name: &str| MethodDescription::new(name, MethodKind::Unary);
+        let level = IdempotencyLevel::NoSideEffects;
+        for (idempotent, method, action) in [
+            (None, method("CreateBook"), Action::Create),
+            (Some(true), method("CreateBook"), Action::Repeatable),
+            (Some(true), method("Restock"), Action::Repeatable),
+            (Some(true), method("GetBook"), Action::Read),
+            (Some(true), method("DeleteBook"), Action::Repeatable),
+            (Some(false), method("CreateBook"), Action::Create),
+            (Some(false), method("DeleteBook"), Action::Change),
+            (Some(false), method("GetBook").with_http_verb("GET"), Action::Change),
+            (Some(false), method("GetBook").with_idempotency(level), Action::Change),
+        ] {
+            assert_eq!(Action::by_table(idempotent, &method), action, "{idempotent:?} {method:?}");
         }
     }
 }

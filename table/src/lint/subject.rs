@@ -36,6 +36,8 @@ pub(super) struct Rpc<'a> {
     pub(super) service: &'a ServiceDescription,
     pub(super) method: &'a MethodDescription,
     pub(super) policy: Option<MethodPolicy<'a>>,
+    /// Whether the table says that it is idempotent.
+    pub(super) idempotent: Option<bool>,
     /// The name by which the entry is found: the method's or the service's.
     name: Option<TableName<'a>>,
 }
@@ -63,7 +65,8 @@ impl<'a> Subject<'a> {
                 let policy = policy.filter(|policy| policy.entry().is_some());
                 let keys = [(service.name(), Some(method.name())), (service.name(), None), ("", None)];
                 let name = keys.into_iter().find_map(|key| by_name.get(&key).copied());
-                Rpc { service, method, policy, name }
+                let idempotent = table.idempotent(service.name(), method.name());
+                Rpc { service, method, policy, idempotent, name }
             })
         });
         let rpcs: Vec<Rpc<'a>> = rpcs.collect();
@@ -122,9 +125,19 @@ impl<'a> Rpc<'a> {
         self.policy.filter(|policy| !policy.codes().is_empty())
     }
 
+    /// The policy, if it makes further attempts: after failures or, hedged, before them.
+    pub(super) fn repeating(&self) -> Option<MethodPolicy<'a>> {
+        self.policy.filter(|policy| !policy.codes().is_empty() || policy.hedging().is_some())
+    }
+
+    /// What the method does to the state of the world.
+    pub(super) fn action(&self) -> Action {
+        Action::by_table(self.idempotent, self.method)
+    }
+
     /// Whether the method only reads, so that it may be called twice.
     pub(super) fn reads(&self) -> bool {
-        Action::of(self.method) == Action::Read
+        self.action() == Action::Read
             && !self.method.kind().streams_requests()
             && !self.method.returns_operation()
     }
@@ -133,7 +146,7 @@ impl<'a> Rpc<'a> {
     pub(super) fn starts_operation(&self) -> bool {
         let own = self.method.own_service().unwrap_or(self.service.name());
         let returns_new = self.method.returns_operation() && own != OPERATIONS;
-        self.method.is_long_running() || returns_new && Action::of(self.method) != Action::Read
+        self.method.is_long_running() || returns_new && self.action() != Action::Read
     }
 
     /// Whether the method is another service's that is mixed in.

@@ -1,6 +1,6 @@
 //! Tables made in code.
 
-use super::policy::{Definitions, Entry, EntryName};
+use super::policy::{Definitions, Entry, EntryName, shown_name};
 use super::retry_table::RetryTable;
 use super::table_file::TableFile;
 use crate::{Dialect, TableError};
@@ -33,6 +33,8 @@ use std::sync::Arc;
 #[must_use = "a table comes from build()"]
 pub struct RetryTableBuilder {
     entries: Vec<Arc<Entry>>,
+    /// The numbers of those that are hedged only if they say that they are idempotent.
+    hedged_if_idempotent: Vec<usize>,
     faulty: Option<TableError>,
 }
 
@@ -67,10 +69,41 @@ impl RetryTableBuilder {
         self.add("", "", settings, codes)
     }
 
-    /// Hedges the methods of the entry that was added last, in place of retrying them.
+    /// Hedges the methods of the entry that was added last, in place of retrying them. The entry has to say that they are
+    /// [idempotent](Self::idempotent), unless the hedging [allows others](Hedging::allow_non_idempotent).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::{Code, Hedging, RetrySettings};
+    /// use gax_table::RetryTable;
+    /// use std::time::Duration;
+    ///
+    /// let table = RetryTable::builder()
+    ///     .method("/example.v1.Library/GetBook", RetrySettings::logical_timeout(Duration::from_secs(5)), Code::Unavailable)
+    ///     .idempotent(true)
+    ///     .hedged(Hedging::new(2).delay(Duration::from_millis(300)))
+    ///     .build()?;
+    /// # drop(table);
+    /// # Ok::<(), gax_table::TableError>(())
+    /// ```
     pub fn hedged(mut self, hedging: Hedging) -> Self {
         if let Some(entry) = self.entries.last_mut() {
             Arc::make_mut(entry).hedging = Some(hedging.into());
+            let last = self.entries.len().saturating_sub(1);
+            self.hedged_if_idempotent.retain(|entry| *entry != last);
+            if !hedging.allows_non_idempotent() {
+                self.hedged_if_idempotent.push(last);
+            }
+        }
+        self
+    }
+
+    /// Says of the methods of the entry that was added last whether they are idempotent: whether a service may carry out a
+    /// call more than once. See [`RetryTable::idempotent`]. Unless this says it, the table has no word for it.
+    pub fn idempotent(mut self, idempotent: bool) -> Self {
+        if let Some(entry) = self.entries.last_mut() {
+            Arc::make_mut(entry).idempotent = Some(idempotent);
         }
         self
     }
@@ -79,8 +112,17 @@ impl RetryTableBuilder {
     ///
     /// # Errors
     ///
-    /// A path given to [`method`](RetryTableBuilder::method) is not `/package.Service/Method`, or a number is no code.
-    pub fn build(self) -> Result<RetryTable, TableError> {
+    /// A path given to [`method`](RetryTableBuilder::method) is not `/package.Service/Method`, a number is no code, or an
+    /// entry is [hedged](RetryTableBuilder::hedged) that does not say that it is idempotent.
+    pub fn build(mut self) -> Result<RetryTable, TableError> {
+        let hedged = self.hedged_if_idempotent.iter().filter_map(|entry| self.entries.get(*entry));
+        let unsafe_twice = hedged.filter(|entry| entry.idempotent != Some(true));
+        let names = unsafe_twice.filter_map(|entry| entry.names.first());
+        let name = names.map(|name| shown_name(&name.service, &name.method)).next();
+        if let Some(name) = name {
+            let help = "add idempotent(true) to the entry, or allow_non_idempotent() to the hedging";
+            self.refuse(format!("{name} is hedged, and nothing says that it is idempotent"), help);
+        }
         if let Some(error) = self.faulty {
             return Err(error);
         }

@@ -32,6 +32,10 @@ pub enum PolicyField {
     MaxRpcTimeout,
     /// [`RetrySettings::max_server_delay`].
     MaxServerDelay,
+    /// [`MethodPolicy::hedging`].
+    Hedging,
+    /// [`MethodPolicy::idempotent`].
+    Idempotent,
 }
 
 /// A method's policy in a [`RetryTable`](crate::RetryTable), resolved by the table's dialect.
@@ -39,6 +43,7 @@ pub enum PolicyField {
 pub struct MethodPolicy<'a> {
     pub(crate) entry: &'a TableEntry,
     pub(crate) keys: &'a Keys,
+    pub(crate) idempotent: Option<bool>,
 }
 
 impl<'a> MethodPolicy<'a> {
@@ -116,6 +121,14 @@ impl<'a> MethodPolicy<'a> {
     pub fn to_policy(&self, compatibility: Compatibility) -> Policy {
         Policy::with_compatibility(self.settings(), self.codes(), compatibility)
             .with_hedging(self.hedging().map(HedgingPolicy::to_hedging))
+    }
+
+    /// Whether the table says that the method is idempotent: that the service may carry out a call more than once.
+    /// `None`: it doesn't say. See [`RetryTable::idempotent`](crate::RetryTable::idempotent), which also knows methods
+    /// that have no policy. An [entry by its number](crate::RetryTable::entry) has its own word.
+    #[must_use]
+    pub fn idempotent(&self) -> Option<bool> {
+        self.idempotent
     }
 
     /// The entry's hedging policy, kept as written.
@@ -261,6 +274,7 @@ pub(crate) struct Entry {
     pub(crate) codes: CodeSet,
     pub(crate) settings: RetrySettings,
     pub(crate) wait_for_ready: Option<bool>,
+    pub(crate) idempotent: Option<bool>,
     pub(crate) max_request_message_bytes: Option<u64>,
     pub(crate) max_response_message_bytes: Option<u64>,
     pub(crate) hedging: Option<HedgingPolicy>,
@@ -316,6 +330,11 @@ impl EntryName {
 }
 
 impl Entry {
+    /// Whether it is for that method by its name.
+    pub(crate) fn names_method(&self, service: &str, method: &str) -> bool {
+        self.names.iter().any(|name| *name.service == *service && *name.method == *method)
+    }
+
     /// An entry that says nothing.
     pub(crate) fn nothing() -> Self {
         Self {
@@ -323,6 +342,7 @@ impl Entry {
             codes: CodeSet::EMPTY,
             settings: RetrySettings::default(),
             wait_for_ready: None,
+            idempotent: None,
             max_request_message_bytes: None,
             max_response_message_bytes: None,
             hedging: None,

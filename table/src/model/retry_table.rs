@@ -185,7 +185,69 @@ impl RetryTable {
         let index = table.names.entry_for(service, method);
         let entry = index.and_then(|index| table.entries.get(index)).or(table.unnamed.as_ref())?;
         let keys = index.and_then(|index| table.definition_names.keys(service, index));
-        Some(MethodPolicy { entry, keys: keys.unwrap_or(&entry.keys) })
+        let keys = keys.unwrap_or(&entry.keys);
+        Some(MethodPolicy { entry, keys, idempotent: self.idempotent_by(Some(entry), service, method) })
+    }
+
+    /// Whether the table says that the method is idempotent: that the service may carry out a call more than once, so that
+    /// [hedging](gax_retry::Hedging) set in code is for it too. It goes before what protos say. `None`: the table doesn't
+    /// say.
+    ///
+    /// What is said of the method by its name goes first: in an entry of its own, or in one that says nothing about
+    /// retries; of two tables, in the later one. Then the entry counts that the method has its policy from
+    /// (see [`lookup`](Self::lookup)), and last an entry that says nothing about retries, for the service or for
+    /// everything. Only this project's own form has a word for it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "toml")] {
+    /// use gax_table::RetryTable;
+    ///
+    /// let table = RetryTable::parse(
+    ///     r#"
+    ///     [[entry]]
+    ///     for = ["example.v1.Library"]
+    ///     timeout = "5s"
+    ///     codes = ["UNAVAILABLE"]
+    ///
+    ///     [[entry]]
+    ///     for = ["example.v1.Library/Reserve"]
+    ///     idempotent = true
+    ///     "#,
+    /// )?;
+    /// assert_eq!(table.idempotent("example.v1.Library", "Reserve"), Some(true));
+    /// assert_eq!(table.idempotent("example.v1.Library", "GetBook"), None);
+    /// // The word alone leaves the service's policy as it is.
+    /// assert!(!table.lookup("example.v1.Library", "Reserve").unwrap().codes().is_empty());
+    /// # }
+    /// # Ok::<(), gax_table::TableError>(())
+    /// ```
+    #[must_use]
+    pub fn idempotent(&self, service: &str, method: &str) -> Option<bool> {
+        let table = &*self.inner;
+        let index = table.names.entry_for(service, method);
+        self.idempotent_by(index.and_then(|index| table.entries.get(index)), service, method)
+    }
+
+    /// The same, where that entry counts for the method.
+    fn idempotent_by(&self, entry: Option<&TableEntry>, service: &str, method: &str) -> Option<bool> {
+        let files = || self.inner.files.iter().enumerate().rev();
+        let beside = |service: &str, method: &str| {
+            files().find_map(|(file, of)| Some((file, of.extras.get(service)?.get(method)?.idempotent?)))
+        };
+        let by_entry = entry.and_then(|entry| entry.idempotent);
+        let own = beside(service, method).filter(|(file, _)| {
+            let is_later =
+                entry.is_some_and(|entry| entry.file > *file && entry.names_method(service, method));
+            by_entry.is_none() || !is_later
+        });
+        let of_all = |service| beside(service, "").map(|(_, word)| word);
+        let has_everything = self.inner.dialect != Dialect::GaxJava;
+        own.map(|(_, word)| word)
+            .or(by_entry)
+            .or_else(|| of_all(service))
+            .or_else(|| of_all("").filter(|_| has_everything))
     }
 
     /// Every name in the table, in the order of its files, those without effect included.
@@ -232,32 +294,30 @@ impl RetryTable {
     /// The entry of that number, from 0, over all files. Its definitions are called as in its own file.
     #[must_use]
     pub fn entry(&self, index: usize) -> Option<MethodPolicy<'_>> {
-        self.inner.entries.get(index).map(|entry| MethodPolicy { entry, keys: &entry.keys })
+        let entry = self.inner.entries.get(index)?;
+        Some(MethodPolicy { entry, keys: &entry.keys, idempotent: entry.idempotent })
     }
 
     /// How a long-running operation that the method starts is polled, if a table says so. Of several tables the last
     /// one counts.
     #[must_use]
     pub fn polling(&self, service: &str, method: &str) -> Option<&RetrySettings> {
-        self.extras(service, method).find_map(|extras| extras.polling.as_ref())
+        self.extras(service, method).find_map(|extras| extras.polling.as_deref())
     }
 
     /// How requests of the method are batched, if a table says so. Of several tables the last one counts.
     #[must_use]
     pub fn batching(&self, service: &str, method: &str) -> Option<&BatchingSettings> {
-        self.extras(service, method).find_map(|extras| extras.batching.as_ref())
+        self.extras(service, method).find_map(|extras| extras.batching.as_deref())
     }
 
-    /// The methods, by service and name, for which the table says how they are polled or batched, in alphabetical
-    /// order.
+    /// The methods, by service and name, of which the table says something beside their retries: how they are polled or
+    /// batched, or whether they are idempotent. In alphabetical order.
     #[must_use]
-    pub fn polled_or_batched(&self) -> Vec<(&str, &str)> {
+    pub fn named_beside(&self) -> Vec<(&str, &str)> {
         let services = self.inner.files.iter().flat_map(|file| &file.extras);
-        let methods = services.flat_map(|(service, methods)| {
-            let says =
-                methods.iter().filter(|(_, extras)| extras.polling.is_some() || extras.batching.is_some());
-            says.map(move |(method, _)| (&**service, &**method))
-        });
+        let methods =
+            services.flat_map(|(service, methods)| methods.keys().map(move |method| (&**service, &**method)));
         let sorted: BTreeSet<(&str, &str)> = methods.collect();
         sorted.into_iter().collect()
     }

@@ -33,11 +33,13 @@ pub(crate) struct ServiceDefinitions {
     pub(crate) params: Vec<(Arc<str>, RetrySettings)>,
 }
 
-/// What a file says about a method beside its retries.
+/// What a file says about a method beside its retries. In boxes: a file may say little of thousands of methods.
 #[derive(Debug, Default)]
 pub(crate) struct MethodExtras {
-    pub(crate) polling: Option<RetrySettings>,
-    pub(crate) batching: Option<BatchingSettings>,
+    pub(crate) polling: Option<Box<RetrySettings>>,
+    pub(crate) batching: Option<Box<BatchingSettings>>,
+    /// What an entry says that is not about retries; others have it themselves.
+    pub(crate) idempotent: Option<bool>,
 }
 
 /// An entry of a method whose names lead nowhere.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ServiceConfig {
     pub(crate) methods: Vec<MethodConfig>,
-    /// Polling and batching of methods whose retries are said elsewhere.
+    /// Polling, batching and idempotency of methods whose retries are said elsewhere.
     pub(crate) beside: Vec<MethodConfig>,
     pub(crate) throttling: Option<Throttling>,
     /// Findings that are left out in all of the file.
@@ -81,6 +81,7 @@ pub(crate) struct OwnFields {
     pub(crate) max_rpc_timeout: Option<Located<i128>>,
     pub(crate) max_server_delay: Option<Located<i128>>,
     pub(crate) jittered: Option<Located<bool>>,
+    pub(crate) idempotent: Option<Located<bool>>,
     /// The names under which codes and settings are defined.
     pub(crate) definitions: Option<(Arc<str>, Arc<str>)>,
     pub(crate) polling: Option<RetrySettings>,
@@ -97,6 +98,7 @@ impl OwnFields {
         max_rpc_timeout: None,
         max_server_delay: None,
         jittered: None,
+        idempotent: None,
         definitions: None,
         polling: None,
         batching: None,
@@ -109,6 +111,7 @@ impl OwnFields {
         times.iter().all(Option::is_none)
             && self.rpc_timeout_multiplier.is_none()
             && self.jittered.is_none()
+            && self.idempotent.is_none()
             && self.definitions.is_none()
             && self.polling.is_none()
             && self.batching.is_none()

@@ -49,9 +49,11 @@ impl RetryTable {
             param_definitions.iter().map(|(name, _)| name.clone()).collect();
         let (mut rows, mut operations, mut streams) = (Vec::new(), Vec::new(), Vec::new());
         for method in service.methods() {
-            let policy = self
-                .lookup(service.name(), method.name())
-                .unwrap_or(MethodPolicy { entry: &nothing, keys: &nothing.keys });
+            let policy = self.lookup(service.name(), method.name()).unwrap_or(MethodPolicy {
+                entry: &nothing,
+                keys: &nothing.keys,
+                idempotent: None,
+            });
             if code_names.insert(policy.codes_key().to_owned()) {
                 code_definitions.push((policy.codes_key().to_owned(), policy.codes()));
             }

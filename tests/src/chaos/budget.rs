@@ -1,6 +1,6 @@
 //! A random retry budget, and whether the retries of a run stayed within it.
 
-use super::{Draw, FinishedCall};
+use super::{BudgetDraw, Draw, FinishedCall};
 use gax_retry::{AttemptKind, RetryBudget};
 use std::time::Duration;
 
@@ -46,12 +46,10 @@ impl RandomBudget {
         }
     }
 
-    /// Whether all calls of a run together retried more than the budget has, in `time`.
-    ///
-    /// A hedge that waits for nobody's failure draws no token, so that only its start is bounded there: of tokens, what is
-    /// counted are the retries.
+    /// Whether all calls of a run together retried or hedged more than the budget has, in `time`. The draws are those of the
+    /// run, in their order.
     #[must_use]
-    pub fn overdrawn(self, calls: &[FinishedCall], time: Duration) -> Option<String> {
+    pub fn overdrawn(self, calls: &[FinishedCall], draws: &[BudgetDraw], time: Duration) -> Option<String> {
         let count = |of: &dyn Fn(AttemptKind) -> bool| {
             let attempts = calls.iter().flat_map(|call| &call.witnessed).flat_map(|one| &one.attempts);
             attempts.filter(|attempt| of(attempt.started.kind())).count() as u64
@@ -59,6 +57,10 @@ impl RandomBudget {
         let replies = calls.iter().filter(|call| call.end.is_reply()).count() as u64;
         let (made, most) = match self {
             Self::Tokens { max, ratio } => {
+                let is_hedged = calls.iter().any(|call| call.policy.hedging.is_some());
+                if let Some(sentence) = beyond_half(max, ratio, draws, is_hedged) {
+                    return Some(sentence);
+                }
                 let retries = count(&|kind| kind == AttemptKind::Retry);
                 (retries, (max - max / 2 + ratio * replies) / 1000)
             }
@@ -70,4 +72,29 @@ impl RandomBudget {
         };
         (made > most).then(|| format!("{made} retries and hedges were made, of which {self:?} has {most}"))
     }
+}
+
+/// gRFC A6's bucket by itself: a token less for each failure, and its ratio back for each success. Retries and hedges are made
+/// only with more than half of the tokens. What observers are not told for certain counts in favour of the budget.
+fn beyond_half(max: u64, ratio: u64, draws: &[BudgetDraw], is_hedged: bool) -> Option<String> {
+    let mut tokens = max;
+    for (place, draw) in draws.iter().enumerate() {
+        let needs_half = match draw {
+            BudgetDraw::Succeeded => {
+                tokens = (tokens + ratio).min(max);
+                false
+            }
+            BudgetDraw::Failed { is_retried } => {
+                tokens = tokens.saturating_sub(1000);
+                *is_retried && !is_hedged
+            }
+            BudgetDraw::Hedged => true,
+        };
+        if needs_half && tokens <= max / 2 {
+            return Some(format!(
+                "with {tokens} of {max} thousandths of a token left another attempt was made: draw {place} of {draws:?}"
+            ));
+        }
+    }
+    None
 }

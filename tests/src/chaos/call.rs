@@ -33,6 +33,9 @@ pub struct RandomCall {
     pub method: &'static str,
 }
 
+/// The longest request that is kept to be sent again, unless a policy says otherwise.
+pub(super) const LONGEST_KEPT: usize = (4 * 1024 + 64) * 1024;
+
 /// Longer than anything that a policy allows.
 const PATIENT: Duration = Duration::from_secs(3600);
 
@@ -43,10 +46,12 @@ impl RandomCall {
         Self {
             kind: if draw.percent(70) { CallKind::Unary } else { CallKind::ServerStreaming },
             starts: if draw.percent(40) { Duration::ZERO } else { draw.ms(0, 1500) },
-            timeout: draw.sometimes(25, |draw| draw.ms(0, 3000)),
+            timeout: draw
+                .sometimes(25, |draw| if draw.percent(4) { Duration::ZERO } else { draw.ms(0, 3000) }),
             patience: if draw.percent(20) { draw.ms(0, 1500) } else { PATIENT },
             reads: draw.pick(&[0, 1, 2, 100, 100]),
-            length: draw.pick(&[0, 1, 20, 100, 3000]),
+            // The last one is longer than servers decode, and than what is kept to be sent again.
+            length: if draw.percent(2) { LONGEST_KEPT + 1 } else { draw.pick(&[0, 1, 20, 100, 3000]) },
             method: draw.pick(&["GET", "GET", "PUT", "PUT", "DELETE", "POST"]),
         }
     }

@@ -1,6 +1,6 @@
 //! Whoever makes a random call.
 
-use super::{CallEnd, CallKind, RandomCall, RandomPolicy, Witness};
+use super::{CallEnd, CallKind, RandomCall, RandomCaller, RandomPolicy, Witness};
 use crate::clock::VirtualClock;
 use crate::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use crate::generated::test::talk::v1::{Line, TalkClient};
@@ -34,12 +34,23 @@ impl ChaosClient {
         Self::Tonic(TonicTalkClient::new(policy.layer(witness, is_described).layer(channel)))
     }
 
-    /// Makes a call and drops all of it in the end: how it ended, when the caller had that, and the report.
-    pub async fn make(
-        &mut self,
-        call: &RandomCall,
-        number: u32,
-    ) -> (CallEnd, Duration, Option<OperationReport>) {
+    async fn ask(&mut self, request: Request<Line>) -> Result<Response<Line>, Status> {
+        match self {
+            Self::Generated(client) => client.ask(request).await,
+            Self::Tonic(client) => client.ask(request).await,
+        }
+    }
+
+    async fn listen(&mut self, request: Request<Line>) -> Result<Response<Streaming<Line>>, Status> {
+        match self {
+            Self::Generated(client) => client.listen(request).await,
+            Self::Tonic(client) => client.listen(request).await,
+        }
+    }
+}
+
+impl RandomCaller for ChaosClient {
+    async fn make(&mut self, call: &RandomCall, number: u32) -> (CallEnd, Duration, Option<OperationReport>) {
         let clock = VirtualClock::start();
         let line = Line { text: "a".repeat(call.length), count: 2 };
         let mut request = Request::new(line);
@@ -68,20 +79,6 @@ impl ChaosClient {
         });
         let made = timeout(call.patience, made).await;
         made.unwrap_or_else(|_| (CallEnd::Dropped, clock.elapsed(), None))
-    }
-
-    async fn ask(&mut self, request: Request<Line>) -> Result<Response<Line>, Status> {
-        match self {
-            Self::Generated(client) => client.ask(request).await,
-            Self::Tonic(client) => client.ask(request).await,
-        }
-    }
-
-    async fn listen(&mut self, request: Request<Line>) -> Result<Response<Streaming<Line>>, Status> {
-        match self {
-            Self::Generated(client) => client.listen(request).await,
-            Self::Tonic(client) => client.listen(request).await,
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The same over HTTP/1.1.
 
 use super::finished::number;
-use super::{CallEnd, Draw, RandomCall, RandomPolicy, SeenRequest, Witness};
+use super::{CallEnd, Draw, DrawnServer, RandomCall, RandomCaller, RandomPolicy, SeenRequest, Witness};
 use crate::clock::{VirtualClock, ms};
 use crate::{HttpAct, HttpArrival, HttpScript, MemoryConnector};
 use bytes::Bytes;
@@ -20,22 +20,21 @@ pub struct RandomHttpServer {
 }
 
 impl RandomHttpServer {
-    /// Draws one.
-    #[must_use]
-    pub fn draw(draw: &mut Draw) -> Self {
-        let breaks = draw.percent(50);
-        Self { acts: (0..draw.between(0, 14)).map(|_| act(draw, breaks)).collect() }
-    }
-
     /// The script.
     #[must_use]
     pub fn script(&self) -> HttpScript {
         HttpScript::new(self.acts.clone())
     }
+}
 
-    /// Whether each request that a client sends arrives: the server closes no connection.
-    #[must_use]
-    pub fn is_calm(&self) -> bool {
+impl DrawnServer for RandomHttpServer {
+    fn draw(draw: &mut Draw) -> Self {
+        let breaks = draw.percent(50);
+        Self { acts: (0..draw.between(0, 14)).map(|_| act(draw, breaks)).collect() }
+    }
+
+    /// The server closes no connection.
+    fn is_calm(&self) -> bool {
         self.acts.iter().all(|act| matches!(act, HttpAct::Reply { .. } | HttpAct::Slow(_) | HttpAct::Stall))
     }
 }
@@ -77,9 +76,10 @@ impl ChaosHttp {
         let client = crate::FaultServer::full_client(connector);
         Self { client: policy.http_layer(witness).layer(client) }
     }
+}
 
-    /// Makes a call and drops all of it in the end: how it ended, when the caller had that, and the report.
-    pub async fn make(&self, call: &RandomCall, number: u32) -> (CallEnd, Duration, Option<OperationReport>) {
+impl RandomCaller for ChaosHttp {
+    async fn make(&mut self, call: &RandomCall, number: u32) -> (CallEnd, Duration, Option<OperationReport>) {
         let clock = VirtualClock::start();
         let body = Full::from(vec![b'a'; call.length]);
         let mut request =

@@ -138,7 +138,7 @@ impl RandomPolicy {
     pub fn layer(&self, witness: &Witness, is_described: bool) -> RetryLayer {
         let mut table = RetryTable::builder().service("test.talk.v1.Talk", self.settings.clone(), self.codes);
         if let Some(hedging) = self.hedging {
-            table = table.hedged(hedging);
+            table = table.hedged(hedging.allow_non_idempotent());
         }
         let mut layer = RetryLayer::new(table.build().unwrap())
             .compatibility(self.compatibility)

@@ -1,5 +1,6 @@
 //! What has to be true of every call that is over.
 
+use super::call::LONGEST_KEPT;
 use super::{CallEnd, CallKind, FinishedCall, Grain, OperationEnd, Witnessed, WitnessedAttempt};
 use gax_retry::{Attempt, AttemptKind, Code, Compatibility, StopReason};
 use std::time::Duration;
@@ -9,6 +10,7 @@ use std::time::Duration;
 pub fn broken_rules(call: &FinishedCall) -> Vec<String> {
     let mut rules = Rules { call, broken: Vec::new() };
     rules.time();
+    rules.replay_limit();
     let [operation] = &call.witnessed[..] else {
         rules.hold(
             call.witnessed.is_empty() && call.end == CallEnd::Dropped && call.handed_over.is_zero(),
@@ -78,6 +80,18 @@ impl Rules<'_> {
         self.hold(handed_over <= patience + self.slack(), || {
             format!("the call was dropped after {patience:?} and went on for {handed_over:?}")
         });
+    }
+
+    /// A request that is too long to be kept is sent once.
+    fn replay_limit(&mut self) {
+        let usual = self.call.is_retried_by_code.then_some(LONGEST_KEPT);
+        let limit = self.call.policy.max_replay_bytes.or(usual);
+        let (length, seen) = (self.call.call.length, self.call.seen.len());
+        if let Some(limit) = limit.filter(|limit| length > *limit) {
+            self.hold(seen <= 1, || {
+                format!("the server saw {seen} requests of {length} bytes, of which {limit} are kept")
+            });
+        }
     }
 
     /// One start, one end, which is the caller's.

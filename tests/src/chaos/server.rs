@@ -1,9 +1,9 @@
 //! A random server.
 
-use super::Draw;
+use super::{Draw, DrawnServer};
 use crate::clock::ms;
 use crate::generated::test::talk::v1::Line;
-use bytes::Bytes;
+use bytes::{BufMut as _, Bytes, BytesMut};
 use http::HeaderMap;
 use prost::Message as _;
 use std::time::Duration;
@@ -20,34 +20,49 @@ pub struct RandomServer {
     pub last: (Duration, Reply),
     /// No connection has more streams at a time.
     pub stream_limit: Option<u32>,
+    /// Which of the replies is a message of that length instead, in bytes.
+    pub oversize: Option<(usize, usize)>,
 }
 
-impl RandomServer {
-    /// Draws one.
-    #[must_use]
-    pub fn draw(draw: &mut Draw) -> Self {
+impl DrawnServer for RandomServer {
+    fn draw(draw: &mut Draw) -> Self {
         let stream_limit = draw.sometimes(15, |draw| draw.small(1, 3));
         // A server that keeps its connections can be compared with the client request by request.
         let breaks = stream_limit.is_some() || draw.percent(50);
         let steps = (0..draw.between(0, 14)).map(|_| step(draw, breaks)).collect();
         let last = if draw.percent(70) { (Duration::ZERO, Reply::Serve) } else { step(draw, breaks) };
-        Self { steps, last, stream_limit }
+        let oversize = draw.sometimes(10, |draw| {
+            let length = draw.pick(&[LONGEST_DECODED + 1, LONGEST_BUFFERED + 1]);
+            (usize::try_from(draw.below(4)).unwrap(), length)
+        });
+        Self { steps, last, stream_limit, oversize }
     }
 
-    /// The script.
-    #[must_use]
-    pub fn script(&self) -> Script {
-        let (after, reply) = self.last.clone();
-        Script::of(self.steps.clone()).then_always(after, reply)
-    }
-
-    /// Whether each request that a client sends arrives: no connection ends, and none is full.
-    #[must_use]
-    pub fn is_calm(&self) -> bool {
+    /// No connection ends, and none is full.
+    fn is_calm(&self) -> bool {
         let keeps = |(_, reply): &(Duration, Reply)| !matches!(reply, Reply::GoAway { .. } | Reply::Close);
         self.stream_limit.is_none() && self.steps.iter().chain([&self.last]).all(keeps)
     }
 }
+
+impl RandomServer {
+    /// The script.
+    #[must_use]
+    pub fn script(&self) -> Script {
+        let (after, reply) = self.last.clone();
+        let mut steps = self.steps.clone();
+        if let Some((place, length)) = self.oversize
+            && let Some((_, reply)) = steps.get_mut(place)
+        {
+            *reply = oversize(length);
+        }
+        Script::of(steps).then_always(after, reply)
+    }
+}
+
+/// The longest message that tonic decodes, and the longest response that the layer buffers.
+const LONGEST_DECODED: usize = 4 * 1024 * 1024;
+const LONGEST_BUFFERED: usize = LONGEST_DECODED + 64 * 1024;
 
 fn step(draw: &mut Draw, breaks: bool) -> (Duration, Reply) {
     let after = if draw.percent(50) { Duration::ZERO } else { draw.ms(1, 400) };
@@ -149,10 +164,19 @@ fn framed(line: &Line) -> Vec<u8> {
     [&[0][..], &u32::try_from(message.len()).unwrap().to_be_bytes(), &message].concat()
 }
 
+/// A message of that length, and the end of a good reply.
+fn oversize(length: usize) -> Reply {
+    let mut message = BytesMut::with_capacity(5 + length);
+    message.put_u8(0);
+    message.put_u32(u32::try_from(length).unwrap());
+    message.put_bytes(0, length);
+    Reply::play([Beat::Data(message.freeze()), Beat::trailers(&[("grpc-status", "0")])])
+}
+
 /// What no client should take.
 fn junk(draw: &mut Draw) -> Bytes {
     match draw.below(4) {
-        // A message longer than anybody takes.
+        // The beginning of a message longer than anybody takes.
         0 => Bytes::from_static(&[0, 0x7f, 0xff, 0xff, 0xff, 1, 2, 3]),
         // A compressed one, although nobody said how.
         1 => Bytes::from_static(&[1, 0, 0, 0, 2, 31, 139]),

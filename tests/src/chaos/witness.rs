@@ -1,7 +1,7 @@
 //! An observer that writes down each operation, and marks its requests, so that they can be told apart at the server.
 
-use gax_retry::{Attempt, StartedAttempt, StopReason};
-use std::sync::{Arc, Mutex, PoisonError};
+use gax_retry::{Attempt, AttemptKind, StartedAttempt, StopReason};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tonic_gax::observe::{OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders};
 
@@ -12,7 +12,28 @@ tokio::task_local! {
 /// Clones write into the same book. Each request has the headers `x-call` and `x-attempt`.
 #[derive(Debug, Clone, Default)]
 pub struct Witness {
-    operations: Arc<Mutex<Vec<Witnessed>>>,
+    book: Arc<Mutex<Book>>,
+}
+
+#[derive(Debug, Default)]
+struct Book {
+    operations: Vec<Witnessed>,
+    draws: Vec<BudgetDraw>,
+}
+
+/// What a retry budget has to do with, as observers are told of it, in the order in which it happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BudgetDraw {
+    /// An attempt failed in a way that another may follow.
+    Failed {
+        /// Whether it was said that another one follows, so that the budget had it.
+        is_retried: bool,
+    },
+    /// A hedge was sent.
+    Hedged,
+    /// A response is there.
+    Succeeded,
 }
 
 /// How an operation ended, as its observers were told.
@@ -68,22 +89,31 @@ impl Witness {
     /// The operations of that call.
     #[must_use]
     pub fn of(&self, call: u32) -> Vec<Witnessed> {
-        let operations = self.operations.lock().unwrap_or_else(PoisonError::into_inner);
-        operations.iter().filter(|operation| operation.call == Some(call)).cloned().collect()
+        self.book().operations.iter().filter(|operation| operation.call == Some(call)).cloned().collect()
     }
 
     /// How many operations there were.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.operations.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.book().operations.len()
+    }
+
+    /// What the budget of all operations had to do with. Where several threads make calls, the order is not exact.
+    #[must_use]
+    pub fn draws(&self) -> Vec<BudgetDraw> {
+        self.book().draws.clone()
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl OperationObserver for Witness {
     fn for_operation(&self, _: &OperationInfo) -> Option<Arc<dyn OperationObserver>> {
         let call = CALL.try_with(|call| *call).ok();
-        let mut operations = self.operations.lock().unwrap_or_else(PoisonError::into_inner);
-        operations.push(Witnessed {
+        let mut book = self.book();
+        book.operations.push(Witnessed {
             call,
             starts: 0,
             ends: Vec::new(),
@@ -92,7 +122,7 @@ impl OperationObserver for Witness {
             committed: None,
             oddities: Vec::new(),
         });
-        Some(Arc::new(OfOne { witness: self.clone(), place: operations.len() - 1 }))
+        Some(Arc::new(OfOne { witness: self.clone(), place: book.operations.len() - 1 }))
     }
 }
 
@@ -104,7 +134,11 @@ struct OfOne {
 
 impl OfOne {
     fn change<R>(&self, change: impl FnOnce(&mut Witnessed) -> R) -> R {
-        change(&mut self.witness.operations.lock().unwrap_or_else(PoisonError::into_inner)[self.place])
+        change(&mut self.witness.book().operations[self.place])
+    }
+
+    fn draw(&self, draw: BudgetDraw) {
+        self.witness.book().draws.push(draw);
     }
 
     fn end(&self, end: OperationEnd, summary: &OperationSummary) {
@@ -144,6 +178,9 @@ impl OperationObserver for OfOne {
     }
 
     fn attempt_started(&self, _: &OperationInfo, started: StartedAttempt) {
+        if started.kind() == AttemptKind::Hedge {
+            self.draw(BudgetDraw::Hedged);
+        }
         self.change(|operation| {
             if !operation.ends.is_empty() {
                 operation
@@ -167,6 +204,7 @@ impl OperationObserver for OfOne {
     }
 
     fn committed(&self, _: &OperationInfo, attempt: StartedAttempt) {
+        self.draw(BudgetDraw::Succeeded);
         self.change(|operation| {
             if let Some(earlier) = operation.committed.replace(attempt.number()) {
                 let number = attempt.number();
@@ -180,14 +218,22 @@ impl OperationObserver for OfOne {
     }
 
     fn attempt_succeeded(&self, _: &OperationInfo, attempt: &Attempt) {
+        if self.change(|operation| operation.committed.is_none()) {
+            self.draw(BudgetDraw::Succeeded);
+        }
         self.ended(attempt);
     }
 
     fn attempt_failed(&self, _: &OperationInfo, attempt: &Attempt, _: Option<Duration>) {
+        self.draw(BudgetDraw::Failed { is_retried: true });
         self.ended(attempt);
     }
 
-    fn attempt_failed_retries_exhausted(&self, _: &OperationInfo, attempt: &Attempt, _: StopReason) {
+    fn attempt_failed_retries_exhausted(&self, _: &OperationInfo, attempt: &Attempt, reason: StopReason) {
+        // Where there was no time, the budget may not have been asked.
+        if matches!(reason, StopReason::MaxAttempts | StopReason::Throttled) {
+            self.draw(BudgetDraw::Failed { is_retried: false });
+        }
         self.ended(attempt);
     }
 

@@ -31,7 +31,7 @@ pub(super) fn table(turn: u64) -> RetryTable {
         .service("test.talk.v1.Talk", settings(attempts), codes)
         .service(HTTP, settings(attempts), codes)
         .method("/test.talk.v1.Talk/Ask", settings(attempts), codes);
-    let hedging = Hedging::new(3).delay(ms(5)).non_fatal_codes(Code::Unavailable);
+    let hedging = Hedging::new(3).delay(ms(5)).non_fatal_codes(Code::Unavailable).allow_non_idempotent();
     let table = if turn.is_multiple_of(2) { table.hedged(hedging) } else { table };
     table.build().unwrap()
 }

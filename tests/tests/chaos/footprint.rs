@@ -1,6 +1,6 @@
 //! What a thousand runs leave behind: no task, no request that a server is busy with, and no memory.
 
-use crate::grpc::{self, Stack};
+use crate::grpc::{self, GrpcRun, Stack};
 use crate::{http, virtual_time};
 use allocation_counter::measure;
 use std::future::Future;
@@ -29,15 +29,15 @@ fn leaves_nothing<F: Future<Output = usize>>(run: impl Fn(u64) -> F) {
 
 #[test]
 fn a_thousand_runs_of_the_generated_client() {
-    leaves_nothing(|seed| async move { grpc::Run::draw(seed).finish(Stack::Generated).await.1 });
+    leaves_nothing(|seed| async move { grpc::finish(&GrpcRun::draw(seed), Stack::Generated).await.open });
 }
 
 #[test]
 fn a_thousand_runs_of_the_layer() {
-    leaves_nothing(|seed| async move { grpc::Run::draw(seed).finish(Stack::Layer).await.1 });
+    leaves_nothing(|seed| async move { grpc::finish(&GrpcRun::draw(seed), Stack::Layer).await.open });
 }
 
 #[test]
 fn a_thousand_runs_over_http() {
-    leaves_nothing(|seed| async move { http::Run::draw(seed).finish().await.1 });
+    leaves_nothing(|seed| async move { http::finish(&http::draw(seed)).await.open });
 }

@@ -3,10 +3,9 @@
 use crate::virtual_time;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::task::JoinSet;
 use tonic_gax_tests::chaos::{
-    CallKind, ChaosClient, Draw, FinishedCall, Grain, RandomCall, RandomPolicy, RandomServer, SeedOutcome,
-    Seeds, SeenRequest, Witness,
+    CallKind, ChaosClient, DrawnServer as _, FinishedCall, FinishedRun, Grain, RandomServer, Run,
+    SeedOutcome, Seeds, SeenRequest, Witness,
 };
 use tonic_gax_tests::{VirtualServer, ms};
 
@@ -19,87 +18,39 @@ pub(crate) enum Stack {
 }
 
 /// What a seed stands for.
-#[derive(Debug, Clone)]
-pub(crate) struct Run {
-    pub(crate) policy: RandomPolicy,
-    pub(crate) server: RandomServer,
-    pub(crate) calls: Vec<RandomCall>,
-}
+pub(crate) type GrpcRun = Run<RandomServer>;
 
-impl Run {
-    pub(crate) fn draw(seed: u64) -> Self {
-        let mut draw = Draw::new(seed);
-        // Each goes on by itself, so that a change to one leaves the others of a seed as they are.
-        let (mut policy, mut server, mut calls) = (draw.fork(), draw.fork(), draw.fork());
-        Self {
-            policy: RandomPolicy::draw(&mut policy),
-            server: RandomServer::draw(&mut server),
-            calls: (0..calls.between(1, 6)).map(|_| RandomCall::draw(&mut calls)).collect(),
-        }
-    }
-
-    /// Makes the calls: what became of them, and how many requests the server was busy with in the end.
-    pub(crate) async fn finish(&self, stack: Stack) -> (Vec<FinishedCall>, usize) {
-        let script = self.server.script();
-        let server = match self.server.stream_limit {
-            Some(streams) => VirtualServer::with_stream_limit(streams, script),
-            None => VirtualServer::start(script),
-        };
-        let witness = Witness::default();
-        let client = match stack {
-            Stack::Generated => ChaosClient::generated(server.channel(), &self.policy, &witness),
-            Stack::Layer => ChaosClient::layered(server.channel(), &self.policy, &witness, false),
-            Stack::Described => ChaosClient::layered(server.channel(), &self.policy, &witness, true),
-        };
-        let mut calls = JoinSet::new();
-        for (number, call) in (0..).zip(self.calls.clone()) {
-            let (mut client, log) = (client.clone(), server.log().clone());
-            calls.spawn(async move {
-                tokio::time::sleep(call.starts).await;
-                let start = log.elapsed();
-                let made = client.make(&call, number).await;
-                (number, call, start, made)
-            });
-        }
-        drop(client);
-        let mut made = calls.join_all().await;
-        made.sort_by_key(|(number, ..)| *number);
-        // The last resets reach the server.
-        tokio::time::sleep(ms(5)).await;
-        let arrivals = server.log().arrivals();
-        let policy = Arc::new(self.policy.clone());
-        let finished =
-            made.into_iter().map(|(number, call, start, (end, handed_over, report))| FinishedCall {
-                policy: Arc::clone(&policy),
-                end,
-                handed_over,
-                report,
-                witnessed: witness.of(number),
-                seen: SeenRequest::of(&arrivals, number, start),
-                is_calm: self.server.is_calm(),
-                is_retried_by_code: true,
-                grain: Grain::Virtual,
-                call,
-            });
-        (finished.collect(), server.log().open())
-    }
+/// Makes the calls of a run.
+pub(crate) async fn finish(run: &GrpcRun, stack: Stack) -> FinishedRun {
+    let script = run.server.script();
+    let server = match run.server.stream_limit {
+        Some(streams) => VirtualServer::with_stream_limit(streams, script),
+        None => VirtualServer::start(script),
+    };
+    let witness = Witness::default();
+    let client = match stack {
+        Stack::Generated => ChaosClient::generated(server.channel(), &run.policy, &witness),
+        Stack::Layer => ChaosClient::layered(server.channel(), &run.policy, &witness, false),
+        Stack::Described => ChaosClient::layered(server.channel(), &run.policy, &witness, true),
+    };
+    let log = server.log().clone();
+    let mut made = run.start(client, move || log.elapsed()).join_all().await;
+    made.sort_by_key(|call| call.number);
+    // The last resets reach the server.
+    tokio::time::sleep(ms(5)).await;
+    let (arrivals, policy) = (server.log().arrivals(), Arc::new(run.policy.clone()));
+    let seen = |number, start| SeenRequest::of(&arrivals, number, start);
+    let calls = made.into_iter().map(|call| FinishedCall {
+        is_calm: run.server.is_calm(),
+        ..call.finished(&policy, &witness, Grain::Virtual, seen)
+    });
+    let calls = calls.collect();
+    FinishedRun { calls, witness, time: Some(server.log().elapsed()), open: server.log().open() }
 }
 
 async fn outcome(seed: u64, stack: Stack) -> SeedOutcome {
-    let run = Run::draw(seed);
-    let clock = tonic_gax_tests::VirtualClock::start();
-    let (calls, open) = run.finish(stack).await;
-    let mut outcome = SeedOutcome::of(format!("{stack:?}\n{:?}\n{:#?}", run.policy, run.server));
-    for (number, call) in (0..).zip(&calls) {
-        outcome.tell(number, call);
-    }
-    if let Some(budget) = run.policy.budget {
-        outcome.broken.extend(budget.overdrawn(&calls, clock.elapsed()));
-    }
-    if open > 0 {
-        outcome.broken.push(format!("the server is busy with {open} requests after all calls"));
-    }
-    outcome
+    let run = GrpcRun::draw(seed);
+    run.outcome(&finish(&run, stack).await, &format!("{stack:?}"))
 }
 
 fn all(test: &'static str, stack: Stack, count: u64) {
@@ -124,7 +75,7 @@ fn layer_with_descriptors() {
 /// Calls of every kind, long ones too, are drawn at all.
 #[test]
 fn what_is_drawn() {
-    let runs: Vec<Run> = (0..1000).map(Run::draw).collect();
+    let runs: Vec<GrpcRun> = (0..1000).map(GrpcRun::draw).collect();
     let calls = || runs.iter().flat_map(|run| &run.calls);
     assert!(calls().any(|call| call.kind == CallKind::ServerStreaming && call.reads == 0));
     assert!(
@@ -134,4 +85,8 @@ fn what_is_drawn() {
     assert!(runs.iter().any(|run| run.policy.most_attempts().is_some_and(|most| most > 64)));
     assert!(runs.iter().any(|run| run.policy.hedging.is_some() && run.policy.budget.is_some()));
     assert!(runs.iter().filter(|run| run.server.is_calm()).count() > 300);
+    // Messages longer than anybody takes, in both directions.
+    assert!(calls().any(|call| call.length > 4 << 20));
+    let oversize = |run: &GrpcRun| run.server.oversize.filter(|(place, _)| *place < run.server.steps.len());
+    assert!(runs.iter().filter_map(oversize).filter(|(_, length)| *length > 4 << 20).count() > 50);
 }

@@ -158,6 +158,16 @@ async fn errors_bring_the_next_attempt_or_the_end() {
             &[(0, None), (30, None), (60, None), (90, None)],
             (Code::Unavailable, 120),
         ),
+        // The last status, not the first; the fifth play is never begun.
+        row(
+            "h07 with two codes",
+            vec![after(30, U), after(30, U), after(30, U), after(30, RawFrame::Status(10, None)), vec![GOOD]],
+            &[(0, None), (30, None), (60, None), (90, None)],
+            (Code::Aborted, 120),
+        )
+        .policy(
+            r#""maxAttempts": 4, "hedgingDelay": "0.1s", "nonFatalStatusCodes": ["UNAVAILABLE", "ABORTED"]"#,
+        ),
         row("h16", vec![after(30, U), vec![GOOD]], &[(0, None)], (Code::Unavailable, 30))
             .policy(r#""maxAttempts": 4, "hedgingDelay": "0.1s""#),
     ] {
@@ -224,9 +234,16 @@ async fn the_deadline_and_the_commit_end_all() {
             (Code::Ok, 320),
         ),
         row(
-            "two at once",
+            "one reply and the headers of another at once",
             vec![after(150, GOOD), after(50, RawFrame::Headers)],
             &[(0, None), (100, Some(150))],
+            (Code::Ok, 150),
+        ),
+        // The stream of the one that lost is over as well, so that there is nothing to reset.
+        row(
+            "two replies at once",
+            vec![after(150, GOOD), after(50, GOOD)],
+            &[(0, None), (100, None)],
             (Code::Ok, 150),
         ),
     ] {

@@ -5,12 +5,15 @@ use gax_retry::{Code, Compatibility, Hedging, RetryBudget, RetrySettings, StopRe
 use std::time::Duration;
 use tokio::time::sleep;
 use tonic::Status;
-use tonic_gax::{Note, OperationReport};
+use tonic_gax::{Note, OperationReport, RetryLayer, RetryTable};
+use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
-use tonic_gax_tests::generated::test::talk::v1::TalkStubSettings;
+use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
+use tonic_gax_tests::generated::test::talk::v1::{Line, TalkStubSettings};
 use tonic_gax_tests::{
     Beat, Recorder, Reply, Script, Setup, Stack, VirtualServer, ms, report_of, reported, row, rows,
 };
+use tower_layer::Layer as _;
 
 const LOST: Code = Code::Cancelled;
 const BUSY: Code = Code::Unavailable;
@@ -168,8 +171,8 @@ fn a_table_hedges_and_code_needs_an_idempotent_rpc() {
     let error = stub.build().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "retry settings are not valid: Ask: hedging is set, but the protos don't say that the RPC is idempotent: add \
-         allow_non_idempotent() if it may be carried out more than once"
+        "retry settings are not valid: Ask: hedging is set, but neither the retry table nor the protos say that the \
+         RPC is idempotent: add allow_non_idempotent() if it may be carried out more than once"
     );
     let mut stub = TalkStubSettings::builder();
     stub.ask().set_hedging(Hedging::new(2).allow_non_idempotent());
@@ -260,5 +263,93 @@ async fn a_refusal_beside_other_attempts_is_noted() {
         let (result, report, _) = call(stack, &setup(), steps).await;
         assert_eq!(result.unwrap_err().code(), tonic::Code::Aborted, "{stack:?}");
         assert_eq!(report.notes(), [Note::EarlierAttemptMayHaveSucceeded], "{stack:?}");
+    }
+}
+
+/// What a layer's own hedging is for: the methods that the table or, if it has no word, the descriptors call idempotent.
+#[tokio::test(start_paused = true)]
+async fn a_layer_hedges_what_is_known_to_be_idempotent() {
+    const TALK: &str = "[[entry]]\nfor = [\"test.talk.v1.Talk\"]\ntimeout = \"1s\"\n";
+    let word = |name: &str, word: bool| {
+        format!("\n[[entry]]\nfor = [\"test.talk.v1.Talk{name}\"]\nidempotent = {word}\n")
+    };
+    let hedging = Hedging::new(2).delay(ms(100)).non_fatal_codes([BUSY]);
+    // Of the descriptors Guess is idempotent.
+    for (table, described, hedging, [ask, guess]) in [
+        (TALK.to_owned(), false, hedging, [1, 1]),
+        (TALK.to_owned(), true, hedging, [1, 2]),
+        (TALK.to_owned(), true, hedging.allow_non_idempotent(), [2, 2]),
+        (TALK.to_owned() + &word("/Ask", true), false, hedging, [2, 1]),
+        (TALK.to_owned() + &word("", true), false, hedging, [2, 2]),
+        // The table's word goes before the descriptors'.
+        (TALK.to_owned() + &word("/Guess", false), true, hedging, [1, 1]),
+        (TALK.to_owned() + &word("", false), true, hedging, [1, 1]),
+        // The word alone is something that the table has for a method; all else passes through.
+        (word("/Ask", true), true, hedging, [2, 1]),
+        (word("/Ask", false), true, hedging.allow_non_idempotent(), [1, 1]),
+    ] {
+        let layer = RetryLayer::new(RetryTable::parse(&table).unwrap()).hedging(hedging);
+        let layer = if described { layer.with_descriptors(DESCRIPTORS).unwrap() } else { layer };
+        for (method, expected) in [("Ask", ask), ("Guess", guess)] {
+            let server = VirtualServer::start(Script::of([(ms(0), Reply::Hang)]));
+            let mut client = StockTalk::new(layer.layer(server.channel()));
+            let line = Line::default();
+            let call =
+                async { if method == "Ask" { client.ask(line).await } else { client.guess(line).await } };
+            let result = tokio::time::timeout(ms(1500), call).await;
+            assert_eq!(server.seen().len(), expected, "{method} by {table}");
+            assert_eq!(matches!(result, Ok(Ok(_))), expected == 2, "{method} by {table}");
+        }
+    }
+}
+
+/// An entry that hedges by itself is left as it is, and what is not hedged is retried as before.
+#[tokio::test(start_paused = true)]
+async fn a_layer_leaves_the_hedging_of_an_entry_as_it_is() {
+    let settings = RetrySettings::builder().initial_retry_delay(ms(10)).max_attempts(2).build().unwrap();
+    let table = RetryTable::builder()
+        .service("test.talk.v1.Talk", settings.clone(), BUSY)
+        .method("/test.talk.v1.Talk/Guess", settings, BUSY)
+        .idempotent(true)
+        .hedged(Hedging::new(4).delay(ms(30)));
+    let layer =
+        RetryLayer::new(table.build().unwrap()).hedging(Hedging::new(2).delay(ms(100))).without_jitter();
+    let server = VirtualServer::start(Script::always(Reply::Hang));
+    let mut client = StockTalk::new(layer.layer(server.channel()));
+    tokio::time::timeout(ms(1000), client.guess(Line::default())).await.unwrap_err();
+    assert_eq!(server.seen(), [(0, None), (30, None), (60, None), (90, None)]);
+
+    let server = VirtualServer::start(Script::of([(ms(0), Reply::unavailable())]));
+    let mut client = StockTalk::new(layer.layer(server.channel()));
+    client.ask(Line::default()).await.unwrap();
+    assert_eq!(server.seen(), [(0, None), (10, None)]);
+}
+
+/// One method is slow, and the other is not: each is hedged by its own latencies.
+#[tokio::test(start_paused = true)]
+async fn a_percentile_is_of_the_methods_own_calls() {
+    let hedging = Hedging::new(2).percentile(0.5);
+    let settings = || RetrySettings::logical_timeout(ms(10_000));
+    let by_entry = RetryTable::builder().service("test.talk.v1.Talk", settings(), BUSY);
+    let by_entry = by_entry.idempotent(true).hedged(hedging).build().unwrap();
+    let by_layer = RetryTable::builder().service("test.talk.v1.Talk", settings(), BUSY);
+    let by_layer = by_layer.idempotent(true).build().unwrap();
+    for (table, hedging) in [(by_entry, None), (by_layer, Some(hedging))] {
+        let layer = RetryLayer::new(table).hedging(hedging).with_descriptors(DESCRIPTORS).unwrap();
+        let replies = |after: u64| std::iter::repeat_n((ms(after), Reply::Serve), 20);
+        let steps = replies(1).chain(replies(500)).chain([(ms(0), Reply::Hang)]);
+        let server = VirtualServer::start(Script::of(steps));
+        let mut client = StockTalk::new(layer.layer(server.channel()));
+        for _ in 0..20 {
+            client.ask(Line::default()).await.unwrap();
+        }
+        for _ in 0..20 {
+            client.guess(Line::default()).await.unwrap();
+        }
+        let start = server.seen().len();
+        client.guess(Line::default()).await.unwrap();
+        let seen = server.seen();
+        let [(first, _), (second, _)] = seen[start..] else { panic!("{seen:?}") };
+        assert_eq!(second - first, 500);
     }
 }

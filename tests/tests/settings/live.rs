@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_retry::{Code, Compatibility, RetryBudget, RetrySettings, StopReason};
+use gax_retry::{Code, Compatibility, Hedging, RetryBudget, RetrySettings, StopReason};
 use gax_table::{Dialect, RetryTable};
 use http_body_util::Full;
 use std::sync::{Arc, Mutex};
@@ -19,6 +19,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AnalyzeIamPolicyRequest, AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings,
     ListAssetsRequest, SearchAllResourcesRequest,
 };
+use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, Reply, Script, VirtualServer, error_report, ms};
 use tower_layer::Layer as _;
 
@@ -140,6 +141,29 @@ async fn a_method_that_a_new_table_leaves_out_is_not_retried() {
     let Client::Layer(mut client) = layered else { unreachable!() };
     let status = client.list_assets(ListAssetsRequest::default()).await.unwrap_err();
     assert!(OperationError::of(&status).is_none());
+}
+
+/// The table of the moment has the word: what it calls not idempotent is not hedged, unless the program allows that.
+#[tokio::test(start_paused = true)]
+async fn hedging_in_code_ends_where_a_new_table_says_that_the_method_is_not_idempotent() {
+    let talk = || RetryTable::builder().service("test.talk.v1.Talk", settings(1), Code::Unavailable);
+    for (allowed, expected) in [(false, 1), (true, 3)] {
+        let handle = SettingsHandle::new(talk().build().unwrap());
+        let server = VirtualServer::start(Script::always(Reply::Hang));
+        let hedging = Hedging::new(3).delay(ms(100));
+        let hedging = if allowed { hedging.allow_non_idempotent() } else { hedging };
+        // By its proto, Guess is idempotent.
+        let mut stub = TalkStubSettings::builder();
+        stub.guess().set_hedging(hedging);
+        let stub = TalkSettings::create(stub.build().unwrap()).with_handle(&handle);
+        let client = TalkClient::with_settings(server.channel(), stub);
+        let call = || tokio::time::timeout(ms(1000), client.guess(Line::default()));
+        call().await.unwrap_err();
+        assert_eq!(server.seen().len(), 3);
+        handle.replace(talk().idempotent(false).build().unwrap()).unwrap();
+        call().await.unwrap_err();
+        assert_eq!(server.seen().len(), 3 + expected);
+    }
 }
 
 fn throttled(tokens: u32, attempts: u32) -> RetryTable {

@@ -5,12 +5,12 @@ mod stage;
 
 use super::{Format, fresh_seed, print, print_json};
 use crate::failure::{FINDINGS, Failure};
-use crate::render::{HEAD, Ms, Named, Timeline, attempts, explain, grown, of_code};
-use crate::server::{Arrival, Turn};
+use crate::render::{HEAD, Ms, Named, Timeline, attempts, bars, explain, grown, of_code};
+use crate::server::{Arrival, Event, Turn};
 use crate::value;
 use clap::Args;
 use gax_retry::__private::Escaped;
-use gax_retry::{Code, CodeSet, Compatibility, RetrySettings};
+use gax_retry::{Code, CodeSet, Compatibility, Hedging, RetrySettings};
 use scene::Scene;
 use serde::Serialize;
 use stage::{Played, Stage};
@@ -22,8 +22,9 @@ use tonic_gax::CallSettings;
 ///
 /// Starts an asset service on a free port of this machine and calls it with the generated client:
 /// first with the settings of the retry table while the service is unavailable, then with settings that
-/// the program overrides while the service hangs, and finally while it hangs for good. Shows each attempt
-/// when it arrives at the server, and then the client's report. Takes about six seconds.
+/// the program overrides while the service hangs, then hedged while some replies are slow, and finally while
+/// it hangs for good. Shows each attempt when it arrives at the server or is cancelled there, and then the
+/// client's report. Takes about eight seconds.
 #[derive(Debug, Args)]
 #[command(after_long_help = JSON)]
 pub(crate) struct DemoArgs {
@@ -39,9 +40,10 @@ pub(crate) struct DemoArgs {
 const JSON: &str = "\
 JSON:
   {\"address\":..,\"seed\":..,\"scenes\":[{\"title\":..,\"method\":..,
-    \"server\":[{\"attempt\":1,\"at_ms\":..,\"grpc_timeout\":..,\"reply\":..},..],
+    \"server\":[{\"attempt\":1,\"at_ms\":..,\"grpc_timeout\":..,\"reply\":..,\"cancelled_ms\":..},..],
     \"attempts\":..,\"not_attempted\":..,\"stop_reason\":..,\"end_ms\":..,\"code\":..,\"message\":..},..]}
-  server: what arrived at the server, with the text of the header grpc-timeout.
+  server: what arrived at the server, with the text of the header grpc-timeout; cancelled_ms is when
+  the server was told to stop, null if it was not.
   attempts to end_ms: the client's report, in the form of gax plan.
   code and message: the status that the caller got.";
 
@@ -71,7 +73,7 @@ async fn scenes(args: &DemoArgs) -> Result<ExitCode, Failure> {
         if text {
             print(&head(index + 1, scene, &call))?;
         }
-        let show = |number, arrival: &Arrival| if text { print(&arrived(number, arrival)) } else { Ok(()) };
+        let show = |event: &Event| if text { print(&happened(event)) } else { Ok(()) };
         let played = stage.play(scene, call, show).await?;
         if text {
             print(&outcome(&played))?;
@@ -95,10 +97,13 @@ impl Played {
 fn head(number: usize, scene: &Scene, call: &CallSettings) -> String {
     let Scene { title, rpc, turns, .. } = scene;
     let turns: Vec<String> = turns.iter().map(ToString::to_string).collect();
+    let limits = match call.hedging() {
+        Some(hedging) => hedged(call.retry_settings(), hedging),
+        None => limits(call.retry_settings(), call.retryable_codes()),
+    };
     format!(
-        "\n{HEAD}{number}. {title}{HEAD:#}\n{} with {}.\nThe server's script: {}.\n\n",
+        "\n{HEAD}{number}. {title}{HEAD:#}\n{} with {limits}.\nThe server's script: {}.\n\n",
         rpc.name(),
-        limits(call.retry_settings(), call.retryable_codes()),
         turns.join(", ")
     )
 }
@@ -116,8 +121,27 @@ fn limits(settings: &RetrySettings, codes: CodeSet) -> String {
     format!("delays {delays}, RPC timeouts {timeouts}, total timeout {total}; {codes} retried")
 }
 
-fn arrived(number: usize, arrival: &Arrival) -> String {
-    let at = Ms(arrival.at);
+/// The same of a hedged call.
+fn hedged(settings: &RetrySettings, hedging: &Hedging) -> String {
+    let total =
+        settings.total_timeout().map_or_else(|| "none".to_owned(), |total| format!("{:#}", Ms(total)));
+    let (most, spacing) = (hedging.max_attempts(), hedging.spacing());
+    format!("up to {most} attempts, {spacing}, total timeout {total}; {} not fatal", hedging.codes())
+}
+
+fn happened(event: &Event) -> String {
+    match event {
+        Event::Arrived(arrival) => arrived(arrival),
+        Event::Over { request, at, is_cancelled: true } => {
+            let (at, style) = (Ms(*at), of_code(Code::Cancelled));
+            format!("{at:>9}  attempt {} is {style}cancelled{style:#}\n", request.number)
+        }
+        Event::Over { .. } => String::new(),
+    }
+}
+
+fn arrived(arrival: &Arrival) -> String {
+    let (at, number) = (Ms(arrival.at), arrival.request.number);
     let timeout = Escaped(arrival.timeout.as_deref().unwrap_or("none"));
     let style = match arrival.turn {
         Turn::Reply(_, code) => of_code(code),
@@ -128,12 +152,13 @@ fn arrived(number: usize, arrival: &Arrival) -> String {
 
 fn outcome(played: &Played) -> String {
     let timeline = Timeline::from(&played.report);
+    let bars = bars(&timeline).map(|bars| format!("\n{bars}")).unwrap_or_default();
     let why = explain(&timeline, played.call.retry_settings(), played.call.retryable_codes());
     let error = match &played.error {
         Some(status) => format!("The caller gets {}: {}\n", played.code(), Escaped(status.message())),
         None => String::new(),
     };
-    format!("\n{}\n{why}\n{error}", attempts(&attempt_table(&played.report)))
+    format!("\n{}{bars}\n{why}\n{error}", attempts(&attempt_table(&played.report)))
 }
 
 #[derive(Serialize)]
@@ -160,20 +185,22 @@ struct Seen {
     at_ms: Ms,
     grpc_timeout: Option<String>,
     reply: String,
+    cancelled_ms: Option<Ms>,
 }
 
 impl Shown {
     fn of(scene: &Scene, played: &Played) -> Self {
-        let seen = |(index, arrival): (usize, &Arrival)| Seen {
-            attempt: index + 1,
-            at_ms: Ms(arrival.at),
-            grpc_timeout: arrival.timeout.clone(),
-            reply: arrival.turn.to_string(),
+        let seen = |seen: &stage::Seen| Seen {
+            attempt: seen.arrival.request.number,
+            at_ms: Ms(seen.arrival.at),
+            grpc_timeout: seen.arrival.timeout.clone(),
+            reply: seen.arrival.turn.to_string(),
+            cancelled_ms: seen.cancelled.map(Ms),
         };
         Self {
             title: scene.title,
             method: played.report.method().to_owned(),
-            server: played.arrivals.iter().enumerate().map(seen).collect(),
+            server: played.arrivals.iter().map(seen).collect(),
             report: Timeline::from(&played.report),
             code: Named(played.code()),
             message: played.error.as_ref().map(|status| status.message().to_owned()),

@@ -1,7 +1,7 @@
 //! The scenes of the demo: which RPC, with which settings, against which outage.
 
 use crate::server::Turn;
-use gax_retry::{Code, CodeSet, RetrySettings, SettingsError};
+use gax_retry::{Code, CodeSet, Hedging, RetrySettings, SettingsError};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -29,13 +29,15 @@ pub(super) struct Scene {
     pub(super) rpc: Rpc,
     /// What the program sets; `None`: what the retry table says.
     pub(super) settings: Option<(RetrySettings, CodeSet)>,
+    /// How the call is hedged, in place of being retried.
+    pub(super) hedging: Option<Hedging>,
     pub(super) turns: Vec<Turn>,
     /// How it ends.
     pub(super) code: Code,
 }
 
-/// All scenes, in order. Together they take some six seconds.
-pub(super) fn all() -> Result<[Scene; 3], SettingsError> {
+/// All scenes, in order. Together they take some eight seconds.
+pub(super) fn all() -> Result<[Scene; 4], SettingsError> {
     let unavailable = Turn::Reply(Duration::ZERO, Code::Unavailable);
     let both = CodeSet::from([Code::DeadlineExceeded, Code::Unavailable]);
     let quick = RetrySettings::builder()
@@ -47,6 +49,8 @@ pub(super) fn all() -> Result<[Scene; 3], SettingsError> {
         .max_rpc_timeout(600 * MS)
         .total_timeout(3000 * MS)
         .build()?;
+    // Neither the table nor the protos say that ListAssets is idempotent; it only reads.
+    let hedging = Hedging::new(3).delay(300 * MS).non_fatal_codes([Code::Unavailable]).allow_non_idempotent();
     // The documentation's second table.
     let documented = RetrySettings::builder()
         .initial_retry_delay(200 * MS)
@@ -63,6 +67,7 @@ pub(super) fn all() -> Result<[Scene; 3], SettingsError> {
             title: "The service is unavailable, and the retry table's settings ride it out",
             rpc: Rpc::ListAssets,
             settings: None,
+            hedging: None,
             turns: vec![unavailable, unavailable, Turn::Reply(400 * MS, Code::Ok)],
             code: Code::Ok,
         },
@@ -70,13 +75,27 @@ pub(super) fn all() -> Result<[Scene; 3], SettingsError> {
             title: "The service hangs, and the program has set short RPC timeouts",
             rpc: Rpc::ListAssets,
             settings: Some((quick, both)),
+            hedging: None,
             turns: vec![Turn::Hang, unavailable, Turn::Reply(250 * MS, Code::Ok)],
+            code: Code::Ok,
+        },
+        Scene {
+            title: "The service is slow now and then, and the program hedges",
+            rpc: Rpc::ListAssets,
+            settings: Some((RetrySettings::logical_timeout(5000 * MS), CodeSet::EMPTY)),
+            hedging: Some(hedging),
+            turns: vec![
+                Turn::Reply(3000 * MS, Code::Ok),
+                Turn::Reply(1000 * MS, Code::Ok),
+                Turn::Reply(3000 * MS, Code::Ok),
+            ],
             code: Code::Ok,
         },
         Scene {
             title: "The service hangs for good, and the total timeout ends the operation",
             rpc: Rpc::ExportAssets,
             settings: Some((documented, CodeSet::from(Code::DeadlineExceeded))),
+            hedging: None,
             turns: vec![Turn::Hang],
             code: Code::DeadlineExceeded,
         },

@@ -7,10 +7,12 @@ use crate::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ExportAssetsRequest,
     ListAssetsRequest, asset_service_gax::AssetServiceStubSettingsBuilder,
 };
-use crate::server::{Arrival, Assets, Script};
+use crate::server::{Arrival, Assets, Event, Script};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::pin;
+use std::time::Duration;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
+use tokio::time::timeout;
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Channel, Endpoint, Server};
 use tonic::{Response, Status};
@@ -20,7 +22,7 @@ use tonic_gax::{CallSettings, OperationError, OperationReport};
 pub(super) struct Stage {
     pub(super) address: SocketAddr,
     script: Script,
-    arrivals: UnboundedReceiver<Arrival>,
+    events: UnboundedReceiver<Event>,
     channel: Channel,
     /// What the next scene's waits are drawn with.
     seed: u64,
@@ -30,15 +32,26 @@ pub(super) struct Stage {
 pub(super) struct Played {
     pub(super) call: CallSettings,
     pub(super) report: OperationReport,
-    pub(super) arrivals: Vec<Arrival>,
+    pub(super) arrivals: Vec<Seen>,
     /// The error that the caller gets; `None`: a response.
     pub(super) error: Option<Status>,
 }
 
+/// A request as the server saw it.
+pub(super) struct Seen {
+    pub(super) arrival: Arrival,
+    /// When the server was told to stop, if it was.
+    pub(super) cancelled: Option<Duration>,
+    is_over: bool,
+}
+
+/// How long the server has to hear of the last attempts that were cancelled.
+const PATIENCE: Duration = Duration::from_millis(500);
+
 impl Stage {
     /// Starts the server on a free port.
     pub(super) async fn set(seed: u64) -> Result<Self, Failure> {
-        let (sender, arrivals) = mpsc::unbounded_channel();
+        let (sender, events) = mpsc::unbounded_channel();
         let script = Script::new(sender);
         let incoming = TcpIncoming::bind((Ipv4Addr::LOCALHOST, 0).into())
             .map_err(|error| run(format!("no port of 127.0.0.1 can be opened ({error})")))?
@@ -53,15 +66,15 @@ impl Stage {
             .connect()
             .await
             .map_err(|error| run(format!("the server on {address} can't be reached ({error})")))?;
-        Ok(Self { address, script, arrivals, channel, seed })
+        Ok(Self { address, script, events, channel, seed })
     }
 
-    /// Plays a scene; hands each arrival out when it comes.
+    /// Plays a scene; hands each arrival, and each cancellation, out when it comes.
     pub(super) async fn play(
         &mut self,
         scene: &Scene,
         call: CallSettings,
-        mut show: impl FnMut(usize, &Arrival) -> Result<(), Failure>,
+        mut show: impl FnMut(&Event) -> Result<(), Failure>,
     ) -> Result<Played, Failure> {
         let mut stub = AssetServiceStubSettings::builder();
         *of(&mut stub, scene.rpc) = call.clone();
@@ -70,19 +83,38 @@ impl Stage {
         self.seed = self.seed.wrapping_add(1);
         let client = AssetServiceClient::with_settings(self.channel.clone(), settings);
 
-        self.script.restart(&scene.turns);
-        let mut arrivals = Vec::new();
+        let start = self.script.restart(&scene.turns);
+        let mut arrivals: Vec<Seen> = Vec::new();
+        let mut see = |event: Event, arrivals: &mut Vec<Seen>| {
+            match &event {
+                Event::Arrived(arrival) => {
+                    arrivals.push(Seen { arrival: arrival.clone(), cancelled: None, is_over: false });
+                }
+                // The end of a request of an earlier scene.
+                Event::Over { request, .. } if request.start != start => return Ok(()),
+                Event::Over { request, at, is_cancelled } => {
+                    let seen = arrivals.iter_mut().find(|seen| seen.arrival.request == *request);
+                    if let Some(seen) = seen {
+                        seen.is_over = true;
+                        seen.cancelled = is_cancelled.then_some(*at);
+                    }
+                }
+            }
+            show(&event)
+        };
         let mut outcome = pin!(operation(&client, scene.rpc));
         let outcome = loop {
             tokio::select! {
                 biased;
-                Some(arrival) = self.arrivals.recv() => {
-                    show(arrivals.len() + 1, &arrival)?;
-                    arrivals.push(arrival);
-                }
+                Some(event) = self.events.recv() => see(event, &mut arrivals)?,
                 outcome = &mut outcome => break outcome,
             }
         };
+        while arrivals.iter().any(|seen| !seen.is_over)
+            && let Ok(Some(event)) = timeout(PATIENCE, self.events.recv()).await
+        {
+            see(event, &mut arrivals)?;
+        }
         let (report, error) = match outcome {
             Ok(report) => (report, None),
             Err(status) => (OperationError::of(&status).map(|error| error.report().clone()), Some(status)),
@@ -98,6 +130,9 @@ pub(super) fn settings(scene: &Scene) -> CallSettings {
     let call = of(&mut stub, scene.rpc);
     if let Some((settings, codes)) = &scene.settings {
         call.set_retry_settings(settings.clone()).set_retryable_codes(*codes);
+    }
+    if let Some(hedging) = scene.hedging {
+        call.set_hedging(hedging);
     }
     call.clone()
 }

@@ -9,8 +9,8 @@ pub(crate) use args::PlanArgs;
 
 use super::{Format, fresh_seed, print, print_json};
 use crate::failure::Failure;
-use crate::render::{Timeline, attempts, explain, svg};
-use gax_retry::{AttemptPlan, Code, CodeSet, Hedging, NoJitter, Policy, RetrySettings, SeededJitter};
+use crate::render::{Ms, Timeline, attempts, bars, explain, svg};
+use gax_retry::{AttemptPlan, CodeSet, Hedging, NoJitter, Policy, RetrySettings, SeededJitter};
 use samples::Samples;
 use std::process::ExitCode;
 
@@ -60,8 +60,8 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
             title,
             caption: &why,
             total: subject.settings.total_timeout(),
-            // A hedge that lost is no failure of the operation.
-            codes: if subject.hedging.is_some() { codes.with(Code::Cancelled) } else { codes },
+            codes,
+            is_hedged: subject.hedging.is_some(),
         };
         let bytes = picture.draw();
         if file.as_os_str() == "-" {
@@ -82,8 +82,21 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
                 _ => String::new(),
             };
             let head = subject.method.as_ref().map(|method| format!("{method}\n\n")).unwrap_or_default();
-            print(&format!("{head}{}\n{why}\n{drawn}", attempts(&timeline.table())))?;
+            let bars = bars(&timeline).map(|bars| format!("\n{bars}")).unwrap_or_default();
+            let measured = subject.hedging.as_ref().and_then(measured).unwrap_or_default();
+            print(&format!("{head}{}{bars}\n{why}\n{measured}{drawn}", attempts(&timeline.table())))?;
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a plan of one call can't know where the calls before it say when hedges are sent.
+fn measured(hedging: &Hedging) -> Option<String> {
+    hedging.percentile_of_latencies()?;
+    let until = match hedging.delay_between() {
+        Some(delay) => format!("the delay of {:#} counts", Ms(delay)),
+        None => "no hedge is sent".to_owned(),
+    };
+    let spacing = hedging.spacing();
+    Some(format!("This is one of the first 20 calls, for which {until}; later a hedge is sent {spacing}.\n"))
 }

@@ -1,4 +1,4 @@
-//! What a table says beside retries: how operations are polled, and requests batched.
+//! What a table says beside retries: how operations are polled and requests batched, and what is idempotent.
 
 use crate::render::{Count, Ms, bytes, grown};
 use gax_retry::{BatchingSettings, RetrySettings};
@@ -6,11 +6,13 @@ use gax_table::RetryTable;
 use serde::Serialize;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// How the operations that a method starts are polled, and how its requests are batched.
+/// How the operations that a method starts are polled, how its requests are batched, and whether it is idempotent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Beside {
     pub(super) polling: Option<Polling>,
     pub(super) batching: Option<Batching>,
+    /// `None`: the table doesn't say.
+    pub(super) idempotent: Option<bool>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -36,6 +38,7 @@ impl Beside {
         Self {
             polling: table.polling(service, method).map(Polling::from),
             batching: table.batching(service, method).map(Batching::from),
+            idempotent: table.idempotent(service, method),
         }
     }
 
@@ -52,7 +55,14 @@ impl Beside {
             self.polling.as_ref().map(|polling| format!("its operations are polled {}", polling.words()));
         let batching =
             self.batching.as_ref().map(|batching| format!("its requests are batched {}", batching.words()));
-        polling.into_iter().chain(batching).collect()
+        let idempotent = self.idempotent.map(|idempotent| {
+            if idempotent {
+                "the table says that it is idempotent: hedging that is set in code is for it"
+            } else {
+                "the table says that it is not idempotent"
+            }
+        });
+        polling.into_iter().chain(batching).chain(idempotent.map(str::to_owned)).collect()
     }
 }
 

@@ -17,6 +17,7 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// The most attempts that the table of attempts shows.
 const SHOWN: usize = 12;
@@ -60,10 +61,11 @@ const JSON: &str = "\
 JSON:
   {\"method\":..,\"dialect\":..,\"environment\":..,\"codes\":[..],\"attempts_at_most\":..,\"worst_case_ms\":..,\"load\":..,
     \"throttled_load\":..,\"refused\":PLAN,\"hanging\":PLAN,\"polling\":..,\"batching\":..,
+    \"idempotent\":..,
     \"dialects\":[{\"dialect\":..,\"codes\":[..],\"total_timeout_ms\":..,\"max_attempts\":..,
     \"worst_case_ms\":..,\"load\":..,\"problem\":..},..]}
   PLAN is in the form of gax plan, without jitter. refused: every attempt is refused at once.
-  hanging: no attempt gets a reply. polling and batching are in the form of gax table show.
+  hanging: no attempt gets a reply. polling, batching and idempotent are in the form of gax table show.
   environment: null without --env, else {\"retries\":\"off\"|\"on\",\"total_timeout_ms\":..,\"max_attempts\":..}.
   throttled_load: the load of 100 operations, one after the other, with retry throttling.
   null: attempts_at_most if no number limits them, worst_case_ms if a call may take forever,
@@ -213,7 +215,8 @@ fn text(
         let _infallible = writeln!(text, "{sentence}");
     }
     for sentence in explanation.beside.sentences() {
-        let _infallible = writeln!(text, "{}.", sentence.replacen("its", "Its", 1));
+        let (first, rest) = sentence.split_at_checked(1).unwrap_or_default();
+        let _infallible = writeln!(text, "{}{rest}.", first.to_uppercase());
     }
     let _infallible = writeln!(text, "\n{}", table(&origins(policy, dialect, bounds), 0));
     let mut refused = explanation.refused.clone();
@@ -301,9 +304,17 @@ fn sentences(
 fn hedged(policy: MethodPolicy<'_>, impact: &Impact) -> String {
     let most = impact.load_of_silence();
     let when = policy.hedging().map(|hedging| hedging.to_hedging().spacing()).unwrap_or_default();
+    let first_calls = policy.hedging().filter(|hedging| hedging.percentile().is_some()).map(|hedging| {
+        let until = match hedging.delay() {
+            Duration::ZERO => "no hedge is sent".to_owned(),
+            delay => format!("the delay of {:#} counts", Human(delay)),
+        };
+        format!(" For the first 20 calls of a method {until}.")
+    });
+    let first_calls = first_calls.unwrap_or_default();
     format!(
-        "A call is hedged: up to {most} attempts, {when}; the first good reply wins. If the service is too slow to \
-         reply, it gets {most} times its usual load."
+        "A call is hedged: up to {most} attempts, {when}; the first good reply wins.{first_calls} If the service is too \
+         slow to reply, it gets {most} times its usual load."
     )
 }
 
@@ -311,23 +322,30 @@ fn hedged(policy: MethodPolicy<'_>, impact: &Impact) -> String {
 fn origins(policy: MethodPolicy<'_>, dialect: Dialect, bounds: Bounds) -> Grid {
     let settings = policy.settings();
     let (total, total_variable) = bounds.total_timeout(settings);
-    let most = policy.hedging().map_or(settings.max_attempts(), HedgingPolicy::max_attempts);
+    let hedging = policy.hedging();
+    let most = hedging.map_or(settings.max_attempts(), HedgingPolicy::max_attempts);
     let (most, most_variable) = bounds.attempts(most);
+    let by_hedging = |field| if hedging.is_some() { PolicyField::Hedging } else { field };
     let mut table = Grid::new([("setting", Align::Left), ("value", Align::Left), ("from", Align::Left)]);
     for (name, value, field, variable) in [
         (
-            if policy.hedging().is_some() { "non-fatal codes" } else { "retryable codes" },
+            if hedging.is_some() { "non-fatal codes" } else { "retryable codes" },
             codes_text(codes_of(policy)),
-            PolicyField::RetryableCodes,
+            by_hedging(PolicyField::RetryableCodes),
             None,
         ),
         ("total timeout", limit(total), PolicyField::TotalTimeout, total_variable),
         ("RPC timeout", rpc_timeout(settings), PolicyField::InitialRpcTimeout, None),
-        ("delay", delay(policy, dialect), PolicyField::InitialRetryDelay, None),
+        (
+            "delay",
+            hedging.map_or_else(|| delay(policy, dialect), |hedging| hedging.to_hedging().spacing()),
+            by_hedging(PolicyField::InitialRetryDelay),
+            None,
+        ),
         (
             "attempts",
             most.map_or_else(|| "no limit".to_owned(), |count| count.to_string()),
-            PolicyField::MaxAttempts,
+            by_hedging(PolicyField::MaxAttempts),
             most_variable,
         ),
     ] {

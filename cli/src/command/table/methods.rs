@@ -55,7 +55,7 @@ pub(super) fn methods<'a>(table: &'a RetryTable, api: Option<&'a Api>) -> Vec<Me
     let names = table.names().filter(|name| seen.insert((name.service(), name.method())));
     let mut rows: Vec<MethodRow<'_>> =
         names.map(|name| row(name.service(), name.method().unwrap_or_default())).collect();
-    let others = table.polled_or_batched().into_iter();
+    let others = table.named_beside().into_iter();
     let others = others.filter(|(service, method)| seen.insert((service, Some(method))));
     rows.extend(others.map(|(service, method)| row(service, method)));
     rows

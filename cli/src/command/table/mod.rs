@@ -5,6 +5,7 @@ mod bounds;
 mod convert;
 mod diff;
 mod explain;
+mod hedged;
 mod lint;
 mod methods;
 mod show;

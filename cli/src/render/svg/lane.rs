@@ -2,17 +2,19 @@
 
 use super::axis::Axis;
 use super::paper::{Paper, width_of};
-use super::{BAR, LANE, LEFT, Ms, RIGHT};
+use super::{BAR, LANE, LEFT, Ms, Picture, RIGHT};
 use crate::render::{Named, Refused, Row};
-use gax_retry::{Code, CodeSet};
+use gax_retry::Code;
 use std::time::Duration;
 
 /// The room that the text of a wait takes, left of it.
 const WAIT_TEXT: f64 = 100.0;
 
 /// The class that paints a bar, and the one of the text on it.
-pub(super) fn classes(code: Code, codes: CodeSet) -> (&'static str, &'static str) {
+pub(super) fn classes(code: Code, picture: &Picture<'_>) -> (&'static str, &'static str) {
+    let codes = picture.codes;
     match code {
+        Code::Cancelled if picture.is_hedged => ("lost", "on"),
         Code::Ok => ("ok", "on"),
         Code::DeadlineExceeded if codes.contains(code) => ("late", "late-on"),
         code if codes.contains(code) => ("retried", "on"),
@@ -27,7 +29,7 @@ pub(super) fn attempt(
     top: f64,
     row: &Row,
     waited_from: Duration,
-    codes: CodeSet,
+    picture: &Picture<'_>,
 ) {
     let timeout = row.rpc_timeout_ms.map_or_else(|| "no deadline".to_owned(), |ms| format!("timeout {ms}"));
     name(paper, top, &format!("attempt {}", row.attempt), &timeout, "ink");
@@ -46,7 +48,7 @@ pub(super) fn attempt(
     if granted > end.as_f64() {
         paper.rect(from, y, axis.x(granted) - from, BAR, "granted");
     }
-    let (bar, on) = classes(code, codes);
+    let (bar, on) = classes(code, picture);
     let width = (axis.x(end.as_f64()) - from).max(2.0);
     paper.rect(from, y, width, BAR, bar);
     let took = Ms(end.0.saturating_sub(row.start_ms.0));

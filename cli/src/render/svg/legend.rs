@@ -3,11 +3,12 @@
 use super::paper::{Paper, width_of};
 use super::{Picture, lane};
 
-const NAMES: [(&str, &str); 7] = [
+const NAMES: [(&str, &str); 8] = [
     ("ok", "success"),
     ("late", "ran into its RPC timeout"),
     ("retried", "error, retryable"),
     ("final", "error, final"),
+    ("lost", "cancelled: another attempt has ended the call"),
     ("wait", "wait"),
     ("granted", "RPC timeout not used up"),
     ("refused", "not attempted"),
@@ -22,7 +23,7 @@ pub(super) fn draw(paper: &mut Paper, y: f64, picture: &Picture<'_>, with_total:
             _ => false,
         }),
         "refused" => picture.timeline.not_attempted.is_some(),
-        _ => rows().filter_map(|row| row.code).any(|code| lane::classes(code.0, picture.codes).0 == class),
+        _ => rows().filter_map(|row| row.code).any(|code| lane::classes(code.0, picture).0 == class),
     };
     let mut x = 24.0;
     for (class, name) in NAMES.into_iter().filter(|(class, _)| used(class)) {

@@ -36,6 +36,8 @@ pub(crate) struct Picture<'a> {
     pub(crate) caption: &'a str,
     pub(crate) total: Option<Duration>,
     pub(crate) codes: CodeSet,
+    /// Whether attempts are cancelled because another one has won.
+    pub(crate) is_hedged: bool,
 }
 
 impl Picture<'_> {
@@ -58,8 +60,12 @@ impl Picture<'_> {
         }
         let mut previous_end = Duration::ZERO;
         for (index, row) in self.timeline.attempts.iter().take(MOST).enumerate() {
-            lane::attempt(&mut paper, &axis, lane_top(index), row, previous_end, self.codes);
-            previous_end = row.end_ms.map_or(previous_end, |end| end.0);
+            // One that overlaps the one before waits for its start, not for its end.
+            let overlaps = previous_end > row.start_ms.0;
+            let before = row.start_ms.0.saturating_sub(row.retry_delay_ms.0);
+            let waited_from = if overlaps { before } else { previous_end };
+            lane::attempt(&mut paper, &axis, lane_top(index), row, waited_from, self);
+            previous_end = row.end_ms.map_or(previous_end, |end| end.0.max(previous_end));
         }
         if let Some(refused) = refused {
             lane::refused(&mut paper, &axis, lane_top(shown), &refused, previous_end);

@@ -10,7 +10,7 @@ const STYLE: &str = "\
 svg{font-family:system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;font-size:13px}
 .ground{fill:#ffffff}.ink{fill:#1f2328}.faint{fill:#59636e}.title{font-size:17px;font-weight:600}
 .small{font-size:12px;fill:#59636e}.grid{stroke:#d1d9e0;stroke-width:1}.line{stroke:#818b98;stroke-width:1}
-.ok{fill:#009e73}.late{fill:#e69f00}.retried{fill:#d55e00}.final{fill:#a40e26}.on{fill:#ffffff;font-weight:600}
+.ok{fill:#009e73}.late{fill:#e69f00}.retried{fill:#d55e00}.final{fill:#a40e26}.lost{fill:#6e7781}.on{fill:#ffffff;font-weight:600}
 .late-on{fill:#1f2328;font-weight:600}.hatch{stroke:#818b98}.wait{fill:url(#wait);stroke:#818b98;stroke-width:1}
 .granted{fill:none;stroke:#818b98;stroke-width:1;stroke-dasharray:2 3}
 .refused{fill:none;stroke:#59636e;stroke-width:1.5;stroke-dasharray:5 4}

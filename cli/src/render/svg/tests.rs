@@ -1,5 +1,5 @@
 use super::*;
-use gax_retry::{AttemptPlan, Code, NoJitter, Policy, Response, RetrySettings};
+use gax_retry::{AttemptPlan, Code, Hedging, NoJitter, Policy, Response, RetrySettings};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -8,7 +8,44 @@ fn drawn(settings: &RetrySettings, outcomes: &[Response]) -> String {
     let plan = AttemptPlan::new(&Policy::new(settings, codes), outcomes, &mut NoJitter);
     let timeline = Timeline::from(&plan);
     let total = settings.total_timeout();
-    Picture { timeline: &timeline, title: "<t>", caption: "c", total, codes }.draw()
+    Picture { timeline: &timeline, title: "<t>", caption: "c", total, codes, is_hedged: false }.draw()
+}
+
+/// The elements of a lane, from its name to the next one's.
+fn lane(picture: &str, attempt: u32) -> Vec<&str> {
+    let name = format!(">attempt {attempt}<");
+    let mut lines = picture.lines().skip_while(|line| !line.contains(&name));
+    let first = lines.next();
+    first.into_iter().chain(lines.take_while(|line| !line.contains(">attempt "))).collect()
+}
+
+#[test]
+fn a_hedge_waits_from_the_start_of_the_attempt_before() {
+    let settings = RetrySettings::no_retry(2000 * MS);
+    let policy = Policy::new(&settings, Code::Unavailable).with_hedging(Hedging::new(3).delay(300 * MS));
+    let outcomes = [1900, 400].map(|after| Response::after(after * MS, Code::Ok));
+    let plan = AttemptPlan::new(&policy, &outcomes, &mut NoJitter);
+    let timeline = Timeline::from(&plan);
+    let codes = CodeSet::from(Code::Unavailable);
+    let picture =
+        Picture { timeline: &timeline, title: "t", caption: "c", total: None, codes, is_hedged: true };
+    let picture = picture.draw();
+    // 748 units are 700 ms; the second attempt waits from 0 to 300 ms, and the third from 300 ms to 600 ms.
+    let [second, third] = [2, 3].map(|attempt| lane(&picture, attempt));
+    let waits = |lane: &[&str], place: &str| {
+        lane.iter().any(|line| line.contains("\"wait\"") && line.contains(place))
+    };
+    assert!(waits(&second, "x=\"176\" y=\"169\" width=\"320.57\""), "{second:?}");
+    assert!(waits(&third, "x=\"496.57\" y=\"213\" width=\"320.57\""), "{third:?}");
+    // Text stands left of a wait, or nowhere: on no bar.
+    assert!(!second.iter().any(|line| line.contains(">wait 300 ms<")), "{second:?}");
+    assert!(
+        third.iter().any(|line| line.contains("x=\"490.57\"") && line.contains(">wait 300 ms<")),
+        "{third:?}"
+    );
+    assert_eq!(elements(&picture, "<rect class=\"lost\""), 3, "two bars and the legend's");
+    assert!(picture.contains(">cancelled: another attempt has ended the call<"));
+    assert!(!picture.contains(">error, retryable<"));
 }
 
 fn elements(picture: &str, start: &str) -> usize {

@@ -29,7 +29,14 @@ pub(super) fn services<'a>(
                 .iter()
                 .map(|method| {
                     let policy = table.lookup(service.name(), method.name());
-                    (method.name(), policy.unwrap_or(MethodPolicy { entry: nothing, keys: &nothing.keys }))
+                    (
+                        method.name(),
+                        policy.unwrap_or(MethodPolicy {
+                            entry: nothing,
+                            keys: &nothing.keys,
+                            idempotent: None,
+                        }),
+                    )
                 })
                 .collect(),
         })
@@ -77,6 +84,9 @@ fn lose_common(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Losses<
     }
     if !policy.settings().jittered() {
         losses.lose_of(subject, "jittered = false", "waits are drawn at random");
+    }
+    if policy.entry.idempotent.is_some() {
+        losses.lose_of(subject, "idempotent", "keep it in TOML");
     }
     if policy.wait_for_ready().is_some() {
         losses.lose_of(subject, "wait_for_ready", "leave it to a gRPC service config");

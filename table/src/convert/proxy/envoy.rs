@@ -153,6 +153,9 @@ fn hedge<'v>(subject: &Subject, hedging: &HedgingPolicy, losses: &mut Losses<'_>
         );
         return Vec::new();
     }
+    if hedging.percentile().is_some() {
+        losses.lose_of(subject, "hedging.percentile", "the delay counts");
+    }
     let help = "Envoy hedges after a timeout only, and retries errors with its own back-off";
     losses.approximate(subject, "hedging is not the same", help);
     let (mut on, others) = retry_on(hedging.non_fatal_codes());

@@ -147,6 +147,9 @@ pub(super) fn lose_common(subject: &Subject, policy: MethodPolicy<'_>, losses: &
     if retried && !settings.jittered() {
         losses.lose_of(subject, "jittered = false", "proxies always draw their waits");
     }
+    if policy.entry.idempotent.is_some() {
+        losses.lose_of(subject, "idempotent", "keep it in TOML for the clients");
+    }
     if policy.wait_for_ready() == Some(true) {
         losses.lose_of(subject, "wait_for_ready", "a proxy replies UNAVAILABLE when no host is there");
     }

@@ -75,7 +75,7 @@ fn method(first: Option<&TableName<'_>>, rpc: &Rpc<'_>, report: &mut Report) {
             };
             report.add(&METHOD_WITHOUT_ENTRY, Place::beside(first, name), message, help);
         }
-        Some(policy) if policy.codes().is_empty() && rpc.reads() => {
+        Some(_) if rpc.repeating().is_none() && rpc.reads() => {
             let message = format!("{name} only reads and is not retried");
             let help = "retry it on UNAVAILABLE: reading twice is safe";
             report.add(&READ_WITHOUT_RETRY, Place::method(rpc), message, help);
@@ -86,7 +86,7 @@ fn method(first: Option<&TableName<'_>>, rpc: &Rpc<'_>, report: &mut Report) {
 
 /// Whether a method may be added to an entry that retries: other rules would warn of those that may not.
 fn may_be_retried(rpc: &Rpc<'_>) -> bool {
-    let is_repeatable = Action::of(rpc.method) == Action::Repeatable && !rpc.method.kind().streams_requests();
+    let is_repeatable = rpc.action() == Action::Repeatable && !rpc.method.kind().streams_requests();
     rpc.reads() || is_repeatable && !rpc.starts_operation()
 }
 
@@ -98,7 +98,7 @@ fn pairs(rpcs: &[&Rpc<'_>], report: &mut Report) {
         let plurals = [format!("{thing}s"), format!("{thing}es"), with_ies(thing)];
         let lists = plurals.iter().filter_map(|plural| by_name.get(format!("List{plural}").as_str()));
         for list in lists.filter(|list| list.policy.is_some()) {
-            let (get_retried, list_retried) = (get.retrying().is_some(), list.retrying().is_some());
+            let (get_retried, list_retried) = (get.repeating().is_some(), list.repeating().is_some());
             let starts_operation = get.method.returns_operation() || list.method.returns_operation();
             if get_retried == list_retried || starts_operation {
                 continue;

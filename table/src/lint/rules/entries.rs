@@ -118,7 +118,13 @@ fn content(entry: &EntryView<'_>) -> Content {
         ],
         max_attempts: settings.max_attempts(),
         jittered: settings.jittered(),
-        rest: format!("{:?} {:?} {}", policy.wait_for_ready(), policy.hedging(), named(entry)),
+        rest: format!(
+            "{:?} {:?} {:?} {}",
+            policy.wait_for_ready(),
+            policy.hedging(),
+            policy.idempotent(),
+            named(entry)
+        ),
     }
 }
 

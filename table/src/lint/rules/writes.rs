@@ -1,11 +1,11 @@
 //! Methods that are not safe to call twice.
 
 use super::codes::among;
-use crate::Severity;
 use crate::lint::action::Action;
 use crate::lint::report::{Place, Report};
 use crate::lint::rule::{Needs, Rule};
-use crate::lint::subject::Subject;
+use crate::lint::subject::{EntryView, Subject};
+use crate::{PolicyField, Severity, TableName};
 use gax_retry::Code;
 
 const RETRY_ON_CREATE: Rule = Rule::new(
@@ -30,13 +30,34 @@ const RETRY_ON_LRO_START: Rule = Rule::new(
     "Give the method an entry without a retry policy.",
 );
 
-pub(super) static RULES: [Rule; 3] = [RETRY_ON_CREATE, AMBIGUOUS_CODE_ON_WRITE, RETRY_ON_LRO_START];
+const HEDGED_NOT_IDEMPOTENT: Rule = Rule::new(
+    "hedged-not-idempotent",
+    Severity::Warning,
+    Needs::Table,
+    "a method is hedged, and the table says that it is not idempotent",
+    "Retry the method in place of hedging it.",
+);
+const HEDGED_WRITE: Rule = Rule::new(
+    "hedged-write",
+    Severity::Warning,
+    Needs::Services,
+    "a method that changes something is hedged: it may be carried out several times",
+    "Retry the method in place of hedging it, or say in the table that it is idempotent.",
+);
+pub(super) static RULES: [Rule; 5] =
+    [RETRY_ON_CREATE, AMBIGUOUS_CODE_ON_WRITE, RETRY_ON_LRO_START, HEDGED_NOT_IDEMPOTENT, HEDGED_WRITE];
 
 /// The codes after which nobody knows whether the request was carried out.
 const AMBIGUOUS: [Code; 5] =
     [Code::Cancelled, Code::Unknown, Code::DeadlineExceeded, Code::Aborted, Code::Internal];
 
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
+    retried(subject, report);
+    hedged(subject, report);
+}
+
+/// Methods that are retried, although they are not safe to call twice.
+fn retried(subject: &Subject<'_>, report: &mut Report) {
     for rpc in &subject.rpcs {
         let Some(policy) = rpc.retrying() else { continue };
         let (method, codes, place) = (rpc.method, policy.codes(), || Place::method(rpc));
@@ -44,11 +65,10 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
             continue;
         }
         let name = rpc.full_name();
-        let action = Action::of(method);
+        let action = rpc.action();
         if action == Action::Create {
             let message = format!("{name} is retried on {codes}, so that what it makes may be made twice");
-            let help =
-                "give it an entry without a retry policy, unless its request has an id of the caller's";
+            let help = "give it an entry without a retry policy or, if its request has an id of the caller's, say so in TOML: idempotent = true";
             report.add(&RETRY_ON_CREATE, place(), message, help);
         }
         let ambiguous = among(codes, &AMBIGUOUS);
@@ -63,10 +83,41 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
                 "retry it on UNAVAILABLE only, or not at all",
             );
         }
-        if rpc.starts_operation() {
+        if rpc.starts_operation() && rpc.idempotent != Some(true) {
             let message = format!("{name} starts a long-running operation and is retried on {codes}");
             let help = "give it an entry without a retry policy: the operation may have been started";
             report.add(&RETRY_ON_LRO_START, place(), message, help);
         }
     }
+}
+
+/// Methods that are hedged, although they are not safe to call twice.
+fn hedged(subject: &Subject<'_>, report: &mut Report) {
+    for entry in subject.entries.iter().filter(|entry| entry.policy.hedging().is_some()) {
+        said(subject, entry, report);
+    }
+    for rpc in &subject.rpcs {
+        let is_hedged = rpc.policy.is_some_and(|policy| policy.hedging().is_some());
+        // Of what the table itself says the other rule tells.
+        let is_write = matches!(rpc.action(), Action::Create | Action::Change) && rpc.idempotent.is_none();
+        if is_hedged && is_write && !rpc.method.kind().streams_requests() {
+            let message = format!(
+                "{} changes something and is hedged, so that it may be carried out several times at once",
+                rpc.full_name()
+            );
+            let help = "retry it in place of hedging it or, if twice is the same as once, write idempotent = true in TOML";
+            report.add(&HEDGED_WRITE, Place::method(rpc), message, help);
+        }
+    }
+}
+
+/// What the table itself says of the names of an entry that hedges.
+fn said(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
+    let is_not = |name: &&TableName<'_>| {
+        subject.table.idempotent(name.service(), name.method().unwrap_or_default()) == Some(false)
+    };
+    let Some(name) = entry.names.iter().find(is_not) else { return };
+    let message = format!("{name} is hedged, and the table says that it is not idempotent");
+    let help = "retry it in place of hedging it, or correct the word";
+    report.add(&HEDGED_NOT_IDEMPOTENT, Place::value(entry, PolicyField::Hedging), message, help);
 }

@@ -5,6 +5,8 @@ mod by_services;
 mod by_table;
 #[cfg(feature = "json")]
 mod corpus;
+#[cfg(feature = "toml")]
+mod hedging;
 mod options;
 
 use super::Linter;

@@ -202,5 +202,6 @@ fn read_method(
     };
     let polling = long_running.map(|node| read_polling(context, node, findings)).transpose()?;
     let batching = batching.map(|node| read_batching(context, node, findings)).transpose()?;
-    Ok((method, MethodExtras { polling: polling.flatten(), batching: batching.flatten() }))
+    let (polling, batching) = (polling.flatten().map(Box::new), batching.flatten().map(Box::new));
+    Ok((method, MethodExtras { polling, batching, idempotent: None }))
 }

@@ -45,6 +45,7 @@ fn complete(method: &mut MethodConfig, default: &MethodConfig) {
         complete_timeouts(&mut own, &default.own);
     }
     own.jittered = own.jittered.or(default.own.jittered);
+    own.idempotent = own.idempotent.or(default.own.idempotent);
     own.polling = own.polling.take().or_else(|| default.own.polling.clone());
     own.batching = own.batching.take().or_else(|| default.own.batching.clone());
     method.own = own.into();

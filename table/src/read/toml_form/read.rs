@@ -31,7 +31,7 @@ pub(super) const SETTINGS: [&str; 11] = [
 ];
 
 /// The other fields of an entry.
-pub(super) const OTHERS: [&str; 10] = [
+pub(super) const OTHERS: [&str; 11] = [
     "for",
     "codes",
     "params",
@@ -40,6 +40,7 @@ pub(super) const OTHERS: [&str; 10] = [
     "inherit",
     "polling",
     "batching",
+    "idempotent",
     "grpc",
     "allow",
 ];
@@ -113,7 +114,7 @@ impl Reader<'_> {
             methods.push(method);
         }
         fill_in(self.source, &mut methods, &heirs)?;
-        let (beside, methods) = methods.into_iter().partition(says_only_polling_or_batching);
+        let (beside, methods) = methods.into_iter().partition(says_nothing_of_retries);
         Ok(ServiceConfig {
             methods,
             beside,
@@ -135,8 +136,20 @@ impl Reader<'_> {
             OTHERS.iter().chain(&SETTINGS).nth(index).copied().unwrap_or_default()
         });
         let fields = self.find(node, "an entry", all)?;
-        let [names, codes, params, hedging, wait_for_ready, inherit, polling, batching, grpc, allow, ..] =
-            fields;
+        let [
+            names,
+            codes,
+            params,
+            hedging,
+            wait_for_ready,
+            inherit,
+            polling,
+            batching,
+            idempotent,
+            grpc,
+            allow,
+            ..,
+        ] = fields;
         let names = names.ok_or_else(|| {
             self.source.fault(node.span, "has no for", "write for = [\"package.Service/Method\"]")
         })?;
@@ -150,6 +163,7 @@ impl Reader<'_> {
             definitions: codes_name.flatten().zip(params.map(|(name, _)| name)),
             polling: polling.map(|node| self.polling(node)).transpose()?,
             batching: batching.map(|node| self.batching(node)).transpose()?,
+            idempotent: idempotent.map(|node| self.scalars.boolean(node, "idempotent")).transpose()?,
             suppressions: self.suppressions(allow, Some(extent))?,
             ..settings.own
         };
@@ -351,8 +365,9 @@ fn says_something(policy: &RetryPolicy) -> bool {
         || policy.multiplier.is_some()
 }
 
-/// Whether an entry is not about retries, so that it neither counts as one nor hides that of its service.
-fn says_only_polling_or_batching(method: &MethodConfig) -> bool {
+/// Whether an entry is not about retries but about polling, batching or idempotency, so that it neither counts as one nor
+/// hides that of its service.
+fn says_nothing_of_retries(method: &MethodConfig) -> bool {
     let own = &method.own;
     let says_more = method.retry.is_some()
         || method.timeout.or(own.total_timeout).is_some()
@@ -363,5 +378,6 @@ fn says_only_polling_or_batching(method: &MethodConfig) -> bool {
         || method.hedging.is_some()
         || method.wait_for_ready.is_some()
         || !method.rest.is_empty();
-    (own.polling.is_some() || own.batching.is_some()) && !says_more
+    let says_other = own.polling.is_some() || own.batching.is_some() || own.idempotent.is_some();
+    says_other && !says_more
 }

@@ -10,6 +10,8 @@ mod gapic;
 mod gax_java;
 mod grpc;
 #[cfg(feature = "toml")]
+mod idempotent;
+#[cfg(feature = "toml")]
 mod toml_form;
 #[cfg(all(feature = "http", feature = "toml"))]
 mod toml_http;

@@ -67,9 +67,9 @@ JSON:
     \"counts\":{\"added\":..,\"removed\":..,\"more-aggressive\":..,\"less-aggressive\":..,
       \"slower\":..,\"faster\":..},
     \"changed\":..,\"unchanged\":..,\"denied\":true|false}
-  what: entry, codes, total_timeout_ms, attempts, first_retry_ms, worst_case_ms, load, polling or
-  batching (these two in the form of gax table show), or retry_throttling. old_method: null if the
-  name is the same. old, new and the places: null for no limit, nothing, or no place. counts: of
+  what: entry, codes, total_timeout_ms, attempts, first_retry_ms, worst_case_ms, load, hedging,
+  idempotent, polling or batching (these four in the form of gax table show), or retry_throttling.
+  codes: those that another attempt follows. old_method: null if the name is the same. old, new and the places: null for no limit, nothing, or no place. counts: of
   methods.";
 
 /// What `--deny` takes.

@@ -1,13 +1,14 @@
 //! What callers and services see of a policy.
 
 use gax_retry::{BatchingSettings, CodeSet, Impact, RetrySettings};
-use gax_table::{MethodPolicy, PolicyField, RetryTable, SourceLocation};
+use gax_table::{HedgingPolicy, MethodPolicy, PolicyField, RetryTable, SourceLocation};
 use std::time::Duration;
 
 /// What a method does by a table.
 #[derive(Debug, Clone)]
 pub(super) struct Behaviour {
     pub(super) has_entry: bool,
+    /// The codes that another attempt follows.
     pub(super) codes: CodeSet,
     pub(super) total_timeout: Option<Duration>,
     /// `None`: a call may take any time.
@@ -18,6 +19,9 @@ pub(super) struct Behaviour {
     pub(super) max_attempts: Option<u32>,
     pub(super) polling: Option<RetrySettings>,
     pub(super) batching: Option<BatchingSettings>,
+    pub(super) hedging: Option<HedgingPolicy>,
+    /// `None`: the table doesn't say.
+    pub(super) idempotent: Option<bool>,
     pub(super) places: Places,
 }
 
@@ -28,6 +32,8 @@ pub(super) struct Places {
     pub(super) codes: Option<SourceLocation>,
     pub(super) total_timeout: Option<SourceLocation>,
     pub(super) max_attempts: Option<SourceLocation>,
+    pub(super) hedging: Option<SourceLocation>,
+    pub(super) idempotent: Option<SourceLocation>,
 }
 
 impl Behaviour {
@@ -38,6 +44,7 @@ impl Behaviour {
         Self {
             polling: table.polling(service, method).cloned(),
             batching: table.batching(service, method).cloned(),
+            idempotent: table.idempotent(service, method),
             ..retries
         }
     }
@@ -53,27 +60,37 @@ impl Behaviour {
             max_attempts: None,
             polling: None,
             batching: None,
+            hedging: None,
+            idempotent: None,
             places: Places::default(),
         }
     }
 
     fn of_policy(policy: MethodPolicy<'_>, table: &RetryTable) -> Self {
         let settings = policy.settings();
-        let impact = Impact::new(settings, policy.codes(), table.dialect().compatibility());
+        let schedule = policy.to_policy(table.dialect().compatibility());
+        let (codes, impact) = (schedule.recoverable_codes(), Impact::of(&schedule));
+        let max_attempts = match policy.hedging() {
+            Some(_) => Some(impact.load_of_silence()),
+            None => settings.max_attempts().filter(|_| !codes.is_empty()),
+        };
         let place = |field| policy.origin_of(field).cloned();
         Self {
             has_entry: true,
-            codes: policy.codes(),
+            codes,
             total_timeout: settings.total_timeout(),
             worst_case: impact.worst_case(),
             load: impact.load(),
             first_retry: impact.refused().get(1).copied(),
-            max_attempts: settings.max_attempts().filter(|_| !policy.codes().is_empty()),
+            max_attempts,
+            hedging: policy.hedging().cloned(),
             places: Places {
                 entry: policy.origin().cloned(),
                 codes: place(PolicyField::RetryableCodes),
                 total_timeout: place(PolicyField::TotalTimeout),
                 max_attempts: place(PolicyField::MaxAttempts),
+                hedging: place(PolicyField::Hedging),
+                idempotent: place(PolicyField::Idempotent),
             },
             ..Self::nothing()
         }

@@ -6,6 +6,7 @@ use super::kinds::{Kind, Reasons, reasons};
 use super::rename::Renames;
 use super::side::Side;
 use crate::command::table::beside::{Batching, Polling};
+use crate::command::table::hedged::Hedged;
 use crate::command::table::methods::{MethodRow, codes_text, methods, short_place};
 use crate::command::table::source::Api;
 use crate::render::Ms;
@@ -168,6 +169,17 @@ fn changes(was: &Behaviour, is: &Behaviour) -> Vec<Change> {
     changes.add("attempts", counts, ["attempts", &old, &new], places.map(|p| &p.max_attempts));
     let [old, new] = both.map(|side| format!("{:.1} attempts", side.load));
     changes.add("load", both.map(|side| side.load.into()), ["in an outage", &old, &new], nowhere);
+    let hedging = both.map(|side| side.hedging.as_ref().map(Hedged::from));
+    let [old, new] = hedging.each_ref().map(|h| h.as_ref().map_or("none", Hedged::words));
+    let words = ["hedging", old, new];
+    changes.add("hedging", hedging.each_ref().map(|h| json!(h)), words, places.map(|p| &p.hedging));
+    let [old, new] = both.map(|side| match side.idempotent {
+        None => "not said",
+        Some(true) => "yes",
+        Some(false) => "no",
+    });
+    let values = both.map(|side| json!(side.idempotent));
+    changes.add("idempotent", values, ["idempotent", old, new], places.map(|p| &p.idempotent));
     let polling = both.map(|side| side.polling.as_ref().map(Polling::from));
     let [old, new] = polling.each_ref().map(|p| p.as_ref().map_or_else(|| "none".to_owned(), Polling::words));
     changes.add("polling", polling.map(|p| json!(p)), ["polling", &old, &new], nowhere);

@@ -1,7 +1,7 @@
 //! Kinds of changes.
 
 use super::behaviour::Behaviour;
-use super::polled;
+use super::{hedged, polled};
 use crate::render::Ms;
 use gax_retry::CodeSet;
 
@@ -79,7 +79,10 @@ pub(super) fn reasons(was: &Behaviour, is: &Behaviour) -> Reasons {
             reasons
                 .add(Kind::Removed, "calls go through as they are, without retries and without a deadline");
         }
-        (true, true) => of_retries(was, is, &mut reasons),
+        (true, true) => {
+            of_retries(was, is, &mut reasons);
+            hedged::of_hedging(was.hedging.as_ref(), is.hedging.as_ref(), &mut reasons);
+        }
         (false, false) => {}
     }
     polled::of_polling(was.polling.as_ref(), is.polling.as_ref(), &mut reasons);
@@ -93,10 +96,12 @@ fn of_retries(was: &Behaviour, is: &Behaviour, reasons: &mut Reasons) {
     };
     let (more, fewer) = (without(is.codes, was.codes), without(was.codes, is.codes));
     if !more.is_empty() {
-        reasons.add(Kind::MoreAggressive, format!("{more} is retried"));
+        let verb = if is.hedging.is_some() { "no longer ends a call" } else { "is retried" };
+        reasons.add(Kind::MoreAggressive, format!("{more} {verb}"));
     }
     if !fewer.is_empty() {
-        reasons.add(Kind::LessAggressive, format!("{fewer} is no longer retried"));
+        let verb = if is.hedging.is_some() { "ends a call" } else { "is no longer retried" };
+        reasons.add(Kind::LessAggressive, format!("{fewer} {verb}"));
     }
     let load = || format!("an outage makes {:.1} times the usual load, not {:.1} times", is.load, was.load);
     if is.load > was.load * NOTICEABLE {

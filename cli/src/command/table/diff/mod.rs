@@ -3,6 +3,7 @@
 mod args;
 mod behaviour;
 mod compare;
+mod hedged;
 mod json;
 mod kinds;
 mod notices;

@@ -2,10 +2,11 @@
 
 use super::rules::Rules;
 use crate::command::table::beside::Beside;
+use crate::command::table::hedged::Hedged;
 use crate::command::table::methods::MethodRow;
 use crate::render::Ms;
 use gax_retry::{Impact, RetrySettings};
-use gax_table::{Dialect, HedgingPolicy, MethodPolicy, PolicyField, RetryTable};
+use gax_table::{Dialect, MethodPolicy, PolicyField, RetryTable};
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -63,7 +64,7 @@ struct Row<'a> {
     rpc_timeout_multiplier: Option<f64>,
     max_rpc_timeout_ms: Option<Ms>,
     max_server_delay_ms: Option<Ms>,
-    hedging: Option<Hedging>,
+    hedging: Option<Hedged>,
     wait_for_ready: Option<bool>,
     max_request_message_bytes: Option<u64>,
     max_response_message_bytes: Option<u64>,
@@ -73,15 +74,6 @@ struct Row<'a> {
     worst_case_ms: Option<Ms>,
     refused_at_ms: Option<Vec<Ms>>,
     load: Option<f64>,
-}
-
-#[derive(Debug, Serialize)]
-struct Hedging {
-    delay_ms: Ms,
-    /// In place of the delay, or at least that: of the method's latencies.
-    delay_percentile: Option<f64>,
-    max_attempts: Option<u32>,
-    non_fatal_codes: Vec<&'static str>,
 }
 
 impl<'a> Document<'a> {
@@ -153,7 +145,7 @@ fn row_of<'a>(row: MethodRow<'a>, table: &RetryTable, impact: Option<&Impact>) -
         rpc_timeout_multiplier: settings.map(RetrySettings::rpc_timeout_multiplier),
         max_rpc_timeout_ms: settings.and_then(|settings| settings.max_rpc_timeout().map(Ms)),
         max_server_delay_ms: settings.and_then(|settings| settings.max_server_delay().map(Ms)),
-        hedging: policy.and_then(|policy| policy.hedging()).map(Hedging::from),
+        hedging: policy.and_then(|policy| policy.hedging()).map(Hedged::from),
         wait_for_ready: policy.and_then(|policy| policy.wait_for_ready()),
         max_request_message_bytes: policy.and_then(|policy| policy.max_request_message_bytes()),
         max_response_message_bytes: policy.and_then(|policy| policy.max_response_message_bytes()),
@@ -162,17 +154,6 @@ fn row_of<'a>(row: MethodRow<'a>, table: &RetryTable, impact: Option<&Impact>) -
         worst_case_ms: impact.and_then(|impact| impact.worst_case().map(Ms)),
         refused_at_ms: impact.map(|impact| impact.refused().iter().copied().map(Ms).collect()),
         load: impact.map(Impact::load),
-    }
-}
-
-impl From<&HedgingPolicy> for Hedging {
-    fn from(hedging: &HedgingPolicy) -> Self {
-        Self {
-            delay_ms: Ms(hedging.delay()),
-            delay_percentile: hedging.percentile(),
-            max_attempts: hedging.max_attempts(),
-            non_fatal_codes: hedging.non_fatal_codes().iter().map(gax_retry::Code::name).collect(),
-        }
     }
 }
 
@@ -189,6 +170,8 @@ fn origins(policy: MethodPolicy<'_>) -> BTreeMap<&'static str, String> {
         ("rpc_timeout_multiplier", PolicyField::RpcTimeoutMultiplier),
         ("max_rpc_timeout_ms", PolicyField::MaxRpcTimeout),
         ("max_server_delay_ms", PolicyField::MaxServerDelay),
+        ("hedging", PolicyField::Hedging),
+        ("idempotent", PolicyField::Idempotent),
     ];
     let places =
         fields.into_iter().filter_map(|(name, field)| Some((name, policy.origin_of(field)?.to_string())));

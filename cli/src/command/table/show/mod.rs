@@ -84,6 +84,7 @@ JSON:
     \"polling\":{\"initial_delay_ms\":..,\"delay_multiplier\":..,\"max_delay_ms\":..,\"total_timeout_ms\":..},
     \"batching\":{\"element_count_threshold\":..,\"request_byte_threshold\":..,\"delay_threshold_ms\":..,
       \"max_outstanding_elements\":..,\"max_outstanding_bytes\":..,\"limit_exceeded\":..},
+    \"idempotent\":..,
     \"origins\":{VALUE:\"file:line:column\"},
     \"worst_case_ms\":..,\"refused_at_ms\":[..],\"load\":..},..]}
   method is null in an entry for all methods of a service, service in one for all services. Other

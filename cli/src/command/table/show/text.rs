@@ -1,5 +1,6 @@
 //! Methods for people.
 
+use crate::command::table::hedged::Hedged;
 use crate::command::table::methods::{MethodRow, codes_text, line_of, short_place};
 use crate::failure::Failure;
 use crate::render::{Align, Cell, DIM, Grid, HEAD, Human, Role, bytes, grown, table};
@@ -8,6 +9,7 @@ use gax_retry::{AttemptPlan, NoJitter, RetrySettings};
 use gax_table::{Dialect, MethodPolicy, PolicyField, RetryTable};
 use std::collections::HashMap;
 use std::io::Write;
+use std::iter;
 use std::time::Duration;
 
 /// How many starts of attempts are written out.
@@ -62,17 +64,22 @@ fn groups(rows: &[MethodRow<'_>], table: &RetryTable) -> Vec<Vec<usize>> {
 
 fn method(policy: MethodPolicy<'_>, dialect: Dialect) -> String {
     let settings = policy.settings();
-    let rows = [
-        ("codes", codes_text(policy.codes()), PolicyField::RetryableCodes),
-        ("total timeout", limit(settings.total_timeout()), PolicyField::TotalTimeout),
-        ("RPC timeout", rpc_timeout(settings), PolicyField::InitialRpcTimeout),
-        ("delay", delay(policy, dialect), PolicyField::InitialRetryDelay),
-        (
-            "attempts",
-            settings.max_attempts().map_or_else(|| "no limit".to_owned(), |count| count.to_string()),
-            PolicyField::MaxAttempts,
-        ),
+    let (total, rpc) = (limit(settings.total_timeout()), rpc_timeout(settings));
+    let limits = [
+        ("total timeout", total, PolicyField::TotalTimeout),
+        ("RPC timeout", rpc, PolicyField::InitialRpcTimeout),
     ];
+    // What is hedged is not retried.
+    let (before, after) = if let Some(hedging) = policy.hedging() {
+        (("hedging", Hedged::from(hedging).words().to_owned(), PolicyField::Hedging), None)
+    } else {
+        let most = settings.max_attempts();
+        let most = most.map_or_else(|| "no limit".to_owned(), |count| count.to_string());
+        let delay = ("delay", delay(policy, dialect), PolicyField::InitialRetryDelay);
+        let codes = ("codes", codes_text(policy.codes()), PolicyField::RetryableCodes);
+        (codes, Some([delay, ("attempts", most, PolicyField::MaxAttempts)]))
+    };
+    let rows = iter::once(before).chain(limits).chain(after.into_iter().flatten());
     let mut settings = Grid::new([("setting", Align::Left), ("value", Align::Left), ("from", Align::Left)]);
     for (name, value, field) in rows {
         settings.push([Cell::from(name), Cell::from(value), Cell::new(&line_of(policy, field), Role::Faint)]);
@@ -85,19 +92,13 @@ fn method(policy: MethodPolicy<'_>, dialect: Dialect) -> String {
 
 /// What nothing here acts on.
 fn without_effect(policy: MethodPolicy<'_>) -> Vec<(&'static str, String)> {
-    let hedging = policy.hedging().map(|hedging| {
-        let attempts =
-            hedging.max_attempts().map_or_else(|| "any number of".to_owned(), |most| most.to_string());
-        let codes = codes_text(hedging.non_fatal_codes());
-        format!("{attempts} attempts, {} apart, after {codes}", Human(hedging.delay()))
-    });
     let ready = policy.wait_for_ready().map(|wait| if wait { "yes" } else { "no" }.to_owned());
     let size = |what: &str, count: Option<u64>| count.map(|count| format!("{what} up to {}", bytes(count)));
     let requests = size("requests", policy.max_request_message_bytes());
     let sizes: Vec<String> =
         requests.into_iter().chain(size("responses", policy.max_response_message_bytes())).collect();
     let sizes = Some(sizes.join(", ")).filter(|sizes| !sizes.is_empty());
-    let rows = [("hedging", hedging), ("wait for ready", ready), ("message sizes", sizes)];
+    let rows = [("wait for ready", ready), ("message sizes", sizes)];
     rows.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 

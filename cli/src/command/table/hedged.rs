@@ -1,0 +1,44 @@
+//! How a method is hedged, as a table says.
+
+use super::methods::codes_text;
+use crate::render::Ms;
+use gax_retry::Code;
+use gax_table::HedgingPolicy;
+use serde::Serialize;
+
+/// A hedging policy for programs and for people.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Hedged {
+    delay_ms: Ms,
+    /// In place of the delay, or at least that: of the method's latencies.
+    delay_percentile: Option<f64>,
+    max_attempts: Option<u32>,
+    non_fatal_codes: Vec<&'static str>,
+    #[serde(skip)]
+    words: String,
+}
+
+impl Hedged {
+    /// `up to 3 attempts, 300 ms apart; non-fatal codes: UNAVAILABLE`
+    pub(super) fn words(&self) -> &str {
+        &self.words
+    }
+}
+
+impl From<&HedgingPolicy> for Hedged {
+    fn from(policy: &HedgingPolicy) -> Self {
+        let hedging = policy.to_hedging();
+        let (most, codes) = (hedging.max_attempts(), policy.non_fatal_codes());
+        Self {
+            delay_ms: Ms(policy.delay()),
+            delay_percentile: policy.percentile(),
+            max_attempts: policy.max_attempts(),
+            non_fatal_codes: codes.iter().map(Code::name).collect(),
+            words: format!(
+                "up to {most} attempts, {}; non-fatal codes: {}",
+                hedging.spacing(),
+                codes_text(codes)
+            ),
+        }
+    }
+}
