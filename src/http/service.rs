@@ -9,6 +9,7 @@ use crate::http::request::{IntoReplay, ReplayableRequest};
 use crate::http::response::HttpResponseBody;
 use crate::transport::SharedService;
 use http_body::Body;
+use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use tower_service::Service;
@@ -22,11 +23,18 @@ use tower_service::Service;
 /// # Cancel safety
 ///
 /// Dropping a call's future stops it at once: no attempt, wait or timer outlives it.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct HttpRetryService<S> {
     inner: S,
     spare: SharedService<S>,
     shared: Arc<SharedState>,
+}
+
+/// Short: what it knows of requests is left out.
+impl<S: fmt::Debug> fmt::Debug for HttpRetryService<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpRetryService").field("inner", &self.inner).finish_non_exhaustive()
+    }
 }
 
 impl<S: Clone> HttpRetryService<S> {

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, RetrySettings};
-use tonic_gax::{CallSettings, RetryTable};
+use tonic_gax::{CallSettings, HttpRetryLayer, RetryTable, presets};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest,
@@ -41,10 +41,18 @@ async fn clients_and_layers_are_a_line_or_two() {
         format!("{:?}", TonicClient::new(layer.layer(server.channel()))),
         format!("{:?}", AssetServiceClient::new(server.channel())),
         format!("{:?}", AssetServiceSettings::default()),
+        format!("{:?}", HttpRetryLayer::new(&settings(), Code::Unavailable).layer(server.channel())),
     ];
     for text in &texts {
         assert!(text.len() < 600, "{}: {text}", text.len());
     }
+    // A preset has a line of its formula, and no rule of its table.
+    let preset = format!("{:?}", presets::storage());
+    assert!(
+        preset.contains("IdempotencyTable { rules: ") && preset.len() < 1000,
+        "{}: {preset}",
+        preset.len()
+    );
     let client = AssetServiceClient::with_settings(server.channel(), setup.client());
     let report = error_report(&client.list_assets(ListAssetsRequest::default()).await.unwrap_err());
     assert_eq!(

@@ -2,6 +2,7 @@
 
 use super::{Classification, IdempotencyRule, OperationClass, RequestFacts, storage};
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 /// Rules that say which requests of an API are safe to retry. Cheap to clone.
@@ -26,10 +27,20 @@ use std::sync::{Arc, LazyLock};
 /// assert_eq!(own.classify(&RequestFacts::new("PUT", "/things/7")).to_string(), "always");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct IdempotencyTable {
     rules: Arc<[IdempotencyRule]>,
     prefixes: Arc<[Cow<'static, str>]>,
+}
+
+/// Short: the table of an API has dozens of rules.
+impl fmt::Debug for IdempotencyTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IdempotencyTable")
+            .field("rules", &self.rules.len())
+            .field("prefixes", &self.prefixes)
+            .finish_non_exhaustive()
+    }
 }
 
 impl IdempotencyTable {
