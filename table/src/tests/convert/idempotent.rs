@@ -57,7 +57,7 @@ fn other_forms_tell_that_it_is_lost() {
     };
     let at = |line: u32, whom: &str, form: &str, help: &str| {
         format!(
-            "line {line}, column 8: warning[not-expressible]: idempotent of {whom} can't be said in {form}; {help}"
+            "line {line}, column 8: warning[not-expressible]: idempotent of {whom} can't be expressed in {form}; {help}"
         )
     };
     let (service, pay, beside) = ((2, "a.B"), (7, "a.B/Pay"), (12, "a.B/Reserve and 1 more"));
@@ -111,7 +111,7 @@ fn a_percentile_is_lost_where_there_is_none() {
         let messages = conversion.findings().iter().map(|finding| finding.message().to_owned());
         messages.filter(|message| message.contains("percentile")).collect::<Vec<_>>()
     };
-    let message = |form| vec![format!("hedging.percentile of a.B/C can't be said in {form}")];
+    let message = |form| vec![format!("hedging.percentile of a.B/C can't be expressed in {form}")];
     assert_eq!(lost(ConversionTarget::Table(TableFormat::ServiceConfig)), message("a gRPC service config"));
     assert_eq!(lost(ConversionTarget::Envoy), message("Envoy"));
     assert_eq!(lost(ConversionTarget::Table(TableFormat::Toml)), [""; 0]);
