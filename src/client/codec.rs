@@ -5,7 +5,7 @@
 //! operation.
 
 use crate::grpc::{PREFIX, Remainder};
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::{Buf as _, BufMut, Bytes, BytesMut};
 use http::uri::PathAndQuery;
 use http_body::Body as _;
 use prost::Message;
@@ -70,14 +70,21 @@ impl Codec {
         .map_err(|error| Status::internal(error.to_string()))
     }
 
-    /// The one message of a plain response; `None` where it is anything else, for tonic to make of it what
-    /// it makes of it.
-    pub(crate) fn decode<M: Message + Default>(&self, bytes: &Bytes) -> Option<Result<M, Status>> {
-        let (prefix, message) = bytes.split_at_checked(PREFIX)?;
-        let (flag, length) = prefix.split_first()?;
-        let length = usize::try_from(u32::from_be_bytes(length.try_into().ok()?)).ok()?;
-        let plain = *flag == 0 && length == message.len() && length <= self.max_decoding();
-        plain.then(|| M::decode(bytes.slice(PREFIX..)).map_err(|error| Status::internal(error.to_string())))
+    /// The one message of a plain response. Where it is anything else, its bytes come back, for tonic to make of them
+    /// what it makes of them.
+    pub(crate) fn decode<M: Message + Default>(&self, mut bytes: Bytes) -> Result<Result<M, Status>, Bytes> {
+        if self.is_one_plain_message(&bytes) {
+            bytes.advance(PREFIX);
+            return Ok(M::decode(bytes).map_err(|error| Status::internal(error.to_string())));
+        }
+        Err(bytes)
+    }
+
+    #[inline]
+    fn is_one_plain_message(&self, bytes: &[u8]) -> bool {
+        let Some(([flag, length @ ..], message)) = bytes.split_first_chunk::<PREFIX>() else { return false };
+        let length = usize::try_from(u32::from_be_bytes(*length)).unwrap_or(usize::MAX);
+        *flag == 0 && length == message.len() && length <= self.max_decoding()
     }
 
     /// tonic's client over a service, with this codec's settings.

@@ -117,14 +117,13 @@ fn decoded<M: Message + Default + Send + Sync + 'static>(
 ) -> Result<Response<M>, Status> {
     let (parts, ResponseBody { mut frames, remainder }) = response.into_parts();
     if !matches!(remainder, Remainder::Open(_)) && header(&parts.headers, &ENCODING).is_none() {
-        let bytes = frames.into_bytes();
-        match codec.decode(&bytes) {
-            Some(Ok(message)) => {
+        match codec.decode(frames.into_bytes()) {
+            Ok(Ok(message)) => {
                 let metadata = codec::metadata(parts.headers, remainder);
                 return Ok(Response::from_parts(metadata, message, parts.extensions));
             }
-            Some(Err(status)) => return Err(status),
-            None => frames = FrameBuffer::from(bytes),
+            Ok(Err(status)) => return Err(status),
+            Err(bytes) => frames = FrameBuffer::from(bytes),
         }
     }
     // A body that is still open is longer than allowed: tonic reports that, whatever follows.

@@ -142,13 +142,18 @@ impl<A: ServiceHandle> Future for Call<A> {
 
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        // Written where it is returned: see `Protocol::Reply`.
+        let mut reply = Poll::Pending;
         match self.project() {
+            CallProj::Operating { driver, wants_report } => operate(driver, *wants_report, cx, &mut reply),
+            CallProj::Passthrough { call } => reply = call.poll(cx),
             CallProj::Failed { status } => {
-                status.take().map_or(Poll::Pending, |status| Poll::Ready(Err(status)))
+                if let Some(status) = status.take() {
+                    reply = Poll::Ready(Err(status));
+                }
             }
-            CallProj::Operating { driver, wants_report } => operate(driver, *wants_report, cx),
-            CallProj::Passthrough { call } => call.poll(cx),
         }
+        reply
     }
 }
 
@@ -156,15 +161,14 @@ fn operate<A: ServiceHandle>(
     mut driver: Pin<&mut Driver<GrpcProtocol<A, CapturedRequest>>>,
     wants_report: bool,
     cx: &mut Context<'_>,
-) -> ReplySlot {
-    let mut reply = Poll::Pending;
-    if let Poll::Ready(stop) = driver.as_mut().poll(cx, &mut reply) {
+    reply: &mut ReplySlot,
+) {
+    if let Poll::Ready(stop) = driver.as_mut().poll(cx, reply) {
         let observed = driver.as_mut().take_observed();
         if stop.is_some() || wants_report || observed.is_some() || driver.has_news() {
-            finish(driver, wants_report, observed, stop, &mut reply);
+            finish(driver, wants_report, observed, stop, reply);
         }
     }
-    reply
 }
 
 /// There is something to tell.

@@ -9,6 +9,8 @@ use gax_retry::{
     Action, Attempt, AttemptKind, AttemptResult, Code, CommitPoint, Delivery, End, JitterSource, Operation,
     Outcome, Policy, StartedAttempt, Stop, ThreadJitter, World,
 };
+use http::HeaderMap;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -119,11 +121,11 @@ impl InProgress {
     }
 
     #[inline]
-    fn clock(&mut self) -> Clock {
-        *self.clock.get_or_insert_with(Clock::start)
+    pub(super) fn clock(&self) -> Clock {
+        self.clock.unwrap_or_else(Clock::start)
     }
 
-    pub(crate) fn elapsed(&mut self) -> Duration {
+    pub(crate) fn elapsed(&self) -> Duration {
         self.clock().elapsed()
     }
 
@@ -148,9 +150,7 @@ impl InProgress {
 
     #[inline]
     pub(super) fn current_of<'a>(&'a mut self, policy: &'a Policy, number: u32) -> Current<'a> {
-        let clock = self.clock();
-        let Self { operation, ledger, rare, .. } = self;
-        Current { operation, policy, clock, number, ledger, rare }
+        Current { progress: self, policy, number }
     }
 
     /// The first attempt, where nothing stands in its way.
@@ -232,7 +232,10 @@ impl InProgress {
     /// So much of a response has come in. Whether that makes it the operation's, as it was not before.
     pub(super) fn committed(&mut self, policy: &Policy, number: u32, point: CommitPoint) -> bool {
         let is_committed = self.operation.committed(policy, number, point);
-        self.tell_commit(number, is_committed)
+        if is_committed {
+            self.tell_commit(number);
+        }
+        is_committed
     }
 
     /// More of the request was sent with that attempt than is buffered. Whether that makes it the operation's, as it was
@@ -240,20 +243,42 @@ impl InProgress {
     #[cold]
     pub(super) fn over_limit(&mut self, number: u32) -> bool {
         let is_committed = self.operation.over_limit(number);
-        self.tell_commit(number, is_committed)
-    }
-
-    fn tell_commit(&mut self, number: u32, is_committed: bool) -> bool {
-        if let Some(rare) = self.rare.as_mut().filter(|_| is_committed) {
-            rare.committed(number);
+        if is_committed {
+            self.tell_commit(number);
         }
         is_committed
+    }
+
+    /// Observers are told that the operation is that attempt's.
+    #[inline]
+    pub(super) fn tell_commit(&mut self, number: u32) {
+        if let Some(rare) = &mut self.rare {
+            rare.committed(number);
+        }
+    }
+
+    /// An attempt that is in flight, or was until just now.
+    #[inline]
+    pub(super) fn started(&self, policy: &Policy, number: u32) -> Option<StartedAttempt> {
+        self.operation.attempt(policy, number)
+    }
+
+    /// The headers that observers add to that attempt's request.
+    #[inline]
+    pub(super) fn sending(&mut self, number: u32) -> Option<Box<HeaderMap>> {
+        self.rare.as_mut()?.sending(number)
+    }
+
+    /// Writes down what the attempts alone don't tell.
+    #[cold]
+    pub(super) fn note(&mut self, note: Note) {
+        Ledger::of(&mut self.ledger).note(note);
     }
 
     /// A hedge that was due and did not go out is worth telling, even if the first attempt succeeds.
     pub(super) fn note_withheld_hedges(&mut self) {
         if self.operation.has_withheld_hedges() {
-            Ledger::of(&mut self.ledger).note(Note::HedgeWithheld);
+            self.note(Note::HedgeWithheld);
         }
     }
 
@@ -324,7 +349,7 @@ impl InProgress {
         };
         let mut shared = self.ledger.take().unwrap_or_default();
         let ledger = Arc::make_mut(&mut shared);
-        ledger.settings_version = policy.version();
+        ledger.settings_version = policy.version().and_then(NonZeroU64::new);
         if let Some(only) = only {
             ledger.push(only, Delivery::Unknown);
         }

@@ -45,14 +45,18 @@ impl JitterSeeds {
         Self::Next(Arc::new(AtomicU64::new(seed)))
     }
 
+    #[inline]
     pub(crate) fn next(&self) -> Jitter {
         match self {
             JitterSeeds::Threads => Jitter::Thread,
             JitterSeeds::Off => Jitter::Off,
-            JitterSeeds::Next(next) => {
-                Jitter::Seeded(Box::new(SeededJitter::new(next.fetch_add(1, Ordering::Relaxed))))
-            }
+            JitterSeeds::Next(next) => Self::seeded(next),
         }
+    }
+
+    #[cold]
+    fn seeded(next: &AtomicU64) -> Jitter {
+        Jitter::Seeded(Box::new(SeededJitter::new(next.fetch_add(1, Ordering::Relaxed))))
     }
 }
 

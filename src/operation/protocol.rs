@@ -1,13 +1,13 @@
 //! What an operation is made over: a protocol carries attempts out and reports facts.
 
 use super::clock::Clock;
+use super::in_progress::InProgress;
 use super::jitter::Jitter;
-use super::observe::{Observers, Rare, Transport};
-use super::report::{Ledger, Name, Note};
-use gax_retry::{AttemptKind, AttemptResult, CommitPoint, Operation, Policy, StartedAttempt};
+use super::observe::{Observers, Transport};
+use super::report::{Name, Note};
+use gax_retry::{AttemptKind, AttemptResult, CommitPoint, Policy, StartedAttempt};
 use http::HeaderMap;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -116,19 +116,16 @@ pub(crate) struct Unsendable;
 
 /// An attempt as its operation sees it.
 pub(crate) struct Current<'a> {
-    pub(super) operation: &'a Operation,
+    pub(super) progress: &'a mut InProgress,
     pub(super) policy: &'a Policy,
-    pub(super) clock: Clock,
     pub(super) number: u32,
-    pub(super) ledger: &'a mut Option<Arc<Ledger>>,
-    pub(super) rare: &'a mut Option<Box<Rare>>,
 }
 
 impl Current<'_> {
     /// `None` once the operation has done with it.
     #[inline]
     pub(crate) fn started(&self) -> Option<StartedAttempt> {
-        self.operation.attempt(self.policy, self.number)
+        self.progress.started(self.policy, self.number)
     }
 
     /// Its number in the operation; the first is 1.
@@ -144,35 +141,33 @@ impl Current<'_> {
 
     /// The moment at which its time is up.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.clock.at(self.started()?.expires_at()?)
+        self.clock().at(self.started()?.expires_at()?)
     }
 
     /// The time since it started.
     pub(crate) fn elapsed(&self) -> Duration {
         let start = self.started().map_or(Duration::ZERO, StartedAttempt::start);
-        self.clock.elapsed().saturating_sub(start)
+        self.clock().elapsed().saturating_sub(start)
     }
 
     pub(crate) fn clock(&self) -> Clock {
-        self.clock
+        self.progress.clock()
     }
 
     /// Its request is about to go out: the headers that observers add to it.
     #[inline]
     pub(crate) fn sending(&mut self) -> Option<Box<HeaderMap>> {
-        self.rare.as_mut()?.sending(self.number)
+        self.progress.sending(self.number)
     }
 
     /// The caller gets the response before its end is known.
     #[inline]
     pub(crate) fn committed(&mut self) {
-        if let Some(rare) = self.rare {
-            rare.committed(self.number);
-        }
+        self.progress.tell_commit(self.number);
     }
 
     /// Writes down what the attempts alone don't tell.
     pub(crate) fn note(&mut self, note: Note) {
-        Ledger::of(self.ledger).note(note);
+        self.progress.note(note);
     }
 }

@@ -62,6 +62,7 @@ impl Timer {
 }
 
 impl Drop for Timer {
+    #[inline]
     fn drop(&mut self) {
         // In a thread that is ending this fails, and nobody needs a spare timer.
         if let Some(registered) = self.registered.take() {

@@ -207,11 +207,11 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                         self.watch(current, cx);
                         return Poll::Pending;
                     }
-                    Poll::Ready(Ok(mut response)) => match check_head(&mut response, current) {
-                        Ok(()) => {
-                            *reply = Poll::Ready(Ok(unread(response)));
-                            let Poll::Ready(Ok(response)) = reply else { return Poll::Pending };
-                            match read(response, self.extent, longest, current, cx) {
+                    Poll::Ready(Ok(response)) => {
+                        *reply = Poll::Ready(Ok(unread(response)));
+                        let Poll::Ready(Ok(response)) = reply else { return Poll::Pending };
+                        match check_head(response, current) {
+                            Ok(()) => match read(response, self.extent, longest, current, cx) {
                                 Poll::Ready(Ok(())) => {
                                     self.replied(current);
                                     return Poll::Ready(AttemptResult::done());
@@ -227,10 +227,13 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                                     self.watch(current, cx);
                                     return Poll::Pending;
                                 }
+                            },
+                            Err(failure) => {
+                                *reply = Poll::Pending;
+                                Bad::Ended(self.failed(plan, failure, Seen::Nothing, current))
                             }
                         }
-                        Err(failure) => Bad::Ended(self.failed(plan, failure, Seen::Nothing, current)),
-                    },
+                    }
                     Poll::Ready(Err(error)) => self.broken(plan, error.into(), Seen::Nothing, current),
                 },
                 AttemptProj::Collecting { response } => {

@@ -100,7 +100,8 @@ impl Target {
 
 impl CapturedRequest {
     /// Keeps of a request, whose body has been read, what it takes to send it again, if it can be.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "it is large to move (bench `speed`, instructions)")]
+    #[inline(always)]
     pub(crate) fn new(request: &http::Request<Body>, compact: Option<CompactParts>, message: Bytes) -> Self {
         Self { message, source: Source::Message(Template::of(request, compact)) }
     }

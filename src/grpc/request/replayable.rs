@@ -7,7 +7,7 @@ use bytes::Bytes;
 use gax_retry::Replayable;
 use http::header::{CONTENT_TYPE, TE};
 use http::uri::PathAndQuery;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, Version};
+use http::{HeaderName, HeaderValue, Method, Uri, Version};
 use http_body::Frame;
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -136,7 +136,8 @@ pub(crate) fn fill(
     *request.method_mut() = Method::POST;
     *request.uri_mut() = uri;
     *request.version_mut() = Version::HTTP_2;
-    let mut headers = HeaderMap::with_capacity(others.len() + OUR_OWN_AND_USER_AGENT);
+    let headers = request.headers_mut();
+    headers.reserve(others.len() + OUR_OWN_AND_USER_AGENT);
     headers.insert(TE, TRAILERS);
     headers.insert(CONTENT_TYPE, GRPC);
     if let Some(timeout) = timeout {
@@ -145,7 +146,6 @@ pub(crate) fn fill(
     for (name, value) in others {
         headers.append(name.clone(), value.clone());
     }
-    *request.headers_mut() = headers;
 }
 
 /// A body of one frame. It does not tell its length beforehand: gRPC has no use for a `content-length`, and

@@ -120,29 +120,29 @@ pub(crate) fn read(
             }
             Poll::Pending => return Poll::Pending,
         };
-        match frame.into_data() {
-            // The end of a body without trailers may come as a frame of nothing.
-            Ok(data) if data.is_empty() => {}
-            Ok(data) => {
-                let another = extent == ReadExtent::FirstMessage && frames.has_message();
-                frames.push(data);
-                if another {
-                    pass_on(response, Note::Committed, current);
-                    return Poll::Ready(Ok(()));
-                }
-                if extent == ReadExtent::Whole && frames.has_more_than_a_message() {
-                    return Poll::Ready(Err(Fault::Unreadable(Box::new(Failure::two_messages()))));
-                }
-                if frames.len() > max_buffer {
-                    pass_on(response, Note::ResponseTooLargeToBuffer, current);
-                    return Poll::Ready(Ok(()));
-                }
+        if !frame.is_data() {
+            match frame.into_trailers() {
+                Ok(trailers) => return Poll::Ready(closed(response, trailers, current)),
+                Err(_unknown) => continue,
             }
-            Err(frame) => {
-                if let Ok(trailers) = frame.into_trailers() {
-                    return Poll::Ready(closed(response, trailers, current));
-                }
-            }
+        }
+        let data = frame.into_data().unwrap_or_default();
+        // The end of a body without trailers may come as a frame of nothing.
+        if data.is_empty() {
+            continue;
+        }
+        let another = extent == ReadExtent::FirstMessage && frames.has_message();
+        frames.push(data);
+        if another {
+            pass_on(response, Note::Committed, current);
+            return Poll::Ready(Ok(()));
+        }
+        if extent == ReadExtent::Whole && frames.has_more_than_a_message() {
+            return Poll::Ready(Err(Fault::Unreadable(Box::new(Failure::two_messages()))));
+        }
+        if frames.len() > max_buffer {
+            pass_on(response, Note::ResponseTooLargeToBuffer, current);
+            return Poll::Ready(Ok(()));
         }
     }
 }

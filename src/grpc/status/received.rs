@@ -17,14 +17,16 @@ pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
 
 /// The first value of a header.
 ///
-/// Most gRPC messages have so few headers that to compare them all is faster than to hash a name.
+/// Most gRPC messages have so few headers that to compare them all is faster than to hash a name. Names alone are walked
+/// in fewer steps than headers are (bench `speed`, instructions).
 #[inline]
 pub(crate) fn value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
     const FEW: usize = 6;
-    if headers.len() > FEW {
+    if headers.len() > FEW || headers.len() > headers.keys_len() {
         return hashed(headers, name);
     }
-    headers.iter().find(|(other, _)| *other == name).map(|(_, value)| value)
+    let place = headers.keys().position(|other| other == name)?;
+    headers.values().nth(place)
 }
 
 /// The same, out of the way of the usual case.

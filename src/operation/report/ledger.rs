@@ -3,6 +3,7 @@
 use super::rows::Rows;
 use super::{Detail, Note};
 use gax_retry::{Attempt, Code, Delivery, NotAttempted, StopReason};
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 /// A report being written, but for what its operation is called: that is known, and would take room while it waits.
@@ -17,7 +18,7 @@ pub(crate) struct Ledger {
     /// The same without the attempt that ended last.
     earlier_delivery: Delivery,
     /// Of settings that can be replaced.
-    pub(crate) settings_version: Option<u64>,
+    pub(crate) settings_version: Option<NonZeroU64>,
     pub(super) detail: Option<Detail>,
     pub(super) notes: Vec<Note>,
 }

@@ -5,6 +5,7 @@ use super::{Detail, Ledger, Name, Note};
 use gax_retry::__private::{AttemptTable, Human};
 use gax_retry::{Attempt, Code, Delivery, NotAttempted, StopReason};
 use std::fmt;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -201,7 +202,7 @@ impl OperationReport {
     /// [replaced](crate::live) while a program runs; `None`: they can't.
     #[must_use]
     pub fn settings_version(&self) -> Option<u64> {
-        self.ledger()?.settings_version
+        self.ledger()?.settings_version.map(NonZeroU64::get)
     }
 
     /// One sentence about how the operation ended.
