@@ -3,7 +3,6 @@
 use super::clock::{Clock, earlier};
 use super::jitter::Jitter;
 use super::observe::{Observed, Observers, Rare, Transport};
-use super::protocol::{Current, Unsendable};
 use super::report::{Ledger, Name, Note, OperationReport};
 use gax_retry::{
     Action, Attempt, AttemptKind, AttemptResult, Code, CommitPoint, Delivery, End, JitterSource, Operation,
@@ -23,12 +22,16 @@ pub(crate) struct InProgress {
     operation: Operation,
     clock: Option<Clock>,
     /// The number of the attempt in flight.
-    number: u32,
+    pub(super) number: u32,
     /// Attempts without a wait since other tasks last had their turn.
     unbroken: u8,
     ledger: Option<Arc<Ledger>>,
     rare: Option<Box<Rare>>,
 }
+
+/// The request can't be made: there is no attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unsendable;
 
 /// The operation's surroundings.
 struct Surroundings<'a> {
@@ -141,18 +144,6 @@ impl InProgress {
         action
     }
 
-    /// The attempt in flight; of several, the one that was sent last.
-    #[inline]
-    pub(super) fn current<'a>(&'a mut self, policy: &'a Policy) -> Current<'a> {
-        let number = self.number;
-        self.current_of(policy, number)
-    }
-
-    #[inline]
-    pub(super) fn current_of<'a>(&'a mut self, policy: &'a Policy, number: u32) -> Current<'a> {
-        Current { progress: self, policy, number }
-    }
-
     /// The first attempt, where nothing stands in its way.
     #[inline]
     pub(super) fn send_first(&mut self, policy: &Policy) -> Option<StartedAttempt> {
@@ -168,17 +159,6 @@ impl InProgress {
         if let Some(rare) = &mut self.rare {
             rare.started(attempt);
         }
-    }
-
-    #[inline]
-    pub(crate) fn send<A>(
-        &mut self,
-        attempt: StartedAttempt,
-        policy: &Policy,
-        begin: impl FnOnce(&mut Current<'_>) -> A,
-    ) -> A {
-        self.sends(attempt);
-        begin(&mut self.current(policy))
     }
 
     /// The attempt in flight has ended. It gets its row, unless it is made once more as if it had never been.

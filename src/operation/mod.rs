@@ -17,7 +17,7 @@ mod timer;
 pub(crate) use blocking::run_blocking;
 pub(crate) use clock::{Clock, earlier, time_of_day, until};
 pub(crate) use driver::Driver;
-pub(crate) use in_progress::InProgress;
+pub(crate) use in_progress::{InProgress, Unsendable};
 pub use inbound::{Inbound, RequestEnded, Scope};
 pub(crate) use inbound::{Serving, inbound_deadline, is_nested_retry, time_left};
 pub(crate) use jitter::{Jitter, JitterSeeds};
@@ -26,7 +26,7 @@ pub use observe::{
     OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Retry,
     Transport as ObservedTransport,
 };
-pub(crate) use protocol::{Current, Protocol, Unsendable};
+pub(crate) use protocol::{Current, Protocol};
 pub(crate) use report::Name;
 pub use report::{ConnectProblem, Note, OperationError, OperationReport};
 #[cfg(feature = "http")]

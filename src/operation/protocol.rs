@@ -1,7 +1,7 @@
 //! What an operation is made over: a protocol carries attempts out and reports facts.
 
 use super::clock::Clock;
-use super::in_progress::InProgress;
+use super::in_progress::{InProgress, Unsendable};
 use super::jitter::Jitter;
 use super::observe::{Observers, Transport};
 use super::report::{Name, Note};
@@ -110,15 +110,36 @@ pub(crate) trait Protocol {
     fn before_wait(&mut self) {}
 }
 
-/// The request can't be made: there is no attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Unsendable;
-
 /// An attempt as its operation sees it.
 pub(crate) struct Current<'a> {
-    pub(super) progress: &'a mut InProgress,
-    pub(super) policy: &'a Policy,
-    pub(super) number: u32,
+    progress: &'a mut InProgress,
+    policy: &'a Policy,
+    number: u32,
+}
+
+impl InProgress {
+    /// The attempt in flight; of several, the one that was sent last.
+    #[inline]
+    pub(super) fn current<'a>(&'a mut self, policy: &'a Policy) -> Current<'a> {
+        let number = self.number;
+        self.current_of(policy, number)
+    }
+
+    #[inline]
+    pub(super) fn current_of<'a>(&'a mut self, policy: &'a Policy, number: u32) -> Current<'a> {
+        Current { progress: self, policy, number }
+    }
+
+    #[inline]
+    pub(crate) fn send<A>(
+        &mut self,
+        attempt: StartedAttempt,
+        policy: &Policy,
+        begin: impl FnOnce(&mut Current<'_>) -> A,
+    ) -> A {
+        self.sends(attempt);
+        begin(&mut self.current(policy))
+    }
 }
 
 impl Current<'_> {
