@@ -36,6 +36,8 @@ pub(crate) struct Unsendable;
 /// The operation's surroundings.
 struct Surroundings<'a> {
     clock: Clock,
+    /// The one moment at which all of this happens; `None`: the clock is read whenever that is asked.
+    now: Option<Duration>,
     rare: &'a mut Option<Box<Rare>>,
     thread: ThreadJitter,
 }
@@ -43,13 +45,13 @@ struct Surroundings<'a> {
 impl<'a> Surroundings<'a> {
     #[inline]
     fn new(clock: Clock, rare: &'a mut Option<Box<Rare>>) -> Self {
-        Self { clock, rare, thread: ThreadJitter }
+        Self { clock, now: None, rare, thread: ThreadJitter }
     }
 }
 
 impl World for Surroundings<'_> {
     fn now(&mut self) -> Duration {
-        self.clock.elapsed()
+        self.now.unwrap_or_else(|| self.clock.elapsed())
     }
 
     fn uptime(&mut self) -> Duration {
@@ -78,7 +80,11 @@ impl InProgress {
     }
 
     /// The operation's clock starts. `bound` is the time that its caller gives it.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "where the jitter is from is known there (bench `speed`, instructions)"
+    )]
+    #[inline(always)]
     pub(crate) fn begin(&mut self, policy: &Policy, bound: Option<Duration>, jitter: Jitter) {
         self.clock = Some(Clock::start());
         if !matches!(jitter, Jitter::Thread) {
@@ -168,7 +174,8 @@ impl InProgress {
 
     /// The only attempt in flight has the reply. In most cases it is the first, and nobody is told of it: that is done
     /// without a detour (bench `speed`, instructions).
-    #[inline]
+    #[expect(clippy::inline_always, reason = "the result is large to pass on, and nobody looks at it")]
+    #[inline(always)]
     pub(super) fn replied(&mut self, policy: &Policy, result: AttemptResult) {
         if self.number == 1 && self.ledger.is_none() && self.rare.is_none() {
             let mut world = Surroundings::new(self.clock(), &mut self.rare);
@@ -180,8 +187,10 @@ impl InProgress {
     pub(super) fn ended_of(&mut self, policy: &Policy, number: u32, result: AttemptResult) {
         // Of an operation whose first attempt succeeds nothing is written down.
         let is_plain = self.ledger.is_none() && result.outcome() == Outcome::Done && self.number == 1;
-        let row = self.row(policy, number, result);
-        let mut world = Surroundings::new(self.clock(), &mut self.rare);
+        // An attempt's end is one moment, and to read the clock takes longer than most of what follows from it.
+        let now = self.elapsed();
+        let row = self.row(policy, number, result, now);
+        let mut world = Surroundings { now: Some(now), ..Surroundings::new(self.clock(), &mut self.rare) };
         self.operation.ended(policy, number, result, &mut world);
         let Some(row) = row else { return };
         if let Some(rare) = &mut self.rare {
@@ -201,7 +210,8 @@ impl InProgress {
     /// Another attempt has won, or the operation has ended: that one was dropped.
     #[cold]
     pub(super) fn cancelled(&mut self, policy: &Policy, number: u32) {
-        if let Some(row) = self.row(policy, number, AttemptResult::failed(Code::Cancelled)) {
+        let now = self.elapsed();
+        if let Some(row) = self.row(policy, number, AttemptResult::failed(Code::Cancelled), now) {
             Ledger::of(&mut self.ledger).push(row, Delivery::Unknown);
         }
         if let Some(rare) = &mut self.rare {
@@ -268,9 +278,10 @@ impl InProgress {
         self.operation.close_hedges();
     }
 
-    fn row(&mut self, policy: &Policy, number: u32, result: AttemptResult) -> Option<Attempt> {
+    /// The row of an attempt that has ended, now unless its protocol says when.
+    fn row(&self, policy: &Policy, number: u32, result: AttemptResult, now: Duration) -> Option<Attempt> {
         let started = self.operation.attempt(policy, number)?;
-        let end = result.ended_at().unwrap_or_else(|| self.elapsed());
+        let end = result.ended_at().unwrap_or(now);
         Some(Attempt::new(started, started.delay(), started.start(), end, result.code()))
     }
 
@@ -319,7 +330,7 @@ impl InProgress {
     /// The report of an operation that has ended; `stop` says why it failed.
     pub(crate) fn report(&mut self, policy: &Policy, stop: Option<Stop>, name: Name) -> OperationReport {
         let only = match (&self.ledger, stop) {
-            (None, None) => self.row(policy, self.number, AttemptResult::done()),
+            (None, None) => self.row(policy, self.number, AttemptResult::done(), self.elapsed()),
             _ => None,
         };
         let cap = policy.attempts_cap().map(|_| Note::AttemptsCapped);
