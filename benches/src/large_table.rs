@@ -1,21 +1,65 @@
 //! Retry tables with many methods or definitions, larger than any that are known.
 
+use gax_table::{RetryTable, TableError, TableFormat};
 use std::fmt::Write as _;
 
-/// A kind of table, and its text with so many methods or definitions.
-pub type Shape = (&'static str, fn(usize) -> String);
+/// A kind of table.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    /// What there is a lot of.
+    pub name: &'static str,
+    /// A method that it knows, or all of a service.
+    pub method: &'static str,
+    /// Its text, in JSON, with so many methods or definitions.
+    pub json: fn(usize) -> String,
+    /// The other forms that it can be written in.
+    forms: &'static [TableFormat],
+}
 
 /// Every kind.
 pub const SHAPES: [Shape; 5] = [
-    ("one entry with all names", names),
-    ("an entry for each method", entries),
-    ("services", services),
-    ("one name, again and again", same),
-    ("definitions", definitions),
+    Shape {
+        name: "one entry with all names",
+        method: "GetBook00001",
+        json: names,
+        forms: &[TableFormat::Toml, TableFormat::GapicYaml, TableFormat::ClientConfig],
+    },
+    Shape {
+        name: "an entry for each method",
+        method: "GetBook00001",
+        json: entries,
+        forms: &[TableFormat::Toml, TableFormat::GapicYaml, TableFormat::ClientConfig],
+    },
+    Shape {
+        name: "services",
+        method: "example.library.v1.Library00001/*",
+        json: services,
+        forms: &[TableFormat::Toml],
+    },
+    Shape { name: "one name, again and again", method: "GetBook", json: same, forms: &[TableFormat::Toml] },
+    Shape {
+        name: "definitions",
+        method: "GetBook1",
+        json: definitions,
+        forms: &[TableFormat::Toml, TableFormat::GapicYaml],
+    },
 ];
 
-const POLICY: &str = r#""retryPolicy": {"maxAttempts": 5, "initialBackoff": "1s", "maxBackoff": "10s", "backoffMultiplier": 1.3, "retryableStatusCodes": ["UNAVAILABLE"]}"#;
+impl Shape {
+    /// Its text with so many rows, in each form that it can have, with the name of the form.
+    ///
+    /// # Errors
+    ///
+    /// The text in JSON is no table.
+    pub fn texts(&self, rows: usize) -> Result<Vec<(&'static str, String)>, TableError> {
+        let json = (self.json)(rows);
+        let table = RetryTable::parse(&json)?;
+        let other = |form: &TableFormat| (form.as_str(), table.convert(*form).text().to_owned());
+        Ok(std::iter::once(("json", json.clone())).chain(self.forms.iter().map(other)).collect())
+    }
+}
 
+const POLICY: &str = r#""retryPolicy": {"maxAttempts": 5, "initialBackoff": "1s", "maxBackoff": "10s", "backoffMultiplier": 1.3, "retryableStatusCodes": ["UNAVAILABLE"]}"#;
 fn one_entry(names: impl Iterator<Item = String>) -> String {
     let names: Vec<String> = names.collect();
     format!("{{\"methodConfig\": [{{\"name\": [\n{}], \"timeout\": \"60s\", {POLICY}}}]}}", names.join(",\n"))
@@ -40,7 +84,8 @@ fn same(count: usize) -> String {
 fn entries(count: usize) -> String {
     let entries = (0..count).map(|number| {
         let name = name(&format!("GetBook{number:05}"));
-        format!("{{\"name\": [{name}], \"timeout\": \"{}s\", {POLICY}}}", 60 + number % 3000)
+        let timeout = format!("{}.{:03}s", 60 + number / 1000, number % 1000);
+        format!("{{\"name\": [{name}], \"timeout\": \"{timeout}\", {POLICY}}}")
     });
     format!("{{\"methodConfig\": [\n{}]}}", entries.collect::<Vec<_>>().join(",\n"))
 }

@@ -14,6 +14,7 @@ pub mod nines;
 pub mod pace;
 pub mod slow;
 pub mod table;
+pub mod table_command;
 
 /// The messages, tonic's own client and the server of the asset API.
 #[expect(

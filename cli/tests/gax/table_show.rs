@@ -17,7 +17,20 @@ fn methods_come_with_lines_and_attempts() {
 
 #[test]
 fn methods_for_programs() {
-    assert_snapshot!(session(&format!("table show {LIBRARY} --method DeleteBook --format json")));
+    assert_snapshot!(session(&format!("table show {LIBRARY} --method DeleteBook --format json --load")));
+}
+
+/// It takes a hundred drawn outages for each policy.
+#[test]
+fn load_is_estimated_where_it_is_asked_for() {
+    let load = |flag: &str| -> serde_json::Value {
+        let line = format!("table show {LIBRARY} --method ListBooks --format json{flag}");
+        let shown: serde_json::Value = serde_json::from_str(&super::stdout(&line)).unwrap();
+        shown["methods"][0]["load"].clone()
+    };
+    assert_eq!(load(""), serde_json::Value::Null);
+    assert!(load(" --load").as_f64().is_some_and(|load| load > 1.0));
+    assert_snapshot!(session(&format!("table show {LIBRARY} --load")));
 }
 
 #[test]

@@ -66,7 +66,7 @@ impl Impact {
             plan.stop_reason() == Some(StopReason::MaxAttempts) && policy.waits_no_longer_than_delays();
         let counts = attempts(policy, if is_counted { 1 } else { samples });
         Self {
-            worst_case: worst_case(policy),
+            worst_case: policy.worst_case(),
             refused: plan.attempts().iter().map(crate::Attempt::start).collect(),
             truncated: plan.is_truncated(),
             load: mean(&counts),
@@ -76,8 +76,7 @@ impl Impact {
         }
     }
 
-    /// The longest that a call may take: every attempt uses up its timeout and fails in a way that is
-    /// retried, and every wait is the whole delay. `None`: for ever.
+    /// The [worst case](Policy::worst_case) of the policy.
     #[must_use]
     pub fn worst_case(&self) -> Option<Duration> {
         self.worst_case
@@ -136,15 +135,32 @@ impl Impact {
     }
 }
 
-fn worst_case(policy: &Policy) -> Option<Duration> {
-    let code = policy.usual_refusal();
-    match Simulation::new(policy, None, &mut NoJitter)
-        .expiring_as(code)
-        .run(|_| (None, AttemptResult::failed(code)))
-        .1
-    {
-        Simulated::Ended(_, end) | Simulated::Truncated(end) => Some(end),
-        Simulated::Endless(_) => None,
+impl Policy {
+    /// The longest that a call may take: every attempt uses up its timeout and fails in a way that is
+    /// retried, and every wait is the whole delay. `None`: for ever. A budget does not count.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::{Code, Policy, RetrySettings};
+    /// use std::time::Duration;
+    ///
+    /// let settings = RetrySettings::builder()
+    ///     .initial_retry_delay(Duration::from_secs(1)).initial_rpc_timeout(Duration::from_secs(5)).max_attempts(2)
+    ///     .build()?;
+    /// assert_eq!(Policy::new(&settings, Code::Unavailable).worst_case(), Some(Duration::from_secs(11)));
+    /// # Ok::<(), gax_retry::SettingsError>(())
+    /// ```
+    #[must_use]
+    pub fn worst_case(&self) -> Option<Duration> {
+        let unthrottled = self.clone().with_budget(None);
+        let code = unthrottled.usual_refusal();
+        let mut jitter = NoJitter;
+        let simulation = Simulation::new(&unthrottled, None, &mut jitter).expiring_as(code).without_rows();
+        match simulation.run(|_| (None, AttemptResult::failed(code))).1 {
+            Simulated::Ended(_, end) | Simulated::Truncated(end) => Some(end),
+            Simulated::Endless(_) => None,
+        }
     }
 }
 

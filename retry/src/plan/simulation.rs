@@ -79,6 +79,11 @@ impl<'a> Simulation<'a> {
         Self { expired: code, ..self }
     }
 
+    /// Keeps no rows of attempts.
+    pub(crate) fn without_rows(self) -> Self {
+        Self { keeps_rows: false, ..self }
+    }
+
     /// Tells of every attempt what observers are told.
     #[cfg(feature = "conformance")]
     pub(crate) fn observed_by(self, observer: &'a mut dyn FnMut(Event)) -> Self {
@@ -98,11 +103,11 @@ impl<'a> Simulation<'a> {
     }
 
     /// How many attempts there are if each is refused at once.
-    pub(crate) fn count_refused(mut self) -> usize {
-        self.keeps_rows = false;
-        let refused = AttemptResult::failed(self.policy.usual_refusal());
-        self.run_on(|_| (Some(Duration::ZERO), refused));
-        self.count
+    pub(crate) fn count_refused(self) -> usize {
+        let mut simulation = self.without_rows();
+        let refused = AttemptResult::failed(simulation.policy.usual_refusal());
+        simulation.run_on(|_| (Some(Duration::ZERO), refused));
+        simulation.count
     }
 
     fn run_on(

@@ -1,5 +1,6 @@
 //! What a reader or the linter has to say about a table that loads all the same.
 
+use super::error::TableError;
 use super::source_location::SourceLocation;
 use gax_retry::__private::Escaped;
 use std::borrow::Cow;
@@ -75,6 +76,13 @@ impl Finding {
     pub fn at(mut self, origin: impl Into<Option<SourceLocation>>) -> Self {
         self.origin = origin.into();
         self
+    }
+
+    /// The same finding at the place of an error, with what to do about that.
+    #[must_use]
+    pub fn at_error(mut self, error: &TableError) -> Self {
+        self.help = error.help().map(|help| help.to_owned().into());
+        self.at(error.origin().cloned())
     }
 
     /// The same finding with the method or service that it is about: `pkg.Service/Method` or `pkg.Service`.

@@ -18,6 +18,11 @@ impl Findings {
         self.push_some_with(|| Some(finding));
     }
 
+    #[cfg(feature = "json")]
+    pub(crate) fn extend(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        findings.into_iter().for_each(|finding| self.push(finding));
+    }
+
     /// Adds a finding that takes work to make: it is not made if it would not be kept.
     #[cfg(feature = "json")]
     pub(crate) fn push_with(&mut self, finding: impl FnOnce() -> Finding) {

@@ -1,6 +1,6 @@
 //! JSON text to nodes.
 
-use super::node::{Kind, Member, Node, Span};
+use super::node::{Kind, Member, Node, Span, exactly};
 use super::source::Source;
 use super::texts::Texts;
 use crate::TableError;
@@ -67,14 +67,6 @@ fn node(value: Value<'_>, texts: &mut Texts) -> Node {
         }
     };
     Node { span, kind }
-}
-
-/// A list without room for more. One that takes over the parser's memory, which is laid out for larger items, would
-/// keep all of it.
-fn exactly<T>(items: impl ExactSizeIterator<Item = T>) -> Vec<T> {
-    let mut list = Vec::with_capacity(items.len());
-    list.extend(items);
-    list
 }
 
 fn name<'a>(name: &'a ObjectPropName<'_>) -> &'a str {

@@ -9,6 +9,8 @@ mod source;
 mod texts;
 #[cfg(feature = "toml")]
 mod toml;
+#[cfg(feature = "toml")]
+mod toml_pieces;
 #[cfg(feature = "yaml")]
 mod yaml;
 

@@ -84,3 +84,11 @@ impl Node {
         }
     }
 }
+
+/// A list without room for more. One that takes over the parser's memory, which is laid out for larger items, would
+/// keep all of it.
+pub(super) fn exactly<T>(items: impl ExactSizeIterator<Item = T>) -> Vec<T> {
+    let mut list = Vec::with_capacity(items.len());
+    list.extend(items);
+    list
+}

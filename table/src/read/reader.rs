@@ -1,10 +1,10 @@
 //! Reads tables from bytes.
 
 use super::client_config::read_client_config;
-use super::service_config::{dropped_file, read_service_config_file};
-use super::syntax::{may_be_service_config, read_document};
+use super::service_config::{dropped_file, other_readers, read_service_config_file};
+use super::syntax::{Document, may_be_service_config, read_document};
 use crate::diagnostics::Findings;
-use crate::document::{Node, Source};
+use crate::document::Source;
 use crate::input::load;
 use crate::model::TableFile;
 use crate::{Dialect, RetryTable, TableError, TableFormat};
@@ -20,6 +20,7 @@ use std::sync::Arc;
 /// | `dialect` | [`Dialect::AsWritten`] |
 /// | `format` | recognised from the content |
 /// | `file_name` | none: places are told by line and column only |
+/// | `other_readers` | false |
 ///
 /// # Examples
 ///
@@ -37,6 +38,7 @@ pub struct TableReader {
     dialect: Dialect,
     format: Option<TableFormat>,
     file: Option<Arc<str>>,
+    other_readers: bool,
 }
 
 impl TableReader {
@@ -58,6 +60,26 @@ impl TableReader {
         self
     }
 
+    /// Whether other readers are asked too, off by default. What Google's Java generator drops (`dropped-file`) or stops at
+    /// (`refused-by-gax-java`), and what gRPC itself refuses (`refused-by-grpc`), are findings then. This is for service
+    /// configs, read in the dialect [`AsWritten`](Dialect::AsWritten); it says nothing of others.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_table::RetryTable;
+    ///
+    /// let text = br#"{"methodConfig": [{"name": [{}], "retryPolicy": {"maxAttempts": 3}}]}"#;
+    /// let table = RetryTable::reader().other_readers(true).read(text)?;
+    /// let rules: Vec<&str> = table.findings().iter().map(|finding| finding.rule()).collect();
+    /// assert_eq!(rules, ["refused-by-gax-java", "refused-by-grpc"]);
+    /// # Ok::<(), gax_table::TableError>(())
+    /// ```
+    pub fn other_readers(mut self, are_asked: bool) -> Self {
+        self.other_readers = are_asked;
+        self
+    }
+
     /// Reads a table from a file's content, in whatever format it is.
     ///
     /// # Errors
@@ -72,7 +94,7 @@ impl TableReader {
                 dropped_file(&error)
             }
             Err(error) => return Err(error),
-            Ok((format, root)) => self.file(&source, format, &root, findings)?,
+            Ok(document) => self.file(&source, &document, findings)?,
         };
         Ok(RetryTable::assemble(self.dialect, vec![Arc::new(file)]))
     }
@@ -96,12 +118,18 @@ impl TableReader {
     fn file(
         &self,
         source: &Source,
-        format: TableFormat,
-        root: &Node,
-        findings: Findings,
+        Document { format, root, not_strict }: &Document,
+        mut findings: Findings,
     ) -> Result<TableFile, TableError> {
         match format {
-            TableFormat::ServiceConfig => read_service_config_file(source, root, self.dialect, findings),
+            TableFormat::ServiceConfig => {
+                // A text without entries may be anything.
+                let is_asked = self.other_readers && self.dialect == Dialect::AsWritten;
+                if is_asked && source.text().contains("\"methodConfig\"") {
+                    findings.extend(other_readers(source, root, not_strict.as_ref()));
+                }
+                read_service_config_file(source, root, self.dialect, findings)
+            }
             TableFormat::ClientConfig => read_client_config(source, root),
             #[cfg(feature = "yaml")]
             TableFormat::GapicYaml => super::gapic::read_gapic_yaml(source, root, self.dialect),

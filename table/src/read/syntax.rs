@@ -1,6 +1,5 @@
 //! From a text to its values, whichever syntax it has.
 
-use super::service_config::{is_list_of_choices, take_choice};
 use crate::diagnostics::Findings;
 use crate::document::{Kind, Member, Node, Source, Span, Strictness, read_json};
 use crate::{Dialect, Finding, Severity, TableError, TableFormat};
@@ -13,15 +12,35 @@ enum Syntax {
     Toml,
 }
 
+/// A text's values.
+#[derive(Debug)]
+pub(super) struct Document {
+    pub(super) format: TableFormat,
+    pub(super) root: Node,
+    /// Why the text is no JSON but for lenient readers.
+    pub(super) not_strict: Option<TableError>,
+}
+
 /// A text's values, and the format that they are in.
-pub(crate) fn read_document(
+pub(super) fn read_document(
     source: &Source,
     wanted: Option<TableFormat>,
     dialect: Dialect,
     findings: &mut Findings,
-) -> Result<(TableFormat, Node), TableError> {
-    let mut root = match syntax(source, wanted)? {
-        Syntax::Json => read_json_as(source, dialect, findings)?,
+) -> Result<Document, TableError> {
+    let mut not_strict = None;
+    let root = match syntax(source, wanted)? {
+        Syntax::Json => {
+            let (root, error) = read_json_as(source, dialect)
+                .map_err(|error| other_syntax(source, wanted).unwrap_or(error))?;
+            findings.extend(error.as_ref().map(|error| {
+                Finding::new("not-strict-json", Severity::Warning, error.message())
+                    .with_help("gRPC itself refuses the whole file")
+                    .at(error.origin().cloned())
+            }));
+            not_strict = error;
+            root
+        }
         Syntax::Yaml => {
             let root = read_yaml(source)?;
             if wanted.is_none() && format_of(&root) != TableFormat::GapicYaml {
@@ -32,22 +51,32 @@ pub(crate) fn read_document(
             }
             root
         }
-        Syntax::Toml => return Ok((TableFormat::Toml, read_toml(source)?)),
+        Syntax::Toml => {
+            return Ok(Document { format: TableFormat::Toml, root: read_toml(source)?, not_strict });
+        }
     };
-    if dialect != Dialect::GaxJava && is_list_of_choices(&root) {
-        root = take_choice(source, root, dialect, findings)?;
-        return Ok((TableFormat::ServiceConfig, root));
-    }
     let format = wanted.unwrap_or_else(|| format_of(&root));
-    Ok((format, root))
+    Ok(Document { format, root, not_strict })
+}
+
+/// What to say of a text that is no JSON though its format is one of JSON, where it has another syntax.
+fn other_syntax(source: &Source, wanted: Option<TableFormat>) -> Option<TableError> {
+    let wanted = wanted?;
+    let name = match syntax(source, None) {
+        Ok(Syntax::Yaml) => "YAML",
+        Ok(Syntax::Toml) => "TOML",
+        _ => return None,
+    };
+    let what = if wanted == TableFormat::ClientConfig { "client config" } else { "service config" };
+    let start = source.origin(Span { start: 0, end: 0 });
+    let error = TableError::new(format!("the file is {name}, but a {what} is JSON"));
+    Some(error.with_help("write it as JSON, or name the format that it has").at(start, String::new()))
 }
 
 /// Whether a text that can't be read was meant to be a service config, as far as anybody can tell.
-pub(crate) fn may_be_service_config(source: &Source, wanted: Option<TableFormat>) -> bool {
-    match wanted {
-        Some(format) => format == TableFormat::ServiceConfig,
-        None => !matches!(syntax(source, None), Ok(Syntax::Yaml | Syntax::Toml)),
-    }
+pub(super) fn may_be_service_config(source: &Source, wanted: Option<TableFormat>) -> bool {
+    wanted.is_none_or(|format| format == TableFormat::ServiceConfig)
+        && !matches!(syntax(source, None), Ok(Syntax::Yaml | Syntax::Toml))
 }
 
 /// The format that a document's keys tell; a service config where they tell nothing.
@@ -97,18 +126,15 @@ fn syntax(source: &Source, wanted: Option<TableFormat>) -> Result<Syntax, TableE
     }
 }
 
-fn read_json_as(source: &Source, dialect: Dialect, findings: &mut Findings) -> Result<Node, TableError> {
+/// The text as the dialect's reader takes it, and why stricter ones don't.
+fn read_json_as(source: &Source, dialect: Dialect) -> Result<(Node, Option<TableError>), TableError> {
+    let strict = |root| (root, None);
     match dialect {
-        Dialect::Grpc => read_json(source, Strictness::Strict),
-        Dialect::GaxJava => read_json(source, Strictness::Comments),
-        Dialect::AsWritten => read_json(source, Strictness::Strict).or_else(|strict| {
+        Dialect::Grpc => read_json(source, Strictness::Strict).map(strict),
+        Dialect::GaxJava => read_json(source, Strictness::Comments).map(strict),
+        Dialect::AsWritten => read_json(source, Strictness::Strict).map(strict).or_else(|error| {
             let root = read_json(source, Strictness::Comments)?;
-            findings.push(
-                Finding::new("not-strict-json", Severity::Warning, strict.message())
-                    .with_help("gRPC itself refuses the whole file")
-                    .at(strict.origin().cloned()),
-            );
-            Ok(root)
+            Ok((root, Some(error)))
         }),
     }
 }

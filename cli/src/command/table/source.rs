@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::input::Input;
 use crate::value::DialectName;
 use clap::{Args, ValueEnum};
-use gax_table::{Dialect, RetryTable, ServiceDescription, ServiceYaml, TableError, TableFormat};
+use gax_table::{Dialect, RetryTable, ServiceDescription, ServiceYaml, TableError, TableFormat, TableReader};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use tonic_gax_build::{Protos, describe_protos};
@@ -74,22 +74,20 @@ impl Reading {
         self.dialect.into()
     }
 
-    /// Reads a file that may turn out to be no table.
-    pub(super) fn load(&self, path: &Path) -> Result<Loaded, Failure> {
-        Ok(self.loaded(Input::table(path)?))
-    }
-
-    /// Reads what may turn out to be no table.
+    /// Reads what may turn out to be no table, and asks other readers of a service config too.
     pub(super) fn loaded(&self, input: Input) -> Loaded {
-        let table = self.read(&input, self.dialect());
+        let table = self.reader(&input, self.dialect()).other_readers(true).read(&input.content);
         Loaded { input, table }
     }
 
     /// The file's content as a table in that dialect.
     pub(super) fn read(&self, input: &Input, dialect: Dialect) -> Result<RetryTable, TableError> {
+        self.reader(input, dialect).read(&input.content)
+    }
+
+    fn reader(&self, input: &Input, dialect: Dialect) -> TableReader {
         let format = self.from.map(TableFormat::from);
-        let reader = RetryTable::reader().dialect(dialect).format(format);
-        reader.file_name(&input.name).read(&input.content)
+        RetryTable::reader().dialect(dialect).format(format).file_name(&input.name)
     }
 
     /// Files that have to be tables, as one: the last one that names a method counts. GAPIC YAML that says how

@@ -1,7 +1,7 @@
 //! Service configs in DNS: a list of choices, of which each client takes the first that is for it.
 
 use crate::diagnostics::Findings;
-use crate::document::{Kind, Member, Node, Source, Span};
+use crate::document::{Kind, Node, Source, Span};
 use crate::values::{FieldFinder, Scalars};
 use crate::{Dialect, Finding, Severity, TableError};
 
@@ -9,7 +9,7 @@ use crate::{Dialect, Finding, Severity, TableError};
 const LANGUAGE: &str = "rust";
 
 /// Whether a document is a list of choices.
-pub(crate) fn is_list_of_choices(root: &Node) -> bool {
+pub(super) fn is_list_of_choices(root: &Node) -> bool {
     match &root.kind {
         Kind::Array(elements) => elements.iter().any(|element| match &element.kind {
             Kind::Object(members) => members.iter().any(|member| &*member.key == "serviceConfig"),
@@ -20,27 +20,27 @@ pub(crate) fn is_list_of_choices(root: &Node) -> bool {
 }
 
 /// The service config of the first choice that is for clients like this one, on any host.
-pub(crate) fn take_choice(
+pub(super) fn take_choice<'n>(
     source: &Source,
-    root: Node,
+    root: &'n Node,
     dialect: Dialect,
     findings: &mut Findings,
-) -> Result<Node, TableError> {
+) -> Result<&'n Node, TableError> {
     let scalars = Scalars::new(source, dialect);
     let finder = FieldFinder::new(source, dialect);
-    let Kind::Array(choices) = root.kind else { return Ok(root) };
+    let Kind::Array(choices) = &root.kind else { return Ok(root) };
     let count = choices.len();
-    for (index, choice) in choices.into_iter().enumerate() {
+    for (index, choice) in choices.iter().enumerate() {
         // gRPC's libraries spell the field for hosts in two ways.
         let names = ["clientLanguage", "percentage", "clientHostName", "clientHostname", "serviceConfig"];
         let [languages, percentage, hosts, hosts_too, config] =
-            finder.find(&choice, "a service config choice", names, findings)?;
+            finder.find(choice, "a service config choice", names, findings)?;
         let languages = languages.map(|node| scalars.array(node, "clientLanguage")).transpose()?;
         let percentage = percentage.map(|node| scalars.count(node, "percentage")).transpose()?;
-        if config.is_none() {
+        let Some(config) = config else {
             let help = "add serviceConfig";
             return Err(source.fault(choice.span, "is a choice without a serviceConfig", help));
-        }
+        };
         let for_this_language = languages.is_none_or(|languages| {
             languages.iter().any(|language| match &language.kind {
                 Kind::String(name) => name.eq_ignore_ascii_case(LANGUAGE),
@@ -52,12 +52,7 @@ pub(crate) fn take_choice(
             continue;
         }
         findings.push(taken(source, choice.span, index, count, share));
-        if let Kind::Object(members) = choice.kind
-            && let Some(Member { value, .. }) =
-                members.into_iter().rev().find(|member| &*member.key == "serviceConfig")
-        {
-            return Ok(value);
-        }
+        return Ok(config);
     }
     let problem = "has no choice for a client in Rust on any host";
     let help = "add a choice without clientLanguage and clientHostName";

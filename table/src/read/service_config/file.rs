@@ -1,5 +1,6 @@
 //! A whole service config.
 
+use super::choice::{is_list_of_choices, take_choice};
 use super::read::read_service_config;
 use crate::diagnostics::Findings;
 use crate::dialect::{Form, resolve};
@@ -14,6 +15,13 @@ pub(crate) fn read_service_config_file(
     dialect: Dialect,
     mut findings: Findings,
 ) -> Result<TableFile, TableError> {
+    // Google's generator knows no lists.
+    let root = match dialect {
+        Dialect::AsWritten | Dialect::Grpc if is_list_of_choices(root) => {
+            take_choice(source, root, dialect, &mut findings)?
+        }
+        _ => root,
+    };
     let config = match read_service_config(source, root, dialect, &mut findings) {
         Ok(config) => config,
         Err(error) if dialect == Dialect::GaxJava => return Ok(dropped_file(&error)),
@@ -28,10 +36,6 @@ pub(crate) fn dropped_file(error: &TableError) -> TableFile {
         "Google's Java generator drops this file in silence, so that no method has a retry or a deadline: {}",
         error.message()
     );
-    let finding = Finding::new("dropped-file", Severity::Warning, message).at(error.origin().cloned());
-    let finding = match error.help() {
-        Some(help) => finding.with_help(help.to_owned()),
-        None => finding,
-    };
+    let finding = Finding::new("dropped-file", Severity::Warning, message).at_error(error);
     TableFile { findings: vec![finding], ..TableFile::default() }
 }

@@ -2,7 +2,8 @@
 
 mod choice;
 mod file;
+mod other_readers;
 mod read;
 
-pub(super) use choice::{is_list_of_choices, take_choice};
 pub(super) use file::{dropped_file, read_service_config_file};
+pub(super) use other_readers::other_readers;

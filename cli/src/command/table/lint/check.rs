@@ -2,10 +2,10 @@
 
 use super::config::Config;
 use super::inputs::Inputs;
-use crate::command::table::source::{Loaded, Reading};
+use crate::command::table::source::Loaded;
 use crate::failure::Failure;
 use gax_table::lint::{Linter, Needs, Rule, rules, sibling_drift};
-use gax_table::{Dialect, Finding, RetryTable, Severity, TableError};
+use gax_table::{Finding, RetryTable, Severity};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -25,12 +25,7 @@ struct Rulings {
 }
 
 /// What is said of all files, file by file, in the light of the `gax.toml` of each.
-pub(super) fn check(
-    inputs: &Inputs,
-    reading: &Reading,
-    linter: &Linter,
-    knows_services: bool,
-) -> Result<Checked, Failure> {
+pub(super) fn check(inputs: &Inputs, linter: &Linter, knows_services: bool) -> Result<Checked, Failure> {
     let mut rulings: BTreeMap<Option<PathBuf>, Rulings> = BTreeMap::new();
     let mut checked = Checked::default();
     let mut drift: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
@@ -49,7 +44,7 @@ pub(super) fn check(
             std::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
             std::collections::btree_map::Entry::Vacant(place) => place.insert(Rulings::read(config, linter)?),
         };
-        let mut found = findings_of(file, reading, &rulings.linter);
+        let mut found = findings_of(file, &rulings.linter);
         let table = file.table.as_ref().ok();
         let drift = drift.remove(&file.input.name).unwrap_or_default();
         let drift = drift
@@ -106,50 +101,12 @@ impl Rulings {
     }
 }
 
-fn findings_of(file: &Loaded, reading: &Reading, linter: &Linter) -> Vec<Finding> {
-    let table = match &file.table {
-        Ok(table) => table,
-        Err(error) => return linter.apply(vec![unreadable(error)]),
-    };
-    let mut findings = linter.run(table);
-    if reading.dialect() == Dialect::AsWritten && holds(&file.input.content, b"\"methodConfig\"") {
-        findings.extend(linter.apply(other_readers(|dialect| reading.read(&file.input, dialect))));
-    }
-    findings
-}
-
-/// Where other readers of a service config make nothing of it.
-fn other_readers(read: impl Fn(Dialect) -> Result<RetryTable, TableError>) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    match read(Dialect::GaxJava) {
-        Ok(table) => findings
-            .extend(table.findings().iter().filter(|finding| finding.rule() == "dropped-file").cloned()),
+fn findings_of(file: &Loaded, linter: &Linter) -> Vec<Finding> {
+    match &file.table {
+        Ok(table) => linter.run(table),
         Err(error) => {
-            let message = format!("Google's Java generator stops, or its client fails: {}", error.message());
-            findings.push(for_error(Finding::new("refused-by-gax-java", Severity::Warning, message), &error));
+            let finding = Finding::new("unreadable-table", Severity::Error, error.message());
+            linter.apply(vec![finding.at_error(error)])
         }
-    }
-    if let Err(error) = read(Dialect::Grpc) {
-        let message = format!("gRPC itself refuses the whole file: {}", error.message());
-        findings.push(for_error(Finding::new("refused-by-grpc", Severity::Note, message), &error));
-    }
-    findings
-}
-
-/// Whether a text stands somewhere in a file's content.
-fn holds(content: &[u8], text: &[u8]) -> bool {
-    content.windows(text.len()).any(|part| part == text)
-}
-
-fn unreadable(error: &TableError) -> Finding {
-    for_error(Finding::new("unreadable-table", Severity::Error, error.message()), error)
-}
-
-/// A finding at the place of an error.
-fn for_error(finding: Finding, error: &TableError) -> Finding {
-    let finding = finding.at(error.origin().cloned());
-    match error.help() {
-        Some(help) => finding.with_help(help.to_owned()),
-        None => finding,
     }
 }

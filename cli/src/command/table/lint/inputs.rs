@@ -28,8 +28,8 @@ impl Inputs {
     }
 
     fn file(&mut self, path: &Path, reading: &Reading) {
-        match reading.load(path) {
-            Ok(file) => self.files.push(file),
+        match Input::table(path) {
+            Ok(input) => self.files.push(reading.loaded(input)),
             Err(problem) => self.problems.push(problem),
         }
     }

@@ -30,7 +30,7 @@ pub(crate) fn run(args: &LintArgs) -> Result<ExitCode, Failure> {
     if inputs.files.is_empty() && !inputs.problems.is_empty() {
         return Ok(ExitCode::from(BAD_USE));
     }
-    let checked = check(&inputs, &args.reading, &linter, knows_services)?;
+    let checked = check(&inputs, &linter, knows_services)?;
     let status = |has_errors: bool| match (inputs.problems.is_empty(), has_errors) {
         (false, _) => ExitCode::from(BAD_USE),
         (true, true) => ExitCode::from(FINDINGS),

@@ -5,13 +5,14 @@ use crate::command::table::beside::Beside;
 use crate::command::table::hedged::Hedged;
 use crate::command::table::methods::MethodRow;
 use crate::render::Ms;
-use gax_retry::{Impact, RetrySettings};
+use gax_retry::{AttemptPlan, Impact, NoJitter, RetrySettings};
 use gax_table::{Dialect, MethodPolicy, PolicyField, RetryTable};
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
+use std::time::Duration;
 
-/// Of how many entries the impact is remembered.
+/// Of how many entries it is remembered what they lead to.
 const REMEMBERED: usize = 256;
 
 #[derive(Debug, Serialize)]
@@ -29,8 +30,9 @@ pub(super) struct Document<'a> {
 /// The methods, each of which is made when it is written.
 #[derive(Debug)]
 struct Rows<'a> {
-    rows: &'a [MethodRow<'a>],
+    methods: &'a [MethodRow<'a>],
     table: &'a RetryTable,
+    with_load: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -77,7 +79,8 @@ struct Row<'a> {
 }
 
 impl<'a> Document<'a> {
-    pub(super) fn new(rows: &'a [MethodRow<'a>], table: &'a RetryTable) -> Self {
+    /// `with_load`: whether load is estimated, which takes its time.
+    pub(super) fn new(rows: &'a [MethodRow<'a>], table: &'a RetryTable, with_load: bool) -> Self {
         let allowed = table.suppressions();
         Self {
             dialect: table.dialect().as_str(),
@@ -90,41 +93,56 @@ impl<'a> Document<'a> {
                 .collect(),
             http: table.idempotency().map(Rules::from),
             other_fields: serde_json::from_str(&table.other_fields()).unwrap_or_default(),
-            methods: Rows { rows, table },
+            methods: Rows { methods: rows, table, with_load },
         }
     }
 }
 
 impl Serialize for Rows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut impacts = Impacts::default();
+        let mut outages = Outages { with_load: self.with_load, known: HashMap::new() };
         let dialect = self.table.dialect();
         serializer.collect_seq(
-            self.rows.iter().map(|row| row_of(*row, self.table, impacts.of(*row, dialect).as_deref())),
+            self.methods.iter().map(|row| row_of(*row, self.table, outages.of(*row, dialect).as_deref())),
         )
     }
 }
 
-/// What entries lead to, which is the same for each of their methods. Only some are remembered.
-#[derive(Default)]
-struct Impacts(HashMap<usize, Rc<Impact>>);
+/// What a policy leads to in an outage.
+struct Outage {
+    worst_case: Option<Duration>,
+    refused: Vec<Duration>,
+    load: Option<f64>,
+}
 
-impl Impacts {
-    fn of(&mut self, row: MethodRow<'_>, dialect: Dialect) -> Option<Rc<Impact>> {
+/// That is the same for each method of an entry. Only some entries are remembered.
+struct Outages {
+    with_load: bool,
+    known: HashMap<usize, Rc<Outage>>,
+}
+
+impl Outages {
+    fn of(&mut self, row: MethodRow<'_>, dialect: Dialect) -> Option<Rc<Outage>> {
         let entry = row.policy?.entry()?;
-        if let Some(known) = self.0.get(&entry) {
+        if let Some(known) = self.known.get(&entry) {
             return Some(Rc::clone(known));
         }
-        let impact = Rc::new(Impact::of(&row.to_policy(dialect)?));
-        if self.0.len() >= REMEMBERED {
-            self.0.clear();
+        let policy = row.to_policy(dialect)?;
+        let refused = AttemptPlan::refused(&policy, &mut NoJitter);
+        let outage = Rc::new(Outage {
+            worst_case: policy.worst_case(),
+            refused: refused.attempts().iter().map(gax_retry::Attempt::start).collect(),
+            load: self.with_load.then(|| Impact::of(&policy).load()),
+        });
+        if self.known.len() >= REMEMBERED {
+            self.known.clear();
         }
-        self.0.insert(entry, Rc::clone(&impact));
-        Some(impact)
+        self.known.insert(entry, Rc::clone(&outage));
+        Some(outage)
     }
 }
 
-fn row_of<'a>(row: MethodRow<'a>, table: &RetryTable, impact: Option<&Impact>) -> Row<'a> {
+fn row_of<'a>(row: MethodRow<'a>, table: &RetryTable, outage: Option<&Outage>) -> Row<'a> {
     let policy = row.policy;
     let settings = policy.map(|policy| policy.settings());
     let beside = row.beside(table);
@@ -151,9 +169,9 @@ fn row_of<'a>(row: MethodRow<'a>, table: &RetryTable, impact: Option<&Impact>) -
         max_response_message_bytes: policy.and_then(|policy| policy.max_response_message_bytes()),
         beside,
         origins: policy.map(origins),
-        worst_case_ms: impact.and_then(|impact| impact.worst_case().map(Ms)),
-        refused_at_ms: impact.map(|impact| impact.refused().iter().copied().map(Ms).collect()),
-        load: impact.map(Impact::load),
+        worst_case_ms: outage.and_then(|outage| outage.worst_case.map(Ms)),
+        refused_at_ms: outage.map(|outage| outage.refused.iter().copied().map(Ms).collect()),
+        load: outage.and_then(|outage| outage.load),
     }
 }
 

@@ -49,6 +49,10 @@ pub(crate) struct ShowArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t = ShowFormat::Text, help_heading = "Output")]
     format: ShowFormat,
+
+    /// With --format json: estimate by how much an outage multiplies the service's load. Takes a moment per policy
+    #[arg(long, help_heading = "Output")]
+    load: bool,
 }
 
 /// The form of the output.
@@ -89,6 +93,7 @@ JSON:
     \"worst_case_ms\":..,\"refused_at_ms\":[..],\"load\":..},..]}
   method is null in an entry for all methods of a service, service in one for all services. Other
   values are null if they are not set, and all of them if the table has nothing for the method.
+  load: how many attempts a call makes on average if all are refused at once; null without --load.
   other_fields: what a service config says beside retries, such as loadBalancingConfig.
   With --preset:
   {\"preset\":..,\"source\":..,\"waits\":..,\"limits\":..,\"statuses\":[..],\"transport_failures\":[..],
@@ -103,6 +108,10 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {
         }
         preset::run(name, args.format == ShowFormat::Json)?;
         return Ok(ExitCode::SUCCESS);
+    }
+    if args.load && args.format != ShowFormat::Json {
+        let sentence = "--load needs --format json; for one method gax table explain says it in words";
+        return Err(Failure::Usage(sentence.to_owned()));
     }
     let api = args.protos.describe()?;
     // Google's Java generator makes clients without a table too.
@@ -139,7 +148,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {
         rows = vec![find(rows, &table, method)?];
     }
     match args.format {
-        ShowFormat::Json => print_json(&json::Document::new(&rows, &table))?,
+        ShowFormat::Json => print_json(&json::Document::new(&rows, &table, args.load))?,
         _ => stream(|out| text::render(&rows, &table, out))?,
     }
     Ok(ExitCode::SUCCESS)
