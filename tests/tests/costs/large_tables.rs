@@ -7,7 +7,7 @@ use std::error::Error;
 use tonic_gax_benches::table_command::{self, Measured};
 
 /// Few enough for a build without optimization.
-const ROWS: usize = 1_000;
+const ROWS: usize = 300;
 /// The most memory that a command may hold at once, in lengths of the text.
 const MOST: u64 = 20;
 /// What the command itself holds: its flags, and room for output.

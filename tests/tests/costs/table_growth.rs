@@ -47,14 +47,17 @@ fn work() -> Vec<Work> {
 #[test]
 fn twice_the_rows_take_twice_the_allocations_and_twice_the_memory() {
     let mut wrong = Vec::new();
-    for (name, text) in SHAPES {
-        let (few, many) = (text(250), text(500));
-        for (what, run) in work() {
-            let ((once, least), (twice, most)) = (cost(&few, &run), cost(&many, &run));
-            if twice > 2 * once + once / 5 || most > 2 * least + least / 5 {
-                wrong.push(format!(
-                    "{what} of {name}: {once}, then {twice} allocations, at most {least}, then {most} bytes"
-                ));
+    for shape in SHAPES {
+        let (few, many) = (shape.texts(250).unwrap(), shape.texts(500).unwrap());
+        for ((form, few), (_, many)) in few.iter().zip(&many) {
+            for (what, run) in work() {
+                let ((once, least), (twice, most)) = (cost(few, &run), cost(many, &run));
+                if twice > 2 * once + once / 5 || most > 2 * least + least / 5 {
+                    wrong.push(format!(
+                        "{what} of {} in {form}: {once}, then {twice} allocations, at most {least}, then {most} bytes",
+                        shape.name
+                    ));
+                }
             }
         }
     }
@@ -64,12 +67,14 @@ fn twice_the_rows_take_twice_the_allocations_and_twice_the_memory() {
 #[test]
 fn no_work_holds_more_than_twenty_times_the_text() {
     let mut wrong = Vec::new();
-    for (name, text) in SHAPES {
-        let text = text(400);
-        for (what, run) in work() {
-            let (_, most) = cost(&text, &run);
-            if most > MOST * text.len() as u64 {
-                wrong.push(format!("{what} of {name}: {} lengths of the text", most / text.len() as u64));
+    for shape in SHAPES {
+        for (form, text) in shape.texts(400).unwrap() {
+            for (what, run) in work() {
+                let (_, most) = cost(&text, &run);
+                if most > MOST * text.len() as u64 {
+                    let times = most / text.len() as u64;
+                    wrong.push(format!("{what} of {} in {form}: {times} lengths of the text", shape.name));
+                }
             }
         }
     }
@@ -79,8 +84,8 @@ fn no_work_holds_more_than_twenty_times_the_text() {
 #[test]
 fn names_that_no_service_has_are_found_in_one_pass() {
     let allocations = |count: usize| {
-        let (_, text) = SHAPES.first().unwrap();
-        let table = RetryTable::parse(&text(count)).unwrap();
+        let names = SHAPES.first().unwrap();
+        let table = RetryTable::parse(&(names.json)(count)).unwrap();
         let all = |of: &str| {
             let methods = (0..count)
                 .map(|number| MethodDescription::new(format!("{of}{number:05}"), MethodKind::Unary));
