@@ -110,8 +110,18 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     let bounds = Bounds::read(args.env)?;
     let api = args.protos.describe()?;
     let files = Files { tables: vec![Input::table(&args.table)?], gapic_yaml: args.gapic.read()? };
-    let table = args.reading.merged(&files.tables, files.gapic_yaml.as_ref(), api.as_ref())?;
-    let row = find(methods(&table, api.as_ref()), &table, &args.method)?;
+    let read = || args.reading.merged(&files.tables, files.gapic_yaml.as_ref(), api.as_ref());
+    let (service, name) = {
+        let table = read()?;
+        let row = find(methods(&table, api.as_ref()), &table, &args.method)?;
+        (row.service.to_owned(), row.method.to_owned())
+    };
+    // A table takes many times its text: one is there at a time.
+    let dialects =
+        Dialect::ALL.iter().map(|dialect| reader(args, &files, *dialect, &service, &name)).collect();
+    let table = read()?;
+    let policy = table.lookup(&service, &name).filter(|policy| policy.entry().is_some());
+    let row = MethodRow { service: &service, method: &name, policy };
     let nothing = || {
         let sentence = format!(
             "the table has nothing for {:?}: calls go through as they are, without a deadline",
@@ -136,7 +146,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
         refused: Timeline::from(&AttemptPlan::refused(&bounded, &mut NoJitter)),
         hanging: Timeline::from(&AttemptPlan::new(&bounded, &[], &mut NoJitter)),
         beside: row.beside(&table),
-        dialects: Dialect::ALL.iter().map(|dialect| reader(args, &files, *dialect, &row)).collect(),
+        dialects,
     };
     match args.format {
         Format::Json => print_json(&explanation)?,
@@ -164,7 +174,7 @@ fn attempts_at_most(policy: MethodPolicy<'_>, impact: &Impact) -> Option<u32> {
 }
 
 /// The method as that dialect reads it.
-fn reader(args: &ExplainArgs, files: &Files, dialect: Dialect, row: &MethodRow<'_>) -> Reader {
+fn reader(args: &ExplainArgs, files: &Files, dialect: Dialect, service: &str, method: &str) -> Reader {
     let problem = |problem: String| Reader {
         dialect: dialect.as_str(),
         codes: None,
@@ -185,7 +195,7 @@ fn reader(args: &ExplainArgs, files: &Files, dialect: Dialect, row: &MethodRow<'
     if table.findings().iter().any(|finding| finding.rule() == "dropped-file") {
         return problem("drops the file in silence".to_owned());
     }
-    let Some(policy) = table.lookup(row.service, row.method).filter(|policy| policy.entry().is_some()) else {
+    let Some(policy) = table.lookup(service, method).filter(|policy| policy.entry().is_some()) else {
         return problem("has nothing for the method".to_owned());
     };
     let impact = Impact::of(&policy.to_policy(dialect.compatibility()));

@@ -3,7 +3,7 @@
 use super::args::Denied;
 use super::behaviour::Behaviour;
 use super::kinds::{Kind, Reasons, reasons};
-use super::rename::Renames;
+use super::rename::{Name, Renames};
 use super::side::Side;
 use crate::command::table::beside::{Batching, Polling};
 use crate::command::table::hedged::Hedged;
@@ -11,9 +11,11 @@ use crate::command::table::methods::{MethodRow, codes_text, methods, short_place
 use crate::command::table::source::Api;
 use crate::render::Ms;
 use gax_retry::{Code, CodeSet};
-use gax_table::{RetryThrottling, SourceLocation};
+use gax_table::{RetryTable, RetryThrottling, SourceLocation};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{HashMap, HashSet};
+use std::ops::Deref;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// What is different, and how much is not.
@@ -30,6 +32,12 @@ pub(super) struct Changed {
     pub(super) name: String,
     /// What it was called, if that was another name.
     pub(super) old_name: Option<String>,
+    what: Rc<WhatChanged>,
+}
+
+/// What is not as it was. Methods whose entries are the same in both tables share it.
+#[derive(Debug)]
+pub(super) struct WhatChanged {
     pub(super) changes: Vec<Change>,
     pub(super) reasons: Reasons,
     /// Where the new table says so, or else the old one.
@@ -56,16 +64,20 @@ impl Difference {
         renames: Renames<'_>,
         denied: &[Denied],
     ) -> Self {
-        let name = |row: &MethodRow<'_>| (row.service.to_owned(), row.method.to_owned());
-        let now = methods(&new.table, api).iter().map(name).collect::<Vec<_>>();
-        let before = methods(&old.table, api);
+        let (before, now) = (methods(&old.table, api), methods(&new.table, api));
         let before = before.iter().map(|row| renames.now(row.service, row.method));
-        let mut seen = BTreeSet::new();
-        let all: Vec<(String, String)> = before.chain(now).filter(|name| seen.insert(name.clone())).collect();
-        let changed = all.iter().filter_map(|(service, method)| compare(service, method, old, new, renames));
-        let changed: Vec<Changed> = throttling(old, new).into_iter().chain(changed).collect();
-        let unchanged = all.len() - changed.iter().filter(|method| !method.is_of_all()).count();
-        Self { methods: changed, unchanged, denied: denied.to_vec() }
+        let now = now.iter().map(|row| (row.service.into(), row.method.into()));
+        let mut seen: HashSet<Name<'_>> = HashSet::new();
+        let mut comparison = Comparison { old, new, renames, by_entries: HashMap::new() };
+        let mut methods: Vec<Changed> = throttling(old, new).into_iter().collect();
+        let mut unchanged = 0;
+        for name in before.chain(now).filter(|name| seen.insert(name.clone())) {
+            match comparison.changed(&name.0, &name.1) {
+                Some(changed) => methods.push(changed),
+                None => unchanged += 1,
+            }
+        }
+        Self { methods, unchanged, denied: denied.to_vec() }
     }
 
     pub(super) fn is_denied(&self, kind: Kind) -> bool {
@@ -88,28 +100,58 @@ impl Difference {
     }
 }
 
-impl Changed {
-    /// Whether it is what a table says of all methods together.
-    fn is_of_all(&self) -> bool {
-        self.changes.iter().any(|change| change.what == "retry_throttling")
+impl Deref for Changed {
+    type Target = WhatChanged;
+
+    fn deref(&self) -> &WhatChanged {
+        &self.what
     }
 }
 
-fn compare(service: &str, method: &str, old: &Side, new: &Side, renames: Renames<'_>) -> Option<Changed> {
-    let (old_service, old_method) = renames.before(service, method);
-    let was = Behaviour::of(&old.table, &old_service, &old_method);
-    let is = Behaviour::of(&new.table, service, method);
-    let changes = changes(&was, &is);
-    let name = |service: &str, method: &str| MethodRow { service, method, policy: None }.name();
-    let (name, old_name) = (name(service, method), name(&old_service, &old_method));
-    (!changes.is_empty()).then(|| Changed {
-        old_name: (old_name != name).then_some(old_name),
-        name,
-        changes,
-        reasons: reasons(&was, &is),
-        place: is.places.entry,
-        old_place: was.places.entry,
-    })
+/// Two tables on their way to a difference.
+struct Comparison<'a> {
+    old: &'a Side,
+    new: &'a Side,
+    renames: Renames<'a>,
+    /// What changed between two entries, if anything.
+    by_entries: HashMap<Entries, Option<Rc<WhatChanged>>>,
+}
+
+/// The number of an entry in the old table, and of one in the new.
+type Entries = (Option<usize>, Option<usize>);
+
+impl Comparison<'_> {
+    /// A method, by its name in the new table, if it is not as it was.
+    fn changed(&mut self, service: &str, method: &str) -> Option<Changed> {
+        let (old_service, old_method) = self.renames.before(service, method);
+        let what = self.what_changed([(&old_service, &old_method), (service, method)])?;
+        let name = |service: &str, method: &str| MethodRow { service, method, policy: None }.name();
+        let (name, old_name) = (name(service, method), name(&old_service, &old_method));
+        Some(Changed { old_name: (old_name != name).then_some(old_name), name, what })
+    }
+
+    fn what_changed(&mut self, [before, now]: [(&str, &str); 2]) -> Option<Rc<WhatChanged>> {
+        let (old, new) = (&self.old.table, &self.new.table);
+        let compare = || {
+            let was = Behaviour::of(old, before.0, before.1);
+            let is = Behaviour::of(new, now.0, now.1);
+            let changes = changes(&was, &is);
+            (!changes.is_empty()).then(|| {
+                let reasons = reasons(&was, &is);
+                Rc::new(WhatChanged { changes, reasons, place: is.places.entry, old_place: was.places.entry })
+            })
+        };
+        let says_more = |table: &RetryTable, (service, method): (&str, &str)| {
+            table.polling(service, method).is_some() || table.batching(service, method).is_some()
+        };
+        if says_more(old, before) || says_more(new, now) {
+            return compare();
+        }
+        let entry =
+            |table: &RetryTable, (service, method): (&str, &str)| table.lookup(service, method)?.entry();
+        let entries = (entry(old, before), entry(new, now));
+        self.by_entries.entry(entries).or_insert_with(compare).clone()
+    }
 }
 
 /// The changes, one value after the other.
@@ -231,9 +273,6 @@ fn throttling(old: &Side, new: &Side) -> Option<Changed> {
     (!changes.0.is_empty()).then(|| Changed {
         name: "*".to_owned(),
         old_name: None,
-        changes: changes.0,
-        reasons,
-        place: None,
-        old_place: None,
+        what: Rc::new(WhatChanged { changes: changes.0, reasons, place: None, old_place: None }),
     })
 }

@@ -1,5 +1,7 @@
 //! Packages, services and methods that have another name now.
 
+use std::borrow::Cow;
+
 /// What was called one way and is called another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rename {
@@ -22,37 +24,43 @@ pub(super) fn rename(text: &str) -> Result<Rename, String> {
     Ok(Rename { old: old.to_owned(), new: new.to_owned() })
 }
 
+/// A service and a method.
+pub(super) type Name<'n> = (Cow<'n, str>, Cow<'n, str>);
+
 /// All of them; the first that fits counts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Renames<'a>(pub(super) &'a [Rename]);
 
 impl Renames<'_> {
     /// What a method of the old table is called now.
-    pub(super) fn now(self, service: &str, method: &str) -> (String, String) {
+    pub(super) fn now<'n>(self, service: &'n str, method: &'n str) -> Name<'n> {
         self.moved(service, method, |rename| (&rename.old, &rename.new))
     }
 
     /// What a method of the new table was called.
-    pub(super) fn before(self, service: &str, method: &str) -> (String, String) {
+    pub(super) fn before<'n>(self, service: &'n str, method: &'n str) -> Name<'n> {
         self.moved(service, method, |rename| (&rename.new, &rename.old))
     }
 
-    fn moved(
+    fn moved<'n>(
         self,
-        service: &str,
-        method: &str,
+        service: &'n str,
+        method: &'n str,
         ends: impl Fn(&Rename) -> (&String, &String),
-    ) -> (String, String) {
+    ) -> Name<'n> {
+        if self.0.is_empty() {
+            return (service.into(), method.into());
+        }
         let name = format!("{service}/{method}");
         for (from, to) in self.0.iter().map(ends) {
             let rest = name.strip_prefix(from.as_str());
             if let Some(rest) = rest.filter(|rest| rest.is_empty() || rest.starts_with(['.', '/'])) {
                 let moved = format!("{to}{rest}");
                 let (service, method) = moved.split_once('/').unwrap_or((&moved, ""));
-                return (service.to_owned(), method.to_owned());
+                return (service.to_owned().into(), method.to_owned().into());
             }
         }
-        (service.to_owned(), method.to_owned())
+        (service.into(), method.into())
     }
 }
 
@@ -72,8 +80,8 @@ mod tests {
             (("b.S", "Get"), ("b.T", "Get")),
             (("", ""), ("", "")),
         ] {
-            assert_eq!(renames.now(old.0, old.1), (new.0.to_owned(), new.1.to_owned()), "{old:?}");
-            assert_eq!(renames.before(new.0, new.1), (old.0.to_owned(), old.1.to_owned()), "{new:?}");
+            assert_eq!(renames.now(old.0, old.1), (new.0.into(), new.1.into()), "{old:?}");
+            assert_eq!(renames.before(new.0, new.1), (old.0.into(), old.1.into()), "{new:?}");
         }
     }
 
