@@ -48,7 +48,7 @@ fn work() -> Vec<Work> {
 fn twice_the_rows_take_twice_the_allocations_and_twice_the_memory() {
     let mut wrong = Vec::new();
     for shape in SHAPES {
-        let (few, many) = (shape.texts(250).unwrap(), shape.texts(500).unwrap());
+        let (few, many) = (shape.texts(100).unwrap(), shape.texts(200).unwrap());
         for ((form, few), (_, many)) in few.iter().zip(&many) {
             for (what, run) in work() {
                 let ((once, least), (twice, most)) = (cost(few, &run), cost(many, &run));
