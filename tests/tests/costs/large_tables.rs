@@ -7,11 +7,11 @@ use std::error::Error;
 use tonic_gax_benches::table_command::{self, Measured};
 
 /// Few enough for a build without optimization.
-const ROWS: usize = 300;
+const ROWS: usize = 100;
 /// The most memory that a command may hold at once, in lengths of the text.
 const MOST: u64 = 20;
 /// What the command itself holds: its flags, and room for output.
-const OWN: u64 = 300_000;
+const OWN: u64 = 150_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     if table_command::run_if_asked(gax::run, |run| measure(run).bytes_max)? {

@@ -139,7 +139,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
         dialect: table.dialect().as_str(),
         environment: bounds.json(),
         codes: names(codes),
-        attempts_at_most: bounds.attempts(attempts_at_most(method, &impact)).0,
+        attempts_at_most: bounds.attempts(attempts_at_most(policy, &impact)).0,
         worst_case_ms: impact.worst_case().map(Ms),
         load: impact.load(),
         throttled_load: impact.throttled_load(),
@@ -150,7 +150,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     };
     match args.format {
         Format::Json => print_json(&explanation)?,
-        Format::Text => print(&text(&explanation, method, table.dialect(), &impact, bounds))?,
+        Format::Text => print(&text(&explanation, policy, table.dialect(), &impact, bounds))?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -142,7 +142,9 @@ impl Comparison<'_> {
             })
         };
         let says_more = |table: &RetryTable, (service, method): (&str, &str)| {
-            table.polling(service, method).is_some() || table.batching(service, method).is_some()
+            table.polling(service, method).is_some()
+                || table.batching(service, method).is_some()
+                || table.idempotent(service, method).is_some()
         };
         if says_more(old, before) || says_more(new, now) {
             return compare();
