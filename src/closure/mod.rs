@@ -1,7 +1,11 @@
 //! Operations of anything that can be tried again: an async closure, or a blocking one.
 
+mod basis;
 mod error;
+#[cfg(feature = "live")]
+mod live_service;
 mod protocol;
+mod retried;
 mod retry;
 mod retryable;
 mod retryer;
@@ -9,6 +13,7 @@ mod retryer;
 mod tests;
 
 pub use error::RetryError;
+pub use retried::Retried;
 pub use retry::{retry, retry_blocking};
 pub use retryable::{ErrorCode, Retryable};
-pub use retryer::{Retried, Retryer};
+pub use retryer::Retryer;

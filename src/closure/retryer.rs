@@ -1,11 +1,15 @@
 //! Runs a closure as an operation.
 
-use super::RetryError;
-use super::Retryable;
+use super::basis::Basis;
+#[cfg(feature = "live")]
+use super::live_service::LiveService;
 use super::protocol::{Closure, Plan, Results};
+use super::{Retried, RetryError, Retryable};
+#[cfg(feature = "live")]
+use crate::live::SettingsHandle;
 use crate::operation::{
-    Driver, InProgress, JitterSeeds, Name, ObservedTransport, Observers, OperationObserver, OperationReport,
-    Retry, is_nested_retry, run_blocking,
+    Driver, InProgress, JitterSeeds, Name, ObservedTransport, Observers, OperationObserver, Retry,
+    is_nested_retry, run_blocking,
 };
 use gax_retry::{
     BackoffStrategy, CodeSet, Compatibility, Environment, Policy, RetryBudget, RetrySettings, StartedAttempt,
@@ -15,33 +19,6 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// A success, and what it took.
-#[derive(Debug, Clone)]
-pub struct Retried<T> {
-    value: T,
-    report: OperationReport,
-}
-
-impl<T> Retried<T> {
-    /// What the closure returned.
-    #[must_use]
-    pub fn value(&self) -> &T {
-        &self.value
-    }
-
-    /// The same, by value.
-    #[must_use]
-    pub fn into_value(self) -> T {
-        self.value
-    }
-
-    /// What the operation did.
-    #[must_use]
-    pub fn report(&self) -> &OperationReport {
-        &self.report
-    }
-}
 
 /// Runs closures as operations, all by the same settings.
 ///
@@ -73,13 +50,6 @@ pub struct Retryer<R> {
     observers: Observers,
     /// What operations share of it; made as observers are installed.
     shared: Option<Arc<Observers>>,
-}
-
-/// What policies are made of.
-#[derive(Debug, Clone)]
-enum Basis {
-    Settings(RetrySettings, Compatibility),
-    Policy(Box<Policy>),
 }
 
 impl<R> Retryer<R> {
@@ -121,6 +91,39 @@ impl<R> Retryer<R> {
     #[must_use]
     pub fn with_policy(policy: Policy, retryable: R) -> Self {
         Self::of(Basis::Policy(Box::new(policy)), retryable)
+    }
+
+    /// Makes a retryer that follows a handle's table: an operation runs by the settings that the table has for `service` as it
+    /// begins, and keeps them. That is the entry for all methods of the service, or else the one for every service; where
+    /// there is none, the closure is called once. Which errors are retried is decided by `retryable`, not by the table.
+    /// The table's budget counts unless [`retry_budget`](Self::retry_budget) sets another; its hedging doesn't.
+    ///
+    /// Settings become attempts by the rules of the table's dialect, unless [`compatibility`](Self::compatibility) names
+    /// others.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::live::SettingsHandle;
+    /// use tonic_gax::{Code, RetrySettings, RetryTable, Retryer};
+    ///
+    /// let table = |attempts| {
+    ///     let settings = RetrySettings::builder().max_attempts(attempts).build()?;
+    ///     Ok::<_, Box<dyn std::error::Error>>(RetryTable::builder().service("redis", settings, Code::Unavailable).build()?)
+    /// };
+    /// let handle = SettingsHandle::new(table(1)?);
+    /// let retryer = Retryer::with_handle(&handle, "redis", [Code::Unavailable]);
+    ///
+    /// // While operations are run:
+    /// handle.replace(table(2)?)?;
+    /// let error = retryer.run_blocking(|_| Err::<(), _>(tonic::Status::unavailable("down"))).unwrap_err();
+    /// assert_eq!((error.report().attempt_count(), error.report().settings_version()), (2, Some(2)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "live")]
+    #[must_use]
+    pub fn with_handle(handle: &SettingsHandle, service: impl Into<Box<str>>, retryable: R) -> Self {
+        Self::of(Basis::Live(LiveService::new(handle, service.into()), None), retryable)
     }
 
     fn of(basis: Basis, retryable: R) -> Self {
@@ -180,9 +183,7 @@ impl<R> Retryer<R> {
     /// policy or strategy, which has rules of its own.
     #[must_use]
     pub fn compatibility(mut self, compatibility: Compatibility) -> Self {
-        if let Basis::Settings(_, known) = &mut self.basis {
-            *known = compatibility;
-        }
+        self.basis.set_compatibility(compatibility);
         self
     }
 
@@ -287,13 +288,7 @@ impl<R> Retryer<R> {
     where
         R: Retryable<E>,
     {
-        let codes = self.retryable.codes();
-        let policy = match &self.basis {
-            Basis::Settings(settings, compatibility) => {
-                Policy::with_compatibility(settings, codes, *compatibility)
-            }
-            Basis::Policy(policy) => Policy::clone(policy).with_retryable_codes(codes),
-        };
+        let policy = self.basis.policy(self.retryable.codes());
         let policy = match self.attempt_timeout {
             Some(timeout) => policy.with_attempt_timeout(timeout),
             None => policy,
@@ -339,7 +334,7 @@ impl<R> Retryer<R> {
         }
         let report = driver.as_mut().report(stop, self.name());
         match value {
-            Some(value) => Ok(Retried { value, report }),
+            Some(value) => Ok(Retried::new(value, report)),
             None => Err(RetryError::new(driver.protocol().results.last.take(), report)),
         }
     }
@@ -372,7 +367,7 @@ impl<R> Retryer<R> {
         });
         let report = progress.report(&policy, stop, self.name());
         match value {
-            Some(value) => Ok(Retried { value, report }),
+            Some(value) => Ok(Retried::new(value, report)),
             None => Err(RetryError::new(results.last, report)),
         }
     }

@@ -11,7 +11,8 @@ use tokio::sync::watch;
 /// The retry table of layers and clients, which can be replaced while they are in use.
 ///
 /// Give it to [`RetryLayer::with_handle`](crate::RetryLayer::with_handle), to `with_handle` of a generated client's
-/// settings, or to `HttpRetryLayer::with_handle`; one handle serves any number of them. A clone is the same handle.
+/// settings, to `HttpRetryLayer::with_handle`, or to [`Retryer::with_handle`](crate::Retryer::with_handle); one handle serves
+/// any number of them. A clone is the same handle.
 ///
 /// * An operation keeps the settings that it began with.
 /// * All who follow a handle change together: if one of them refuses a table, none takes it.

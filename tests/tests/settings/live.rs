@@ -12,6 +12,7 @@ use tonic_gax::live::{SettingsEvent, SettingsHandle};
 use tonic_gax::observe::{OperationInfo, OperationObserver, OperationSummary};
 use tonic_gax::{
     CallOptions, HttpRetryLayer, OperationError, OperationReport, RequestExt as _, RetryLayer, RetryService,
+    Retryer,
 };
 use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
@@ -318,4 +319,71 @@ async fn observers_hear_of_the_version() {
     handle.replace(table(1)).unwrap();
     client.fail(CallOptions::new()).await;
     assert_eq!(*versions.0.lock().unwrap(), [Some(1), Some(2)]);
+}
+
+/// The attempts that a closure makes which always fails.
+async fn closure(retryer: &Retryer<[Code; 1]>) -> OperationReport {
+    let error = retryer.run(|_| async { Err::<(), _>(Status::unavailable("")) }).await.unwrap_err();
+    error.report().clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn closures_run_by_the_table_that_they_began_with() {
+    let handle = SettingsHandle::new(table(3));
+    let versions = Arc::new(Versions::default());
+    let retryer = Retryer::with_handle(&handle, SERVICE, [Code::Unavailable]).observer(versions.clone());
+    let begun = tokio::spawn({
+        let retryer = retryer.clone();
+        async move { closure(&retryer).await }
+    });
+    // Its first attempt has failed by then.
+    tokio::time::advance(ms(500)).await;
+    tokio::task::yield_now().await;
+    assert_eq!(handle.replace(table(2)).unwrap(), 2);
+    assert_eq!(made(&closure(&retryer).await), (2, Some(2)));
+    assert_eq!(made(&begun.await.unwrap()), (3, Some(1)));
+    // In the order in which they ended.
+    assert_eq!(*versions.0.lock().unwrap(), [Some(2), Some(1)]);
+
+    // A blocking one replaces the table under its own feet.
+    let at_once = |attempts| {
+        let settings = RetrySettings::builder().max_attempts(attempts).initial_retry_delay(ms(0));
+        RetryTable::builder().service(SERVICE, settings.build().unwrap(), Code::Unavailable).build().unwrap()
+    };
+    handle.replace(at_once(4)).unwrap();
+    let error = retryer
+        .run_blocking(|attempt| {
+            if attempt.number() == 1 {
+                handle.replace(at_once(2)).unwrap();
+            }
+            Err::<(), _>(Status::unavailable(""))
+        })
+        .unwrap_err();
+    assert_eq!(made(error.report()), (4, Some(3)));
+    let error = retryer.run_blocking(|_| Err::<(), _>(Status::unavailable(""))).unwrap_err();
+    assert_eq!(made(error.report()), (2, Some(4)));
+    // A success tells its version too.
+    let done = retryer.run_blocking(|_| Ok::<_, Status>(())).unwrap();
+    assert_eq!(done.report().settings_version(), Some(4));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_closure_takes_its_service_s_entry_and_the_table_s_budget() {
+    let handle = SettingsHandle::new(table(3));
+    // Nobody has an entry for that one, so that it is not retried.
+    let other = Retryer::with_handle(&handle, "redis", [Code::Unavailable]);
+    assert_eq!(made(&closure(&other).await), (1, Some(1)));
+    let throttled = r#"{
+        "methodConfig": [{"name": [{}], "timeout": "60s", "retryPolicy": {
+            "maxAttempts": 5, "initialBackoff": "1s", "maxBackoff": "1s", "backoffMultiplier": 1,
+            "retryableStatusCodes": ["INTERNAL"]}}],
+        "retryThrottling": {"maxTokens": 4, "tokenRatio": 0.1}
+    }"#;
+    handle.replace(RetryTable::parse(throttled).unwrap()).unwrap();
+    // What is retried is the program's to say. Half of the four tokens are left after two attempts.
+    let report = closure(&other).await;
+    assert_eq!((made(&report), report.stop_reason()), ((2, Some(2)), Some(StopReason::Throttled)));
+    // Its own budget goes before the table's.
+    let own = other.clone().retry_budget(RetryBudget::tokens(100, 0.1));
+    assert_eq!(made(&closure(&own).await).0, 5);
 }

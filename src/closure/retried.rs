@@ -1,0 +1,34 @@
+//! A success, and what it took.
+
+use crate::operation::OperationReport;
+
+/// A success, and what it took.
+#[derive(Debug, Clone)]
+pub struct Retried<T> {
+    value: T,
+    report: OperationReport,
+}
+
+impl<T> Retried<T> {
+    pub(super) fn new(value: T, report: OperationReport) -> Self {
+        Self { value, report }
+    }
+
+    /// What the closure returned.
+    #[must_use]
+    pub fn value(&self) -> &T {
+        &self.value
+    }
+
+    /// The same, by value.
+    #[must_use]
+    pub fn into_value(self) -> T {
+        self.value
+    }
+
+    /// What the operation did.
+    #[must_use]
+    pub fn report(&self) -> &OperationReport {
+        &self.report
+    }
+}
