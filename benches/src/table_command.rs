@@ -4,6 +4,7 @@ use crate::large_table::SHAPES;
 use crate::measure::{Cost, Stopwatch};
 use std::error::Error;
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
@@ -71,7 +72,7 @@ pub fn run_if_asked(
         if status != ExitCode::SUCCESS {
             return Err(std::io::Error::other(format!("{command:?} fails")));
         }
-        lines.push_str(&format!("{} {peak}\n", stopwatch.elapsed().as_millis()));
+        let _infallible = writeln!(lines, "{} {peak}", stopwatch.elapsed().as_millis());
     }
     std::fs::write(result, lines)?;
     Ok(true)
