@@ -2,7 +2,8 @@
 
 use crate::operation::{Clock, Current, Jitter, Name, ObservedTransport, Observers, Protocol, Unsendable};
 use gax_retry::{
-    AttemptResult, Code, CodeSet, CommitPoint, Compatibility, Hedging, Policy, RetrySettings, StartedAttempt,
+    AttemptResult, Code, CodeSet, CommitPoint, Compatibility, Hedging, Policy, RetryBudget, RetrySettings,
+    StartedAttempt,
 };
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -23,6 +24,8 @@ pub(crate) enum Act {
     Asks(Duration),
     /// The headers of its response come after the first time, its end after the second.
     Heads(Duration, Duration, AttemptResult),
+    /// More of its request is sent than is buffered, and it ends so long after its start.
+    Overflows(Duration, AttemptResult),
 }
 
 /// What a fake operation meets with.
@@ -34,6 +37,9 @@ pub(crate) struct Script {
     pub(crate) is_unsendable: bool,
     pub(crate) compatibility: Compatibility,
     pub(crate) hedging: Option<Hedging>,
+    /// Whether its request may be sent while an attempt is in flight.
+    pub(crate) is_hedgeable: bool,
+    pub(crate) budget: Option<RetryBudget>,
 }
 
 impl Script {
@@ -45,6 +51,8 @@ impl Script {
             is_unsendable: false,
             compatibility: Compatibility::Documented,
             hedging: None,
+            is_hedgeable: true,
+            budget: None,
         }
     }
 }
@@ -71,32 +79,59 @@ pub(crate) fn plan(
     Plan { policy, observers: None }
 }
 
+impl Plan {
+    pub(crate) fn with_budget(self, budget: Option<RetryBudget>) -> Self {
+        Self { policy: self.policy.with_budget(budget), ..self }
+    }
+}
+
 pub(crate) struct Fake {
     script: Script,
     preparing: Option<Pin<Box<Sleep>>>,
     pub(crate) waits: usize,
+    /// The attempts that used up their time, where they were begun.
+    pub(crate) expired: Vec<Option<u32>>,
+    over_limit: Option<u32>,
     /// Held by every attempt that is alive.
     pub(crate) alive: Arc<()>,
 }
 
 impl Fake {
     pub(crate) fn new(script: Script) -> Self {
-        Self { script, preparing: None, waits: 0, alive: Arc::default() }
+        Self {
+            script,
+            preparing: None,
+            waits: 0,
+            expired: Vec::new(),
+            over_limit: None,
+            alive: Arc::default(),
+        }
     }
 
     pub(crate) fn attempt(&mut self, current: &Current<'_>) -> Attempt {
         assert_eq!(current.elapsed(), Duration::ZERO);
         let act = self.script.acts.pop_front().expect("no attempt beyond the script");
         let sleep = match act {
-            Act::Ends(after, _) | Act::Heads(after, ..) if !after.is_zero() => Some(Box::pin(sleep(after))),
+            Act::Ends(after, _) | Act::Overflows(after, _) | Act::Heads(after, ..) if !after.is_zero() => {
+                Some(Box::pin(sleep(after)))
+            }
             _ => None,
         };
-        Attempt { act, clock: Clock::start(), sleep, has_headers: false, _alive: Arc::clone(&self.alive) }
+        let number = current.number();
+        Attempt {
+            number,
+            act,
+            clock: Clock::start(),
+            sleep,
+            has_headers: false,
+            _alive: Arc::clone(&self.alive),
+        }
     }
 }
 
 /// An attempt in flight.
 pub(crate) struct Attempt {
+    number: u32,
     act: Act,
     clock: Clock,
     sleep: Option<Pin<Box<Sleep>>>,
@@ -152,8 +187,11 @@ impl Protocol for Fake {
         cx: &mut Context<'_>,
         (): &mut (),
     ) -> Poll<AttemptResult> {
+        if let Act::Overflows(..) = attempt.act {
+            self.over_limit = Some(attempt.number);
+        }
         match attempt.act {
-            Act::Ends(_, result) => match &mut attempt.sleep {
+            Act::Ends(_, result) | Act::Overflows(_, result) => match &mut attempt.sleep {
                 Some(sleep) => sleep.as_mut().poll(cx).map(|()| result),
                 None => Poll::Ready(result),
             },
@@ -174,7 +212,15 @@ impl Protocol for Fake {
         }
     }
 
-    fn expire(&mut self, _: &Plan, _: Option<Pin<&mut Attempt>>, _: &mut Current<'_>) -> AttemptResult {
+    fn expire(
+        &mut self,
+        _: &Plan,
+        attempt: Option<Pin<&mut Attempt>>,
+        current: &mut Current<'_>,
+    ) -> AttemptResult {
+        let number = attempt.map(|attempt| attempt.number);
+        assert!(number.is_none_or(|number| number == current.number()));
+        self.expired.push(number);
         AttemptResult::failed(Code::DeadlineExceeded)
     }
 
@@ -183,6 +229,14 @@ impl Protocol for Fake {
             Act::Asks(after) => attempt.clock.at(after),
             _ => None,
         }
+    }
+
+    fn is_hedgeable(&self, _: &Plan) -> bool {
+        self.script.is_hedgeable
+    }
+
+    fn is_over_limit(&self, attempt: u32) -> bool {
+        self.over_limit == Some(attempt)
     }
 
     fn reached(&self, attempt: &Attempt) -> Option<CommitPoint> {

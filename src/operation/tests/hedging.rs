@@ -4,7 +4,7 @@ use super::fake::{Act, Script};
 use super::{MS, Outcome, run};
 use crate::operation::Note;
 use gax_retry::{
-    AttemptResult, Code, Compatibility, Hedging, Resend, RetrySettings, ServerDelay, StopReason,
+    AttemptResult, Code, Compatibility, Hedging, Resend, RetryBudget, RetrySettings, ServerDelay, StopReason,
 };
 use std::time::Duration;
 
@@ -93,6 +93,7 @@ async fn each_attempt_has_its_own_rpc_timeout_within_the_total() {
     let expected = [(1, 0, 150, late), (2, 100, 250, late), (3, 150, 300, late), (4, 250, 320, late)];
     assert_eq!(outcome.rows(), expected);
     assert_eq!((outcome.alive, outcome.took), (0, 320 * MS));
+    assert_eq!(outcome.expired, [1, 2, 3, 4].map(Some));
 }
 
 /// gRFC A6: headers commit, and nothing else is waited for.
@@ -131,4 +132,34 @@ async fn all_at_once_without_a_delay() {
     let outcome = run(&RetrySettings::default(), script).await;
     assert_eq!(outcome.rows(), [(1, 0, 5, LOST), (2, 0, 5, LOST), (3, 0, 5, OK)]);
     assert_eq!(outcome.report.notes(), [] as [Note; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_can_not_be_sent_meanwhile_is_not_hedged() {
+    let script = Script { is_hedgeable: false, ..script([replies(500)]) };
+    let outcome = run(&RetrySettings::default(), script).await;
+    assert_eq!((outcome.rows(), outcome.has_news), (vec![(1, 0, 500, OK)], false));
+}
+
+/// gRFC A6: no other attempt could be sent the whole of it.
+#[tokio::test(start_paused = true)]
+async fn a_request_that_is_not_buffered_any_more_is_that_of_one_attempt() {
+    let outcome = hedge([Act::Hangs, Act::Overflows(250 * MS, AttemptResult::done())]).await;
+    assert_eq!(outcome.rows(), [(1, 0, 100, LOST), (2, 100, 350, OK)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hedge_that_the_budget_withholds_is_a_note() {
+    let budget = RetryBudget::tokens(1, 1.0);
+    budget.failed();
+    let script = Script { budget: Some(budget), ..script([replies(250)]) };
+    let outcome = run(&RetrySettings::default(), script).await;
+    assert_eq!((outcome.rows(), outcome.has_news), (vec![(1, 0, 250, OK)], true));
+    assert_eq!(outcome.report.notes(), [Note::HedgeWithheld]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_attempt_is_polled_at_the_moment_that_it_asks_for() {
+    let outcome = hedge([Act::Asks(170 * MS), Act::Asks(30 * MS), replies(10)]).await;
+    assert_eq!(outcome.rows(), [(1, 0, 140, LOST), (2, 100, 130, BUSY), (3, 130, 140, OK)]);
 }

@@ -3,6 +3,7 @@
 mod fake;
 mod hedging;
 mod observed;
+mod start;
 
 use crate::operation::report::{Name, OperationReport};
 use crate::operation::{Clock, Driver};
@@ -57,6 +58,8 @@ struct Outcome {
     polls: usize,
     /// How often the protocol was told that the operation waits before an attempt.
     waits: usize,
+    /// The attempts that used up their time, where they were begun.
+    expired: Vec<Option<u32>>,
     /// How many attempts were alive when the end came.
     alive: usize,
 }
@@ -73,11 +76,21 @@ impl Outcome {
     }
 }
 
-async fn run(settings: &RetrySettings, script: Script) -> Outcome {
+fn driver(settings: &RetrySettings, script: Script) -> Driver<Fake> {
     let codes = [Code::Unavailable, Code::DeadlineExceeded];
     let plan = fake::plan(settings, codes, script.compatibility, script.hedging);
+    let plan = plan.with_budget(script.budget.clone());
+    Driver::new(Fake::new(script), Arc::new(plan))
+}
+
+async fn run(settings: &RetrySettings, script: Script) -> Outcome {
+    finish(driver(settings, script)).await
+}
+
+/// Goes on with an operation until it has ended.
+async fn finish(driver: Driver<Fake>) -> Outcome {
     let began = Clock::start();
-    let mut driver = pin!(Driver::new(Fake::new(script), Arc::new(plan)));
+    let mut driver = pin!(driver);
     let mut polls = 0;
     let stop = poll_fn(|cx| {
         polls += 1;
@@ -88,7 +101,8 @@ async fn run(settings: &RetrySettings, script: Script) -> Outcome {
     let report = driver.as_mut().report(stop, Name::from(Cow::Borrowed("fake")));
     let fake = driver.as_mut().protocol();
     let (waits, alive) = (fake.waits, Arc::strong_count(&fake.alive) - 1);
-    Outcome { stop, report, has_news, took: began.elapsed(), polls, waits, alive }
+    let expired = std::mem::take(&mut fake.expired);
+    Outcome { stop, report, has_news, took: began.elapsed(), polls, waits, expired, alive }
 }
 
 #[tokio::test(start_paused = true)]
@@ -107,6 +121,7 @@ async fn attempts_that_hang_run_through_the_documented_table() {
     let refused = outcome.report.not_attempted().unwrap();
     assert_eq!((refused.attempt(), refused.delay()), (3, 400 * MS));
     assert_eq!((outcome.took, outcome.waits), (4700 * MS, 1));
+    assert_eq!(outcome.expired, [Some(1), Some(2)]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -151,6 +166,12 @@ async fn attempts_without_a_delay_yield_now_and_then() {
     // The 17th and the 33rd attempt come after other tasks had their turn.
     assert_eq!((outcome.report.attempts().len(), outcome.polls), (40, 3));
     assert_eq!((outcome.took, outcome.waits), (Duration::ZERO, 0));
+    // Those that wait, for a reply or before they start, let others have their turn anyway.
+    let slow = Act::Ends(MS, AttemptResult::failed(Code::Unavailable));
+    assert_eq!(run(&at_once(40), Script::of(vec![slow; 40])).await.polls, 41);
+    let after_a_delay = at_once(20).to_builder().initial_retry_delay(MS).retry_delay_multiplier(1.0);
+    let settings = after_a_delay.jittered(false).build().unwrap();
+    assert_eq!(run(&settings, Script::of(vec![unavailable(); 20])).await.polls, 20);
 }
 
 #[tokio::test(start_paused = true)]

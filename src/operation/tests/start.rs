@@ -1,0 +1,82 @@
+//! Operations that are started before they are polled.
+
+use super::fake::{Act, Script};
+use super::{MS, Outcome, done, driver, finish, five_seconds, run};
+use gax_retry::{AttemptResult, Code, Compatibility, Hedging, RetrySettings, StartedAttempt, StopReason};
+use std::time::Duration;
+
+/// Starts an operation, whose caller gives it that time, and goes on with it: the attempt that was to be sent at once,
+/// and the outcome.
+async fn start(settings: &RetrySettings, script: Script) -> (Option<u32>, Outcome) {
+    let bound = script.bound;
+    let mut driver = driver(settings, script);
+    let first = driver.start(bound);
+    if let Some(first) = first {
+        let (fake, _, current) = driver.parts();
+        let attempt = fake.attempt(&current);
+        driver.sent(first, attempt);
+    }
+    (first.map(StartedAttempt::number), finish(driver).await)
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_attempt_is_sent_at_once() {
+    let (first, outcome) = start(&five_seconds(), Script::of([done()])).await;
+    assert_eq!((first, outcome.rows()), (Some(1), vec![(1, 0, 0, Code::Ok)]));
+    assert_eq!((outcome.has_news, outcome.polls), (false, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_there_is_no_time_the_end_is_told_when_it_is_asked_for() {
+    let (first, outcome) =
+        start(&five_seconds(), Script { bound: Some(Duration::ZERO), ..Script::of([]) }).await;
+    assert_eq!((first, outcome.rows().len(), outcome.polls), (None, 0, 1));
+    assert_eq!(outcome.stop_reason(), Some(StopReason::TotalTimeout));
+}
+
+/// By gax-java's rules, which cut timeouts to whole milliseconds.
+#[tokio::test(start_paused = true)]
+async fn an_attempt_that_is_over_as_it_starts_is_not_begun() {
+    let settings = RetrySettings::builder()
+        .initial_rpc_timeout(Duration::from_micros(900))
+        .initial_retry_delay(10 * MS)
+        .max_attempts(2)
+        .jittered(false)
+        .build()
+        .unwrap();
+    let script = || Script { compatibility: Compatibility::GaxJava, ..Script::of([done()]) };
+    let (first, started) = start(&settings, script()).await;
+    assert_eq!(first, None);
+    for outcome in [started, run(&settings, script()).await] {
+        let late = Code::DeadlineExceeded;
+        assert_eq!(outcome.rows(), [(1, 0, 0, late), (2, 10, 10, Code::Ok)]);
+        assert_eq!(outcome.expired, [None]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hedged_operation_begins_with_one_attempt() {
+    let [first, second] = [Act::Ends(130 * MS, AttemptResult::done()), Act::Hangs];
+    let hedged = |is_hedgeable| {
+        let hedging = Some(Hedging::new(2).delay(100 * MS));
+        Script { hedging, is_hedgeable, ..Script::of([first, second]) }
+    };
+    let (number, outcome) = start(&RetrySettings::default(), hedged(true)).await;
+    assert_eq!(number, Some(1));
+    assert_eq!(outcome.rows(), [(1, 0, 130, Code::Ok), (2, 100, 130, Code::Cancelled)]);
+    let (number, outcome) = start(&RetrySettings::default(), hedged(false)).await;
+    assert_eq!((number, outcome.rows()), (Some(1), vec![(1, 0, 130, Code::Ok)]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_operation_waits_for_its_request_unless_its_options_can_not_work() {
+    let script = || Script { prepared_after: Some(600 * MS), ..Script::of([done()]) };
+    let mut waiting = driver(&five_seconds(), script());
+    waiting.prepare(None);
+    assert_eq!(finish(waiting).await.rows(), [(1, 600, 600, Code::Ok)]);
+    let mut refused =
+        driver(&five_seconds(), Script { hedging: Some(Hedging::new(2).percentile(2.0)), ..script() });
+    refused.prepare(None);
+    let outcome = finish(refused).await;
+    assert_eq!((outcome.took, outcome.stop_reason()), (Duration::ZERO, Some(StopReason::InvalidOptions)));
+}
