@@ -11,7 +11,7 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
-use tonic_gax::observe::{COUNT_BUCKETS, FacadeMetrics, LATENCY_BUCKETS, MetricNames};
+use tonic_gax::observe::{COUNT_BUCKETS, FacadeMetrics, LATENCY_BUCKETS, MetricNames, SIZE_BUCKETS};
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
@@ -19,12 +19,16 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
 
     // In production a port that Prometheus knows; here one that is free.
     let endpoint: SocketAddr = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
-    // Durations have one kind of buckets, counts another; without any they would be summaries.
+    // Durations, sizes and counts have buckets of their own; without any they would be summaries. The recommended names are
+    // those of the guide's dashboard.
     let (recorder, exporter) = PrometheusBuilder::new()
         .with_http_listener(endpoint)
+        .with_recommended_naming(true)
         .set_buckets_for_metric(Matcher::Suffix("duration".to_owned()), &LATENCY_BUCKETS)?
         .set_buckets_for_metric(Matcher::Suffix("retry_delay".to_owned()), &LATENCY_BUCKETS)?
+        .set_buckets_for_metric(Matcher::Suffix("message_size".to_owned()), &SIZE_BUCKETS)?
         .set_buckets_for_metric(Matcher::Suffix("retries".to_owned()), &COUNT_BUCKETS)?
+        .set_buckets_for_metric(Matcher::Suffix("hedges".to_owned()), &COUNT_BUCKETS)?
         .build()?;
     metrics::set_global_recorder(recorder)?;
     tokio::spawn(exporter);
@@ -36,11 +40,11 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
 
     // What Prometheus does every few seconds.
     let page = reqwest::get(format!("http://{endpoint}/metrics")).await?.error_for_status()?.text().await?;
-    let lines = page.lines().filter(|line| line.starts_with("grpc_client_attempt_started"));
+    let lines = page.lines().filter(|line| line.starts_with("grpc_client_attempt_started_total"));
     let started: Vec<_> = lines.collect();
     println!("{}", started.join("\n"));
     assert!(started.len() == 1 && started.iter().all(|line| line.ends_with(" 3")), "{page}");
-    assert!(page.contains("grpc_client_call_duration_bucket{"), "{page}");
+    assert!(page.contains("grpc_client_call_duration_seconds_bucket{"), "{page}");
     assert!(page.contains("# HELP grpc_client_call_retries "), "{page}");
     Ok(())
 }

@@ -4,7 +4,8 @@
 //! What needs more than that, compression above all, goes through tonic's own client, on both sides of the
 //! operation.
 
-use crate::grpc::{PREFIX, Remainder};
+use crate::grpc::Remainder;
+use crate::operation::PREFIX;
 use bytes::{Buf as _, BufMut, Bytes, BytesMut};
 use http::uri::PathAndQuery;
 use http_body::Body as _;

@@ -27,7 +27,7 @@ pub(crate) use methods::{MethodPlan, ReplayMemory};
 pub(crate) use protocol::GrpcProtocol;
 pub(crate) use request::{PREVIOUS_ATTEMPTS, ReplayableRequest, fill, one_frame, path_of, shrink, too_large};
 pub use response::ResponseBody;
-pub(crate) use response::{PREFIX, ReadExtent, Remainder};
+pub(crate) use response::{ReadExtent, Remainder};
 #[cfg(feature = "tables")]
 pub use response_future::ResponseFuture;
 #[cfg(feature = "tables")]

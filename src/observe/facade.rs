@@ -1,8 +1,8 @@
 //! Metrics by the facade `metrics`.
 
-use super::measure::{Attribute, Instruments, Measure, MetricNames, observe_by_measure};
-use super::metric::{BUDGET, GRPC, Metric, OTHERS, RPC_DURATION, VERSION};
-use super::{OperationInfo, OperationSummary};
+use super::measure::{Attribute, Instruments, Measure, observe_by_measure};
+use super::metric::{BUDGET, BYTES, GRPC, Metric, OTHERS, RECEIVED, RPC_DURATION, SECONDS, SENT, VERSION};
+use super::{AttemptTransfer, MetricNames, OperationInfo, OperationSummary};
 use gax_retry::{Attempt, StartedAttempt, StopReason};
 use metrics::{Key, Label, Level, Metadata, Unit, with_recorder};
 use std::fmt;
@@ -10,8 +10,8 @@ use std::time::Duration;
 
 /// Measures operations and attempts by the facade [`metrics`], whose recorder the program installs.
 ///
-/// [`LATENCY_BUCKETS`](super::LATENCY_BUCKETS) and [`COUNT_BUCKETS`](super::COUNT_BUCKETS) are the buckets that gRPC's
-/// metrics have; they are the recorder's to set.
+/// [`LATENCY_BUCKETS`](super::LATENCY_BUCKETS), [`SIZE_BUCKETS`](super::SIZE_BUCKETS) and
+/// [`COUNT_BUCKETS`](super::COUNT_BUCKETS) are the buckets that gRPC's metrics have; they are the recorder's to set.
 ///
 /// # Examples
 ///
@@ -43,10 +43,20 @@ impl FacadeMetrics {
                         metric.description.into(),
                     );
                 }
-                for metric in metrics.histograms().into_iter().chain([&RPC_DURATION]) {
-                    let unit = Some(unit(metric));
-                    recorder.describe_histogram(metric.name.into(), unit, metric.description.into());
+                for metric in metrics.histograms() {
+                    recorder.describe_histogram(
+                        metric.name.into(),
+                        Some(unit(metric)),
+                        metric.description.into(),
+                    );
                 }
+            }
+            for metric in [&RPC_DURATION, &SENT, &RECEIVED] {
+                recorder.describe_histogram(
+                    metric.name.into(),
+                    Some(unit(metric)),
+                    metric.description.into(),
+                );
             }
             for gauge in [&BUDGET, &VERSION] {
                 recorder.describe_gauge(gauge.name.into(), Some(Unit::Count), gauge.description.into());
@@ -67,7 +77,11 @@ struct Facade;
 static METADATA: Metadata<'static> = Metadata::new("tonic_gax", Level::INFO, Some("tonic_gax"));
 
 fn unit(metric: &Metric) -> Unit {
-    if metric.unit == "s" { Unit::Seconds } else { Unit::Count }
+    match metric.unit {
+        SECONDS => Unit::Seconds,
+        BYTES => Unit::Bytes,
+        _ => Unit::Count,
+    }
 }
 
 fn key(metric: &Metric, attributes: &[Attribute]) -> Key {

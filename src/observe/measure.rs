@@ -1,12 +1,9 @@
 //! What is measured of operations.
 
-use super::metric::{BUDGET, GRPC, Metric, Metrics, OTHERS, RPC_DURATION, VERSION};
-use super::{OperationInfo, OperationSummary, Transport};
+use super::metric::{BUDGET, GRPC, Metric, Metrics, OTHERS, RECEIVED, RPC_DURATION, SENT, VERSION};
+use super::{AttemptTransfer, MetricNames, OperationInfo, OperationSummary, Transport};
 use gax_retry::{Attempt, AttemptKind, Code, StartedAttempt};
 use std::borrow::Cow;
-use std::fmt;
-use std::sync::Arc;
-use std::time::Duration;
 
 /// A name and a value.
 pub(super) type Attribute = (&'static str, Cow<'static, str>);
@@ -18,122 +15,6 @@ pub(super) trait Instruments: Send + Sync + 'static {
     fn record(&self, metric: &'static Metric, value: f64, attributes: &[Attribute]);
 
     fn set(&self, gauge: &'static Metric, value: f64, attributes: &[Attribute]);
-}
-
-type MethodFilter = dyn Fn(&OperationInfo) -> Option<Cow<'static, str>> + Send + Sync;
-
-/// What metrics call methods and servers, and which optional ones are made.
-///
-/// # Defaults
-///
-/// | setting | default |
-/// | --- | --- |
-/// | [`target`](Self::target) | the attribute is left out |
-/// | [`method_filter`](Self::method_filter) | the method's name if it is [registered](OperationInfo::is_registered), else `other` |
-/// | [`attempt_types`](Self::attempt_types) | false |
-/// | [`attempt_delays`](Self::attempt_delays) | false |
-/// | [`settings_versions`](Self::settings_versions) | false |
-/// | [`rpc_conventions`](Self::rpc_conventions) | false |
-/// | [`server_address`](Self::server_address) | the attribute is left out |
-#[derive(Clone, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a metric or an attribute that is off by default")]
-pub struct MetricNames {
-    target: Option<Cow<'static, str>>,
-    filter: Option<Arc<MethodFilter>>,
-    attempt_types: bool,
-    attempt_delays: bool,
-    settings_versions: bool,
-    rpc_conventions: bool,
-    server_address: Option<Cow<'static, str>>,
-}
-
-impl MetricNames {
-    /// The defaults.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// The target URI of the channel, such as `dns:///asset.example.com`, for the attribute `grpc.target`: a layer does
-    /// not know it.
-    #[must_use]
-    pub fn target(mut self, target: impl Into<Cow<'static, str>>) -> Self {
-        self.target = Some(target.into());
-        self
-    }
-
-    /// Says what a method is called. Each name makes new time series: where it returns `None`, the method is `other`.
-    #[must_use]
-    pub fn method_filter(
-        mut self,
-        filter: impl Fn(&OperationInfo) -> Option<Cow<'static, str>> + Send + Sync + 'static,
-    ) -> Self {
-        self.filter = Some(Arc::new(filter));
-        self
-    }
-
-    /// Whether started attempts have the attribute `grpc.attempt_type` (`original`, `retry`, `hedge` or
-    /// `transparent_retry`), as a later text of gRFC A96 has it. Transparent retries are counted then as well.
-    #[must_use]
-    pub fn attempt_types(mut self, are_told: bool) -> Self {
-        self.attempt_types = are_told;
-        self
-    }
-
-    /// Whether the time is measured that attempts wait until the transport takes their requests (gRFC A121).
-    #[must_use]
-    pub fn attempt_delays(mut self, are_measured: bool) -> Self {
-        self.attempt_delays = are_measured;
-        self
-    }
-
-    /// Whether all metrics of a call have the attribute `gax.settings_version`, where its settings can be
-    /// [replaced](crate::live). Each version makes new time series.
-    #[must_use]
-    pub fn settings_versions(mut self, are_told: bool) -> Self {
-        self.settings_versions = are_told;
-        self
-    }
-
-    /// Whether calls over gRPC are measured by OpenTelemetry's own conventions as well: `rpc.client.call.duration`, with
-    /// the same values as `grpc.client.call.duration`.
-    #[must_use]
-    pub fn rpc_conventions(mut self, are_followed: bool) -> Self {
-        self.rpc_conventions = are_followed;
-        self
-    }
-
-    /// The server's name, for the attribute `server.address` of `rpc.client.call.duration`.
-    #[must_use]
-    pub fn server_address(mut self, address: impl Into<Cow<'static, str>>) -> Self {
-        self.server_address = Some(address.into());
-        self
-    }
-
-    #[cfg(feature = "otel")]
-    pub(super) fn has_rpc_conventions(&self) -> bool {
-        self.rpc_conventions
-    }
-
-    fn method(&self, operation: &OperationInfo) -> Option<Cow<'static, str>> {
-        match &self.filter {
-            Some(filter) => filter(operation),
-            None => operation.is_registered().then(|| Cow::Owned(operation.full_method().to_owned())),
-        }
-    }
-}
-
-impl fmt::Debug for MetricNames {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MetricNames")
-            .field("target", &self.target)
-            .field("attempt_types", &self.attempt_types)
-            .field("attempt_delays", &self.attempt_delays)
-            .field("settings_versions", &self.settings_versions)
-            .field("rpc_conventions", &self.rpc_conventions)
-            .field("server_address", &self.server_address)
-            .finish_non_exhaustive()
-    }
 }
 
 /// Makes measurements of what an observer is told.
@@ -215,21 +96,47 @@ impl<I: Instruments> Measure<I> {
         }
     }
 
-    pub(super) fn sent(&self, operation: &OperationInfo, waited: Duration) {
-        if self.names.attempt_delays {
+    pub(super) fn watches_transfers(&self, operation: &OperationInfo) -> bool {
+        let is_grpc = operation.transport() == Transport::Grpc;
+        self.names.attempt_delays || (self.names.message_sizes && is_grpc)
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "buckets are wider than that")]
+    pub(super) fn transferred(
+        &self,
+        operation: &OperationInfo,
+        attempt: &Attempt,
+        transfer: AttemptTransfer,
+    ) {
+        let metrics = Self::metrics(operation);
+        let waited = transfer.waited();
+        if self.names.attempt_delays && !waited.is_zero() {
             let mut attributes = self.attributes(operation);
-            attributes.push(("grpc.delay_type", Cow::Borrowed("connecting")));
-            let metric = &Self::metrics(operation).attempt_delay;
-            self.instruments.record(metric, waited.as_secs_f64(), &attributes);
+            attributes.push((metrics.delay_type, Cow::Borrowed("connecting")));
+            self.instruments.record(&metrics.attempt_delay, waited.as_secs_f64(), &attributes);
+        }
+        let sizes = [(&SENT, transfer.sent()), (&RECEIVED, transfer.received())];
+        for (metric, size) in sizes.into_iter().filter(|_| self.names.message_sizes) {
+            if let Some(size) = size {
+                self.instruments.record(
+                    metric,
+                    size as f64,
+                    &self.attributes_with_code(operation, attempt.code()),
+                );
+            }
         }
     }
 
-    pub(super) fn ended(&self, operation: &OperationInfo, attempt: &Attempt) {
-        let metrics = Self::metrics(operation);
+    fn attributes_with_code(&self, operation: &OperationInfo, code: Code) -> Vec<Attribute> {
         let mut attributes = self.attributes(operation);
-        attributes.push((metrics.status, Cow::Borrowed(attempt.code().name())));
+        attributes.push((Self::metrics(operation).status, Cow::Borrowed(code.name())));
+        attributes
+    }
+
+    pub(super) fn ended(&self, operation: &OperationInfo, attempt: &Attempt) {
+        let attributes = self.attributes_with_code(operation, attempt.code());
         let took = attempt.end().saturating_sub(attempt.start()).as_secs_f64();
-        self.instruments.record(&metrics.attempt_duration, took, &attributes);
+        self.instruments.record(&Self::metrics(operation).attempt_duration, took, &attributes);
     }
 
     pub(super) fn closed(&self, operation: &OperationInfo, summary: &OperationSummary) {
@@ -281,8 +188,17 @@ macro_rules! observe_by_measure {
                 self.measure.sent_again(operation, attempt);
             }
 
-            fn attempt_sent(&self, operation: &OperationInfo, _: StartedAttempt, waited: Duration) {
-                self.measure.sent(operation, waited);
+            fn watches_transfers(&self, operation: &OperationInfo) -> bool {
+                self.measure.watches_transfers(operation)
+            }
+
+            fn attempt_transferred(
+                &self,
+                operation: &OperationInfo,
+                attempt: &Attempt,
+                transfer: AttemptTransfer,
+            ) {
+                self.measure.transferred(operation, attempt, transfer);
             }
 
             fn attempt_succeeded(&self, operation: &OperationInfo, attempt: &Attempt) {

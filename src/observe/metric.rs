@@ -13,12 +13,42 @@ pub const COUNT_BUCKETS: [f64; 18] = [
     32768.0, 65536.0,
 ];
 
+/// The bounds of the buckets of sizes, in bytes (gRFC A66).
+pub const SIZE_BUCKETS: [f64; 14] = [
+    0.0,
+    1024.0,
+    2048.0,
+    4096.0,
+    16384.0,
+    65536.0,
+    262_144.0,
+    1_048_576.0,
+    4_194_304.0,
+    16_777_216.0,
+    67_108_864.0,
+    268_435_456.0,
+    1_073_741_824.0,
+    4_294_967_296.0,
+];
+
 /// What a metric is called, and in what it is measured.
 #[derive(Debug)]
 pub(super) struct Metric {
     pub(super) name: &'static str,
     pub(super) unit: &'static str,
     pub(super) description: &'static str,
+}
+
+impl Metric {
+    /// The bounds of a histogram's buckets.
+    #[cfg(feature = "otel")]
+    pub(super) fn buckets(&self) -> &'static [f64] {
+        match self.unit {
+            SECONDS => &LATENCY_BUCKETS,
+            BYTES => &SIZE_BUCKETS,
+            _ => &COUNT_BUCKETS,
+        }
+    }
 }
 
 /// The metrics of operations over gRPC, or over anything else.
@@ -37,6 +67,7 @@ pub(super) struct Metrics {
     pub(super) target: &'static str,
     pub(super) status: &'static str,
     pub(super) attempt_type: &'static str,
+    pub(super) delay_type: &'static str,
 }
 
 impl Metrics {
@@ -58,6 +89,20 @@ pub(super) static RPC_DURATION: Metric = Metric {
     description: "The time of a call as its caller sees it: all attempts and delays.",
 };
 
+/// The size of what goes out with an attempt.
+pub(super) static SENT: Metric = Metric {
+    name: "grpc.client.attempt.sent_total_compressed_message_size",
+    unit: BYTES,
+    description: "The bytes of all request messages that were sent with an attempt, compressed, without framing.",
+};
+
+/// The size of what comes in.
+pub(super) static RECEIVED: Metric = Metric {
+    name: "grpc.client.attempt.rcvd_total_compressed_message_size",
+    unit: BYTES,
+    description: "The bytes of all response messages that an attempt received, compressed, without framing.",
+};
+
 /// What there is of a retry budget; no proposal has it.
 pub(super) static BUDGET: Metric = Metric {
     name: "gax.client.retry_budget.available",
@@ -72,7 +117,8 @@ pub(super) static VERSION: Metric = Metric {
     description: "The version of the settings with which the call began that ended last.",
 };
 
-const SECONDS: &str = "s";
+pub(super) const SECONDS: &str = "s";
+pub(super) const BYTES: &str = "By";
 
 macro_rules! metrics {
     ($prefix:literal) => {
@@ -95,7 +141,7 @@ macro_rules! metrics {
             attempt_delay: Metric {
                 name: concat!($prefix, ".client.attempt.delay.duration"),
                 unit: SECONDS,
-                description: "The time that an attempt waited until the transport took its request.",
+                description: "The time that an attempt waited until a connection read its request.",
             },
             call_duration: Metric {
                 name: concat!($prefix, ".client.call.duration"),
@@ -126,6 +172,7 @@ macro_rules! metrics {
             target: concat!($prefix, ".target"),
             status: concat!($prefix, ".status"),
             attempt_type: concat!($prefix, ".attempt_type"),
+            delay_type: concat!($prefix, ".delay_type"),
         }
     };
 }

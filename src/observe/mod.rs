@@ -11,22 +11,24 @@ mod facade;
 mod measure;
 #[cfg(any(feature = "otel", feature = "metrics"))]
 mod metric;
+#[cfg(any(feature = "otel", feature = "metrics"))]
+mod metric_names;
 #[cfg(feature = "otel")]
 mod otel;
 #[cfg(feature = "tracing")]
 mod spans;
 
 pub use crate::operation::{
-    ObservedTransport as Transport, OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders,
-    Retry,
+    AttemptTransfer, ObservedTransport as Transport, OperationInfo, OperationObserver, OperationSummary,
+    OutgoingHeaders, Retry, WireMessage,
 };
 #[cfg(feature = "metrics")]
 pub use facade::FacadeMetrics;
 pub use gax_retry::{AttemptKind, ServerDelay};
 #[cfg(any(feature = "otel", feature = "metrics"))]
-pub use measure::MetricNames;
+pub use metric::{COUNT_BUCKETS, LATENCY_BUCKETS, SIZE_BUCKETS};
 #[cfg(any(feature = "otel", feature = "metrics"))]
-pub use metric::{COUNT_BUCKETS, LATENCY_BUCKETS};
+pub use metric_names::MetricNames;
 #[cfg(feature = "otel")]
 pub use otel::OtelMetrics;
 #[cfg(feature = "tracing")]

@@ -1,10 +1,8 @@
 //! Metrics by the API of OpenTelemetry.
 
-use super::measure::{Attribute, Instruments, Measure, MetricNames, observe_by_measure};
-use super::metric::{
-    BUDGET, COUNT_BUCKETS, GRPC, LATENCY_BUCKETS, Metric, Metrics, OTHERS, RPC_DURATION, VERSION,
-};
-use super::{OperationInfo, OperationSummary};
+use super::measure::{Attribute, Instruments, Measure, observe_by_measure};
+use super::metric::{BUDGET, GRPC, Metric, Metrics, OTHERS, RECEIVED, RPC_DURATION, SENT, VERSION};
+use super::{AttemptTransfer, MetricNames, OperationInfo, OperationSummary};
 use gax_retry::{Attempt, StartedAttempt, StopReason};
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Counter, Gauge, Histogram, Meter};
@@ -14,7 +12,8 @@ use std::time::Duration;
 
 /// Measures operations and attempts by OpenTelemetry's API. The meter is the program's: the global one is never taken.
 ///
-/// Histograms advise the buckets of gRFC A66, [`LATENCY_BUCKETS`] and [`COUNT_BUCKETS`].
+/// Histograms advise the buckets of gRFC A66: [`LATENCY_BUCKETS`](super::LATENCY_BUCKETS),
+/// [`SIZE_BUCKETS`](super::SIZE_BUCKETS) and [`COUNT_BUCKETS`](super::COUNT_BUCKETS).
 ///
 /// # Examples
 ///
@@ -44,8 +43,11 @@ impl OtelMetrics {
             Meters { counters: HashMap::new(), histograms: HashMap::new(), gauges: HashMap::new() };
         meters.add(meter, &GRPC);
         meters.add(meter, &OTHERS);
-        if names.has_rpc_conventions() {
+        if names.rpc_conventions {
             meters.add_histogram(meter, &RPC_DURATION);
+        }
+        for size in [&SENT, &RECEIVED].into_iter().filter(|_| names.message_sizes) {
+            meters.add_histogram(meter, size);
         }
         for gauge in [&BUDGET, &VERSION] {
             let builder = meter.f64_gauge(gauge.name).with_unit(gauge.unit);
@@ -83,8 +85,7 @@ impl Meters {
     }
 
     fn add_histogram(&mut self, meter: &Meter, metric: &'static Metric) {
-        let buckets = if metric.unit == "s" { LATENCY_BUCKETS.to_vec() } else { COUNT_BUCKETS.to_vec() };
-        let builder = meter.f64_histogram(metric.name).with_boundaries(buckets);
+        let builder = meter.f64_histogram(metric.name).with_boundaries(metric.buckets().to_vec());
         let histogram = builder.with_unit(metric.unit).with_description(metric.description).build();
         self.histograms.insert(metric.name, histogram);
     }

@@ -1,13 +1,13 @@
 //! Spans and events for `tracing`.
 
-use super::{OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Transport};
-use gax_retry::__private::Escaped;
+use super::{OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Transport, WireMessage};
+use gax_retry::__private::{Escaped, Human};
 use gax_retry::{Attempt, AttemptKind, Code, ServerDelay, StartedAttempt, StopReason};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tracing::field::Empty;
-use tracing::{Span, debug, debug_span, info_span, trace, warn};
+use tracing::{Level, Span, debug, debug_span, enabled, info_span, trace, warn};
 
 /// Writes the context of a span into the headers of a request.
 type Propagator = dyn Fn(&Span, &mut OutgoingHeaders<'_>) + Send + Sync;
@@ -18,13 +18,13 @@ type Propagator = dyn Fn(&Span, &mut OutgoingHeaders<'_>) + Send + Sync;
 /// | --- | --- | --- |
 /// | span `operation`, a child of the span in which the call is made | INFO | `otel.name` (the full method), `otel.kind`, `rpc.system.name`, `rpc.method`, `server.address`, `settings.version`; at its end `rpc.response.status_code`, `error.type`, `attempts` |
 /// | span `attempt`, its child | DEBUG | `otel.name`, `otel.kind`, `rpc.system.name`, `rpc.method`, `previous-rpc-attempts`, `transparent-retry`, `hedge`; at its end `rpc.response.status_code`, `error.type` |
-/// | span `delay`, a child of that, where [asked for](Self::attempt_delays) | DEBUG | `otel.name` ("Attempt Delay"), `grpc.delay_type` |
+/// | span `delay`, a child of that, where [asked for](Self::attempt_delays) | DEBUG | `otel.name` ("Delay"), `grpc.delay_type`; its event "Delay triggered" has `grpc.delay_reason` |
 /// | an operation failed | WARN, in the operation's span | one sentence: the method, the code, how many attempts in what time, and which limit ended it |
 /// | a retry, a pushback, a spent budget, a transparent retry, a cancelled operation | DEBUG | what is known of it |
-/// | a message of a stream | TRACE, in the attempt's span | `sequence` |
+/// | a message over gRPC: "Outbound message", "Inbound message" or "Inbound compressed message" | TRACE, in the attempt's span | `sequence-number`, `message-size` or, of a compressed one, `message-size-compressed` |
 ///
-/// The names are those of gRFC A72 and of OpenTelemetry's conventions for RPCs; `otel.name` and `otel.kind` are what
-/// `tracing-opentelemetry` reads. Over HTTP and for closures `rpc.system.name` and `rpc.method` are left out.
+/// The names are those of gRFCs A72 and A121 and of OpenTelemetry's conventions for RPCs; `otel.name` and `otel.kind` are
+/// what `tracing-opentelemetry` reads. Over HTTP and for closures `rpc.system.name` and `rpc.method` are left out.
 ///
 /// # Examples
 ///
@@ -51,6 +51,7 @@ pub struct TracingObserver {
     server_address: Option<Arc<str>>,
     propagator: Option<Arc<Propagator>>,
     attempt_delays: bool,
+    sent_prefix: bool,
 }
 
 impl TracingObserver {
@@ -67,8 +68,16 @@ impl TracingObserver {
         self
     }
 
-    /// Whether each attempt has a span `delay` (`otel.name` "Attempt Delay", `grpc.delay_type` "connecting") below its
-    /// own, from its start until the transport takes its request (gRFC A121). Default: it hasn't.
+    /// Whether an operation over gRPC is called `Sent.package.Service/Method` in `otel.name`, as gRFC A72 has it, in place of
+    /// the method's name alone, as OpenTelemetry has it. Default: the name alone.
+    #[must_use]
+    pub fn sent_prefix(mut self, is_set: bool) -> Self {
+        self.sent_prefix = is_set;
+        self
+    }
+
+    /// Whether each attempt has a span `delay` (`otel.name` "Delay", `grpc.delay_type` "connecting") below its own, from its
+    /// start until a connection reads its request (gRFC A121); over HTTP until the client takes it. Default: it hasn't.
     #[must_use]
     pub fn attempt_delays(mut self, are_spans: bool) -> Self {
         self.attempt_delays = are_spans;
@@ -99,9 +108,10 @@ impl OperationObserver for TracingObserver {
     fn for_operation(&self, operation: &OperationInfo) -> Option<Arc<dyn OperationObserver>> {
         let method = operation.full_method();
         let is_grpc = operation.transport() == Transport::Grpc;
+        let prefix = if is_grpc && self.sent_prefix { "Sent." } else { "" };
         let span = info_span!(
             "operation",
-            otel.name = method,
+            otel.name = %format_args!("{prefix}{method}"),
             otel.kind = "client",
             rpc.system.name = is_grpc.then_some("grpc"),
             rpc.method = is_grpc.then_some(method),
@@ -113,7 +123,14 @@ impl OperationObserver for TracingObserver {
         );
         let propagator = self.propagator.clone();
         let attempt_delays = self.attempt_delays;
-        Some(Arc::new(OperationSpan { span, attempts: Mutex::default(), propagator, attempt_delays }))
+        let messages = is_grpc && enabled!(Level::TRACE);
+        Some(Arc::new(OperationSpan {
+            span,
+            attempts: Mutex::default(),
+            propagator,
+            attempt_delays,
+            messages,
+        }))
     }
 }
 
@@ -123,16 +140,16 @@ struct OperationSpan {
     attempts: Mutex<Vec<AttemptSpan>>,
     propagator: Option<Arc<Propagator>>,
     attempt_delays: bool,
+    /// Whether anybody takes in events of messages.
+    messages: bool,
 }
 
 /// An attempt in flight.
 struct AttemptSpan {
     number: u32,
     span: Span,
-    /// Until the transport has taken the request.
+    /// Until a connection reads the request.
     delay: Option<Span>,
-    /// How many messages it has brought.
-    messages: u64,
 }
 
 impl OperationSpan {
@@ -140,12 +157,25 @@ impl OperationSpan {
         change(&mut self.attempts.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The span of an attempt in flight; the operation's, if it has none.
-    fn attempt(&self, number: u32) -> Span {
-        let found = self.change(|attempts| {
+    /// The span of an attempt in flight.
+    fn in_flight(&self, number: u32) -> Option<Span> {
+        self.change(|attempts| {
             attempts.iter().find(|attempt| attempt.number == number).map(|attempt| attempt.span.clone())
-        });
-        found.unwrap_or_else(|| self.span.clone())
+        })
+    }
+
+    /// The same; the operation's, if it has none.
+    fn attempt(&self, number: u32) -> Span {
+        self.in_flight(number).unwrap_or_else(|| self.span.clone())
+    }
+
+    /// The request has waited long enough.
+    fn end_delay(&self, number: u32, waited: Duration) {
+        let delay = self
+            .change(|attempts| attempts.iter_mut().find(|attempt| attempt.number == number)?.delay.take());
+        if let Some(delay) = delay {
+            trace!(parent: &delay, "waited for {}", Human(waited));
+        }
     }
 
     fn end(&self, attempt: &Attempt) {
@@ -191,8 +221,8 @@ impl OperationObserver for OperationSpan {
 
     fn operation_cancelled(&self, operation: &OperationInfo, summary: &OperationSummary) {
         self.close(summary);
-        let (method, elapsed) = (operation.full_method(), summary.elapsed());
-        debug!(parent: &self.span, method, attempts = summary.attempts(), "cancelled after {elapsed:?}");
+        let (method, elapsed) = (operation.full_method(), Human(summary.elapsed()));
+        debug!(parent: &self.span, method, attempts = summary.attempts(), "cancelled after {elapsed}");
     }
 
     fn attempt_started(&self, operation: &OperationInfo, attempt: StartedAttempt) {
@@ -213,10 +243,13 @@ impl OperationObserver for OperationSpan {
         );
         let is_sent = operation.transport() != Transport::Closure;
         let delay = (self.attempt_delays && is_sent).then(|| {
-            debug_span!(parent: &span, "delay", otel.name = "Attempt Delay", grpc.delay_type = "connecting")
+            let delay =
+                debug_span!(parent: &span, "delay", otel.name = "Delay", grpc.delay_type = "connecting");
+            debug!(parent: &delay, grpc.delay_reason = DELAY_REASON, "Delay triggered");
+            delay
         });
         let number = attempt.number();
-        self.change(|attempts| attempts.push(AttemptSpan { number, span, delay, messages: 0 }));
+        self.change(|attempts| attempts.push(AttemptSpan { number, span, delay }));
     }
 
     fn attempt_headers(&self, _: &OperationInfo, attempt: StartedAttempt, headers: &mut OutgoingHeaders<'_>) {
@@ -225,25 +258,30 @@ impl OperationObserver for OperationSpan {
         }
     }
 
-    fn attempt_sent(&self, _: &OperationInfo, attempt: StartedAttempt, waited: Duration) {
-        self.change(|attempts| {
-            let attempt = attempts.iter_mut().find(|other| other.number == attempt.number())?;
-            attempt.delay.take()
-        });
-        if !waited.is_zero() {
-            let span = self.attempt(attempt.number());
-            debug!(parent: &span, grpc.delay_type = "connecting", ?waited, "the transport took the request");
+    fn watches_transfers(&self, operation: &OperationInfo) -> bool {
+        self.messages || (self.attempt_delays && operation.transport() == Transport::Grpc)
+    }
+
+    fn attempt_sent(&self, operation: &OperationInfo, attempt: StartedAttempt, waited: Duration) {
+        // Over gRPC a channel takes requests before it has a connection.
+        if operation.transport() != Transport::Grpc {
+            self.end_delay(attempt.number(), waited);
         }
     }
 
-    fn response_received(&self, _: &OperationInfo, attempt: StartedAttempt) {
-        let message = self.change(|attempts| {
-            let attempt = attempts.iter_mut().find(|other| other.number == attempt.number())?;
-            attempt.messages += 1;
-            Some((attempt.span.clone(), attempt.messages - 1))
-        });
-        if let Some((span, sequence)) = message {
-            trace!(parent: &span, sequence, "message received");
+    fn request_read(&self, _: &OperationInfo, attempt: StartedAttempt, waited: Duration) {
+        self.end_delay(attempt.number(), waited);
+    }
+
+    fn message_sent(&self, _: &OperationInfo, attempt: StartedAttempt, message: WireMessage) {
+        if let Some(span) = self.in_flight(attempt.number()) {
+            message_event(&span, message, "Outbound message", "Outbound message");
+        }
+    }
+
+    fn message_received(&self, _: &OperationInfo, attempt: StartedAttempt, message: WireMessage) {
+        if let Some(span) = self.in_flight(attempt.number()) {
+            message_event(&span, message, "Inbound message", "Inbound compressed message");
         }
     }
 
@@ -289,6 +327,19 @@ impl OperationObserver for OperationSpan {
     }
 }
 
+/// What a request waits for, as far as a client can tell.
+const DELAY_REASON: &str = "waiting for a connection, or for a free stream on one";
+
+/// The event of a message, by gRFC A72.
+fn message_event(span: &Span, message: WireMessage, plain: &'static str, compressed: &'static str) {
+    let (number, size) = (message.sequence(), message.size());
+    if message.is_compressed() {
+        trace!(parent: span, { "sequence-number" = number, "message-size-compressed" = size }, "{compressed}");
+    } else {
+        trace!(parent: span, { "sequence-number" = number, "message-size" = size }, "{plain}");
+    }
+}
+
 /// What somebody wants to read who was woken by it.
 struct Sentence<'a>(&'a OperationInfo, &'a OperationSummary);
 
@@ -298,12 +349,12 @@ impl fmt::Display for Sentence<'_> {
         let (method, code) = (Escaped(operation.full_method()), summary.code());
         let count = summary.attempts();
         let noun = if count == 1 { "attempt" } else { "attempts" };
-        write!(f, "{method} failed with {code} after {count} {noun} in {:?}", summary.elapsed())?;
+        write!(f, "{method} failed with {code} after {count} {noun} in {}", Human(summary.elapsed()))?;
         if let Some(reason) = summary.stop_reason() {
             write!(f, ": {}", why(reason))?;
         }
         if let Some(next) = summary.not_attempted() {
-            write!(f, "; attempt {} would have followed after {:?}", next.attempt(), next.delay())?;
+            write!(f, "; attempt {} would have followed after {}", next.attempt(), Human(next.delay()))?;
         }
         Ok(())
     }

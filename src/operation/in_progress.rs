@@ -2,13 +2,12 @@
 
 use super::clock::{Clock, earlier};
 use super::jitter::Jitter;
-use super::observe::{Observed, Observers, Rare, Transport};
+use super::observe::{Observed, Observers, Outgoing, Rare, Transport};
 use super::report::{Ledger, Name, Note, OperationReport};
 use gax_retry::{
     Action, Attempt, AttemptKind, AttemptResult, Code, CommitPoint, Delivery, End, JitterSource, Operation,
     Outcome, Policy, StartedAttempt, Stop, ThreadJitter, World,
 };
-use http::HeaderMap;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
@@ -210,12 +209,13 @@ impl InProgress {
     /// Another attempt has won, or the operation has ended: that one was dropped.
     #[cold]
     pub(super) fn cancelled(&mut self, policy: &Policy, number: u32) {
+        // Reports and observers tell the same time.
         let now = self.elapsed();
         if let Some(row) = self.row(policy, number, AttemptResult::failed(Code::Cancelled), now) {
             Ledger::of(&mut self.ledger).push(row, Delivery::Unknown);
         }
         if let Some(rare) = &mut self.rare {
-            rare.cancelled(number);
+            rare.cancelled(number, now);
         }
     }
 
@@ -253,10 +253,18 @@ impl InProgress {
         self.operation.attempt(policy, number)
     }
 
-    /// The headers that observers add to that attempt's request.
+    /// What observers want of the request of that attempt, which is about to go out.
     #[inline]
-    pub(super) fn sending(&mut self, number: u32) -> Option<Box<HeaderMap>> {
+    pub(super) fn sending(&mut self, number: u32) -> Option<Box<Outgoing>> {
         self.rare.as_mut()?.sending(number)
+    }
+
+    /// These bytes of that attempt's response have come in.
+    #[inline]
+    pub(super) fn received(&mut self, number: u32, data: &[u8]) {
+        if let Some(rare) = &mut self.rare {
+            rare.received(number, data);
+        }
     }
 
     /// Writes down what the attempts alone don't tell.

@@ -21,11 +21,11 @@ pub(crate) use in_progress::{InProgress, Unsendable};
 pub use inbound::{Inbound, RequestEnded, Scope};
 pub(crate) use inbound::{Serving, inbound_deadline, is_nested_retry, time_left};
 pub(crate) use jitter::{Jitter, JitterSeeds};
-pub(crate) use observe::{Observed, Observers, add_headers};
 pub use observe::{
-    OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Retry,
-    Transport as ObservedTransport,
+    AttemptTransfer, OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Retry,
+    Transport as ObservedTransport, WireMessage,
 };
+pub(crate) use observe::{MessageCounter, Observed, Observers, Outbound, Outgoing, PREFIX};
 pub(crate) use protocol::{Current, Protocol};
 pub(crate) use report::Name;
 pub use report::{ConnectProblem, Note, OperationError, OperationReport};

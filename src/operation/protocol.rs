@@ -3,10 +3,9 @@
 use super::clock::Clock;
 use super::in_progress::{InProgress, Unsendable};
 use super::jitter::Jitter;
-use super::observe::{Observers, Transport};
+use super::observe::{Observers, Outgoing, Transport};
 use super::report::{Name, Note};
 use gax_retry::{AttemptKind, AttemptResult, CommitPoint, Policy, StartedAttempt};
-use http::HeaderMap;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -175,10 +174,16 @@ impl Current<'_> {
         self.progress.clock()
     }
 
-    /// Its request is about to go out: the headers that observers add to it.
+    /// Its request is about to go out: what observers want of it, if anything.
     #[inline]
-    pub(crate) fn sending(&mut self) -> Option<Box<HeaderMap>> {
+    pub(crate) fn sending(&mut self) -> Option<Box<Outgoing>> {
         self.progress.sending(self.number)
+    }
+
+    /// These bytes of its response have come in.
+    #[inline]
+    pub(crate) fn received(&mut self, data: &[u8]) {
+        self.progress.received(self.number, data);
     }
 
     /// The caller gets the response before its end is known.

@@ -3,12 +3,12 @@
 use super::failed::{Bad, over_limit};
 use super::grpc_protocol::GrpcProtocol;
 use crate::grpc::methods::{MethodPlan, timeout};
-use crate::grpc::request::{CapturedRequest, PREVIOUS_ATTEMPTS, ReplayableRequest};
+use crate::grpc::request::{CapturedRequest, PREVIOUS_ATTEMPTS, ReplayableRequest, WatchedBody};
 use crate::grpc::response::{Fault, ReplySlot, ResponseBody, check_head, read, unread};
 use crate::grpc::status::{Failure, Suspect};
 use crate::grpc::transport::{ServiceHandle, is_bare_channel, ready_now};
 use crate::operation::{
-    Current, Jitter, Name, ObservedTransport, Observers, Protocol, Unsendable, add_headers, earlier, until,
+    Current, Jitter, Name, ObservedTransport, Observers, Outgoing, Protocol, Unsendable, earlier, until,
 };
 use gax_retry::{AttemptKind, AttemptResult, CommitPoint, Delivery, Seen, StartedAttempt};
 use http::HeaderValue;
@@ -57,8 +57,8 @@ impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
         self.request.complete(request, timeout);
         match ready_now(service) {
             Poll::Ready(Ok(())) => {
-                if let Some(added) = current.sending() {
-                    add_headers(request.headers_mut(), *added);
+                if let Some(outgoing) = current.sending() {
+                    watched(request, *outgoing);
                 }
                 None
             }
@@ -184,8 +184,8 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                             if current.number() > 1 || (is_late && current.is_resent()) {
                                 mark(plan, request, current, is_watched);
                             }
-                            if let Some(added) = current.sending() {
-                                add_headers(request.headers_mut(), *added);
+                            if let Some(outgoing) = current.sending() {
+                                watched(request, *outgoing);
                             }
                         });
                         let future = self.handle.service().call(request);
@@ -345,6 +345,16 @@ fn mark(plan: &MethodPlan, request: &mut http::Request<Body>, current: &Current<
     }
     if let Some(started) = current.started().filter(|_| is_watched) {
         request.extensions_mut().insert(started);
+    }
+}
+
+/// Adds what observers add, and tells them of the body if they want to know.
+#[cold]
+fn watched(request: &mut http::Request<Body>, mut outgoing: Outgoing) {
+    outgoing.add_headers(request.headers_mut());
+    if let Some(outbound) = outgoing.outbound() {
+        let body = std::mem::take(request.body_mut());
+        *request.body_mut() = Body::new(WatchedBody::new(body, outbound));
     }
 }
 

@@ -1,9 +1,7 @@
 //! gRPC messages among the frames of a body.
 
 use crate::body::FrameBuffer;
-
-/// The length of the prefix before a gRPC message: a flag and a 32-bit length.
-pub(crate) const PREFIX: usize = 5;
+use crate::operation::PREFIX;
 
 impl FrameBuffer {
     /// Whether a whole gRPC message is held.

@@ -7,7 +7,6 @@ mod open_body;
 mod reader;
 
 pub use body::ResponseBody;
-pub(crate) use message::PREFIX;
 pub(crate) use observed_stream::ObservedStream;
 pub(crate) use open_body::{OpenBody, Remainder};
 pub(crate) use reader::{Fault, ReadExtent, ReplySlot, check_head, read, unread};

@@ -96,7 +96,7 @@ impl OpenBody {
 fn tell(observed: &mut ObservedStream, frame: Option<&Result<Frame<Bytes>, Status>>) {
     match frame {
         Some(Ok(frame)) => match (frame.data_ref(), frame.trailers_ref()) {
-            (Some(data), _) => observed.data(data),
+            (Some(data), _) => observed.arrived(data),
             (None, Some(trailers)) => observed.ended(received::code(trailers).unwrap_or(Code::Unknown)),
             (None, None) => {}
         },

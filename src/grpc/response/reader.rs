@@ -131,6 +131,7 @@ pub(crate) fn read(
         if data.is_empty() {
             continue;
         }
+        current.received(&data);
         let another = extent == ReadExtent::FirstMessage && frames.has_message();
         frames.push(data);
         if another {

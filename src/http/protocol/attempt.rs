@@ -10,7 +10,7 @@ use crate::http::request::Replay;
 use crate::http::response::Redirected;
 use crate::http::response::{DRAIN_TIME, EndedEarly, HttpResponseBody, Read, ReadExtent, ResponseReader};
 use crate::operation::{
-    Current, Jitter, Name, Note, ObservedTransport, Observers, Protocol, Timer, add_headers, earlier, until,
+    Current, Jitter, Name, Note, ObservedTransport, Observers, Protocol, Timer, earlier, until,
 };
 use crate::transport::retry_after_in;
 use gax_retry::{
@@ -179,8 +179,8 @@ where
                         let error: BoxError = Box::new(NoBody);
                         return Poll::Ready(self.broken(plan, error, Part::Head, current));
                     };
-                    if let Some(added) = current.sending() {
-                        add_headers(request.headers_mut(), *added);
+                    if let Some(mut outgoing) = current.sending() {
+                        outgoing.add_headers(request.headers_mut());
                     }
                     let future = self.service.call(request);
                     attempt.set(HttpAttempt::Sent { future });

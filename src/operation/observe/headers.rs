@@ -24,17 +24,6 @@ impl<'a> OutgoingHeaders<'a> {
     }
 }
 
-/// Puts what observers add in place of what a request has of these names.
-#[cold]
-pub(crate) fn add_headers(headers: &mut HeaderMap, added: HeaderMap) {
-    for (name, value) in added {
-        // Of each name there is one value.
-        if let Some(name) = name {
-            headers.insert(name, value);
-        }
-    }
-}
-
 impl fmt::Debug for OutgoingHeaders<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OutgoingHeaders").finish_non_exhaustive()

@@ -8,14 +8,16 @@ mod observers;
 mod on_retry;
 mod rare;
 mod summary;
+mod transfer;
 
 pub use headers::OutgoingHeaders;
-pub(crate) use headers::add_headers;
 pub use info::{OperationInfo, Transport};
-pub(crate) use observed::Observed;
+pub(crate) use observed::{Observed, Outbound, Outgoing};
 pub use observer::OperationObserver;
 pub(crate) use observers::Observers;
 pub(crate) use on_retry::OnRetry;
 pub use on_retry::Retry;
 pub(crate) use rare::Rare;
 pub use summary::OperationSummary;
+pub use transfer::{AttemptTransfer, WireMessage};
+pub(crate) use transfer::{MessageCounter, PREFIX};

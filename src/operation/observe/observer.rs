@@ -1,6 +1,6 @@
 //! The trait that observers implement.
 
-use super::{OperationInfo, OperationSummary, OutgoingHeaders};
+use super::{AttemptTransfer, OperationInfo, OperationSummary, OutgoingHeaders, WireMessage};
 use gax_retry::{Attempt, ServerDelay, StartedAttempt, StopReason};
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,8 +8,9 @@ use std::time::Duration;
 /// Is told what happens to operations, as it happens.
 ///
 /// Every method has an empty default. All are called synchronously, in the order of gax-java's tracers, by the task that
-/// polls the operation (`operation_started` of a call through the layer by whoever makes the call): they must neither
-/// block nor panic. Observers see methods, numbers and codes, never messages, bodies or the values of metadata.
+/// polls the operation (`operation_started` of a call through the layer by whoever makes the call; `request_read` and
+/// `message_sent` by the task of the connection): they must neither block nor panic. Observers see methods, numbers and
+/// codes, never messages, bodies or the values of metadata.
 ///
 /// Of one operation an observer hears, in this order:
 ///
@@ -97,6 +98,31 @@ pub trait OperationObserver: Send + Sync + 'static {
     /// The transport has taken an attempt's request, so long after the attempt's start: what it took until a
     /// connection was there and a service was ready. Never called for closures.
     fn attempt_sent(&self, operation: &OperationInfo, attempt: StartedAttempt, waited: Duration) {}
+
+    /// Whether the observer wants to hear what goes over the wire: `request_read`, `message_sent`, `message_received` and
+    /// `attempt_transferred`. Asked as an operation begins. No, unless overridden: an attempt takes two allocations more
+    /// while its messages are counted.
+    fn watches_transfers(&self, operation: &OperationInfo) -> bool {
+        false
+    }
+
+    /// The connection has begun to read an attempt's request, so long after the attempt's start: it had to be there, and to
+    /// have a free stream. Only over gRPC, where somebody [watches](Self::watches_transfers). It is called by the task of
+    /// the connection, and after a transparent retry once more.
+    fn request_read(&self, operation: &OperationInfo, attempt: StartedAttempt, waited: Duration) {}
+
+    /// The connection has read a whole message of an attempt's request. Only over gRPC, where somebody
+    /// [watches](Self::watches_transfers). It is called by the task of the connection, which may go on for a moment after
+    /// the attempt has ended.
+    fn message_sent(&self, operation: &OperationInfo, attempt: StartedAttempt, message: WireMessage) {}
+
+    /// A whole message of an attempt's response has come in. Only over gRPC, where somebody
+    /// [watches](Self::watches_transfers).
+    fn message_received(&self, operation: &OperationInfo, attempt: StartedAttempt, message: WireMessage) {}
+
+    /// What has gone over the wire with an attempt that is over; the attempt's end follows. Where somebody
+    /// [watches](Self::watches_transfers), but never for closures.
+    fn attempt_transferred(&self, operation: &OperationInfo, attempt: &Attempt, transfer: AttemptTransfer) {}
 
     /// A stream of responses has brought a message. A layer without descriptors can't tell one response from a
     /// stream of one, and tells of it too.

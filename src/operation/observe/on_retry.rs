@@ -1,7 +1,7 @@
 //! A line for the log at each retry.
 
 use super::{OperationInfo, OperationObserver};
-use gax_retry::__private::Escaped;
+use gax_retry::__private::{Escaped, Human};
 use gax_retry::Attempt;
 use std::fmt;
 use std::time::Duration;
@@ -38,13 +38,12 @@ impl fmt::Display for Retry<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let attempt = self.attempt;
         let took = attempt.end().saturating_sub(attempt.start());
-        let method = Escaped(self.operation.method());
+        let method = Escaped(self.operation.full_method());
+        let (number, code) = (attempt.number(), attempt.code());
+        let (took, delay) = (Human(took), Human(self.delay));
         write!(
             f,
-            "{method}: attempt {} failed with {} after {took:?}; the next one follows in {:?}",
-            attempt.number(),
-            attempt.code(),
-            self.delay
+            "{method}: attempt {number} failed with {code} after {took}; the next one follows in {delay}"
         )
     }
 }

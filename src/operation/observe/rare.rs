@@ -1,9 +1,9 @@
 //! What few operations have.
 
-use super::Observed;
+use super::{Observed, Outgoing};
 use crate::operation::Jitter;
 use gax_retry::{Attempt, AttemptResult, Event, Operation, Policy, StartedAttempt, Stop};
-use http::HeaderMap;
+use std::time::Duration;
 
 /// What few operations have, behind one pointer, which is all that the others pay for it.
 #[derive(Default)]
@@ -23,11 +23,11 @@ impl Rare {
         }
     }
 
-    /// The attempt of that number was dropped.
+    /// The attempt of that number was dropped, so long after the operation's start.
     #[cold]
-    pub(crate) fn cancelled(&mut self, number: u32) {
+    pub(crate) fn cancelled(&mut self, number: u32, end: Duration) {
         if let Some(observed) = &mut self.observed {
-            observed.attempt_cancelled(number);
+            observed.attempt_cancelled(number, end);
         }
     }
 
@@ -54,8 +54,15 @@ impl Rare {
     }
 
     #[cold]
-    pub(crate) fn sending(&mut self, number: u32) -> Option<Box<HeaderMap>> {
+    pub(crate) fn sending(&mut self, number: u32) -> Option<Box<Outgoing>> {
         self.observed.as_mut()?.sending(number)
+    }
+
+    #[cold]
+    pub(crate) fn received(&mut self, number: u32, data: &[u8]) {
+        if let Some(observed) = &mut self.observed {
+            observed.received(number, data);
+        }
     }
 
     #[cold]

@@ -6,3 +6,4 @@ mod observers;
 mod short_debug;
 mod spans;
 mod testing_kit;
+mod transfers;

@@ -5,20 +5,25 @@ use bytes::Bytes;
 use gax_retry::{Code, RetryBudget, RetrySettings};
 use gax_table::RetryTable;
 use http_body_util::Full;
+use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 use opentelemetry::metrics::MeterProvider as _;
 use opentelemetry_sdk::metrics::data::{AggregatedMetrics, MetricData, ScopeMetrics};
 use opentelemetry_sdk::metrics::{InMemoryMetricExporter, PeriodicReader, SdkMeterProvider};
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
 use tonic::Status;
 use tonic_gax::live::SettingsHandle;
 use tonic_gax::observe::{
-    COUNT_BUCKETS, FacadeMetrics, LATENCY_BUCKETS, MetricNames, OperationObserver, OtelMetrics,
+    COUNT_BUCKETS, FacadeMetrics, LATENCY_BUCKETS, MetricNames, OperationObserver, OtelMetrics, SIZE_BUCKETS,
 };
 use tonic_gax::{HttpRetryLayer, RetryLayer, Retryer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, ms};
+use tonic_gax_tests::{
+    FaultServer, HttpAct, HttpScript, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualServer, ms,
+};
 use tower_layer::Layer as _;
 use tower_service::Service as _;
 
@@ -75,8 +80,11 @@ impl Otel {
                     }
                     AggregatedMetrics::F64(MetricData::Histogram(histogram)) => {
                         for point in histogram.data_points() {
-                            let expected =
-                                if metric.unit() == "s" { &LATENCY_BUCKETS[..] } else { &COUNT_BUCKETS };
+                            let expected = match metric.unit() {
+                                "s" => &LATENCY_BUCKETS[..],
+                                "By" => &SIZE_BUCKETS,
+                                _ => &COUNT_BUCKETS,
+                            };
                             assert!(point.bounds().eq(expected.iter().copied()), "{}", metric.name());
                             let attributes = pairs(&mut point.attributes());
                             lines.push(line(metric.name(), attributes, point.count(), point.sum()));
@@ -119,6 +127,42 @@ fn of(name: &str, count: u64, sum: f64) -> Line {
     (name.to_owned(), count, sum)
 }
 
+/// What the facade was told that there is: names, and whether each is a counter, a gauge or a histogram.
+#[derive(Debug, Default)]
+struct Described(Mutex<BTreeMap<String, &'static str>>);
+
+impl Described {
+    fn add(&self, name: &KeyName, kind: &'static str) {
+        self.0.lock().unwrap().insert(name.as_str().to_owned(), kind);
+    }
+}
+
+impl Recorder for Described {
+    fn describe_counter(&self, name: KeyName, _: Option<Unit>, _: SharedString) {
+        self.add(&name, "counter");
+    }
+
+    fn describe_gauge(&self, name: KeyName, _: Option<Unit>, _: SharedString) {
+        self.add(&name, "gauge");
+    }
+
+    fn describe_histogram(&self, name: KeyName, _: Option<Unit>, _: SharedString) {
+        self.add(&name, "histogram");
+    }
+
+    fn register_counter(&self, _: &Key, _: &Metadata<'_>) -> Counter {
+        Counter::noop()
+    }
+
+    fn register_gauge(&self, _: &Key, _: &Metadata<'_>) -> Gauge {
+        Gauge::noop()
+    }
+
+    fn register_histogram(&self, _: &Key, _: &Metadata<'_>) -> Histogram {
+        Histogram::noop()
+    }
+}
+
 /// A call that succeeds with its second attempt, and one that fails with its third: the first waits 200 ms, the other
 /// 400.
 async fn two_calls(stack: Stack, observer: Arc<dyn OperationObserver>) -> usize {
@@ -126,8 +170,11 @@ async fn two_calls(stack: Stack, observer: Arc<dyn OperationObserver>) -> usize 
     let server = VirtualServer::start(script.then_always(ms(0), Reply::unavailable()));
     let setup = Setup::new(settings()).observed(observer);
     let mut caller = stack.caller(server.channel(), &setup);
-    caller.list(ListAssetsRequest::default()).await.unwrap();
-    caller.list(ListAssetsRequest::default()).await.unwrap_err();
+    // 7 bytes: 2 before the text, and 2 for the size of a page, whose assets have 5 bytes each and 2 before them.
+    let request =
+        || ListAssetsRequest { parent: "abc".to_owned(), page_size: 2, ..ListAssetsRequest::default() };
+    caller.list(request()).await.unwrap();
+    caller.list(request()).await.unwrap_err();
     server.log().arrivals().len()
 }
 
@@ -148,6 +195,10 @@ fn expected() -> Vec<Line> {
         with("attempt.started", "", 5, 0.0),
         status("attempt.duration", "OK", 1, 0.0),
         status("attempt.duration", "UNAVAILABLE", 4, 0.01),
+        status("attempt.sent_total_compressed_message_size", "OK", 1, 7.0),
+        status("attempt.sent_total_compressed_message_size", "UNAVAILABLE", 4, 28.0),
+        status("attempt.rcvd_total_compressed_message_size", "OK", 1, 14.0),
+        status("attempt.rcvd_total_compressed_message_size", "UNAVAILABLE", 4, 0.0),
         status("call.duration", "OK", 1, 0.21),
         status("call.duration", "UNAVAILABLE", 1, 0.4),
         with("call.retries", "", 2, 3.0),
@@ -217,14 +268,30 @@ async fn closures_and_http_have_names_of_their_own() {
 #[tokio::test(start_paused = true)]
 async fn what_an_attempt_waits_for_its_transport_is_measured_on_request() {
     let otel = Otel::new();
-    let observer = otel.observer(MetricNames::new().attempt_delays(true).attempt_types(true));
-    two_calls(Stack::Generated, observer).await;
+    let names = MetricNames::new().attempt_delays(true).attempt_types(true).message_sizes(false);
+    let observer = otel.observer(names);
+    two_calls(Stack::Generated, Arc::clone(&observer)).await;
     let method = "grpc.method=google.cloud.asset.v1.AssetService/ListAssets";
-    let delays = format!("grpc.client.attempt.delay.duration{{grpc.delay_type=connecting,{method}}}");
     let retries = format!("grpc.client.attempt.started{{grpc.attempt_type=retry,{method}}}");
     let lines = otel.lines();
-    assert!(lines.contains(&of(&delays, 5, 0.0)), "{lines:?}");
     assert!(lines.contains(&of(&retries, 3, 0.0)), "{lines:?}");
+    // Who waits for nothing has no delay.
+    assert!(!lines.iter().any(|(name, ..)| name.contains("delay.duration")), "{lines:?}");
+    assert!(!lines.iter().any(|(name, ..)| name.contains("message_size")), "{lines:?}");
+
+    // One call runs, and the other waits 99 ms for its stream.
+    let play = [RawFrame::Wait(ms(100)), RawFrame::Good];
+    let server = RawServer::with_stream_limit(1, [vec![RawFrame::Good], play.to_vec()]);
+    let mut caller = Stack::Generated.caller(server.channel(), &Setup::new(settings()).observed(observer));
+    caller.list(ListAssetsRequest::default()).await.unwrap();
+    let mut running = caller.clone();
+    let running = tokio::spawn(async move { running.list(ListAssetsRequest::default()).await });
+    tokio::time::sleep(ms(1)).await;
+    caller.list(ListAssetsRequest::default()).await.unwrap();
+    running.await.unwrap().unwrap();
+    let delays = format!("grpc.client.attempt.delay.duration{{grpc.delay_type=connecting,{method}}}");
+    let lines = otel.lines();
+    assert!(lines.contains(&of(&delays, 1, 0.099)), "{lines:?}");
 }
 
 /// A call that fails with its third attempt, over a layer with a budget and a table that was replaced once.
@@ -274,5 +341,68 @@ async fn budgets_versions_and_opentelemetry_s_own_conventions_are_measured() {
         ] {
             assert!(lines.contains(&expected), "{expected:?} is not in {lines:#?}");
         }
+    }
+}
+
+/// The words of a text that are made of letters and these signs, and begin so.
+fn words<'a>(text: &'a str, signs: &[char], beginning: &str) -> BTreeSet<&'a str> {
+    let words = text.split(|letter: char| !letter.is_alphanumeric() && !signs.contains(&letter));
+    words.filter(|word| word.starts_with(beginning)).collect()
+}
+
+const OBSERVING: &str = include_str!("../../../docs/src/observing.md");
+
+#[test]
+fn the_guide_has_every_metric_and_no_other() {
+    let described = Described::default();
+    drop(metrics::with_local_recorder(&described, || FacadeMetrics::new(MetricNames::new())));
+    let described = described.0.into_inner().unwrap();
+    // Those of HTTP and closures have the same names with another beginning.
+    let is_told = |name: &&String| !name.starts_with("gax.") || name.contains("stops");
+    let (before, missing) = OBSERVING.split_once("What the proposals have, and we don't:").unwrap();
+    let mut told = words(before, &['.', '_'], "grpc.client.");
+    told.extend(words(before, &['.', '_'], "rpc.client."));
+    told.extend(words(before, &['.', '_'], "gax.client."));
+    // `.hedges` and the like stand beside the whole name.
+    let siblings = ["grpc.client.call.transparent_retries", "grpc.client.call.hedges"];
+    told.extend(siblings);
+    let gauges = described.iter().filter(|(_, kind)| **kind == "gauge").map(|(name, _)| name);
+    let exported: BTreeSet<&str> =
+        described.keys().filter(is_told).chain(gauges).map(String::as_str).collect();
+    assert_eq!(told, exported);
+    let missing = missing.split("The examples [").next().unwrap();
+    for name in words(missing, &['.', '_'], "grpc.client.") {
+        assert!(!described.contains_key(name), "{name}");
+    }
+}
+
+/// The queries of the dashboard and of the alerts, held against a page that Prometheus would scrape.
+#[tokio::test(start_paused = true)]
+async fn the_dashboard_and_the_alerts_name_what_is_exported() {
+    let mut builder = PrometheusBuilder::new().with_recommended_naming(true);
+    for suffix in ["duration", "retry_delay"] {
+        let of_name = Matcher::Suffix(suffix.to_owned());
+        builder = builder.set_buckets_for_metric(of_name, &LATENCY_BUCKETS).unwrap();
+    }
+    let recorder = builder.build_recorder();
+    let page = recorder.handle();
+    {
+        let _guard = metrics::set_default_local_recorder(&recorder);
+        two_calls(Stack::Generated, Arc::new(FacadeMetrics::new(names()))).await;
+        a_budgeted_call(Arc::new(FacadeMetrics::new(names()))).await;
+    }
+    let page = page.render();
+    let queries = OBSERVING.split_once("## A dashboard").unwrap().1;
+    let mut named = BTreeSet::new();
+    for beginning in ["grpc_client_", "gax_client_", "rpc_client_"] {
+        named.extend(words(queries, &['_'], beginning));
+    }
+    assert!(named.len() >= 6, "{named:?}");
+    for name in named {
+        let has_it = page.lines().any(|line| line.starts_with(&format!("{name}{{")));
+        assert!(has_it, "{name} is not in {page}");
+    }
+    for label in ["grpc_method", "grpc_status", "gax_stop_reason"] {
+        assert!(queries.contains(label) && page.contains(&format!("{label}=\"")), "{label}");
     }
 }

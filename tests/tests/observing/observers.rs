@@ -458,10 +458,10 @@ async fn several_observers_are_told_in_their_order_and_one_may_have_another_for_
             "for_operation",
             "its own",
             "second",
-            "a name: attempt 1 failed with UNAVAILABLE after 0ns; the next one follows in 200ms",
+            "a name: attempt 1 failed with UNAVAILABLE after 0 ms; the next one follows in 200 ms",
             "its own",
             "second",
-            "a name: attempt 2 failed with UNAVAILABLE after 0ns; the next one follows in 400ms",
+            "a name: attempt 2 failed with UNAVAILABLE after 0 ms; the next one follows in 400 ms",
         ]
     );
 }

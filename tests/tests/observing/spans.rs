@@ -98,8 +98,16 @@ async fn an_operation_has_a_span_and_each_attempt_one_below_it() {
         let setup = Setup::new(settings()).observed(Arc::new(observer()));
         stack.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await.unwrap();
         let mut told = lines.take();
-        // Without descriptors a response may be a stream of one.
-        told.retain(|line| !line.contains("message received"));
+        let messages: Vec<_> = told.extract_if(.., |line| line.starts_with("TRACE in attempt")).collect();
+        assert_eq!(
+            messages,
+            [
+                "TRACE in attempt: message=Outbound message sequence-number=0 message-size=0",
+                "TRACE in attempt: message=Outbound message sequence-number=0 message-size=0",
+                "TRACE in attempt: message=Inbound message sequence-number=0 message-size=0",
+            ],
+            "{stack:?}"
+        );
         let method = "google.cloud.asset.v1.AssetService/ListAssets";
         let rpc = format!("otel.kind=\"client\" rpc.system.name=\"grpc\" rpc.method=\"{method}\"");
         let attempt = |previous: u32| {
@@ -111,7 +119,7 @@ async fn an_operation_has_a_span_and_each_attempt_one_below_it() {
         assert_eq!(
             told,
             [
-                format!("operation in nothing: otel.name=\"{method}\" {rpc} server.address=\"assets.test\""),
+                format!("operation in nothing: otel.name={method} {rpc} server.address=\"assets.test\""),
                 attempt(0),
                 "DEBUG in operation: message=failed; another attempt follows attempt=1 code=\"UNAVAILABLE\" \
                  delay=Some(200ms)"
@@ -147,13 +155,13 @@ async fn an_operation_that_failed_is_one_warning() {
     assert_eq!(warnings.len(), 2);
     assert_eq!(
         warnings[0],
-        "WARN in operation: message=redis: SET failed with UNAVAILABLE after 2 attempts in 200ms: the total timeout \
-         leaves no time for another attempt; attempt 3 would have followed after 400ms method=\"redis: SET\" \
+        "WARN in operation: message=redis: SET failed with UNAVAILABLE after 2 attempts in 200 ms: the total timeout \
+         leaves no time for another attempt; attempt 3 would have followed after 400 ms method=\"redis: SET\" \
          code=\"UNAVAILABLE\" attempts=2 stop_reason=\"TOTAL_TIMEOUT\""
     );
     assert!(
         warnings[1]
-            .contains("redis: SET failed with NOT_FOUND after 1 attempt in 0ns: this error is not retried")
+            .contains("redis: SET failed with NOT_FOUND after 1 attempt in 0 ms: this error is not retried")
     );
 }
 
@@ -166,7 +174,7 @@ async fn a_dropped_operation_is_no_warning() {
     assert!(tokio::time::timeout(ms(100), run).await.is_err());
     let told = lines.take();
     assert!(told.contains(
-        &"DEBUG in operation: message=cancelled after 100ms method=\"closure\" attempts=1".to_owned()
+        &"DEBUG in operation: message=cancelled after 100 ms method=\"closure\" attempts=1".to_owned()
     ));
     assert!(!told.iter().any(|line| line.starts_with("WARN")), "{told:?}");
     assert_eq!(told.last().unwrap(), "operation closes");
@@ -181,8 +189,28 @@ async fn what_an_attempt_waits_for_its_transport_is_a_span_on_request() {
     Stack::Generated.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await.unwrap();
     let lines = lines.take();
     let place = |wanted: &str| lines.iter().position(|line| line.starts_with(wanted)).unwrap();
-    let delay = "delay in attempt: otel.name=\"Attempt Delay\" grpc.delay_type=\"connecting\"";
+    let delay = "delay in attempt: otel.name=\"Delay\" grpc.delay_type=\"connecting\"";
     assert!(place("attempt in operation") < place(delay), "{lines:#?}");
+    let reason = "DEBUG in delay: message=Delay triggered \
+                  grpc.delay_reason=\"waiting for a connection, or for a free stream on one\"";
+    assert_eq!(place(reason), place(delay) + 1, "{lines:#?}");
     // It ends long before the attempt does.
     assert!(place("delay closes") < place("attempt closes"), "{lines:#?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_operation_is_named_as_a72_has_it_on_request() {
+    let lines = Lines::default();
+    let _guard = tracing::subscriber::set_default(Registry::default().with(lines.clone()));
+    let server = VirtualServer::start(Script::always(Reply::Serve));
+    let observer = Arc::new(TracingObserver::new().sent_prefix(true));
+    let setup = Setup::new(settings()).observed(observer.clone());
+    Stack::Generated.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await.unwrap();
+    let lines_of = lines.take();
+    let name = "operation in nothing: otel.name=Sent.google.cloud.asset.v1.AssetService/ListAssets otel.kind";
+    assert!(lines_of[0].starts_with(name), "{lines_of:#?}");
+    // What is not gRPC keeps its name.
+    let retryer = Retryer::new(&settings(), [Code::Unavailable]).named("redis: SET").observer(observer);
+    retryer.run(|_| async { Ok::<_, Status>(()) }).await.unwrap();
+    assert!(lines.take()[0].starts_with("operation in nothing: otel.name=redis: SET otel.kind"));
 }

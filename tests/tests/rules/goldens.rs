@@ -34,6 +34,13 @@ fn every_case_comes_out_as_recorded() {
     assert_eq!(count("poll"), (73, 73));
     assert_eq!(count("validate"), (53, 53));
     assert_eq!(summary.passed(), cases().len());
+    // Every recorded list of tracer calls is compared with what observers are told.
+    let cases = cases();
+    let lists = cases.iter().map(|case| {
+        let records = ["expected", "expected_callable"].map(|name| case[name]["tracer"].is_array());
+        records.into_iter().filter(|is_list| *is_list).count()
+    });
+    assert_eq!((summary.total().traced(), lists.sum::<usize>()), (59, 59));
 }
 
 /// The value at a path of keys and indexes, and all such paths that lead to a number or a text.

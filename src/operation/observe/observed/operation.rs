@@ -1,7 +1,12 @@
 //! One operation that somebody observes.
 
-use super::{Observers, OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Transport};
+use super::audience::Audience;
+use super::in_flight::InFlight;
+use super::{Outbound, Outgoing};
 use crate::operation::clock::Clock;
+use crate::operation::observe::{
+    Observers, OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Transport,
+};
 use crate::operation::report::Name;
 use gax_retry::{
     Attempt, AttemptEnd, AttemptKind, Code, Event, Policy, RetryBudget, StartedAttempt, Stop, StopReason,
@@ -12,11 +17,11 @@ use std::time::Duration;
 
 /// An operation on its way, and those who are told of it. Dropped before it was closed, it was cancelled.
 pub(crate) struct Observed {
-    observers: Vec<Arc<dyn OperationObserver>>,
-    info: OperationInfo,
+    audience: Arc<Audience>,
+    watches_transfers: bool,
     clock: Clock,
     budget: Option<RetryBudget>,
-    in_flight: Vec<StartedAttempt>,
+    in_flight: Vec<InFlight>,
     /// The attempt with the reply, of which nothing is told until it is known that the caller can use it.
     replied: Option<Attempt>,
     last: Option<Code>,
@@ -41,7 +46,9 @@ impl Observed {
         let of_operation = |observer: &Arc<dyn OperationObserver>| {
             observer.for_operation(&info).unwrap_or_else(|| Arc::clone(observer))
         };
-        let observers: Vec<_> = observers.list().iter().map(of_operation).collect();
+        let observers = observers.list().iter().map(of_operation).collect();
+        let audience = Audience::new(observers, info);
+        let watches_transfers = transport != Transport::Closure && audience.watches_transfers();
         let tally = OperationSummary {
             code: Code::Ok,
             stop_reason: None,
@@ -54,8 +61,8 @@ impl Observed {
             retry_budget: None,
         };
         let observed = Self {
-            observers,
-            info,
+            audience: Arc::new(audience),
+            watches_transfers,
             clock,
             budget: policy.budget().cloned(),
             in_flight: Vec::with_capacity(1),
@@ -70,14 +77,17 @@ impl Observed {
         observed
     }
 
-    fn each(&self, tell: impl Fn(&(dyn OperationObserver + 'static), &OperationInfo)) {
-        for observer in &self.observers {
-            tell(&**observer, &self.info);
-        }
+    fn each(&self, tell: impl FnMut(&(dyn OperationObserver + 'static), &OperationInfo)) {
+        self.audience.each(tell);
+    }
+
+    fn in_flight(&mut self, number: u32) -> Option<&mut InFlight> {
+        self.in_flight.iter_mut().find(|attempt| attempt.started.number() == number)
     }
 
     fn started(&self, number: u32) -> Option<StartedAttempt> {
-        self.in_flight.iter().copied().find(|attempt| attempt.number() == number)
+        let found = self.in_flight.iter().find(|attempt| attempt.started.number() == number);
+        found.map(|attempt| attempt.started)
     }
 
     /// Passes an event on. That of an attempt with the reply waits until the operation is closed.
@@ -92,14 +102,13 @@ impl Observed {
                     let idle = attempt.start().saturating_sub(since);
                     self.tally.retry_delay = self.tally.retry_delay.saturating_add(idle);
                 }
-                self.in_flight.push(attempt);
+                self.in_flight.push(InFlight::new(attempt));
                 self.each(|observer, info| observer.attempt_started(info, attempt));
             }
             Event::TransparentRetry(attempt) => {
                 self.tally.transparent_retries = self.tally.transparent_retries.saturating_add(1);
-                let mut in_flight = self.in_flight.iter_mut();
-                if let Some(known) = in_flight.find(|known| known.number() == attempt.number()) {
-                    *known = attempt;
+                if let Some(known) = self.in_flight(attempt.number()) {
+                    known.started = attempt;
                 }
                 self.each(|observer, info| observer.transparent_retry(info, attempt));
             }
@@ -115,13 +124,18 @@ impl Observed {
     }
 
     fn ended(&mut self, attempt: &Attempt, end: AttemptEnd) {
-        self.in_flight.retain(|other| other.number() != attempt.number());
+        let place = self.in_flight.iter().position(|other| other.started.number() == attempt.number());
+        let in_flight = place.map(|place| self.in_flight.remove(place));
         if self.in_flight.is_empty() {
             self.idle_since = Some(attempt.end());
         }
         // What becomes of those that an error cancels is not what the operation ends with.
         if end != AttemptEnd::Cancelled {
             self.last = Some(attempt.code());
+        }
+        if let Some(in_flight) = in_flight.filter(|_| self.watches_transfers) {
+            let transfer = in_flight.transfer(attempt, self.audience.info().transport());
+            self.each(|observer, info| observer.attempt_transferred(info, attempt, transfer));
         }
         self.each(|observer, info| match end {
             AttemptEnd::Succeeded => observer.attempt_succeeded(info, attempt),
@@ -134,23 +148,49 @@ impl Observed {
         });
     }
 
-    /// The attempt of that number is dropped.
-    pub(crate) fn attempt_cancelled(&mut self, number: u32) {
+    /// The attempt of that number was dropped, so long after the operation's start.
+    pub(crate) fn attempt_cancelled(&mut self, number: u32, end: Duration) {
         if let Some(attempt) = self.started(number) {
-            self.tell(Event::cancelled(attempt, self.clock.elapsed()));
+            self.tell(Event::cancelled(attempt, end));
         }
     }
 
-    /// The request of an attempt goes out: the headers that are added to it.
-    pub(crate) fn sending(&mut self, number: u32) -> Option<Box<HeaderMap>> {
+    /// The request of an attempt goes out: what observers want of it, if anything.
+    pub(crate) fn sending(&mut self, number: u32) -> Option<Box<Outgoing>> {
         let attempt = self.started(number)?;
         let waited = self.clock.elapsed().saturating_sub(attempt.start());
         let mut headers = HeaderMap::new();
-        for observer in &self.observers {
-            observer.attempt_headers(&self.info, attempt, &mut OutgoingHeaders::new(&mut headers));
-            observer.attempt_sent(&self.info, attempt, waited);
+        self.each(|observer, info| {
+            observer.attempt_headers(info, attempt, &mut OutgoingHeaders::new(&mut headers));
+            observer.attempt_sent(info, attempt, waited);
+        });
+        let is_counted = self.watches_transfers && self.audience.info().transport() == Transport::Grpc;
+        let outbound = is_counted.then(|| Arc::new(Outbound::new(&self.audience, attempt, self.clock)));
+        if let Some(known) = self.in_flight(number) {
+            known.sent(waited, outbound.clone());
         }
-        (!headers.is_empty()).then(|| Box::new(headers))
+        (!headers.is_empty() || outbound.is_some()).then(|| Box::new(Outgoing { headers, outbound }))
+    }
+
+    /// These bytes of an attempt's response have come in.
+    pub(crate) fn received(&mut self, number: u32, data: &[u8]) {
+        if !self.watches_transfers {
+            return;
+        }
+        let audience = Arc::clone(&self.audience);
+        if let Some(in_flight) = self.in_flight(number) {
+            let attempt = in_flight.started;
+            in_flight.received().count(data, |message| {
+                audience.each(|observer, info| observer.message_received(info, attempt, message));
+            });
+        }
+    }
+
+    /// These bytes have come in of the response that the caller has already.
+    pub(crate) fn stream_received(&mut self, data: &[u8]) {
+        if let Some(number) = self.replied.as_ref().map(Attempt::number) {
+            self.received(number, data);
+        }
     }
 
     /// The response of an attempt is the operation's. That is told once.
@@ -236,8 +276,9 @@ impl Drop for Observed {
             return;
         }
         self.replied = None;
+        let end = self.clock.elapsed();
         while let Some(attempt) = self.in_flight.first() {
-            self.attempt_cancelled(attempt.number());
+            self.attempt_cancelled(attempt.started.number(), end);
         }
         let summary = self.close(Code::Cancelled, Some(StopReason::Cancelled));
         self.each(|observer, info| observer.operation_cancelled(info, &summary));
