@@ -20,6 +20,34 @@ pub struct RandomHttpServer {
 }
 
 impl RandomHttpServer {
+    /// What it does with one request.
+    #[must_use]
+    pub fn act(draw: &mut Draw, breaks: bool) -> HttpAct {
+        const STATUSES: [u16; 14] = [200, 200, 201, 204, 302, 400, 404, 408, 409, 429, 500, 502, 503, 503];
+        if breaks && draw.percent(40) {
+            return match draw.below(6) {
+                0 => HttpAct::Reset,
+                1 => HttpAct::Truncate,
+                2 => HttpAct::StallInBody(draw.pick(&STATUSES)),
+                3 => HttpAct::TruncateAfter(draw.pick(&[0, 1, 70_000])),
+                4 => HttpAct::StallAfter(draw.pick(&[0, 1, 70_000])),
+                _ => {
+                    HttpAct::Raw(draw.pick(&[&b"SSH-2.0-x\r\n"[..], b"HTTP/1.1 999\r\n", b"\0\0\0"]).to_vec())
+                }
+            };
+        }
+        match draw.below(8) {
+            0 => HttpAct::Stall,
+            1 => {
+                let pieces = (0..draw.between(1, 4)).map(|_| (draw.ms(0, 300), "piece"));
+                HttpAct::Slow(pieces.collect())
+            }
+            2 => HttpAct::status(draw.pick(&[429, 503]))
+                .with_header("retry-after", draw.pick(&["0", "1", "3600", "soon", "-1"])),
+            _ => HttpAct::status(draw.pick(&STATUSES)),
+        }
+    }
+
     /// The script.
     #[must_use]
     pub fn script(&self) -> HttpScript {
@@ -30,36 +58,12 @@ impl RandomHttpServer {
 impl DrawnServer for RandomHttpServer {
     fn draw(draw: &mut Draw) -> Self {
         let breaks = draw.percent(50);
-        Self { acts: (0..draw.between(0, 14)).map(|_| act(draw, breaks)).collect() }
+        Self { acts: (0..draw.between(0, 14)).map(|_| Self::act(draw, breaks)).collect() }
     }
 
     /// The server closes no connection.
     fn is_calm(&self) -> bool {
         self.acts.iter().all(|act| matches!(act, HttpAct::Reply { .. } | HttpAct::Slow(_) | HttpAct::Stall))
-    }
-}
-
-fn act(draw: &mut Draw, breaks: bool) -> HttpAct {
-    const STATUSES: [u16; 14] = [200, 200, 201, 204, 302, 400, 404, 408, 409, 429, 500, 502, 503, 503];
-    if breaks && draw.percent(40) {
-        return match draw.below(6) {
-            0 => HttpAct::Reset,
-            1 => HttpAct::Truncate,
-            2 => HttpAct::StallInBody(draw.pick(&STATUSES)),
-            3 => HttpAct::TruncateAfter(draw.pick(&[0, 1, 70_000])),
-            4 => HttpAct::StallAfter(draw.pick(&[0, 1, 70_000])),
-            _ => HttpAct::Raw(draw.pick(&[&b"SSH-2.0-x\r\n"[..], b"HTTP/1.1 999\r\n", b"\0\0\0"]).to_vec()),
-        };
-    }
-    match draw.below(8) {
-        0 => HttpAct::Stall,
-        1 => {
-            let pieces = (0..draw.between(1, 4)).map(|_| (draw.ms(0, 300), "piece"));
-            HttpAct::Slow(pieces.collect())
-        }
-        2 => HttpAct::status(draw.pick(&[429, 503]))
-            .with_header("retry-after", draw.pick(&["0", "1", "3600", "soon", "-1"])),
-        _ => HttpAct::status(draw.pick(&STATUSES)),
     }
 }
 

@@ -47,17 +47,6 @@ impl Rules<'_> {
         self.call.grain.slack()
     }
 
-    /// Whether both tell of the same attempt. Each looks at the clock for itself when an attempt is cancelled.
-    fn is_same(&self, one: &Attempt, other: &Attempt) -> bool {
-        match self.call.grain {
-            Grain::Virtual => one == other,
-            Grain::Scheduler => {
-                let of = |attempt: &Attempt| (attempt.number(), attempt.start(), attempt.code());
-                of(one) == of(other) && one.end().abs_diff(other.end()) <= self.slack()
-            }
-        }
-    }
-
     /// The time that the call has, if anything bounds it.
     fn budget(&self) -> Option<Duration> {
         let settings = &self.call.policy.settings;
@@ -340,7 +329,7 @@ impl Rules<'_> {
             };
             // A response that was handed over before its end has a row of its own.
             if let Some(ended) = end(attempt).filter(|ended| is_over && ended.code() != Code::Ok) {
-                self.hold(self.is_same(ended, row), || {
+                self.hold(ended == row, || {
                     format!("the observer was told of {ended:?}, and the report has {row:?}")
                 });
             }

@@ -29,8 +29,8 @@ impl DrawnServer for RandomServer {
         let stream_limit = draw.sometimes(15, |draw| draw.small(1, 3));
         // A server that keeps its connections can be compared with the client request by request.
         let breaks = stream_limit.is_some() || draw.percent(50);
-        let steps = (0..draw.between(0, 14)).map(|_| step(draw, breaks)).collect();
-        let last = if draw.percent(70) { (Duration::ZERO, Reply::Serve) } else { step(draw, breaks) };
+        let steps = (0..draw.between(0, 14)).map(|_| Self::step(draw, breaks)).collect();
+        let last = if draw.percent(70) { (Duration::ZERO, Reply::Serve) } else { Self::step(draw, breaks) };
         let oversize = draw.sometimes(10, |draw| {
             let length = draw.pick(&[LONGEST_DECODED + 1, LONGEST_BUFFERED + 1]);
             (usize::try_from(draw.below(4)).unwrap(), length)
@@ -46,6 +46,20 @@ impl DrawnServer for RandomServer {
 }
 
 impl RandomServer {
+    /// One reply, and how long after the request it comes.
+    #[must_use]
+    pub fn step(draw: &mut Draw, breaks: bool) -> (Duration, Reply) {
+        let after = if draw.percent(50) { Duration::ZERO } else { draw.ms(1, 400) };
+        let reply = if breaks && draw.percent(30) { breaking(draw) } else { reply(draw) };
+        (after, reply)
+    }
+
+    /// Whether a message is one that such a server makes up, whatever it was asked for.
+    #[must_use]
+    pub fn makes_up(line: &Line) -> bool {
+        line.count < 3 && line.text.bytes().all(|letter| letter == b'a')
+    }
+
     /// The script.
     #[must_use]
     pub fn script(&self) -> Script {
@@ -63,12 +77,6 @@ impl RandomServer {
 /// The longest message that tonic decodes, and the longest response that the layer buffers.
 const LONGEST_DECODED: usize = 4 * 1024 * 1024;
 const LONGEST_BUFFERED: usize = LONGEST_DECODED + 64 * 1024;
-
-fn step(draw: &mut Draw, breaks: bool) -> (Duration, Reply) {
-    let after = if draw.percent(50) { Duration::ZERO } else { draw.ms(1, 400) };
-    let reply = if breaks && draw.percent(30) { breaking(draw) } else { reply(draw) };
-    (after, reply)
-}
 
 fn breaking(draw: &mut Draw) -> Reply {
     match draw.below(3) {

@@ -10,7 +10,7 @@ use tokio::io::{
 
 /// How a connection ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(crate) enum End {
     /// As the client wants it.
     Closed,
     /// As the script wants it.
@@ -18,7 +18,7 @@ pub(super) enum End {
 }
 
 /// Serves a connection; `meet` is told of each request and names the act.
-pub(super) async fn serve<T: AsyncRead + AsyncWrite + Unpin>(
+pub(crate) async fn serve<T: AsyncRead + AsyncWrite + Unpin>(
     io: &mut T,
     mut meet: impl FnMut(HttpArrival) -> HttpAct,
 ) -> io::Result<End> {

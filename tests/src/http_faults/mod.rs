@@ -9,5 +9,6 @@ mod server;
 
 pub use act::{HttpAct, HttpScript, TEST_ID};
 pub use arrival::HttpArrival;
+pub(crate) use connection::serve;
 pub use connector::MemoryConnector;
 pub use server::FaultServer;

@@ -2,15 +2,16 @@
 
 use super::clients::{GrpcClients, HttpClient};
 use super::tally::one_more;
+use crate::chaos::RandomServer;
 use crate::clock::ms;
 use crate::generated::test::talk::v1::Line;
 use bytes::Bytes;
 use gax_retry::{Code, JitterSource as _, SeededJitter};
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::{BodyExt as _, Collected, Full};
 use std::future::Future;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex, PoisonError};
 use tonic::{Status, Streaming};
 use tonic_gax::{OperationError, Retryer};
 
@@ -23,8 +24,9 @@ pub(super) struct Outcomes {
     pub(super) dropped: AtomicU64,
     /// Replies that are not what was asked for.
     pub(super) wrong: AtomicU64,
-    /// Failures that nothing explains.
+    /// Failures that nothing explains, and the last of them.
     pub(super) unexplained: AtomicU64,
+    pub(super) riddle: Mutex<String>,
 }
 
 /// How a call ended.
@@ -32,7 +34,7 @@ enum End {
     Good,
     Failed,
     Wrong,
-    Unexplained,
+    Unexplained(String),
 }
 
 /// One who calls until it is enough.
@@ -64,7 +66,10 @@ impl Caller {
                 Some(End::Good) => &self.outcomes.good,
                 Some(End::Failed) => &self.outcomes.failed,
                 Some(End::Wrong) => &self.outcomes.wrong,
-                Some(End::Unexplained) => &self.outcomes.unexplained,
+                Some(End::Unexplained(riddle)) => {
+                    *self.outcomes.riddle.lock().unwrap_or_else(PoisonError::into_inner) = riddle;
+                    &self.outcomes.unexplained
+                }
             });
         }
     }
@@ -76,13 +81,19 @@ impl Caller {
         let line = Line { text: "soak".repeat(usize::try_from((draw >> 24) % 200).unwrap()), count };
         let lines = vec![line.clone(); 3];
         match draw % 16 {
-            0..4 => unary(generated.ask(line.clone()).await.map(tonic::Response::into_inner), &line),
-            4..8 => unary(layered.ask(line.clone()).await.map(tonic::Response::into_inner), &line),
+            0..4 => match generated.ask(line.clone()).await {
+                Err(status) if OperationError::of(&status).is_none() => End::Unexplained(status.to_string()),
+                reply => unary(reply, &line),
+            },
+            4..8 => unary(layered.ask(line.clone()).await, &line),
             8 | 9 => heard(generated.listen(line).await, count).await,
             10 => heard(layered.listen(line).await, count).await,
             11 => {
-                let told = generated.tell(tokio_stream::iter(lines)).await;
-                unary(told.map(tonic::Response::into_inner), &Line { count: 3, ..line })
+                match generated.tell(tokio_stream::iter(lines)).await {
+                    // The response had begun, as that of a stream: what comes after that is the server's own.
+                    Err(_) => End::Failed,
+                    reply => unary(reply, &Line { count: 3, ..line }),
+                }
             }
             12 => heard(generated.chat(tokio_stream::iter(lines)).await, 3).await,
             13 => request(&self.http, self.http_server, "GET").await,
@@ -92,13 +103,19 @@ impl Caller {
     }
 }
 
+/// How a call without a reply ended. What tonic can't read of a response that was good to the layer has no report: that is
+/// no message.
 fn failed(status: &Status) -> End {
-    if OperationError::of(status).is_some() { End::Failed } else { End::Unexplained }
+    // UNKNOWN is what it says of a `grpc-message` that is no text.
+    const UNREADABLE: [tonic::Code; 4] =
+        [tonic::Code::Internal, tonic::Code::OutOfRange, tonic::Code::Unimplemented, tonic::Code::Unknown];
+    let is_explained = OperationError::of(status).is_some() || UNREADABLE.contains(&status.code());
+    if is_explained { End::Failed } else { End::Unexplained(status.to_string()) }
 }
 
-fn unary(reply: Result<Line, Status>, expected: &Line) -> End {
-    match reply {
-        Ok(line) if line == *expected => End::Good,
+fn unary(reply: Result<tonic::Response<Line>, Status>, expected: &Line) -> End {
+    match reply.map(tonic::Response::into_inner) {
+        Ok(line) if line == *expected || RandomServer::makes_up(&line) => End::Good,
         Ok(_) => End::Wrong,
         Err(status) => failed(&status),
     }
@@ -109,11 +126,16 @@ async fn heard(stream: Result<tonic::Response<Streaming<Line>>, Status>, expecte
         Ok(response) => response.into_inner(),
         Err(status) => return failed(&status),
     };
-    let mut count = 0;
+    let (mut count, mut is_made_up) = (0, false);
     loop {
         match lines.message().await {
-            Ok(Some(_)) => count += 1,
-            Ok(None) => return if count == expected { End::Good } else { End::Wrong },
+            Ok(Some(line)) => {
+                count += 1;
+                is_made_up |= RandomServer::makes_up(&line);
+            }
+            // A server that makes things up may say nothing as well.
+            Ok(None) if count == expected || count == 0 || is_made_up => return End::Good,
+            Ok(None) => return End::Wrong,
             // It had begun: what comes after that is the server's own.
             Err(_) => return End::Failed,
         }
@@ -125,19 +147,29 @@ async fn request(client: &HttpClient, server: SocketAddr, method: &str) -> End {
     let request = http::Request::builder().method(method).uri(format!("http://{server}/soak")).body(body);
     match client.send(request.unwrap()).await {
         Ok(response) => {
-            let is_good = response.status().is_success();
-            match response.into_body().collect().await {
-                Ok(body) => match (body.to_bytes() == "soak", is_good) {
-                    (false, _) => End::Wrong,
-                    (true, true) => End::Good,
-                    (true, false) => End::Failed,
-                },
+            let status = response.status();
+            match response.into_body().collect().await.map(Collected::to_bytes) {
+                Ok(body) if is_of(status, &body) => {
+                    if status.is_success() {
+                        End::Good
+                    } else {
+                        End::Failed
+                    }
+                }
+                Ok(_) => End::Wrong,
                 Err(_) => End::Failed,
             }
         }
         Err(error) if error.report().attempt_count() > 0 => End::Failed,
-        Err(_) => End::Unexplained,
+        Err(error) => End::Unexplained(error.to_string()),
     }
+}
+
+/// Whether a body is one that the server sends with that status: one that names it, pieces, or nothing where HTTP has none.
+fn is_of(status: http::StatusCode, body: &[u8]) -> bool {
+    let named = format!(r#"{{"status":{}}}"#, status.as_u16());
+    let is_in_pieces = body.chunks(5).all(|piece| piece == b"piece");
+    body == named.as_bytes() || (is_in_pieces && (status == 200 || status == 204))
 }
 
 fn closure(retryer: &Retryer<[Code; 1]>, draw: u64) -> impl Future<Output = End> {
@@ -151,8 +183,8 @@ fn closure(retryer: &Retryer<[Code; 1]>, draw: u64) -> impl Future<Output = End>
         match retryer.run(attempt).await {
             Ok(retried) if *retried.value() == fails + 1 => End::Good,
             Ok(_) => End::Wrong,
-            Err(error) if error.report().attempt_count() <= 3 => End::Failed,
-            Err(_) => End::Unexplained,
+            Err(error) if error.report().attempt_count() <= 4 => End::Failed,
+            Err(error) => End::Unexplained(error.to_string()),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::callers::Outcomes;
 use super::tally::{Tally, of};
 use std::fmt;
+use std::sync::PoisonError;
 
 /// What was lost, leaked or miscounted: one sentence each.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,11 +58,14 @@ impl Checks {
 
     /// What callers got.
     pub(super) fn outcomes(&mut self, outcomes: &Outcomes) {
-        let Outcomes { made, good, failed, dropped, wrong, unexplained } = outcomes;
+        let Outcomes { made, good, failed, dropped, wrong, unexplained, riddle } = outcomes;
         let ended: u64 = [good, failed, dropped, wrong, unexplained].into_iter().map(of).sum();
         self.holds(of(made) == ended, || format!("{} calls were made and {ended} ended", of(made)));
         self.holds(of(good) > 0, || "no call was good".to_owned());
         self.holds(of(wrong) == 0, || format!("{} replies were not what was asked for", of(wrong)));
-        self.holds(of(unexplained) == 0, || format!("{} failures carry no report", of(unexplained)));
+        self.holds(of(unexplained) == 0, || {
+            let last = riddle.lock().unwrap_or_else(PoisonError::into_inner);
+            format!("{} failures carry no report, such as {last}", of(unexplained))
+        });
     }
 }

@@ -1,6 +1,6 @@
 //! The clients that callers share.
 
-use super::settings::{HTTP, settings};
+use super::settings::{CLOSURES, HTTP};
 use super::tally::Tally;
 use crate::generated::DESCRIPTORS;
 use crate::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
@@ -65,6 +65,8 @@ pub(super) fn http_client(handle: &SettingsHandle, tally: &Arc<Tally>) -> HttpCl
     layer.layer(Client::builder(TokioExecutor::new()).build_http())
 }
 
-pub(super) fn retryer(tally: &Arc<Tally>) -> Retryer<[Code; 1]> {
-    Retryer::new(&settings(3), [Code::Unavailable]).named("soak").observer(tally.clone())
+pub(super) fn retryer(handle: &SettingsHandle, tally: &Arc<Tally>) -> Retryer<[Code; 1]> {
+    let retryer = Retryer::with_handle(handle, CLOSURES, [Code::Unavailable]);
+    let retryer = retryer.retry_budget(RetryBudget::tokens(1000, 0.5)).named("soak").observer(tally.clone());
+    others().into_iter().fold(retryer, Retryer::observer)
 }

@@ -1,10 +1,9 @@
-//! Mixed calls over sockets against servers that misbehave, for as long as one likes: with observers, hedging, budgets, and
+//! Mixed calls over sockets against the random servers of [`chaos`](crate::chaos), for as long as one likes: with observers, hedging, budgets, and
 //! settings that are replaced all the time. In the end nothing is lost, nothing has leaked, and all counts agree.
 
 mod callers;
 mod checks;
 mod clients;
-mod faults;
 mod grpc_server;
 mod http_server;
 mod options;

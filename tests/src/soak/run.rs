@@ -75,7 +75,8 @@ impl Soak {
     pub fn run(&self, say: impl FnMut(String)) -> Result<(), BrokenPromises> {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
         let seed = self.options.seed;
-        let servers = (GrpcServer::start(seed), GrpcServer::start(seed + 1), HttpServer::start(seed + 2));
+        let servers =
+            (GrpcServer::start(seed, false), GrpcServer::start(seed + 1, true), HttpServer::start(seed + 2));
         runtime.block_on(self.drive(servers, say))
     }
 
@@ -93,12 +94,12 @@ impl Soak {
         {
             let caller = Caller {
                 grpc: vec![
-                    GrpcClients::new(calm.address, &handle, &tallies.calm),
-                    GrpcClients::new(rough.address, &handle, &tallies.rough),
+                    GrpcClients::new(calm.address(), &handle, &tallies.calm),
+                    GrpcClients::new(rough.address(), &handle, &tallies.rough),
                 ],
                 http: http_client(&handle, &tallies.http),
-                http_server: http.address,
-                retryer: retryer(&tallies.closures),
+                http_server: http.address(),
+                retryer: retryer(&handle, &tallies.closures),
                 outcomes: Arc::clone(&outcomes),
                 is_over: Arc::clone(&is_over),
             };
@@ -113,7 +114,7 @@ impl Soak {
             move || {
                 while !is_over.load(Ordering::SeqCst) {
                     std::thread::sleep(RESTARTS);
-                    server.restart();
+                    server = server.restart();
                 }
                 server
             }

@@ -10,8 +10,11 @@ use tonic_gax::live::SettingsHandle;
 /// The service that HTTP requests run by.
 pub(super) const HTTP: &str = "soak";
 
+/// The service that closures run by.
+pub(super) const CLOSURES: &str = "closures";
+
 /// Short delays and timeouts, so that nothing is under way for long.
-pub(super) fn settings(attempts: u32) -> RetrySettings {
+fn settings(attempts: u32) -> RetrySettings {
     RetrySettings::builder()
         .initial_retry_delay(ms(2))
         .retry_delay_multiplier(1.5)
@@ -30,6 +33,7 @@ pub(super) fn table(turn: u64) -> RetryTable {
     let table = RetryTable::builder()
         .service("test.talk.v1.Talk", settings(attempts), codes)
         .service(HTTP, settings(attempts), codes)
+        .service(CLOSURES, settings(attempts), codes)
         .method("/test.talk.v1.Talk/Ask", settings(attempts), codes);
     let hedging = Hedging::new(3).delay(ms(5)).non_fatal_codes(Code::Unavailable).allow_non_idempotent();
     let table = if turn.is_multiple_of(2) { table.hedged(hedging) } else { table };
