@@ -166,15 +166,14 @@ impl FromStr for Target {
 
     /// Reads a rule's name, or `note`, `warning` or `error`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        for severity in [Severity::Note, Severity::Warning, Severity::Error] {
-            if severity.to_string() == text {
-                return Ok(Target::Severity(severity));
-            }
-        }
-        let ids = || rules().map(Rule::id);
-        ids().find(|id| *id == text).map(Target::Rule).ok_or_else(|| UnknownTargetError {
+        let severities =
+            [("note", Severity::Note), ("warning", Severity::Warning), ("error", Severity::Error)];
+        let severities = severities.map(|(name, severity)| (name, Self::Severity(severity)));
+        let targets = || severities.into_iter().chain(rules().map(Rule::id).map(|id| (id, Self::Rule(id))));
+        let target = targets().find(|(name, _)| *name == text).map(|(_, target)| target);
+        target.ok_or_else(|| UnknownTargetError {
             text: text.to_owned(),
-            suggestion: closest(text, ids()).map(str::to_owned),
+            suggestion: closest(text, targets().map(|(name, _)| name)).map(str::to_owned),
         })
     }
 }
@@ -188,13 +187,13 @@ pub struct UnknownTargetError {
 }
 
 impl UnknownTargetError {
-    /// The rule with a similar name.
+    /// The rule or severity with a similar name.
     #[must_use]
     pub fn suggestion(&self) -> Option<&str> {
         self.suggestion.as_deref()
     }
 
     fn advice(&self) -> String {
-        self.suggestion.as_ref().map_or_else(String::new, |rule| format!("; did you mean {rule}?"))
+        self.suggestion.as_ref().map_or_else(String::new, |name| format!("; did you mean {name}?"))
     }
 }

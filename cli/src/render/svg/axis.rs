@@ -24,15 +24,14 @@ impl Axis {
         ms <= self.span
     }
 
-    /// The distance between ticks, in milliseconds: 1, 2 or 5 times a power of ten, five to eleven ticks.
+    /// The distance between ticks, in milliseconds: 1, 2 or 5 times a power of ten of the axis's unit, for five to eleven
+    /// ticks.
     fn step(&self) -> f64 {
-        let rough = self.span / 10.0;
+        let (_, size) = unit(self.span);
+        let rough = self.span / size / 10.0;
         let power = 10_f64.powf(rough.log10().floor());
-        [1.0, 2.0, 5.0, 10.0]
-            .into_iter()
-            .map(|digit| digit * power)
-            .find(|step| *step >= rough)
-            .unwrap_or(rough)
+        let mut steps = [1.0, 2.0, 5.0, 10.0].into_iter().map(|digit| digit * power);
+        size * steps.find(|step| *step >= rough).unwrap_or(rough)
     }
 
     pub(super) fn draw(&self, paper: &mut Paper, bottom: f64) {
@@ -60,17 +59,21 @@ impl Axis {
     }
 }
 
-/// A tick's text, in a unit that suits the whole axis.
-fn label(ms: f64, span: f64) -> String {
-    let (unit, scale) = match span {
+/// The unit that suits an axis of so many milliseconds, and how many of them it is.
+fn unit(span: f64) -> (&'static str, f64) {
+    match span {
         span if span < 1.0 => ("us", 0.001),
         span if span < 10_000.0 => ("ms", 1.0),
         span if span < 600_000.0 => ("s", 1000.0),
         span if span < 36_000_000.0 => ("min", 60_000.0),
         span if span < 864_000_000.0 => ("h", 3_600_000.0),
         _ => ("d", 86_400_000.0),
-    };
-    // Ticks lie on short decimal numbers, or on fractions of minutes, hours and days.
+    }
+}
+
+/// A tick's text.
+fn label(ms: f64, span: f64) -> String {
+    let (unit, scale) = unit(span);
     let value = (ms / scale * 1000.0).round() / 1000.0;
     format!("{value} {unit}")
 }
@@ -81,7 +84,16 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_few() {
-        for (span, step) in [(10_000.0, 1000.0), (5100.0, 1000.0), (4000.0, 500.0), (0.5, 0.05), (1.0, 0.1)] {
+        for (span, step) in [
+            (10_000.0, 1000.0),
+            (5100.0, 1000.0),
+            (4000.0, 500.0),
+            (0.5, 0.05),
+            (1.0, 0.1),
+            (600_000.0, 60_000.0),
+            (1_000_000.0, 120_000.0),
+            (36_000_000.0, 3_600_000.0),
+        ] {
             let found = Axis::new(span).step();
             assert!((found - step).abs() < step * 1e-9, "{span}: {found}");
         }

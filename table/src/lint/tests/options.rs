@@ -34,6 +34,8 @@ fn a_name_that_is_no_rule_is_refused_with_a_suggestion() {
     let error = "short-timeuot".parse::<Target>().unwrap_err();
     let sentence = "\"short-timeuot\" is neither a rule nor a severity; did you mean short-timeout?";
     assert_eq!(error.to_string(), sentence);
+    let error = "warnig".parse::<Target>().unwrap_err();
+    assert_eq!(error.suggestion(), Some("warning"));
     assert_eq!("x".parse::<Target>().unwrap_err().to_string(), "\"x\" is neither a rule nor a severity");
 }
 

@@ -17,9 +17,9 @@ fn service_configs_stay_what_they_are() {
     }
 }
 
-/// Of how many others a finding is true: `a.B/Get and 3 more can't be said`.
+/// Of how many others a finding is true: `max_attempts of a.B/Get and 3 more can't be expressed in Envoy`.
 fn others(message: &str) -> usize {
-    let more = message.split_once(" more can't be said").map_or("", |(before, _)| before);
+    let more = message.split_once(" more can't be expressed").map_or("", |(before, _)| before);
     more.rsplit_once(" and ").and_then(|(_, count)| count.parse().ok()).unwrap_or(0)
 }
 
