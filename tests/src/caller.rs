@@ -64,9 +64,15 @@ pub fn settings() -> RetrySettings {
 /// The same for so many milliseconds in all.
 #[must_use]
 pub fn lasting(total: u64) -> RetrySettings {
+    spaced(200, total)
+}
+
+/// The same with so many milliseconds before every retry and in all.
+#[must_use]
+pub fn spaced(delay: u64, total: u64) -> RetrySettings {
     RetrySettings::builder()
         .jittered(false)
-        .initial_retry_delay(ms(200))
+        .initial_retry_delay(ms(delay))
         .initial_rpc_timeout(ms(1000))
         .total_timeout(ms(total))
         .build()

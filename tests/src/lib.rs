@@ -31,7 +31,7 @@ mod tls;
 mod wire;
 
 pub use asset::Assets;
-pub use caller::{Caller, Observer, Setup, Stack, lasting, settings};
+pub use caller::{Caller, Observer, Setup, Stack, lasting, settings, spaced};
 pub use clock::{VirtualClock, ms};
 pub use http_faults::{FaultServer, HttpAct, HttpArrival, HttpScript, MemoryConnector, TEST_ID};
 pub use named::NamedScripted;

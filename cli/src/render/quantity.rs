@@ -33,6 +33,14 @@ pub(crate) fn bytes(count: u64) -> String {
     }
 }
 
+/// When hedges are sent while too few calls are known for a percentile, given the fixed delay.
+pub(crate) fn until_measured(delay: Option<impl fmt::Display>) -> String {
+    match delay {
+        Some(delay) => format!("the delay of {delay:#} counts"),
+        None => "no hedge is sent".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -113,11 +113,7 @@ impl Options {
     }
 
     pub(super) fn idempotency(&self) -> IdempotencyLevel {
-        match self.idempotency_level {
-            1 => IdempotencyLevel::NoSideEffects,
-            2 => IdempotencyLevel::Idempotent,
-            _ => IdempotencyLevel::Unknown,
-        }
+        IdempotencyLevel::from_number(self.idempotency_level)
     }
 
     pub(super) fn http_verb(&self) -> Option<&str> {

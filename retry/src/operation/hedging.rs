@@ -1,6 +1,6 @@
 //! Attempts that are sent before the ones in flight have got their replies (gRFC A6, hedging).
 
-use super::latencies::Latencies;
+use super::latencies::{ENOUGH, Latencies};
 use crate::nanos::nanos;
 use crate::rules::Refusal;
 use crate::text::Human;
@@ -43,6 +43,9 @@ pub struct Hedging {
 }
 
 impl Hedging {
+    /// How many calls of a method have to be known before a [`percentile`](Self::percentile) counts: 20.
+    pub const FIRST_CALLS: u64 = ENOUGH;
+
     /// Up to so many attempts in all, the first one included. With 1 nothing is hedged. By gRPC's rules no more than
     /// five are made, whatever this says.
     #[must_use]
@@ -70,7 +73,7 @@ impl Hedging {
     /// Sends the next attempt once this one takes longer than that part of the method's calls did, such as 0.95: of the
     /// last 128 calls of the method, how long the first attempt took, or had taken when another one won.
     ///
-    /// As long as fewer than 20 calls are known, the [`delay`](Self::delay) counts; without one, no hedge is sent.
+    /// As long as fewer than [20 calls](Self::FIRST_CALLS) are known, the [`delay`](Self::delay) counts; without one, no hedge is sent.
     /// Anything but a number above 0 and below 1 is one of the [`problems`](Self::problems).
     #[must_use]
     pub const fn percentile(self, percentile: f64) -> Self {

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// How many calls are remembered.
 const WINDOW: usize = 128;
 /// With fewer than that there is no percentile to speak of.
-const ENOUGH: u64 = 20;
+pub(super) const ENOUGH: u64 = 20;
 /// After how many calls the percentile is worked out anew.
 const EVERY: u64 = 8;
 

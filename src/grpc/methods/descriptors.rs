@@ -101,11 +101,8 @@ fn described(method: &Method) -> Described {
         description = description.returning_operation();
     }
     if let Some(options) = &method.options {
-        description = description.with_idempotency(match options.idempotency_level() {
-            1 => IdempotencyLevel::NoSideEffects,
-            2 => IdempotencyLevel::Idempotent,
-            _ => IdempotencyLevel::Unknown,
-        });
+        let level = IdempotencyLevel::from_number(options.idempotency_level());
+        description = description.with_idempotency(level);
         let rule = options.http.as_ref();
         let verbs = rule.map(|rule| [("GET", &rule.get), ("PUT", &rule.put), ("DELETE", &rule.delete)]);
         let verb = verbs.into_iter().flatten().find(|(_, path)| path.is_some());

@@ -40,6 +40,25 @@ pub(super) fn resolve_as_written(
     config.methods.iter().map(|method| resolver.method(method).map(Arc::new)).collect()
 }
 
+/// What is said of a policy that makes no attempt but the first, or as many as it likes.
+struct Words {
+    none: &'static str,
+    one: &'static str,
+    remedy: &'static str,
+}
+
+const RETRIES: Words = Words {
+    none: "the retry policy has no maxAttempts, so only the timeout ends it",
+    one: "with maxAttempts 1 nothing is retried",
+    remedy: "write 2 or more, or remove the retry policy",
+};
+
+const HEDGES: Words = Words {
+    none: "the hedging policy has no maxAttempts, so there is one hedge",
+    one: "with maxAttempts 1 nothing is hedged",
+    remedy: "write 2 or more, or remove the hedging policy",
+};
+
 struct Resolver<'a> {
     source: &'a Source,
     form: Form<'a>,
@@ -125,23 +144,7 @@ impl Resolver<'_> {
             let help = "name at least one code; gRPC itself refuses the whole file";
             self.report("no-codes", span, "the retry policy retries no code", help);
         }
-        match policy.max_attempts {
-            None => {
-                let message = "the retry policy has no maxAttempts, so only the timeout ends it";
-                let help = "write one from 2 to 5: gRPC itself refuses the whole file";
-                let finding = Finding::new("no-max-attempts", Severity::Note, message).with_help(help);
-                self.findings.push(finding.at(self.source.origin(policy.span)));
-            }
-            Some(Located { value: 0, span }) => {
-                let help = "gRPC itself refuses the whole file";
-                self.report("max-attempts-below-2", span, "maxAttempts 0 counts as absent", help);
-            }
-            Some(Located { value: 1, span }) => {
-                let help = "write 2 or more, or remove the retry policy";
-                self.report("max-attempts-below-2", span, "with maxAttempts 1 nothing is retried", help);
-            }
-            Some(_) => {}
-        }
+        self.max_attempts(policy.max_attempts, policy.span, &RETRIES);
         let limited = policy.max_attempts.is_some_and(|attempts| attempts.value > 0)
             || method.own.total_timeout.or(method.timeout).is_some_and(|timeout| timeout.value > 0);
         if !limited {
@@ -151,29 +154,32 @@ impl Resolver<'_> {
     }
 
     fn hedging(&mut self, policy: &HedgingPolicy) -> Result<ResolvedHedging, TableError> {
-        match policy.max_attempts {
-            None => {
-                let message = "the hedging policy has no maxAttempts, so there is one hedge";
-                let help = "write one from 2 to 5: gRPC itself refuses the whole file";
-                let finding = Finding::new("no-max-attempts", Severity::Note, message).with_help(help);
-                self.findings.push(finding.at(self.source.origin(policy.span)));
-            }
-            Some(Located { value: 0, span }) => {
-                let help = "gRPC itself refuses the whole file";
-                self.report("max-attempts-below-2", span, "maxAttempts 0 counts as absent", help);
-            }
-            Some(Located { value: 1, span }) => {
-                let help = "write 2 or more, or remove the hedging policy";
-                self.report("max-attempts-below-2", span, "with maxAttempts 1 nothing is hedged", help);
-            }
-            Some(_) => {}
-        }
+        self.max_attempts(policy.max_attempts, policy.span, &HEDGES);
         Ok(ResolvedHedging {
             max_attempts: policy.max_attempts.map(|attempts| attempts.value).filter(|count| *count > 0),
             delay: policy.delay.map(|delay| self.duration(delay)).transpose()?.unwrap_or_default(),
             percentile: policy.percentile.map(|percentile| percentile.value),
             non_fatal_codes: codes(policy.non_fatal_codes.as_ref()),
         })
+    }
+
+    /// What is said of a policy's number of attempts, or that it has none.
+    fn max_attempts(&mut self, attempts: Option<Located<u32>>, policy: Span, words: &Words) {
+        match attempts {
+            None => {
+                let help = "write one from 2 to 5: gRPC itself refuses the whole file";
+                let finding = Finding::new("no-max-attempts", Severity::Note, words.none).with_help(help);
+                self.findings.push(finding.at(self.source.origin(policy)));
+            }
+            Some(Located { value: 0, span }) => {
+                let help = "gRPC itself refuses the whole file";
+                self.report("max-attempts-below-2", span, "maxAttempts 0 counts as absent", help);
+            }
+            Some(Located { value: 1, span }) => {
+                self.report("max-attempts-below-2", span, words.one, words.remedy);
+            }
+            Some(_) => {}
+        }
     }
 
     fn duration(&self, nanos: Located<i128>) -> Result<Duration, TableError> {

@@ -78,6 +78,18 @@ pub enum IdempotencyLevel {
     Idempotent,
 }
 
+impl IdempotencyLevel {
+    /// The level that has this number in descriptors; any number but 1 and 2 says nothing.
+    #[must_use]
+    pub fn from_number(number: i32) -> Self {
+        match number {
+            1 => Self::NoSideEffects,
+            2 => Self::Idempotent,
+            _ => Self::Unknown,
+        }
+    }
+}
+
 impl MethodDescription {
     /// A method by its name in the proto file.
     #[must_use]

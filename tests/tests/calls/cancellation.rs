@@ -6,16 +6,10 @@ use tokio::time::{sleep, timeout};
 use tonic_gax::client::Transport;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
-use tonic_gax_tests::{Beat, Reply, Script, Setup, Stack, VirtualServer, ms};
+use tonic_gax_tests::{Beat, Reply, Script, Setup, Stack, VirtualServer, ms, spaced};
 
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(500))
-        .initial_rpc_timeout(ms(1000))
-        .total_timeout(ms(60_000))
-        .build()
-        .unwrap()
+    spaced(500, 60_000)
 }
 
 async fn dropped_after(milliseconds: u64, stack: Stack, channel: impl Transport + Sync) {

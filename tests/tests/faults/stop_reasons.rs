@@ -13,7 +13,8 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, ListAssetsRequest, ListAssetsResponse,
 };
 use tonic_gax_tests::{
-    Beat, Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of, reported, row, rows,
+    Beat, Reply, Script, Setup, Stack, VirtualServer, error_report, lasting, ms, report_of, reported, row,
+    rows,
 };
 use tower::buffer::Buffer;
 use tower::limit::ConcurrencyLimit;
@@ -23,13 +24,7 @@ const LATE: Code = Code::DeadlineExceeded;
 const DOWN: Code = Code::Unavailable;
 
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .initial_rpc_timeout(ms(1000))
-        .total_timeout(ms(3000))
-        .build()
-        .unwrap()
+    lasting(3000)
 }
 
 /// The stop reason of an operation against that script, and the number of attempts that the server saw.

@@ -16,7 +16,7 @@ use tonic_gax::{
     Code, Compatibility, HttpRetryLayer, HttpRetryService, IdempotencyStrategy, OperationReport, ReplayBody,
     ReqwestService, RetrySettings, StopReason,
 };
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawServer, ms};
+use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawServer, lasting, ms};
 use tower_service::Service;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -26,8 +26,7 @@ const DOWN: Code = Code::Unavailable;
 
 /// Five attempts of a second, 200 ms apart.
 fn settings() -> RetrySettings {
-    let settings = RetrySettings::builder().jittered(false).initial_retry_delay(ms(200));
-    settings.initial_rpc_timeout(ms(1000)).total_timeout(ms(10_000)).max_attempts(5).build().unwrap()
+    lasting(10_000).to_builder().max_attempts(5).build().unwrap()
 }
 
 fn layer() -> HttpRetryLayer {

@@ -6,18 +6,16 @@ use gax_retry::Attempt;
 use http_body_util::Full;
 use tonic_gax::{
     Code, Compatibility, HttpError, HttpFailure, HttpRetryLayer, HttpRetryService, Note, ReplayBody,
-    ReqwestService, RetrySettings, StopReason, TransportFailure, presets,
+    ReqwestService, StopReason, TransportFailure, presets,
 };
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawServer, ms};
+use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawServer, ms, settings};
 use tower_service::Service;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Whatever can be retried is, attempts of a second, 200 ms apart.
 fn layer() -> HttpRetryLayer {
-    let settings = RetrySettings::builder().jittered(false).initial_retry_delay(ms(200));
-    let settings = settings.initial_rpc_timeout(ms(1000)).total_timeout(ms(10_000)).build().unwrap();
-    HttpRetryLayer::new(&settings, [Code::Unavailable, Code::Internal, Code::Unknown]).reports(true)
+    HttpRetryLayer::new(&settings(), [Code::Unavailable, Code::Internal, Code::Unknown]).reports(true)
 }
 
 async fn failed<S, B, R>(client: &mut HttpRetryService<S>, url: &str) -> HttpError

@@ -11,21 +11,14 @@ use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::{Talk, TalkServer};
 use tonic_gax_tests::{
-    Reply, Script, Setup, Stack, VirtualServer, error_report, ms, pipes, report_of, row, rows,
+    Reply, Script, Setup, Stack, VirtualServer, error_report, ms, pipes, report_of, row, rows, spaced,
 };
 
 const LATE: Code = Code::DeadlineExceeded;
 
 /// Attempts of a second, half a second apart, ten seconds in all.
 fn steady() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(500))
-        .initial_rpc_timeout(ms(1000))
-        .max_rpc_timeout(ms(1000))
-        .total_timeout(ms(10_000))
-        .build()
-        .unwrap()
+    spaced(500, 10_000).to_builder().max_rpc_timeout(ms(1000)).build().unwrap()
 }
 
 fn request() -> Request<ListAssetsRequest> {

@@ -24,21 +24,14 @@ use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::{Talk, TalkServer};
 use tonic_gax_tests::{
     FaultServer, HttpAct, HttpScript, Recorder, Reply, Script, Setup, Stack, VirtualServer, ms, pipes,
-    report_of,
+    report_of, spaced,
 };
 use tower_layer::Layer as _;
 use tower_service::Service as _;
 
 /// Attempts of a second, half a second apart, a minute in all.
 fn steady() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(500))
-        .initial_rpc_timeout(ms(1000))
-        .max_rpc_timeout(ms(1000))
-        .total_timeout(ms(60_000))
-        .build()
-        .unwrap()
+    spaced(500, 60_000).to_builder().max_rpc_timeout(ms(1000)).build().unwrap()
 }
 
 fn retryer() -> Retryer<[Code; 2]> {

@@ -22,20 +22,13 @@ use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as Stock
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;
 use tonic_gax_tests::{
     Assets, FaultServer, HttpAct, HttpScript, Log, NamedScripted, RawFrame, RawServer, Reply, Script, Setup,
-    Stack, Talker, VirtualServer, ms, pipes,
+    Stack, Talker, VirtualServer, lasting, ms, pipes,
 };
 use tower_layer::Layer as _;
 
 /// Attempts of a second, 200 ms apart.
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .initial_rpc_timeout(ms(1000))
-        .total_timeout(ms(10_000))
-        .max_attempts(3)
-        .build()
-        .unwrap()
+    lasting(10_000).to_builder().max_attempts(3).build().unwrap()
 }
 
 /// Writes down what goes over the wire.

@@ -9,7 +9,7 @@ use tonic_gax::{CallOptions, HttpRetryLayer, OperationReport, RequestExt as _, R
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
 use tonic_gax_tests::{
-    FaultServer, HttpAct, HttpScript, Reply, Script, Setup, VirtualServer, error_report, ms,
+    FaultServer, HttpAct, HttpScript, Reply, Script, Setup, VirtualServer, error_report, ms, spaced,
 };
 use tower_layer::Layer as _;
 
@@ -22,14 +22,7 @@ fn environment(variables: &[(&str, &str)]) -> Environment {
 
 /// Four attempts, 100 ms apart, of a second each.
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(100))
-        .initial_rpc_timeout(ms(1000))
-        .max_attempts(4)
-        .total_timeout(ms(60_000))
-        .build()
-        .unwrap()
+    spaced(100, 60_000).to_builder().max_attempts(4).build().unwrap()
 }
 
 /// How many attempts a call makes and when it ends, by the generated client and by the layer.

@@ -13,18 +13,11 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest, ListAssetsResponse,
 };
-use tonic_gax_tests::{Reply, Script, Setup, VirtualServer, error_report, ms, reported};
+use tonic_gax_tests::{Reply, Script, Setup, VirtualServer, error_report, ms, reported, spaced};
 use tower_layer::Layer as _;
 
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(100))
-        .initial_rpc_timeout(ms(1000))
-        .max_attempts(4)
-        .total_timeout(ms(9000))
-        .build()
-        .unwrap()
+    spaced(100, 9000).to_builder().max_attempts(4).build().unwrap()
 }
 
 fn listing(options: CallOptions) -> Request<ListAssetsRequest> {

@@ -100,6 +100,21 @@ fn channel(address: SocketAddr) -> Channel {
     Endpoint::try_from(format!("http://{address}")).unwrap().connect_lazy()
 }
 
+/// So many calls at the same time, each under a name of its own.
+fn calls(
+    client: &AssetServiceClient<Channel>,
+    count: usize,
+) -> JoinSet<(String, Result<Response<ListAssetsResponse>, Status>)> {
+    let call = |number| {
+        let client = client.clone();
+        async move {
+            let parent = format!("operation {number}");
+            (parent.clone(), client.list_assets(named(parent)).await)
+        }
+    };
+    (0..count).map(call).collect()
+}
+
 fn client(address: SocketAddr, settings: RetrySettings) -> AssetServiceClient<Channel> {
     let mut stub = AssetServiceStubSettings::builder();
     stub.list_assets().set_retry_settings(settings).set_retryable_codes([Code::Unavailable]);
@@ -231,14 +246,7 @@ async fn ten_thousand_operations_ride_out_an_outage_of_two_seconds() {
     let address = server.address();
     let client = client(address, patient());
 
-    let mut calls = JoinSet::new();
-    for number in 0..OPERATIONS {
-        let client = client.clone();
-        calls.spawn(async move {
-            let parent = format!("operation {number}");
-            (parent.clone(), client.list_assets(named(parent)).await)
-        });
-    }
+    let mut calls = calls(&client, OPERATIONS);
     let outage = tokio::spawn({
         let assets = assets.clone();
         async move {
@@ -281,14 +289,7 @@ async fn two_thousand_operations_at_a_limit_of_streams_outlive_three_restarts() 
     let address = server.address();
     let client = client(address, patient());
 
-    let mut calls = JoinSet::new();
-    for number in 0..OPERATIONS {
-        let client = client.clone();
-        calls.spawn(async move {
-            let parent = format!("operation {number}");
-            (parent.clone(), client.list_assets(named(parent)).await)
-        });
-    }
+    let mut calls = calls(&client, OPERATIONS);
     for restart in 1..=3 {
         assets.have_seen(restart * OPERATIONS / 4).await;
         if restart == 2 {

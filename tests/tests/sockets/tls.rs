@@ -14,7 +14,7 @@ use tonic_gax::{
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{
-    Authority, Handshake, Setup, Stack, TlsServer, codes, error_report, ms, report_of, reported,
+    Authority, Handshake, Setup, Stack, TlsServer, codes, error_report, lasting, report_of, reported,
 };
 use tower_service::Service;
 
@@ -24,8 +24,7 @@ const DOWN: Code = Code::Unavailable;
 
 /// Five attempts of a second, 200 ms apart.
 fn settings() -> RetrySettings {
-    let settings = RetrySettings::builder().jittered(false).initial_retry_delay(ms(200));
-    settings.initial_rpc_timeout(ms(1000)).total_timeout(ms(10_000)).max_attempts(5).build().unwrap()
+    lasting(10_000).to_builder().max_attempts(5).build().unwrap()
 }
 
 fn layer() -> HttpRetryLayer {

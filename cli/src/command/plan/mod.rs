@@ -9,7 +9,7 @@ pub(crate) use args::PlanArgs;
 
 use super::{Format, fresh_seed, print, print_json};
 use crate::failure::Failure;
-use crate::render::{Ms, Timeline, attempts, bars, explain, svg};
+use crate::render::{Ms, Timeline, attempts, bars, explain, svg, until_measured};
 use gax_retry::{AttemptPlan, CodeSet, Hedging, NoJitter, Policy, RetrySettings, SeededJitter};
 use samples::Samples;
 use std::process::ExitCode;
@@ -93,10 +93,9 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
 /// What a plan of one call can't know where the calls before it say when hedges are sent.
 fn measured(hedging: &Hedging) -> Option<String> {
     hedging.percentile_of_latencies()?;
-    let until = match hedging.delay_between() {
-        Some(delay) => format!("the delay of {:#} counts", Ms(delay)),
-        None => "no hedge is sent".to_owned(),
-    };
-    let spacing = hedging.spacing();
-    Some(format!("This is one of the first 20 calls, for which {until}; later a hedge is sent {spacing}.\n"))
+    let until = until_measured(hedging.delay_between().map(Ms));
+    let (first, spacing) = (Hedging::FIRST_CALLS, hedging.spacing());
+    Some(format!(
+        "This is one of the first {first} calls, for which {until}; later a hedge is sent {spacing}.\n"
+    ))
 }

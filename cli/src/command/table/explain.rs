@@ -8,16 +8,15 @@ use super::source::{GapicFlag, ProtoFlags, Reading};
 use crate::command::{Format, print, print_json};
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::render::{Align, Cell, Grid, HEAD, Human, Ms, Timeline, attempts, table};
+use crate::render::{Align, Cell, Grid, HEAD, Human, Ms, Timeline, attempts, table, until_measured};
 use clap::Args;
 use gax_retry::__private::Escaped;
-use gax_retry::{AttemptPlan, Code, CodeSet, Impact, NoJitter};
+use gax_retry::{AttemptPlan, Code, CodeSet, Hedging, Impact, NoJitter};
 use gax_table::{Dialect, HedgingPolicy, MethodPolicy, PolicyField, RetryTable};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 /// The most attempts that the table of attempts shows.
 const SHOWN: usize = 12;
@@ -315,11 +314,8 @@ fn hedged(policy: MethodPolicy<'_>, impact: &Impact) -> String {
     let most = impact.load_of_silence();
     let when = policy.hedging().map(|hedging| hedging.to_hedging().spacing()).unwrap_or_default();
     let first_calls = policy.hedging().filter(|hedging| hedging.percentile().is_some()).map(|hedging| {
-        let until = match hedging.delay() {
-            Duration::ZERO => "no hedge is sent".to_owned(),
-            delay => format!("the delay of {:#} counts", Human(delay)),
-        };
-        format!(" For the first 20 calls of a method {until}.")
+        let until = until_measured(hedging.to_hedging().delay_between().map(Human));
+        format!(" For the first {} calls of a method {until}.", Hedging::FIRST_CALLS)
     });
     let first_calls = first_calls.unwrap_or_default();
     format!(

@@ -90,6 +90,11 @@ impl Observed {
         found.map(|attempt| attempt.started)
     }
 
+    /// The attempt with the reply, as it was started.
+    fn started_with_reply(&self) -> Option<StartedAttempt> {
+        self.started(self.replied.as_ref()?.number())
+    }
+
     /// Passes an event on. That of an attempt with the reply waits until the operation is closed.
     pub(crate) fn tell(&mut self, event: Event) {
         match event {
@@ -188,8 +193,8 @@ impl Observed {
 
     /// These bytes have come in of the response that the caller has already.
     pub(crate) fn stream_received(&mut self, data: &[u8]) {
-        if let Some(number) = self.replied.as_ref().map(Attempt::number) {
-            self.received(number, data);
+        if let Some(attempt) = self.started_with_reply() {
+            self.received(attempt.number(), data);
         }
     }
 
@@ -203,8 +208,7 @@ impl Observed {
 
     /// The attempt with the reply has brought a message of a stream.
     pub(crate) fn response_received(&self) {
-        let number = self.replied.as_ref().map(Attempt::number);
-        if let Some(attempt) = number.and_then(|number| self.started(number)) {
+        if let Some(attempt) = self.started_with_reply() {
             self.each(|observer, info| observer.response_received(info, attempt));
         }
     }
@@ -230,8 +234,7 @@ impl Observed {
 
     /// The stream that the reply began has ended with that code.
     pub(crate) fn stream_ended(mut self: Box<Self>, code: Code) {
-        let number = self.replied.as_ref().map(Attempt::number);
-        if let Some(started) = number.and_then(|number| self.started(number)) {
+        if let Some(started) = self.started_with_reply() {
             let now = self.clock.elapsed();
             let attempt = Attempt::new(started, started.delay(), started.start(), now, code);
             if code != Code::Ok {

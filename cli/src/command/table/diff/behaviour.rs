@@ -68,8 +68,8 @@ impl Behaviour {
 
     fn of_policy(policy: MethodPolicy<'_>, table: &RetryTable) -> Self {
         let settings = policy.settings();
-        let schedule = policy.to_policy(table.dialect().compatibility());
-        let (codes, impact) = (schedule.recoverable_codes(), Impact::of(&schedule));
+        let resolved = policy.to_policy(table.dialect().compatibility());
+        let (codes, impact) = (resolved.recoverable_codes(), Impact::of(&resolved));
         let max_attempts = match policy.hedging() {
             Some(_) => Some(impact.load_of_silence()),
             None => settings.max_attempts().filter(|_| !codes.is_empty()),
