@@ -2,6 +2,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod command;
+mod conformance;
 mod failure;
 mod folder;
 mod generated;

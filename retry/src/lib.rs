@@ -7,8 +7,6 @@ mod batching;
 mod budget;
 mod code;
 mod compatibility;
-#[cfg(feature = "conformance")]
-pub mod conformance;
 mod environment;
 pub mod gax_java;
 #[cfg(feature = "http")]
@@ -53,7 +51,7 @@ pub use operation::{
     Action, AttemptEnd, AttemptResult, CommitPoint, Delivery, End, Event, Hedging, NotAttempted, Operation,
     Outcome, Policy, Replayable, Resend, RetryFact, Seen, Stop, World,
 };
-pub use plan::{AttemptPlan, Impact, Response};
+pub use plan::{AttemptPlan, Impact, Response, Simulated, Simulation};
 pub use retry_after::retry_after;
 pub use server_delay::ServerDelay;
 pub use settings::{
@@ -68,6 +66,7 @@ pub use strategy::{AttemptTimeouts, Backoff, BackoffStrategy, Cap, Jitter, Limit
 #[doc(hidden)]
 pub mod __private {
     pub use crate::attempt_table::{AttemptRow, AttemptTable};
+    pub use crate::gax_java::algorithm::{Algorithm, Limit, Next};
     pub use crate::private::{
         ConstBatching, ConstSettings, batching, code_problem, no_problems, of_rpc, rpc_problem, settings,
         unchecked,

@@ -1,11 +1,11 @@
 //! `gax conformance`: recorded cases, run through the engine.
 
 use super::{Format, print, print_json};
+use crate::conformance::{CaseFailure, CategoryCounts, Runner, Summary};
 use crate::failure::{FINDINGS, Failure};
 use crate::input::Input;
 use crate::render::{Align, Cell, Grid, table};
 use clap::Args;
-use gax_retry::conformance::{CaseFailure, CategoryCounts, Runner, Summary};
 use serde::Serialize;
 use std::fmt;
 use std::path::PathBuf;
@@ -74,8 +74,8 @@ impl fmt::Display for Text<'_> {
             counted.push([
                 Cell::from(kind),
                 Cell::from(category),
-                Cell::from(counts.passed()),
-                Cell::from(counts.failed()),
+                Cell::from(counts.passed),
+                Cell::from(counts.failed),
             ]);
         }
         writeln!(f, "{}", table(&counted, 0))?;
@@ -88,14 +88,13 @@ impl fmt::Display for Text<'_> {
         if !summary.failures().is_empty() {
             writeln!(f)?;
         }
-        let total = summary.total();
-        let (passed, failed, compared) = (total.passed(), total.failed(), total.compared());
+        let CategoryCounts { passed, failed, unreadable, compared, traced } = summary.total();
         writeln!(f, "{passed} cases passed, {failed} failed; {compared} recorded outcomes compared.")?;
-        if total.unreadable() > 0 {
-            writeln!(f, "{} of the failed cases could not be run.", total.unreadable())?;
+        if unreadable > 0 {
+            writeln!(f, "{unreadable} of the failed cases could not be run.")?;
         }
-        if total.traced() > 0 {
-            writeln!(f, "The tracer calls of {} outcomes were compared too.", total.traced())?;
+        if traced > 0 {
+            writeln!(f, "The tracer calls of {traced} outcomes were compared too.")?;
         }
         let mut kinds: Vec<&str> = summary.categories().map(|((kind, _), _)| kind).collect();
         kinds.dedup();
@@ -121,7 +120,7 @@ fn what_a_client_runs(kind: &str) -> Option<&'static str> {
 #[derive(Serialize)]
 struct Report<'a> {
     #[serde(flatten)]
-    total: Counts,
+    total: CategoryCounts,
     categories: Vec<CategoryCount<'a>>,
     failures: Vec<FailedCase<'a>>,
 }
@@ -132,16 +131,7 @@ struct CategoryCount<'a> {
     #[serde(rename = "category")]
     name: &'a str,
     #[serde(flatten)]
-    counts: Counts,
-}
-
-#[derive(Serialize)]
-struct Counts {
-    passed: usize,
-    failed: usize,
-    unreadable: usize,
-    compared: usize,
-    traced: usize,
+    counts: CategoryCounts,
 }
 
 #[derive(Serialize)]
@@ -158,41 +148,27 @@ struct FailedCase<'a> {
 
 impl<'a> Report<'a> {
     fn of(summary: &'a Summary) -> Self {
-        let categories = summary.categories().map(|((kind, name), counts)| CategoryCount {
-            kind,
-            name,
-            counts: Counts::from(counts),
-        });
+        let categories =
+            summary.categories().map(|((kind, name), counts)| CategoryCount { kind, name, counts });
         Self {
-            total: Counts::from(summary.total()),
+            total: summary.total(),
             categories: categories.collect(),
             failures: summary.failures().iter().map(FailedCase::from).collect(),
         }
     }
 }
 
-impl From<CategoryCounts> for Counts {
-    fn from(counts: CategoryCounts) -> Self {
-        Self {
-            passed: counts.passed(),
-            failed: counts.failed(),
-            unreadable: counts.unreadable(),
-            compared: counts.compared(),
-            traced: counts.traced(),
-        }
-    }
-}
-
 impl<'a> From<&'a CaseFailure> for FailedCase<'a> {
     fn from(failure: &'a CaseFailure) -> Self {
+        let difference = failure.difference();
         Self {
-            id: failure.id(),
-            kind: failure.kind(),
-            category: failure.category(),
-            line: failure.line(),
-            place: failure.place(),
-            expected: failure.expected(),
-            got: failure.got(),
+            id: &failure.id,
+            kind: &failure.kind,
+            category: &failure.category,
+            line: failure.line,
+            place: difference.map(|difference| &*difference.place),
+            expected: difference.map(|difference| &*difference.expected),
+            got: difference.map(|difference| &*difference.got),
             message: failure.to_string(),
         }
     }

@@ -45,7 +45,7 @@ pub(crate) fn deadline(nanos: i128) -> Option<Duration> {
 
 /// Settings made ready: whole milliseconds, except where Java keeps the full precision.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Algorithm {
+pub struct Algorithm {
     /// In nanoseconds; 0 is unset.
     total: i128,
     initial_delay: i64,
@@ -61,13 +61,14 @@ pub(crate) struct Algorithm {
 
 /// The attempt that could follow: what an attempt's successor is computed from, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Next {
+#[non_exhaustive]
+pub struct Next {
     /// The delay before jitter, in milliseconds.
-    pub(crate) delay: i64,
+    pub delay: i64,
     /// The delay after jitter, in milliseconds.
-    pub(crate) wait: i64,
+    pub wait: i64,
     /// The RPC timeout in milliseconds; zero and less are no deadline.
-    pub(crate) timeout: i64,
+    pub timeout: i64,
 }
 
 impl Next {
@@ -79,16 +80,22 @@ impl Next {
 
 /// The limit that an attempt would go beyond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Limit {
+#[expect(clippy::exhaustive_enums, reason = "these are Java's")]
+pub enum Limit {
+    /// There is neither a total timeout nor a number of attempts, so that nothing is retried.
     NoLimits,
     /// The wait is longer than 64 bits of nanoseconds: Java fails with an `ArithmeticException`.
     Overflow,
+    /// The total timeout.
     TotalTimeout,
+    /// The number of attempts.
     MaxAttempts,
 }
 
 impl Algorithm {
-    pub(crate) fn new(settings: &RawSettings) -> Self {
+    /// The algorithm with those settings.
+    #[must_use]
+    pub fn new(settings: &RawSettings) -> Self {
         let nanos = |us: i64| i128::from(us) * 1000;
         let total = nanos(settings.total_timeout_us);
         let initial_timeout = nanos(settings.initial_rpc_timeout_us);
@@ -131,24 +138,20 @@ impl Algorithm {
     }
 
     /// The first attempt's RPC timeout in nanoseconds.
-    pub(crate) fn first_timeout(&self) -> i128 {
+    #[must_use]
+    pub fn first_timeout(&self) -> i128 {
         self.first_timeout
     }
 
     /// The first attempt: no delay, no wait.
-    pub(crate) fn first(&self) -> Next {
+    #[must_use]
+    pub fn first(&self) -> Next {
         Next { delay: 0, wait: 0, timeout: trunc_ms(self.first_timeout) }
     }
 
     /// The attempt after `previous`, which had the 0-based number `count` and ended so many nanoseconds
     /// after the operation's start.
-    pub(crate) fn next(
-        &self,
-        count: u32,
-        previous: Next,
-        elapsed: i128,
-        jitter: &mut impl JitterSource,
-    ) -> Next {
+    pub fn next(&self, count: u32, previous: Next, elapsed: i128, jitter: &mut impl JitterSource) -> Next {
         let next = self.grown(count, previous, jitter);
         self.delayed(next, next.wait, elapsed)
     }
@@ -176,7 +179,8 @@ impl Algorithm {
     ///
     /// `least_left` is how many whole milliseconds of the total have to be left when it would start: 1
     /// for a retry, 0 for a poll.
-    pub(crate) fn limit(&self, count: u32, next: Next, elapsed: i128, least_left: i64) -> Option<Limit> {
+    #[must_use]
+    pub fn limit(&self, count: u32, next: Next, elapsed: i128, least_left: i64) -> Option<Limit> {
         if self.total == 0 && self.max_attempts == 0 {
             return Some(Limit::NoLimits);
         }

@@ -35,7 +35,7 @@
 //! # Ok::<(), gax_retry::SettingsError>(())
 //! ```
 
-mod algorithm;
+pub(crate) mod algorithm;
 mod polling;
 mod raw_settings;
 #[cfg(test)]

@@ -119,7 +119,7 @@ impl AttemptPlan {
         jitter: &mut impl JitterSource,
     ) -> Self {
         let mut responses = responses.iter().copied();
-        Self::simulated(Simulation::new(policy, bound, jitter), || {
+        Self::simulated(Simulation::new(policy, jitter).within(bound), || {
             responses.next().unwrap_or_else(Response::none)
         })
     }
@@ -129,7 +129,7 @@ impl AttemptPlan {
     #[must_use]
     pub fn refused(policy: &Policy, jitter: &mut impl JitterSource) -> Self {
         let refusal = Response::after(Duration::ZERO, policy.usual_refusal());
-        Self::simulated(Simulation::new(policy, None, jitter), || refusal)
+        Self::simulated(Simulation::new(policy, jitter), || refusal)
     }
 
     fn simulated(simulation: Simulation<'_>, mut respond: impl FnMut() -> Response) -> Self {

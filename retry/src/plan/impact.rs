@@ -58,7 +58,7 @@ impl Impact {
         let samples = if plan.attempts().len() > 1 { SAMPLES } else { 1 };
         let attempts = |policy: &Policy, samples: u64| -> Vec<usize> {
             (0..samples)
-                .map(|seed| Simulation::new(policy, None, &mut SeededJitter::new(seed)).count_refused())
+                .map(|seed| Simulation::new(policy, &mut SeededJitter::new(seed)).count_refused())
                 .collect()
         };
         // Waits that are no longer than in the plan leave no less time for as many attempts.
@@ -156,7 +156,7 @@ impl Policy {
         let unthrottled = self.clone().with_budget(None);
         let code = unthrottled.usual_refusal();
         let mut jitter = NoJitter;
-        let simulation = Simulation::new(&unthrottled, None, &mut jitter).expiring_as(code).without_rows();
+        let simulation = Simulation::new(&unthrottled, &mut jitter).expiring_as(code).without_rows();
         match simulation.run(|_| (None, AttemptResult::failed(code))).1 {
             Simulated::Ended(_, end) | Simulated::Truncated(end) => Some(end),
             Simulated::Endless(_) => None,

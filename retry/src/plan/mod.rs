@@ -6,4 +6,4 @@ mod simulation;
 
 pub use attempt_plan::{AttemptPlan, Response};
 pub use impact::Impact;
-pub(crate) use simulation::{Simulated, Simulation};
+pub use simulation::{Simulated, Simulation};

@@ -1,13 +1,40 @@
-//! An operation under a clock that only counts: what plans, estimates and recorded cases run on.
+//! An operation under a clock that only counts: what plans and estimates run on.
 
 use crate::{
     Action, Attempt, AttemptKind, AttemptResult, Code, End, Event, JitterSource, Operation, Policy,
     StartedAttempt, World,
 };
+use std::fmt;
 use std::time::Duration;
 
-/// Runs one operation against attempts that end as they are told to.
-pub(crate) struct Simulation<'a> {
+/// Runs one operation against attempts that end as they are told to, without any waiting.
+///
+/// An [`AttemptPlan`](crate::AttemptPlan) takes statuses and times. A simulation takes whatever a protocol can tell of an
+/// attempt: responses of which a part was handed on, polls, and what servers ask for. It tells what observers would be told.
+///
+/// # Examples
+///
+/// A stream of responses breaks off after its first message, which commits the operation:
+///
+/// ```
+/// use gax_retry::{
+///     AttemptResult, Code, End, NoJitter, Policy, RetrySettings, Seen, Simulated, Simulation, StopReason,
+/// };
+/// use std::time::Duration;
+///
+/// let ms = Duration::from_millis;
+/// let settings = RetrySettings::builder().initial_retry_delay(ms(100)).max_attempts(3).build()?;
+/// let policy = Policy::new(&settings, Code::Unavailable);
+/// let (attempts, end) = Simulation::new(&policy, &mut NoJitter).run(|attempt| {
+///     let seen = if attempt.number() == 1 { Seen::Nothing } else { Seen::Messages { resumable: false } };
+///     (Some(ms(5)), AttemptResult::failed(Code::Unavailable).with_seen(seen))
+/// });
+/// assert_eq!(attempts.len(), 2);
+/// let Simulated::Ended(End::Failure(stop), at) = end else { panic!("{end:?}") };
+/// assert_eq!((stop.reason(), at), (StopReason::Committed, ms(110)));
+/// # Ok::<(), gax_retry::SettingsError>(())
+/// ```
+pub struct Simulation<'a> {
     policy: &'a Policy,
     world: Counted<'a>,
     operation: Operation,
@@ -22,9 +49,10 @@ pub(crate) struct Simulation<'a> {
     expired: Code,
 }
 
-/// How an operation ended, or why it did not.
+/// How a [simulated](Simulation) operation ended, or why it did not.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Simulated {
+#[expect(clippy::exhaustive_enums, reason = "an operation ends, hangs or goes on")]
+pub enum Simulated {
     /// It ended then, that way.
     Ended(End, Duration),
     /// This attempt has no deadline and gets no response.
@@ -55,16 +83,23 @@ struct InFlight {
     result: AttemptResult,
 }
 
-impl<'a> Simulation<'a> {
-    /// The most attempts that are run.
-    pub(crate) const MAX_ATTEMPTS: usize = 10_000;
+impl fmt::Debug for Simulation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Simulation").field("policy", self.policy).finish_non_exhaustive()
+    }
+}
 
-    /// `bound` is what the operation's caller gives it.
-    pub(crate) fn new(policy: &'a Policy, bound: Option<Duration>, jitter: &'a mut dyn JitterSource) -> Self {
+impl<'a> Simulation<'a> {
+    /// The most attempts that are run; settings with tiny delays can lead to millions.
+    pub const MAX_ATTEMPTS: usize = 10_000;
+
+    /// An operation by that policy, which has not begun.
+    #[must_use]
+    pub fn new(policy: &'a Policy, jitter: &'a mut dyn JitterSource) -> Self {
         Self {
             policy,
             world: Counted { now: Duration::ZERO, jitter },
-            operation: Operation::begin(policy, bound),
+            operation: Operation::begin(policy, None),
             in_flight: Vec::new(),
             rows: Vec::new(),
             count: 0,
@@ -72,6 +107,13 @@ impl<'a> Simulation<'a> {
             observer: None,
             expired: Code::DeadlineExceeded,
         }
+    }
+
+    /// Its caller gives it no more than that, whatever the policy says: no attempt starts after it or runs beyond it. `None`,
+    /// as is the default: no such limit.
+    #[must_use]
+    pub fn within(self, bound: impl Into<Option<Duration>>) -> Self {
+        Self { operation: Operation::begin(self.policy, bound.into()), ..self }
     }
 
     /// An attempt that has used up its RPC timeout counts as if it had failed with that code.
@@ -84,15 +126,16 @@ impl<'a> Simulation<'a> {
         Self { keeps_rows: false, ..self }
     }
 
-    /// Tells of every attempt what observers are told.
-    #[cfg(feature = "conformance")]
-    pub(crate) fn observed_by(self, observer: &'a mut dyn FnMut(Event)) -> Self {
+    /// Tells of every attempt what observers are told, in their order.
+    #[must_use]
+    pub fn observed_by(self, observer: &'a mut dyn FnMut(Event)) -> Self {
         Self { observer: Some(observer), ..self }
     }
 
-    /// Runs to the end. `respond` says of each attempt how long after its start the server ends it (`None`:
-    /// never), and how. An end at the attempt's deadline or later comes too late: all but its code counts.
-    pub(crate) fn run(
+    /// Runs to the end, and gives all attempts in the order of their numbers. `respond` says of each attempt how long after
+    /// its start the server ends it (`None`: never), and how. An end at the attempt's deadline or later comes too late: all
+    /// but its code counts, which is `DEADLINE_EXCEEDED` then. A transparent retry is asked about like an attempt.
+    pub fn run(
         mut self,
         respond: impl FnMut(StartedAttempt) -> (Option<Duration>, AttemptResult),
     ) -> (Vec<Attempt>, Simulated) {
@@ -209,14 +252,14 @@ impl<'a> Simulation<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Hedging, NoJitter, Resend, RetrySettings};
+    use crate::{AttemptEnd, Hedging, NoJitter, Resend, RetrySettings, StopReason};
 
     const MS: Duration = Duration::from_millis(1);
 
     /// Number, start and end of each attempt, and its code; the end of the operation, of which an attempt has the reply.
     fn run(policy: &Policy, responses: &[(u32, AttemptResult)]) -> (Vec<(u32, u128, u128, Code)>, u128) {
         let mut responses = responses.iter();
-        let (rows, end) = Simulation::new(policy, None, &mut NoJitter).run(|_| {
+        let (rows, end) = Simulation::new(policy, &mut NoJitter).run(|_| {
             let (after, result) = responses.next().unwrap();
             (Some(*after * MS), *result)
         });
@@ -243,5 +286,78 @@ mod tests {
         assert_eq!(run(&policy, &[(30, done), (5, done)]), (vec![lost, won], 15));
         // One that ends as the hedge is due comes first.
         assert_eq!(run(&policy, &[(10, done)]), (vec![(1, 0, 10, Code::Ok)], 10));
+    }
+
+    /// Three attempts with 100 ms between them.
+    fn retried() -> Policy {
+        let settings = RetrySettings::builder().initial_retry_delay(100 * MS).retry_delay_multiplier(1.0);
+        Policy::new(&settings.max_attempts(3).build().unwrap(), Code::Unavailable)
+    }
+
+    fn refused(_: StartedAttempt) -> (Option<Duration>, AttemptResult) {
+        (Some(MS), AttemptResult::failed(Code::Unavailable))
+    }
+
+    #[test]
+    fn rows_are_kept_unless_nobody_wants_them() {
+        let policy = retried();
+        let (rows, end) = Simulation::new(&policy, &mut NoJitter).run(refused);
+        assert_eq!(rows.len(), 3);
+        let (none, same) = Simulation::new(&policy, &mut NoJitter).without_rows().run(refused);
+        assert_eq!((none, same), (vec![], end));
+    }
+
+    #[test]
+    fn a_caller_s_bound_counts_whatever_the_policy_says() {
+        let policy = retried();
+        for (bound, attempts, reason, end) in
+            [(None, 3, StopReason::MaxAttempts, 203), (Some(150 * MS), 2, StopReason::TotalTimeout, 102)]
+        {
+            let (rows, simulated) = Simulation::new(&policy, &mut NoJitter).within(bound).run(refused);
+            let Simulated::Ended(End::Failure(stop), at) = simulated else { panic!("{simulated:?}") };
+            assert_eq!((rows.len(), stop.reason(), at), (attempts, reason, end * MS));
+        }
+    }
+
+    #[test]
+    fn observers_are_told_of_each_attempt_in_order() {
+        let tell = |policy: &Policy, responses: &[(u32, AttemptResult)]| {
+            let (mut told, mut responses) = (Vec::new(), responses.iter());
+            let mut observer = |event| told.push(event);
+            let (_, end) = Simulation::new(policy, &mut NoJitter).observed_by(&mut observer).run(|_| {
+                let (after, result) = responses.next().unwrap();
+                (Some(*after * MS), *result)
+            });
+            assert!(matches!(end, Simulated::Ended(End::Reply(_), _)), "{end:?}");
+            let words = told.into_iter().map(|event| match event {
+                Event::Started(attempt) => format!("{} started", attempt.number()),
+                Event::Ended(attempt, AttemptEnd::Failed(delay)) => {
+                    format!("{} failed, {delay:?}", attempt.number())
+                }
+                Event::Ended(attempt, AttemptEnd::Succeeded) => format!("{} succeeded", attempt.number()),
+                Event::Ended(attempt, AttemptEnd::Cancelled) => format!("{} cancelled", attempt.number()),
+                other => format!("{other:?}"),
+            });
+            words.collect::<Vec<_>>()
+        };
+        let (done, failed) = (AttemptResult::done(), AttemptResult::failed(Code::Unavailable));
+        assert_eq!(
+            tell(&retried(), &[(5, failed), (5, done)]),
+            ["1 started", "1 failed, Some(100ms)", "2 started", "2 succeeded"]
+        );
+        let hedging = Hedging::new(2).delay(10 * MS);
+        let hedged =
+            Policy::new(&RetrySettings::no_retry(1000 * MS), Code::Unavailable).with_hedging(hedging);
+        assert_eq!(
+            tell(&hedged, &[(30, done), (5, done)]),
+            ["1 started", "2 started", "2 succeeded", "1 cancelled"]
+        );
+    }
+
+    #[test]
+    fn it_says_what_it_simulates() {
+        let (policy, mut jitter) = (retried(), NoJitter);
+        let simulation = Simulation::new(&policy, &mut jitter);
+        assert!(format!("{simulation:?}").starts_with("Simulation { policy: Policy {"), "{simulation:?}");
     }
 }

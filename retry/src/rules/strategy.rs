@@ -173,7 +173,8 @@ impl Strategy {
 #[cfg(test)]
 mod tests {
     use crate::{
-        AttemptPlan, Backoff, BackoffStrategy, Code, Limits, NoJitter, Policy, StopReason, TimeRule,
+        AttemptPlan, AttemptResult, Backoff, BackoffStrategy, Code, Limits, NoJitter, Override, Policy, Seen,
+        SettingsOverrides, Simulation, StopReason, TimeRule,
     };
     use std::time::Duration;
 
@@ -207,5 +208,28 @@ mod tests {
         assert_eq!(refused(&policy), (4, 3 * SECOND, Some(StopReason::MaxAttempts)));
         let single = policy.without_retries();
         assert_eq!(refused(&single), (1, Duration::ZERO, Some(StopReason::MaxAttempts)));
+    }
+
+    #[test]
+    fn a_call_changes_the_limits_of_a_strategy() {
+        let policy = policy(9 * SECOND, TimeRule::Strict);
+        let two = SettingsOverrides::default().with_max_attempts(Override::Set(2));
+        assert_eq!(refused(&policy.clone().with_overrides(&two)), (2, SECOND, Some(StopReason::MaxAttempts)));
+        let shorter = SettingsOverrides::default().with_total_timeout(Override::Set(3 * SECOND));
+        assert_eq!(
+            refused(&policy.with_overrides(&shorter)),
+            (3, 2 * SECOND, Some(StopReason::TotalTimeout))
+        );
+    }
+
+    #[test]
+    fn waits_before_a_stream_goes_on_count_as_those_after_it() {
+        let policy = policy(2 * SECOND, TimeRule::Waits);
+        let (attempts, _) = Simulation::new(&policy, &mut NoJitter).run(|attempt| {
+            let seen = if attempt.number() == 2 { Seen::Messages { resumable: true } } else { Seen::Nothing };
+            (Some(Duration::ZERO), AttemptResult::failed(Code::Unavailable).with_seen(seen))
+        });
+        let starts: Vec<_> = attempts.iter().map(crate::Attempt::start).collect();
+        assert_eq!(starts, [Duration::ZERO, SECOND, 2 * SECOND]);
     }
 }

@@ -72,7 +72,10 @@ fn limits_of(settings: &RetrySettings) -> (Option<Duration>, Option<u32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AttemptPlan, Code, CodeSet, Compatibility, NoJitter};
+    use crate::{
+        AttemptPlan, Backoff, BackoffStrategy, Code, CodeSet, Compatibility, Limits, NoJitter,
+        StartedAttempt, TimeRule,
+    };
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -107,6 +110,27 @@ mod tests {
             assert_eq!(with(&[("GAX_MAX_ATTEMPTS", "9"), ("GAX_TOTAL_TIMEOUT", "9h")]), 4, "{compatibility}");
             assert_eq!(with(&[("GAX_RETRIES", "off"), ("GAX_MAX_ATTEMPTS", "9")]), 1, "{compatibility}");
         }
+    }
+
+    /// To set a limit once more would make a strategy's limit a strict one, and settings of gax-java those of a call.
+    #[test]
+    fn a_limit_that_is_no_shorter_changes_nothing() {
+        let limits = Limits::none().with_time(2 * SECOND, TimeRule::Refuse);
+        let backoff = Backoff::exponential(SECOND, 1.0, SECOND);
+        let strategy = Policy::from_strategy(&BackoffStrategy::new(backoff, limits), Code::Unavailable);
+        for (total, attempts) in [("2s", 3), ("1999ms", 2)] {
+            let bounded = strategy.clone().with_environment(&environment(&[("GAX_TOTAL_TIMEOUT", total)]));
+            assert_eq!(attempts_and_end(&bounded).0, attempts, "{total}");
+        }
+
+        let settings = RetrySettings::builder().initial_rpc_timeout(SECOND).total_timeout(10 * SECOND);
+        let single = Policy::with_compatibility(
+            &settings.max_attempts(1).build().unwrap(),
+            Code::Unavailable,
+            Compatibility::GaxJava,
+        );
+        let bounded = single.with_environment(&environment(&[("GAX_MAX_ATTEMPTS", "1")]));
+        assert_eq!(bounded.first_attempt().and_then(StartedAttempt::rpc_timeout), Some(10 * SECOND));
     }
 
     #[test]

@@ -2,38 +2,26 @@
 
 use super::compare::Difference;
 use super::fields::Fault;
-use crate::text::Escaped;
+use gax_retry::__private::Escaped;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// The results of all cases run so far.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Summary {
+#[derive(Debug, Default)]
+pub(crate) struct Summary {
     categories: BTreeMap<(String, String), CategoryCounts>,
     failures: Vec<CaseFailure>,
 }
 
 impl Summary {
     /// The counts by kind and category, such as `("unary", "sub_ms")`, in the order of their names.
-    pub fn categories(&self) -> impl Iterator<Item = ((&str, &str), CategoryCounts)> {
+    pub(crate) fn categories(&self) -> impl Iterator<Item = ((&str, &str), CategoryCounts)> {
         self.categories.iter().map(|((kind, category), counts)| ((kind.as_str(), category.as_str()), *counts))
     }
 
-    /// Cases whose result is the recorded one.
-    #[must_use]
-    pub fn passed(&self) -> usize {
-        self.total().passed
-    }
-
-    /// Cases with another result than the recorded one, or that could not be run.
-    #[must_use]
-    pub fn failed(&self) -> usize {
-        self.total().failed
-    }
-
     /// The counts of all categories together.
-    #[must_use]
-    pub fn total(&self) -> CategoryCounts {
+    pub(crate) fn total(&self) -> CategoryCounts {
         self.categories.values().fold(CategoryCounts::default(), |sum, counts| CategoryCounts {
             passed: sum.passed + counts.passed,
             failed: sum.failed + counts.failed,
@@ -44,15 +32,14 @@ impl Summary {
     }
 
     /// Whether there were cases and all of them passed.
-    #[must_use]
-    pub fn is_success(&self) -> bool {
-        self.failed() == 0 && self.passed() > 0
+    pub(crate) fn is_success(&self) -> bool {
+        let total = self.total();
+        total.failed == 0 && total.passed > 0
     }
 
     /// Every difference and every case that could not be run, in the order of the lines. A case can
     /// have two.
-    #[must_use]
-    pub fn failures(&self) -> &[CaseFailure] {
+    pub(crate) fn failures(&self) -> &[CaseFailure] {
         &self.failures
     }
 
@@ -66,47 +53,22 @@ impl Summary {
 }
 
 /// How many cases of one category passed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct CategoryCounts {
-    passed: usize,
-    failed: usize,
-    unreadable: usize,
-    compared: usize,
-    traced: usize,
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct CategoryCounts {
+    /// Cases whose result is the recorded one.
+    pub(crate) passed: usize,
+    /// Cases with another result than the recorded one, or that could not be run.
+    pub(crate) failed: usize,
+    /// Those of the failed cases that could not be run: an unknown kind, a field that is unknown,
+    /// missing or of the wrong type.
+    pub(crate) unreadable: usize,
+    /// Recorded outcomes that were compared. A unary case has up to two.
+    pub(crate) compared: usize,
+    /// Those of them whose record of tracer calls was compared with what observers are told.
+    pub(crate) traced: usize,
 }
 
 impl CategoryCounts {
-    /// Cases whose result is the recorded one.
-    #[must_use]
-    pub fn passed(self) -> usize {
-        self.passed
-    }
-
-    /// Cases with another result than the recorded one, or that could not be run.
-    #[must_use]
-    pub fn failed(self) -> usize {
-        self.failed
-    }
-
-    /// Those of the failed cases that could not be run: an unknown kind, a field that is unknown,
-    /// missing or of the wrong type.
-    #[must_use]
-    pub fn unreadable(self) -> usize {
-        self.unreadable
-    }
-
-    /// Recorded outcomes that were compared. A unary case has up to two.
-    #[must_use]
-    pub fn compared(self) -> usize {
-        self.compared
-    }
-
-    /// Those of them whose record of tracer calls was compared with what observers are told.
-    #[must_use]
-    pub fn traced(self) -> usize {
-        self.traced
-    }
-
     pub(super) fn count(&mut self, passed: bool, compared: usize, traced: usize) {
         if passed {
             self.passed += 1;
@@ -126,66 +88,26 @@ impl CategoryCounts {
 /// One case that did not pass, and the first thing that differs.
 ///
 /// Its text names the case, the place in the record, what is recorded there and what came out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CaseFailure {
-    pub(super) id: String,
-    pub(super) kind: String,
-    pub(super) category: String,
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct CaseFailure {
+    pub(crate) id: String,
+    pub(crate) kind: String,
+    pub(crate) category: String,
     pub(super) file: Option<String>,
-    pub(super) line: usize,
+    /// The line it is on; the first is 1.
+    pub(crate) line: usize,
     pub(super) problem: Problem,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) enum Problem {
     Different(Difference),
     Unreadable(Fault),
 }
 
 impl CaseFailure {
-    /// The case's name.
-    #[must_use]
-    pub fn id(&self) -> &str {
-        &self.id
-    }
-
-    /// The case's kind.
-    #[must_use]
-    pub fn kind(&self) -> &str {
-        &self.kind
-    }
-
-    /// The case's category.
-    #[must_use]
-    pub fn category(&self) -> &str {
-        &self.category
-    }
-
-    /// The line it is on; the first is 1.
-    #[must_use]
-    pub fn line(&self) -> usize {
-        self.line
-    }
-
-    /// The place in the case that differs, such as `expected.attempts[1].end_us`.
-    #[must_use]
-    pub fn place(&self) -> Option<&str> {
-        self.difference().map(|difference| difference.place.as_str())
-    }
-
-    /// What is recorded at that place.
-    #[must_use]
-    pub fn expected(&self) -> Option<&str> {
-        self.difference().map(|difference| difference.expected.as_str())
-    }
-
-    /// What came out instead.
-    #[must_use]
-    pub fn got(&self) -> Option<&str> {
-        self.difference().map(|difference| difference.got.as_str())
-    }
-
-    fn difference(&self) -> Option<&Difference> {
+    /// What differs; `None`: it could not be run.
+    pub(crate) fn difference(&self) -> Option<&Difference> {
         match &self.problem {
             Problem::Different(difference) => Some(difference),
             Problem::Unreadable(_) => None,

@@ -25,47 +25,59 @@ fn traced() -> String {
     UNARY.replacen("\"same\"", &format!("{expected}, {calls}"), 1)
 }
 
-fn run(case: &str) -> Summary {
+/// A runner that has run that case.
+fn run(case: &str) -> Runner {
     let mut runner = Runner::new();
     runner.run_line(&case.replace('\n', " ")).unwrap();
-    runner.summary().clone()
+    runner
+}
+
+/// The text of each failure.
+fn texts(runner: &Runner) -> Vec<String> {
+    runner.summary().failures().iter().map(ToString::to_string).collect()
+}
+
+fn places(runner: &Runner) -> Vec<&str> {
+    runner.summary().failures().iter().map(|failure| &*failure.difference().unwrap().place).collect()
 }
 
 fn changed(from: &str, to: &str) -> Vec<String> {
     assert!(UNARY.contains(from), "{from}");
-    let summary = run(&UNARY.replacen(from, to, 1));
-    assert_eq!(summary.passed(), 0, "{from} -> {to}");
-    summary.failures().iter().map(ToString::to_string).collect()
+    let runner = run(&UNARY.replacen(from, to, 1));
+    assert_eq!(runner.summary().total().passed, 0, "{from} -> {to}");
+    texts(&runner)
 }
 
 #[test]
 fn a_case_that_comes_out_is_counted_with_both_its_outcomes() {
-    let summary = run(UNARY);
+    let runner = run(UNARY);
+    let summary = runner.summary();
     assert_eq!(summary.failures(), []);
     assert!(summary.is_success());
     let categories: Vec<_> = summary.categories().collect();
     let [(name, counts)] = categories.as_slice() else { panic!("{categories:?}") };
     assert_eq!(*name, ("unary", "mine"));
-    assert_eq!((counts.passed(), counts.failed(), counts.compared(), counts.traced()), (1, 0, 2, 0));
+    assert_eq!((counts.passed, counts.failed, counts.compared, counts.traced), (1, 0, 2, 0));
 }
 
 #[test]
 fn the_calls_of_a_tracer_are_compared_with_what_observers_are_told() {
-    let summary = run(&traced());
-    assert_eq!(summary.failures(), []);
-    assert_eq!((summary.total().compared(), summary.total().traced()), (2, 1));
-    let changed = run(&traced().replacen("delay_us=2000", "delay_us=2001", 1));
+    let runner = run(&traced());
+    assert_eq!(texts(&runner), [""; 0]);
+    let total = runner.summary().total();
+    assert_eq!((total.compared, total.traced), (2, 1));
     assert_eq!(
-        changed.failures()[0].to_string(),
-        "u-1 (line 1): expected_callable.tracer[1] is attemptFailed(UNAVAILABLE,delay_us=2001) in the record, \
-         but attemptFailed(UNAVAILABLE,delay_us=2000) here"
+        texts(&run(&traced().replacen("delay_us=2000", "delay_us=2001", 1))),
+        [
+            "u-1 (line 1): expected_callable.tracer[1] is attemptFailed(UNAVAILABLE,delay_us=2001) in the record, \
+          but attemptFailed(UNAVAILABLE,delay_us=2000) here"
+        ]
     );
     let shorter = run(&traced().replacen("\"attemptStarted(0)\", ", "", 1));
-    assert_eq!(shorter.failures()[0].place(), Some("expected_callable.tracer[0]"));
-    let wrong = run(&traced().replacen("\"attemptStarted(0)\"", "0", 1));
+    assert_eq!(places(&shorter), ["expected_callable.tracer[0]"]);
     assert_eq!(
-        wrong.failures()[0].to_string(),
-        "u-1 (line 1): expected_callable.tracer is 0, not a list of calls"
+        texts(&run(&traced().replacen("\"attemptStarted(0)\"", "0", 1))),
+        ["u-1 (line 1): expected_callable.tracer is 0, not a list of calls"]
     );
 }
 
@@ -139,10 +151,10 @@ fn what_can_not_be_run_is_counted_and_named() {
         ),
         ("\"max_attempts\": 2", "\"max_attempts\": 0, \"total\": 1", "settings.total is not a known field"),
     ] {
-        let summary = run(&UNARY.replacen(from, to, 1));
-        assert_eq!((summary.failed(), summary.total().unreadable()), (1, 1), "{reason}");
-        let text = summary.failures()[0].to_string();
-        assert_eq!(text.split_once(": ").unwrap().1, reason);
+        let runner = run(&UNARY.replacen(from, to, 1));
+        let total = runner.summary().total();
+        assert_eq!((total.failed, total.unreadable), (1, 1), "{reason}");
+        assert_eq!(texts(&runner), [format!("u-1 (line 1): {reason}")]);
     }
 }
 
@@ -151,9 +163,9 @@ fn endless_attempts_are_an_error_and_not_endless_work() {
     let hot = UNARY
         .replacen("\"max_attempts\": 2", "\"max_attempts\": 2147483647", 1)
         .replace("\"server_us\": 1000", "\"server_us\": 0");
-    let summary = run(&hot);
-    assert_eq!(summary.total().unreadable(), 1);
-    assert!(summary.failures()[0].to_string().ends_with("the operation makes more than 10000 attempts"));
+    let runner = run(&hot);
+    assert_eq!(runner.summary().total().unreadable, 1);
+    assert_eq!(texts(&runner), ["u-1 (line 1): the operation makes more than 10000 attempts"]);
 }
 
 #[test]
@@ -175,18 +187,40 @@ fn a_file_is_run_whole_and_its_lines_are_named() {
     let other = case.replace("\"end_us\": 4000", "\"end_us\": 5000");
     let mut runner = Runner::new();
     runner.run_file("good.jsonl", format!("\u{feff}{case}\r\n\n{other}\n").as_bytes()).unwrap();
-    assert_eq!((runner.summary().passed(), runner.summary().failed()), (1, 1));
-    let failure = &runner.summary().failures()[0];
+    let total = runner.summary().total();
+    assert_eq!((total.passed, total.failed), (1, 1));
     assert_eq!(
-        (failure.id(), failure.line(), failure.expected(), failure.got()),
-        ("u-1", 3, Some("5000"), Some("4000"))
+        texts(&runner),
+        [
+            "u-1 (good.jsonl:3): expected.end_us is 5000 in the record, but 4000 here",
+            "u-1 (good.jsonl:3): expected_callable (the same as expected).end_us is 5000 in the record, but 4000 here",
+        ]
     );
-    assert!(failure.to_string().starts_with("u-1 (good.jsonl:3): "));
 
     for content in ["", " \n\n"] {
         let error = runner.run_file("empty.jsonl", content.as_bytes()).unwrap_err();
-        assert_eq!((error.line(), error.to_string().as_str()), (None, "empty.jsonl holds no recorded case"));
+        assert_eq!(error.to_string(), "empty.jsonl holds no recorded case");
     }
     let error = runner.run_file("latin.jsonl", b"\n\xff\n").unwrap_err();
     assert_eq!(error.to_string(), "latin.jsonl:2 is not a recorded case: it is not UTF-8");
+}
+
+#[test]
+fn settings_that_a_java_build_refuses_are_refused_in_its_words() {
+    let case = r#"{"id": "v-1", "kind": "validate", "category": "edge", "settings": {
+        "total_timeout_us": -1000, "initial_retry_delay_us": 0, "retry_delay_multiplier": 1.0,
+        "max_retry_delay_us": 0, "max_attempts": 0, "initial_rpc_timeout_us": 0,
+        "rpc_timeout_multiplier": 1.0, "max_rpc_timeout_us": 0},
+        "ok": false, "error": "total timeout must not be negative"}"#;
+    assert_eq!(texts(&run(case)), [""; 0]);
+    assert_eq!(
+        texts(&run(&case.replacen("-1000", "1000", 1))),
+        ["v-1 (line 1): ok is false in the record, but true here"]
+    );
+    assert_eq!(
+        texts(&run(&case.replacen("must not", "can't", 1))),
+        [
+            "v-1 (line 1): error is total timeout can't be negative in the record, but total timeout must not be negative here"
+        ]
+    );
 }

@@ -5,10 +5,13 @@ use std::fmt::Display;
 
 /// A value that is not the recorded one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Difference {
-    pub(super) place: String,
-    pub(super) expected: String,
-    pub(super) got: String,
+pub(crate) struct Difference {
+    /// The place in the case, such as `expected.attempts[1].end_us`.
+    pub(crate) place: String,
+    /// What is recorded there.
+    pub(crate) expected: String,
+    /// What came out instead.
+    pub(crate) got: String,
 }
 
 impl Difference {

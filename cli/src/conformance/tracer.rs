@@ -1,6 +1,6 @@
 //! What observers are told, in the words of gax-java's tracers, which count attempts from 0.
 
-use crate::{Attempt, AttemptEnd, Code, Event};
+use gax_retry::{Attempt, AttemptEnd, Code, Event};
 
 /// The call that the tracer of a unary call gets.
 pub(super) fn unary_call(event: &Event) -> Option<String> {

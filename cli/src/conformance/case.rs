@@ -2,8 +2,8 @@
 
 use super::fields::{Fault, Fields, wrong};
 use super::record::Recorded;
-use crate::gax_java::RawSettings;
-use crate::{Code, CodeSet};
+use gax_retry::gax_java::RawSettings;
+use gax_retry::{Code, CodeSet};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -187,19 +187,19 @@ impl Settings {
 /// Jitter is off in every case.
 fn raw_settings(fields: &mut Fields<'_>) -> Result<RawSettings, Fault> {
     let max_attempts = fields.integer("max_attempts")?;
-    Ok(RawSettings {
-        total_timeout_us: fields.integer("total_timeout_us")?,
-        initial_retry_delay_us: fields.integer("initial_retry_delay_us")?,
-        retry_delay_multiplier: fields.number("retry_delay_multiplier")?,
-        max_retry_delay_us: fields.integer("max_retry_delay_us")?,
-        max_attempts: i32::try_from(max_attempts).map_err(|_| {
-            Fault(format!("{} is {max_attempts}, not a 32-bit integer", fields.at("max_attempts")))
-        })?,
-        jittered: false,
-        initial_rpc_timeout_us: fields.integer("initial_rpc_timeout_us")?,
-        rpc_timeout_multiplier: fields.number("rpc_timeout_multiplier")?,
-        max_rpc_timeout_us: fields.integer("max_rpc_timeout_us")?,
-    })
+    let mut raw = RawSettings::default();
+    raw.total_timeout_us = fields.integer("total_timeout_us")?;
+    raw.initial_retry_delay_us = fields.integer("initial_retry_delay_us")?;
+    raw.retry_delay_multiplier = fields.number("retry_delay_multiplier")?;
+    raw.max_retry_delay_us = fields.integer("max_retry_delay_us")?;
+    raw.max_attempts = i32::try_from(max_attempts).map_err(|_| {
+        Fault(format!("{} is {max_attempts}, not a 32-bit integer", fields.at("max_attempts")))
+    })?;
+    raw.jittered = false;
+    raw.initial_rpc_timeout_us = fields.integer("initial_rpc_timeout_us")?;
+    raw.rpc_timeout_multiplier = fields.number("rpc_timeout_multiplier")?;
+    raw.max_rpc_timeout_us = fields.integer("max_rpc_timeout_us")?;
+    Ok(raw)
 }
 
 impl Context {

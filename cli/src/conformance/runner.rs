@@ -6,15 +6,15 @@ use super::drive;
 use super::fields::{Fault, Fields, shortened};
 use super::record::{Record, Recorded};
 use super::summary::{CaseFailure, Problem, Summary};
-use crate::gax_java::RawSettings;
-use crate::text::Escaped;
+use gax_retry::gax_java::RawSettings;
 use serde_json::Value;
+use std::fmt;
 
 /// Runs recorded cases, line by line or file by file, and keeps count of them.
 ///
-/// See [the module](crate::conformance) for the form of a case and an example.
-#[derive(Debug, Clone, Default)]
-pub struct Runner {
+/// See [the module](crate::conformance) for the form of a case.
+#[derive(Debug, Default)]
+pub(crate) struct Runner {
     summary: Summary,
     file: Option<String>,
     line: usize,
@@ -22,8 +22,7 @@ pub struct Runner {
 
 impl Runner {
     /// A runner without any cases so far.
-    #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
@@ -32,7 +31,7 @@ impl Runner {
     /// # Errors
     ///
     /// The first line that is no case, or a file without any case. The cases before it are counted.
-    pub fn run_file(&mut self, name: &str, content: &[u8]) -> Result<(), NotCases> {
+    pub(crate) fn run_file(&mut self, name: &str, content: &[u8]) -> Result<(), NotCases> {
         self.file = Some(name.to_owned());
         self.line = 0;
         let before = self.summary.total();
@@ -54,7 +53,7 @@ impl Runner {
     /// # Errors
     ///
     /// The line is no case: not a JSON object, or one that has no `kind`.
-    pub fn run_line(&mut self, line: &str) -> Result<(), NotCases> {
+    pub(crate) fn run_line(&mut self, line: &str) -> Result<(), NotCases> {
         self.line += 1;
         let line = line.trim_start_matches('\u{feff}').trim();
         if line.is_empty() {
@@ -70,8 +69,7 @@ impl Runner {
     }
 
     /// The results of the cases so far.
-    #[must_use]
-    pub fn summary(&self) -> &Summary {
+    pub(crate) fn summary(&self) -> &Summary {
         &self.summary
     }
 
@@ -111,26 +109,21 @@ impl Runner {
 }
 
 /// A file, or a line of it, that isn't a recorded case.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}", Escaped(self.text()))]
-pub struct NotCases {
+#[derive(Debug)]
+pub(crate) struct NotCases {
     file: Option<String>,
+    /// The line that is no case; `None` if the whole file has none.
     line: Option<usize>,
     reason: String,
 }
 
-impl NotCases {
-    /// The line that is no case; `None` if the whole file has none.
-    #[must_use]
-    pub fn line(&self) -> Option<usize> {
-        self.line
-    }
-
-    fn text(&self) -> String {
-        match (&self.file, self.line) {
-            (Some(file), Some(line)) => format!("{file}:{line} is not a recorded case: {}", self.reason),
-            (None, Some(line)) => format!("line {line} is not a recorded case: {}", self.reason),
-            (file, None) => format!("{} holds no recorded case", file.as_deref().unwrap_or("the file")),
+impl fmt::Display for NotCases {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, line, reason } = self;
+        match (file, line) {
+            (Some(file), Some(line)) => write!(f, "{file}:{line} is not a recorded case: {reason}"),
+            (None, Some(line)) => write!(f, "line {line} is not a recorded case: {reason}"),
+            (file, None) => write!(f, "{} holds no recorded case", file.as_deref().unwrap_or("the file")),
         }
     }
 }

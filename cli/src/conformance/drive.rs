@@ -4,11 +4,11 @@ use super::case::{Context, PollResult, Polled, Settings, Streaming, Unary};
 use super::fields::Fault;
 use super::record::{Counts, Denied, Record, Row};
 use super::tracer::{polling_call, streaming_call, unary_call};
-use crate::gax_java::{Algorithm, Limit, Next, Polling};
-use crate::plan::{Simulated, Simulation};
-use crate::{
-    Attempt, AttemptKind, AttemptPlan, AttemptResult, Code, CodeSet, End, Event, NoJitter, NotAttempted,
-    Policy, Seen, ServerDelay, StartedAttempt, StopReason,
+use gax_retry::__private::{Algorithm, Limit, Next};
+use gax_retry::gax_java::Polling;
+use gax_retry::{
+    Attempt, AttemptKind, AttemptResult, Code, CodeSet, End, Event, NoJitter, NotAttempted, Policy, Seen,
+    ServerDelay, Simulated, Simulation, StartedAttempt, StopReason,
 };
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn silence() -> (Option<Duration>, AttemptResult) {
 }
 
 fn too_many() -> Fault {
-    Fault(format!("the operation makes more than {} attempts", AttemptPlan::MAX_ATTEMPTS))
+    Fault(format!("the operation makes more than {} attempts", Simulation::MAX_ATTEMPTS))
 }
 
 fn micros(duration: Duration) -> i128 {
@@ -37,7 +37,7 @@ pub(super) fn bare(case: &Unary) -> Result<Option<Record>, Fault> {
     let mut next = algorithm.first();
     let mut timeout = algorithm.first_timeout();
     let mut now = Duration::ZERO;
-    for (count, reply) in (0_u32..).zip(endless(&case.script)).take(AttemptPlan::MAX_ATTEMPTS) {
+    for (count, reply) in (0_u32..).zip(endless(&case.script)).take(Simulation::MAX_ATTEMPTS) {
         let number = i128::from(count) + 1;
         let (took, code) = match (reply.after, whole_ms(timeout)) {
             (Some(after), deadline) if deadline.is_none_or(|deadline| after < deadline) => {
@@ -213,7 +213,7 @@ fn run(
     let mut tracer = Vec::new();
     let mut observer = |event: Event| tracer.extend(call(&event));
     let (attempts, simulated) =
-        Simulation::new(policy, None, &mut NoJitter).observed_by(&mut observer).run(respond);
+        Simulation::new(policy, &mut NoJitter).observed_by(&mut observer).run(respond);
     let (end, end_us) = match simulated {
         Simulated::Ended(end, at) => (end, micros(at)),
         Simulated::Endless(_) => return Ok(None),
