@@ -1,10 +1,14 @@
 //! Metrics by the facade `metrics`.
 
 use super::measure::{Attribute, Instruments, Measure, observe_by_measure};
-use super::metric::{BUDGET, BYTES, GRPC, Metric, OTHERS, RECEIVED, RPC_DURATION, SECONDS, SENT, VERSION};
+use super::metric::{
+    BUDGET, BYTES, GAX_JAVA, GRPC, MILLISECONDS, Metric, OTHERS, RECEIVED, RPC_DURATION, SECONDS, SENT,
+    VERSION,
+};
 use super::{AttemptTransfer, MetricNames, OperationInfo, OperationSummary};
 use gax_retry::{Attempt, StartedAttempt, StopReason};
 use metrics::{Key, Label, Level, Metadata, Unit, with_recorder};
+use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
@@ -35,34 +39,30 @@ impl FacadeMetrics {
     #[must_use]
     pub fn new(names: MetricNames) -> Self {
         with_recorder(|recorder| {
+            let prefix = names.gax_java_prefix.as_deref();
+            let describe = |counters: &[&'static Metric], histograms: &[&'static Metric]| {
+                for metric in counters {
+                    let name = metric.full_name(prefix).into();
+                    recorder.describe_counter(name, Some(Unit::Count), metric.description.into());
+                }
+                for metric in histograms {
+                    let name = metric.full_name(prefix).into();
+                    recorder.describe_histogram(name, Some(unit(metric)), metric.description.into());
+                }
+            };
             for metrics in [&GRPC, &OTHERS] {
-                for metric in metrics.counters() {
-                    recorder.describe_counter(
-                        metric.name.into(),
-                        Some(Unit::Count),
-                        metric.description.into(),
-                    );
-                }
-                for metric in metrics.histograms() {
-                    recorder.describe_histogram(
-                        metric.name.into(),
-                        Some(unit(metric)),
-                        metric.description.into(),
-                    );
-                }
+                describe(&metrics.counters(), &metrics.histograms());
             }
-            for metric in [&RPC_DURATION, &SENT, &RECEIVED] {
-                recorder.describe_histogram(
-                    metric.name.into(),
-                    Some(unit(metric)),
-                    metric.description.into(),
-                );
+            describe(&[], &[&RPC_DURATION, &SENT, &RECEIVED]);
+            if prefix.is_some() {
+                describe(&GAX_JAVA.counters(), &GAX_JAVA.histograms());
             }
             for gauge in [&BUDGET, &VERSION] {
                 recorder.describe_gauge(gauge.name.into(), Some(Unit::Count), gauge.description.into());
             }
         });
-        Self { measure: Measure { names, instruments: Facade } }
+        let instruments = Facade { prefix: names.gax_java_prefix.clone() };
+        Self { measure: Measure { names, instruments } }
     }
 }
 
@@ -72,36 +72,42 @@ impl fmt::Debug for FacadeMetrics {
     }
 }
 
-struct Facade;
+struct Facade {
+    /// Of gax-java's metrics.
+    prefix: Option<Cow<'static, str>>,
+}
+
+impl Facade {
+    fn key(&self, metric: &Metric, attributes: &[Attribute]) -> Key {
+        let labels = attributes.iter().map(|(name, value)| Label::new(*name, value.clone().into_owned()));
+        Key::from_parts(metric.full_name(self.prefix.as_deref()), labels.collect::<Vec<_>>())
+    }
+}
 
 static METADATA: Metadata<'static> = Metadata::new("tonic_gax", Level::INFO, Some("tonic_gax"));
 
 fn unit(metric: &Metric) -> Unit {
     match metric.unit {
         SECONDS => Unit::Seconds,
+        MILLISECONDS => Unit::Milliseconds,
         BYTES => Unit::Bytes,
         _ => Unit::Count,
     }
 }
 
-fn key(metric: &Metric, attributes: &[Attribute]) -> Key {
-    let labels = attributes.iter().map(|(name, value)| Label::new(*name, value.clone().into_owned()));
-    Key::from_parts(metric.name, labels.collect::<Vec<_>>())
-}
-
 impl Instruments for Facade {
     fn count(&self, metric: &'static Metric, attributes: &[Attribute]) {
-        let key = key(metric, attributes);
+        let key = self.key(metric, attributes);
         with_recorder(|recorder| recorder.register_counter(&key, &METADATA).increment(1));
     }
 
     fn record(&self, metric: &'static Metric, value: f64, attributes: &[Attribute]) {
-        let key = key(metric, attributes);
+        let key = self.key(metric, attributes);
         with_recorder(|recorder| recorder.register_histogram(&key, &METADATA).record(value));
     }
 
     fn set(&self, gauge: &'static Metric, value: f64, attributes: &[Attribute]) {
-        let key = key(gauge, attributes);
+        let key = self.key(gauge, attributes);
         with_recorder(|recorder| recorder.register_gauge(&key, &METADATA).set(value));
     }
 }

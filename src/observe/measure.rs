@@ -1,9 +1,10 @@
 //! What is measured of operations.
 
-use super::metric::{BUDGET, GRPC, Metric, Metrics, OTHERS, RECEIVED, RPC_DURATION, SENT, VERSION};
+use super::metric::{BUDGET, GAX_JAVA, GRPC, Metric, Metrics, OTHERS, RECEIVED, RPC_DURATION, SENT, VERSION};
 use super::{AttemptTransfer, MetricNames, OperationInfo, OperationSummary, Transport};
 use gax_retry::{Attempt, AttemptKind, Code, StartedAttempt};
 use std::borrow::Cow;
+use std::time::Duration;
 
 /// A name and a value.
 pub(super) type Attribute = (&'static str, Cow<'static, str>);
@@ -75,6 +76,40 @@ impl<I: Instruments> Measure<I> {
         self.instruments.record(&RPC_DURATION, summary.elapsed().as_secs_f64(), &attributes);
     }
 
+    /// By gax-java's names, where they are wanted.
+    fn as_gax_java(
+        &self,
+        operation: &OperationInfo,
+        (count, latency): (&'static Metric, &'static Metric),
+        code: Code,
+        took: Duration,
+    ) {
+        if self.names.gax_java_prefix.is_none() {
+            return;
+        }
+        let attributes = [
+            ("method", self.gax_java_method(operation)),
+            ("status", Cow::Borrowed(code.name())),
+            ("language", Cow::Borrowed("Rust")),
+            ("version", Cow::Borrowed(env!("CARGO_PKG_VERSION"))),
+        ];
+        self.instruments.count(count, &attributes);
+        self.instruments.record(latency, took.as_secs_f64() * 1000.0, &attributes);
+    }
+
+    /// `Service.Method`, as gax-java calls an RPC, unless the program has a name of its own for it.
+    fn gax_java_method(&self, operation: &OperationInfo) -> Cow<'static, str> {
+        let method = self.names.method(operation).unwrap_or(Cow::Borrowed("other"));
+        let is_rpc = operation.transport() == Transport::Grpc && *method == *operation.full_method();
+        match method.rsplit_once('/').filter(|_| is_rpc) {
+            Some((service, name)) => {
+                let service = service.rsplit_once('.').map_or(service, |(_, service)| service);
+                Cow::Owned(format!("{service}.{name}"))
+            }
+            None => method,
+        }
+    }
+
     pub(super) fn started(&self, operation: &OperationInfo, attempt: StartedAttempt) {
         let metrics = Self::metrics(operation);
         let mut attributes = self.attributes(operation);
@@ -135,8 +170,10 @@ impl<I: Instruments> Measure<I> {
 
     pub(super) fn ended(&self, operation: &OperationInfo, attempt: &Attempt) {
         let attributes = self.attributes_with_code(operation, attempt.code());
-        let took = attempt.end().saturating_sub(attempt.start()).as_secs_f64();
-        self.instruments.record(&Self::metrics(operation).attempt_duration, took, &attributes);
+        let took = attempt.end().saturating_sub(attempt.start());
+        let metrics = (&GAX_JAVA.attempt_count, &GAX_JAVA.attempt_latency);
+        self.as_gax_java(operation, metrics, attempt.code(), took);
+        self.instruments.record(&Self::metrics(operation).attempt_duration, took.as_secs_f64(), &attributes);
     }
 
     pub(super) fn closed(&self, operation: &OperationInfo, summary: &OperationSummary) {
@@ -144,6 +181,8 @@ impl<I: Instruments> Measure<I> {
         let mut attributes = self.attributes(operation);
         self.levels(operation, summary);
         self.by_conventions(operation, summary);
+        let gax_java = (&GAX_JAVA.operation_count, &GAX_JAVA.operation_latency);
+        self.as_gax_java(operation, gax_java, summary.code(), summary.elapsed());
         let counts = [
             (&metrics.retries, summary.retries()),
             (&metrics.transparent_retries, summary.transparent_retries()),

@@ -1,5 +1,7 @@
 //! Which metrics there are.
 
+use std::borrow::Cow;
+
 /// The bounds of the buckets of latencies, in seconds (gRFC A66).
 pub const LATENCY_BUCKETS: [f64; 41] = [
     0.0, 0.000_01, 0.000_05, 0.0001, 0.0003, 0.0006, 0.0008, 0.001, 0.002, 0.003, 0.004, 0.005, 0.006, 0.008,
@@ -40,13 +42,22 @@ pub(super) struct Metric {
 }
 
 impl Metric {
-    /// The bounds of a histogram's buckets.
+    /// Its whole name: one that begins with a slash follows a prefix of the program's choice.
+    pub(super) fn full_name(&self, prefix: Option<&str>) -> Cow<'static, str> {
+        match prefix {
+            Some(prefix) if self.name.starts_with('/') => Cow::Owned(format!("{prefix}{}", self.name)),
+            _ => Cow::Borrowed(self.name),
+        }
+    }
+
+    /// The bounds of a histogram's buckets; `None`: those that an SDK has by default.
     #[cfg(feature = "otel")]
-    pub(super) fn buckets(&self) -> &'static [f64] {
+    pub(super) fn buckets(&self) -> Option<&'static [f64]> {
         match self.unit {
-            SECONDS => &LATENCY_BUCKETS,
-            BYTES => &SIZE_BUCKETS,
-            _ => &COUNT_BUCKETS,
+            SECONDS => Some(&LATENCY_BUCKETS),
+            BYTES => Some(&SIZE_BUCKETS),
+            MILLISECONDS => None,
+            _ => Some(&COUNT_BUCKETS),
         }
     }
 }
@@ -117,7 +128,47 @@ pub(super) static VERSION: Metric = Metric {
     description: "The version of the settings with which the call began that ended last.",
 };
 
+/// What gax-java measures, by its names, which follow a prefix.
+#[derive(Debug)]
+pub(super) struct GaxJavaMetrics {
+    pub(super) attempt_count: Metric,
+    pub(super) attempt_latency: Metric,
+    pub(super) operation_count: Metric,
+    pub(super) operation_latency: Metric,
+}
+
+impl GaxJavaMetrics {
+    pub(super) fn counters(&self) -> [&Metric; 2] {
+        [&self.attempt_count, &self.operation_count]
+    }
+
+    pub(super) fn histograms(&self) -> [&Metric; 2] {
+        [&self.attempt_latency, &self.operation_latency]
+    }
+}
+
+/// The only ones.
+pub(super) static GAX_JAVA: GaxJavaMetrics = GaxJavaMetrics {
+    attempt_count: Metric { name: "/attempt_count", unit: "1", description: "Attempts that have ended." },
+    attempt_latency: Metric {
+        name: "/attempt_latency",
+        unit: MILLISECONDS,
+        description: "The time of an attempt, from its start to its end.",
+    },
+    operation_count: Metric {
+        name: "/operation_count",
+        unit: "1",
+        description: "Operations that have ended.",
+    },
+    operation_latency: Metric {
+        name: "/operation_latency",
+        unit: MILLISECONDS,
+        description: "The time of an operation as its caller sees it: all attempts and delays.",
+    },
+};
+
 pub(super) const SECONDS: &str = "s";
+pub(super) const MILLISECONDS: &str = "ms";
 pub(super) const BYTES: &str = "By";
 
 macro_rules! metrics {

@@ -21,6 +21,7 @@ type MethodFilter = dyn Fn(&OperationInfo) -> Option<Cow<'static, str>> + Send +
 /// | [`settings_versions`](Self::settings_versions) | false |
 /// | [`rpc_conventions`](Self::rpc_conventions) | false |
 /// | [`server_address`](Self::server_address) | the attribute is left out |
+/// | [`gax_java_prefix`](Self::gax_java_prefix) | none: gax-java's metrics are not made |
 #[derive(Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a metric or an attribute of its own")]
 pub struct MetricNames {
@@ -32,6 +33,7 @@ pub struct MetricNames {
     pub(super) settings_versions: bool,
     pub(super) rpc_conventions: bool,
     pub(super) server_address: Option<Cow<'static, str>>,
+    pub(super) gax_java_prefix: Option<Cow<'static, str>>,
 }
 
 impl MetricNames {
@@ -47,6 +49,7 @@ impl MetricNames {
             settings_versions: false,
             rpc_conventions: false,
             server_address: None,
+            gax_java_prefix: None,
         }
     }
 
@@ -115,6 +118,27 @@ impl MetricNames {
         self
     }
 
+    /// Measures operations by the names of gax-java's metrics as well, for dashboards that services in Java share:
+    /// `{prefix}/attempt_count`, `{prefix}/operation_count`, and in milliseconds `{prefix}/attempt_latency` and
+    /// `{prefix}/operation_latency`. Their attributes are `method` (such as `AssetService.ListAssets`), `status`,
+    /// `language` and `version`, which is that of this crate. The prefix has letters, digits and `_.-/`, as names of
+    /// OpenTelemetry do.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::observe::MetricNames;
+    ///
+    /// // assets.example.com/attempt_count and so on
+    /// let names = MetricNames::new().gax_java_prefix("assets.example.com");
+    /// # drop(names);
+    /// ```
+    #[must_use]
+    pub fn gax_java_prefix(mut self, prefix: impl Into<Cow<'static, str>>) -> Self {
+        self.gax_java_prefix = Some(prefix.into());
+        self
+    }
+
     /// What a method is called; `None`: it is one of the others.
     pub(super) fn method(&self, operation: &OperationInfo) -> Option<Cow<'static, str>> {
         match &self.filter {
@@ -140,6 +164,7 @@ impl fmt::Debug for MetricNames {
             .field("settings_versions", &self.settings_versions)
             .field("rpc_conventions", &self.rpc_conventions)
             .field("server_address", &self.server_address)
+            .field("gax_java_prefix", &self.gax_java_prefix)
             .finish_non_exhaustive()
     }
 }

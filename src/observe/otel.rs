@@ -1,7 +1,7 @@
 //! Metrics by the API of OpenTelemetry.
 
 use super::measure::{Attribute, Instruments, Measure, observe_by_measure};
-use super::metric::{BUDGET, GRPC, Metric, Metrics, OTHERS, RECEIVED, RPC_DURATION, SENT, VERSION};
+use super::metric::{BUDGET, GAX_JAVA, GRPC, Metric, OTHERS, RECEIVED, RPC_DURATION, SENT, VERSION};
 use super::{AttemptTransfer, MetricNames, OperationInfo, OperationSummary};
 use gax_retry::{Attempt, StartedAttempt, StopReason};
 use opentelemetry::KeyValue;
@@ -41,13 +41,17 @@ impl OtelMetrics {
     pub fn new(meter: &Meter, names: MetricNames) -> Self {
         let mut meters =
             Meters { counters: HashMap::new(), histograms: HashMap::new(), gauges: HashMap::new() };
-        meters.add(meter, &GRPC);
-        meters.add(meter, &OTHERS);
-        if names.rpc_conventions {
-            meters.add_histogram(meter, &RPC_DURATION);
+        for metrics in [&GRPC, &OTHERS] {
+            meters.add(meter, None, &metrics.counters(), &metrics.histograms());
         }
-        for size in [&SENT, &RECEIVED].into_iter().filter(|_| names.message_sizes) {
-            meters.add_histogram(meter, size);
+        if names.rpc_conventions {
+            meters.add(meter, None, &[], &[&RPC_DURATION]);
+        }
+        if names.message_sizes {
+            meters.add(meter, None, &[], &[&SENT, &RECEIVED]);
+        }
+        if let Some(prefix) = &names.gax_java_prefix {
+            meters.add(meter, Some(prefix), &GAX_JAVA.counters(), &GAX_JAVA.histograms());
         }
         for gauge in [&BUDGET, &VERSION] {
             let builder = meter.f64_gauge(gauge.name).with_unit(gauge.unit);
@@ -71,23 +75,28 @@ struct Meters {
 }
 
 impl Meters {
-    fn add(&mut self, meter: &Meter, metrics: &'static Metrics) {
-        for metric in metrics.counters() {
+    fn add(
+        &mut self,
+        meter: &Meter,
+        prefix: Option<&str>,
+        counters: &[&'static Metric],
+        histograms: &[&'static Metric],
+    ) {
+        for metric in counters {
             let counter = || {
-                let builder = meter.u64_counter(metric.name);
+                let builder = meter.u64_counter(metric.full_name(prefix));
                 builder.with_unit(metric.unit).with_description(metric.description).build()
             };
             self.counters.entry(metric.name).or_insert_with(counter);
         }
-        for metric in metrics.histograms() {
-            self.add_histogram(meter, metric);
+        for metric in histograms {
+            let mut builder = meter.f64_histogram(metric.full_name(prefix));
+            if let Some(buckets) = metric.buckets() {
+                builder = builder.with_boundaries(buckets.to_vec());
+            }
+            let histogram = builder.with_unit(metric.unit).with_description(metric.description).build();
+            self.histograms.insert(metric.name, histogram);
         }
-    }
-
-    fn add_histogram(&mut self, meter: &Meter, metric: &'static Metric) {
-        let builder = meter.f64_histogram(metric.name).with_boundaries(metric.buckets().to_vec());
-        let histogram = builder.with_unit(metric.unit).with_description(metric.description).build();
-        self.histograms.insert(metric.name, histogram);
     }
 }
 

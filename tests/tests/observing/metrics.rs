@@ -46,6 +46,10 @@ fn sorted(mut lines: Vec<Line>) -> Vec<Line> {
     lines
 }
 
+/// What OpenTelemetry's SDK takes where no buckets are advised.
+const SDK_BUCKETS: [f64; 15] =
+    [0.0, 5.0, 10.0, 25.0, 50.0, 75.0, 100.0, 250.0, 500.0, 750.0, 1000.0, 2500.0, 5000.0, 7500.0, 10000.0];
+
 /// Collects what OpenTelemetry's SDK gets.
 struct Otel {
     exporter: InMemoryMetricExporter,
@@ -83,6 +87,7 @@ impl Otel {
                             let expected = match metric.unit() {
                                 "s" => &LATENCY_BUCKETS[..],
                                 "By" => &SIZE_BUCKETS,
+                                "ms" => &SDK_BUCKETS,
                                 _ => &COUNT_BUCKETS,
                             };
                             assert!(point.bounds().eq(expected.iter().copied()), "{}", metric.name());
@@ -342,6 +347,51 @@ async fn budgets_versions_and_opentelemetry_s_own_conventions_are_measured() {
             assert!(lines.contains(&expected), "{expected:?} is not in {lines:#?}");
         }
     }
+}
+
+/// gax-java's own names, for dashboards that services in Java have already.
+#[tokio::test(start_paused = true)]
+async fn gax_s_counts_and_latencies_are_measured_on_request() {
+    let prefixed = |names: MetricNames| names.gax_java_prefix("assets.example.com");
+    let otel = Otel::new();
+    two_calls(Stack::Generated, otel.observer(prefixed(names()))).await;
+    let recorder = DebuggingRecorder::new();
+    let facade = {
+        let _guard = metrics::set_default_local_recorder(&recorder);
+        two_calls(Stack::Layer, Arc::new(FacadeMetrics::new(prefixed(names())))).await;
+        facade_lines(&recorder)
+    };
+    let version = env!("CARGO_PKG_VERSION");
+    let line = |name: &str, code: &str, count, sum| {
+        let attributes =
+            format!("language=Rust,method=AssetService.ListAssets,status={code},version={version}");
+        of(&format!("assets.example.com/{name}{{{attributes}}}"), count, sum)
+    };
+    let expected = sorted(vec![
+        line("attempt_count", "OK", 1, 0.0),
+        line("attempt_count", "UNAVAILABLE", 4, 0.0),
+        line("attempt_latency", "OK", 1, 0.0),
+        line("attempt_latency", "UNAVAILABLE", 4, 10.0),
+        line("operation_count", "OK", 1, 0.0),
+        line("operation_count", "UNAVAILABLE", 1, 0.0),
+        line("operation_latency", "OK", 1, 210.0),
+        line("operation_latency", "UNAVAILABLE", 1, 400.0),
+    ]);
+    for lines in [otel.lines(), facade] {
+        let ours: Vec<Line> =
+            lines.iter().filter(|(name, ..)| name.starts_with("assets.example.com/")).cloned().collect();
+        assert_eq!(ours, expected);
+    }
+    // Names that the program gives stay as they are, and without a prefix there are none of these metrics.
+    let otel = Otel::new();
+    let own = prefixed(MetricNames::new()).method_filter(|_| Some("redis/SET".into()));
+    let retryer = Retryer::new(&settings(), [Code::Unavailable]).observer(otel.observer(own));
+    retryer.run(|_| async { Ok::<_, Status>(()) }).await.unwrap();
+    let of_closure = "assets.example.com/operation_count{language=Rust,method=redis/SET,status=OK";
+    assert!(otel.lines().iter().any(|(name, ..)| name.starts_with(of_closure)), "{:?}", otel.lines());
+    let otel = Otel::new();
+    two_calls(Stack::Generated, otel.observer(names())).await;
+    assert!(!otel.lines().iter().any(|(name, ..)| name.contains('/') && name.contains("_count")));
 }
 
 /// The words of a text that are made of letters and these signs, and begin so.
