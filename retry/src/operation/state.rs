@@ -259,6 +259,8 @@ impl State {
         if policy.hedging.is_some() && others_may_win && !self.in_flight.is_empty() {
             if reason != StopReason::Throttled {
                 self.hedges.close(Refusal::new(reason));
+            } else if self.started < policy.most_hedged() {
+                self.hedges.withhold();
             }
             return;
         }

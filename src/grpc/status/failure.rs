@@ -5,8 +5,8 @@ use super::headers::StatusHeaders;
 use super::{cause, received, server_delay};
 use crate::operation::{Clock, ConnectProblem, OperationError, OperationReport};
 use crate::transport::{blame, chain};
-use gax_retry::__private::Escaped;
-use gax_retry::{Code, Seen, ServerDelay, SettingsError};
+use gax_retry::__private::{Escaped, Human};
+use gax_retry::{Attempt, Code, Seen, ServerDelay, SettingsError};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, StatusCode};
 use std::error::Error;
@@ -196,8 +196,8 @@ impl Failure {
             }
             Kind::Transport(error) => of_error(error),
             Kind::TimedOut { timeout } => {
-                let attempt = report.attempt_count();
-                let message = format!("attempt {attempt} of {} timed out after {timeout:?}", report.method());
+                let (attempt, timeout) = (last_to_time_out(&report), Human(timeout));
+                let message = format!("attempt {attempt} of {} timed out after {timeout}", report.method());
                 deadline_exceeded(message, self.said)
             }
             Kind::AtDeadline => {
@@ -261,6 +261,12 @@ fn status(head: Option<Box<StatusHeaders>>, trailers: StatusHeaders) -> Status {
 pub(crate) fn not_sent(status: Status, method: PathAndQuery) -> Status {
     let (failure, _) = Failure::transport(status.into(), false);
     failure.into_status(OperationReport::unsendable(method))
+}
+
+/// The attempt that ran out of time last: hedges overlap, so that it need not be the one that was sent last.
+fn last_to_time_out(report: &OperationReport) -> u32 {
+    let timed_out = report.attempts().iter().filter(|attempt| attempt.code() == Code::DeadlineExceeded);
+    timed_out.max_by_key(|attempt| attempt.end()).map_or_else(|| report.attempt_count(), Attempt::number)
 }
 
 /// An error's cause, as the operation's error keeps it.

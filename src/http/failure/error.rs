@@ -3,7 +3,7 @@
 use crate::http::BoxError;
 use crate::operation::{ConnectProblem, OperationReport};
 use crate::transport::chain;
-use gax_retry::__private::Escaped;
+use gax_retry::__private::{Escaped, Human};
 use gax_retry::{Code, HttpFailure, SettingsError, StopReason, TransportFailure};
 use std::error::Error;
 use std::fmt;
@@ -112,7 +112,7 @@ impl fmt::Display for HttpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.report.write_outcome(f)?;
         match &self.broken {
-            Broken::TimedOut { after } => write!(f, ": the last attempt timed out after {after:?}")?,
+            Broken::TimedOut { after } => write!(f, ": the last attempt timed out after {}", Human(*after))?,
             Broken::NoTime => f.write_str(": there was no time for an attempt")?,
             Broken::Invalid(problem) => write!(f, ": {problem}")?,
             Broken::Failed { failure: Some(TransportFailure::Connect), .. } => {

@@ -189,7 +189,7 @@ async fn an_error_tells_the_last_reply_that_came() {
     .await;
     assert_eq!(
         error.to_string(),
-        "GET /thing failed after 2 attempts in 1.1 s (NON_RETRYABLE): the last attempt timed out after 1s; \
+        "GET /thing failed after 2 attempts in 1.1 s (NON_RETRYABLE): the last attempt timed out after 1 s; \
          the last response had status 503"
     );
     assert_eq!(error.last_status(), Some(503));

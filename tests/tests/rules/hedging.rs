@@ -104,6 +104,43 @@ async fn no_attempt_outlives_the_total() {
     }
 }
 
+/// The message names the attempt whose time it was, which is not the one that was sent last.
+#[tokio::test(start_paused = true)]
+async fn the_message_of_a_timeout_names_the_attempt() {
+    for stack in Stack::ALL {
+        let (result, report, _) =
+            call(stack, &setup(), [(0, Reply::Hang), (0, Reply::Hang), (0, Reply::Hang)]).await;
+        let expected = [
+            row(1, 500, 0, 0, 500, Code::DeadlineExceeded),
+            row(2, 500, 100, 100, 500, LOST),
+            row(3, 500, 100, 200, 500, LOST),
+        ];
+        assert_eq!(rows(&report), expected, "{stack:?}");
+        let message = result.unwrap_err().message().to_owned();
+        assert_eq!(
+            message,
+            "attempt 1 of /google.cloud.asset.v1.AssetService/ListAssets timed out after 500 ms"
+        );
+    }
+}
+
+/// The hedge that would follow a failure at once is withheld as well as one that is due.
+#[tokio::test(start_paused = true)]
+async fn a_hedge_that_is_withheld_after_a_failure_is_a_note() {
+    for stack in Stack::ALL {
+        let setup = setup().budgeted(RetryBudget::tokens(2, 0.1));
+        let (result, report, server) =
+            call(stack, &setup, [(300, Reply::Serve), (20, Reply::unavailable())]).await;
+        result.unwrap();
+        assert_eq!(
+            rows(&report),
+            [row(1, 500, 0, 0, 300, Code::Ok), row(2, 500, 100, 100, 120, BUSY)],
+            "{stack:?}"
+        );
+        assert_eq!((report.notes(), server.seen().len()), (&[Note::HedgeWithheld][..], 2), "{stack:?}");
+    }
+}
+
 /// gRFC A6: response headers commit the call.
 #[tokio::test(start_paused = true)]
 async fn by_grpcs_rules_headers_decide() {

@@ -279,6 +279,21 @@ fn h15_a_throttled_hedge_is_withheld_and_the_first_attempt_is_not() {
     assert_eq!(operation.ended(2, unavailable()).until(LONG), ["650 stop of 2 THROTTLED"]);
 }
 
+/// One that would follow a failure at once is withheld as well as one that is due; the last one's failure withholds none.
+#[test]
+fn a_failure_whose_hedge_the_budget_does_not_allow_withholds_it() {
+    for (most, is_withheld) in [(3, true), (2, false)] {
+        let budget = RetryBudget::tokens(2, 1.0);
+        let hedging = Hedging::new(most).delay(100 * MS).non_fatal_codes(Code::Unavailable);
+        let mut operation = ByHand::begin(&hedged(hedging).with_budget(budget));
+        assert_eq!(operation.until(150 * MS), ["0 send 1", "100 hedge 2"]);
+        operation.ended(2, unavailable());
+        assert_eq!(operation.until(160 * MS), NONE);
+        assert_eq!(operation.operation().has_withheld_hedges(), is_withheld, "{most}");
+        assert_eq!(operation.ended(1, AttemptResult::done()).until(LONG), ["160 reply 1"]);
+    }
+}
+
 /// A delay of zero does not ask the budget without end.
 #[test]
 fn a_withheld_hedge_without_a_delay_is_asked_for_again_after_a_millisecond() {
