@@ -46,6 +46,7 @@ pub struct Retryer<R> {
     environment: Environment,
     attempt_timeout: Option<Duration>,
     budget: Option<RetryBudget>,
+    retries_enabled: bool,
     nested_retries: Option<bool>,
     observers: Observers,
     /// What operations share of it; made as observers are installed.
@@ -135,6 +136,7 @@ impl<R> Retryer<R> {
             environment: Environment::default(),
             attempt_timeout: None,
             budget: None,
+            retries_enabled: true,
             nested_retries: None,
             observers: Observers::default(),
             shared: None,
@@ -245,6 +247,26 @@ impl<R> Retryer<R> {
         self
     }
 
+    /// Whether anything is retried. Default: yes. With `false` the closure is called once, whatever the settings say; timeouts
+    /// and reports stay.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::{Code, RetrySettings, Retryer};
+    ///
+    /// let settings = RetrySettings::builder().max_attempts(9).build()?;
+    /// let retryer = Retryer::new(&settings, [Code::Unavailable]).retries_enabled(false);
+    /// let error = retryer.run_blocking(|_| Err::<(), _>(tonic::Status::unavailable("down"))).unwrap_err();
+    /// assert_eq!(error.report().attempt_count(), 1);
+    /// # Ok::<(), tonic_gax::SettingsError>(())
+    /// ```
+    #[must_use]
+    pub fn retries_enabled(mut self, enabled: bool) -> Self {
+        self.retries_enabled = enabled;
+        self
+    }
+
     /// Whether operations of a server's handler are retried if the request that it serves is a retry itself, by its
     /// header `grpc-previous-rpc-attempts`; they are, unless switched off here or by a policy's
     /// [`with_nested_retries`](Policy::with_nested_retries). If off, the closure is called once, and if another attempt
@@ -288,19 +310,19 @@ impl<R> Retryer<R> {
     where
         R: Retryable<E>,
     {
-        let policy = self.basis.policy(self.retryable.codes());
-        let policy = match self.attempt_timeout {
-            Some(timeout) => policy.with_attempt_timeout(timeout),
-            None => policy,
-        };
-        let policy = match &self.budget {
-            Some(budget) => policy.with_budget(budget.clone()),
-            None => policy,
-        };
-        let policy = match self.nested_retries {
-            Some(allowed) => policy.with_nested_retries(allowed),
-            None => policy,
-        };
+        let mut policy = self.basis.policy(self.retryable.codes());
+        if let Some(timeout) = self.attempt_timeout {
+            policy = policy.with_attempt_timeout(timeout);
+        }
+        if let Some(budget) = &self.budget {
+            policy = policy.with_budget(budget.clone());
+        }
+        if let Some(allowed) = self.nested_retries {
+            policy = policy.with_nested_retries(allowed);
+        }
+        if !self.retries_enabled {
+            policy = policy.without_retries();
+        }
         let policy = policy.with_environment(&self.environment);
         let policy = if is_nested_retry(&policy) { policy.inside_retry() } else { policy };
         Plan { policy, observers: self.shared.clone(), seeds: self.seeds.clone() }

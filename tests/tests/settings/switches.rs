@@ -2,12 +2,13 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, Compatibility, RetrySettings, StopReason};
-use tonic::Request;
 use tonic::transport::Channel;
+use tonic::{Request, Status};
 use tonic_gax::client::{MessageCall, StreamingCall, UnaryCall};
 use tonic_gax::{
     CallOptions, CallSettings, OperationCallSettings, OperationError, OperationReport, RequestExt as _,
-    ResponseBody, ResponseFuture, RetryLayer, RetryService, RetrySettingsBuilder, RetryTable, SettingsError,
+    ResponseBody, ResponseFuture, RetryLayer, RetryService, RetrySettingsBuilder, RetryTable, Retryer,
+    SettingsError,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
@@ -51,6 +52,21 @@ async fn retries_are_switched_off_and_deadlines_stay() {
             assert_eq!(report.stop_reason(), Some(StopReason::MaxAttempts), "{compatibility:?}");
             assert_eq!((report.attempt_count(), server.seen().len()), (attempts, attempts as usize));
         }
+    }
+}
+
+/// A closure is called once, and keeps its timeout and its report.
+#[tokio::test(start_paused = true)]
+async fn retries_of_closures_are_switched_off() {
+    for (retries, attempts) in [(false, 1), (true, 4)] {
+        let retryer = Retryer::new(&settings(), [Code::Unavailable, Code::DeadlineExceeded]);
+        let retryer = retryer.retries_enabled(retries);
+        let error = retryer.run(|_| std::future::pending::<Result<(), Status>>()).await.unwrap_err();
+        let report = error.report();
+        assert_eq!((report.attempt_count(), report.stop_reason()), (attempts, Some(StopReason::MaxAttempts)));
+        assert_eq!(report.attempts()[0].end(), ms(1000));
+        let error = retryer.run_blocking(|_| Err::<(), _>(Status::data_loss(""))).unwrap_err();
+        assert_eq!(error.report().attempt_count(), 1);
     }
 }
 
