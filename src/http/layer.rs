@@ -196,7 +196,8 @@ impl HttpRetryLayer {
 
     /// Hedges requests that are safe to retry, by the [table](Self::idempotency) and the
     /// [strategy](Self::strategy), and that can be replayed: see [`Hedging`]. They are not retried then; other requests
-    /// are, as they would be without this. An attempt's failure counts as its code: a `503` is `UNAVAILABLE`.
+    /// are, as they would be without this. An attempt's failure counts as its code: a `503` is `UNAVAILABLE`. A
+    /// percentile is that of the requests that match the same rule of the table.
     ///
     /// # Examples
     ///

@@ -92,10 +92,9 @@ impl<S: Clone> HttpRetryService<S> {
         let request = ReplayableRequest::new(parts, body.into_replay(), plan.limits.max_replay_bytes);
         let (service, spare) = (self.inner.clone(), self.spare.clone());
         let protocol = HttpProtocol::new(service, spare, &plan, Arc::clone(&self.shared), request);
-        let plan = match plan.hedged() {
-            Some(hedged) if protocol.is_hedgeable() => Arc::clone(hedged),
-            _ => plan,
-        };
+        let hedged =
+            protocol.is_hedgeable().then(|| plan.hedged(protocol.http.idempotency().rule())).flatten();
+        let plan = hedged.unwrap_or(plan);
         HttpResponseFuture::new(protocol, plan)
     }
 }

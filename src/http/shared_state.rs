@@ -58,7 +58,7 @@ impl SharedState {
             plan.strategy = strategy;
         }
         if let Some(options) = limits {
-            plan.limits = options.over(plan.limits);
+            plan.set_limits(options.over(plan.limits));
         }
         if is_nested {
             plan.set_inside_retry();

@@ -1,11 +1,12 @@
 //! The plan of a request.
 
+use super::hedged::HedgedPlans;
 use crate::operation::earlier;
 use crate::settings::CallOptions;
 use gax_retry::{
     Classification, Code, CodeSet, Compatibility, Environment, HeaderLookup, Hedging, HttpFailure,
-    IdempotencyStrategy, IdempotencyTable, ParseCodeError, Policy, Preset, RequestFacts, RetrySettings,
-    StatusSet, TransportFailure, TransportFailures,
+    IdempotencyRule, IdempotencyStrategy, IdempotencyTable, ParseCodeError, Policy, Preset, RequestFacts,
+    RetrySettings, StatusSet, TransportFailure, TransportFailures,
 };
 use http::HeaderMap;
 use http::request::Parts;
@@ -28,7 +29,7 @@ pub(crate) struct HttpPlan {
     /// Whether the report of a success is wanted even where one attempt was enough.
     pub(crate) reports: bool,
     /// The same for requests that can be hedged.
-    hedged: Option<Arc<HttpPlan>>,
+    hedged: Option<HedgedPlans>,
     /// By gax-java's rules, what its transport throws is `UNKNOWN` and final.
     throws_are_final: bool,
 }
@@ -94,8 +95,29 @@ impl HttpPlan {
 
     /// Hedges requests that are safe to retry.
     pub(crate) fn set_hedging(&mut self, hedging: Hedging) {
-        let policy = self.policy.clone().with_hedging(hedging);
-        self.hedged = Some(Arc::new(Self { policy, ..self.clone() }));
+        self.hedged = Some(HedgedPlans::new(self, hedging));
+    }
+
+    /// The same for requests that are hedged.
+    pub(super) fn hedged_by(self, hedging: Hedging) -> Self {
+        Self { policy: self.policy.with_hedging(hedging), hedged: None, ..self }
+    }
+
+    /// The same, by the latencies of another plan's requests.
+    pub(super) fn with_latencies_of(self, other: &Self) -> Self {
+        Self { policy: self.policy.with_latencies_of(&other.policy), ..self }
+    }
+
+    /// The rules that say which requests are safe to retry.
+    pub(super) fn rules(&self) -> &[IdempotencyRule] {
+        self.table.rules()
+    }
+
+    pub(crate) fn set_limits(&mut self, limits: HttpLimits) {
+        if let Some(hedged) = &mut self.hedged {
+            hedged.set_limits(limits);
+        }
+        self.limits = limits;
     }
 
     /// The request belongs to one whose sender has retried already: neither retries nor hedges follow.
@@ -104,15 +126,15 @@ impl HttpPlan {
         self.hedged = None;
     }
 
-    /// The plan for requests that can be hedged, where they are.
-    pub(crate) fn hedged(&self) -> Option<&Arc<Self>> {
-        self.hedged.as_ref()
+    /// The plan for requests of that rule that can be hedged, where they are.
+    pub(crate) fn hedged(&self, rule: Option<&str>) -> Option<Arc<Self>> {
+        self.hedged.as_ref().map(|hedged| hedged.of(rule))
     }
 
     /// Takes in what one call brings along.
     pub(crate) fn apply(&mut self, options: &CallOptions) {
         if let Some(hedged) = &mut self.hedged {
-            Arc::make_mut(hedged).apply(options);
+            hedged.apply(options);
         }
         self.policy = options.applied_to(self.policy.clone());
         if options.replaces_codes() {
@@ -128,8 +150,7 @@ impl HttpPlan {
         if !environment.is_empty() {
             self.policy = self.policy.with_environment(environment);
             self.timeout = earlier(self.timeout, environment.total_timeout());
-            let hedged = self.hedged.take().map(|plan| HttpPlan::clone(&plan).bounded_by(environment));
-            self.hedged = hedged.filter(|plan| plan.policy.hedging().is_some()).map(Arc::new);
+            self.hedged = self.hedged.and_then(|hedged| hedged.bounded_by(environment));
         }
         self
     }

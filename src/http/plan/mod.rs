@@ -1,5 +1,6 @@
 //! What is retried, how, and whether it is safe.
 
+mod hedged;
 mod http_plan;
 mod layer_options;
 mod plans;

@@ -21,7 +21,7 @@ pub(crate) struct HttpProtocol<S, B, R> {
     pub(super) request: ReplayableRequest<B>,
     /// Whether the request is safe to retry, whatever became of it.
     pub(super) is_repeatable: bool,
-    pub(super) http: Box<HttpReport>,
+    pub(crate) http: Box<HttpReport>,
     /// How the last attempt failed.
     pub(super) failure: Option<HttpFailure>,
     /// What it ended with.

@@ -1,9 +1,13 @@
 //! Hedged HTTP requests: those that are safe to retry, and no others.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use bytes::Bytes;
 use gax_retry::{Code, Hedging, RetrySettings, StopReason};
 use http_body_util::Full;
-use tonic_gax::{HttpRetryLayer, OperationReport, SettingsProblem};
+use tonic_gax::{
+    CallOptions, HttpCallOptions, HttpRetryLayer, IdempotencyRule, IdempotencyTable, Note, OperationClass,
+    OperationReport, SettingsProblem,
+};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, ms};
 use tower_service::Service as _;
 
@@ -82,4 +86,50 @@ async fn hedging_that_can_not_work_sends_nothing() {
     let error = client.call(request).await.err().unwrap();
     assert_eq!(error.report().stop_reason(), Some(StopReason::InvalidOptions));
     assert_eq!(server.times(), []);
+}
+
+/// What a request sets for itself counts, hedged or not.
+#[tokio::test(start_paused = true)]
+async fn a_request_s_own_limits_count_when_it_is_hedged() {
+    let (_server, connector) = FaultServer::in_memory(HttpScript::new([HttpAct::StallAfter(10)]));
+    let mut client = layer().layer(FaultServer::full_client(connector));
+    let options = HttpCallOptions::new().max_response_buffer(5);
+    let request = http::Request::get("http://server/thing").extension(options).body(Full::default()).unwrap();
+    let response = client.call(request).await.unwrap();
+    let report = response.extensions().get::<OperationReport>().unwrap();
+    assert_eq!((report.attempt_count(), report.notes()), (1, &[Note::ResponseTooLargeToBuffer][..]));
+}
+
+/// Requests of one rule are slow, and those of the other are not: each rule has latencies of its own, which requests with
+/// options share.
+#[tokio::test(start_paused = true)]
+async fn a_percentile_is_of_the_rules_own_requests() {
+    let of = |path: &'static str| IdempotencyRule::new(path, "GET", path, OperationClass::Always).unwrap();
+    let table = IdempotencyTable::new().with_rule(of("/reports/{id}")).with_rule(of("/things/{id}"));
+    let pieces = |after| HttpAct::Slow(vec![(ms(after), "piece")]);
+    for options in [None, Some(CallOptions::new().timeout(ms(9000)))] {
+        let fast = std::iter::repeat_n(pieces(2), 20);
+        let slow = std::iter::repeat_n(pieces(400), 20);
+        let acts = fast.chain(slow).chain([HttpAct::Stall, pieces(2), HttpAct::Stall, pieces(2)]);
+        let (server, connector) = FaultServer::in_memory(HttpScript::new(acts));
+        let settings = RetrySettings::logical_timeout(ms(9000));
+        let layer = HttpRetryLayer::new(&settings, [Code::Unavailable]).idempotency(table.clone());
+        let layer = layer.hedging(Hedging::new(2).percentile(0.5));
+        let client = layer.layer(FaultServer::full_client(connector));
+        let get = |path: String| {
+            let mut request = http::Request::get(format!("http://server/{path}"));
+            if let (Some(extensions), Some(options)) = (request.extensions_mut(), options.clone()) {
+                extensions.insert(options);
+            }
+            client.send(request.body(Full::<Bytes>::default()).unwrap())
+        };
+        for (rule, count) in [("things", 20), ("reports", 20), ("things", 1), ("reports", 1)] {
+            for number in 0..count {
+                get(format!("{rule}/{number}")).await.unwrap();
+            }
+        }
+        let times = server.times();
+        let [.., thing, hedge, report, other_hedge] = times[..] else { panic!("{times:?}") };
+        assert_eq!((hedge - thing, other_hedge - report), (2, 400), "{options:?}");
+    }
 }

@@ -17,6 +17,25 @@ impl Policy {
         Self { hedging, latencies, ..self }.unusable(problems)
     }
 
+    /// This policy, whose percentile is worked out from the latencies of the other one's operations. It stays as it is unless
+    /// both have a percentile.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::{CodeSet, Hedging, Policy, RetrySettings};
+    ///
+    /// let policy = Policy::new(&RetrySettings::default(), CodeSet::EMPTY).with_hedging(Hedging::new(2).percentile(0.95));
+    /// // A call that may take longer, of the same method.
+    /// let patient = policy.clone().with_hedging(Hedging::new(3).percentile(0.95)).with_latencies_of(&policy);
+    /// # drop(patient);
+    /// ```
+    #[must_use]
+    pub fn with_latencies_of(self, other: &Self) -> Self {
+        let latencies = self.latencies.map(|own| other.latencies.clone().unwrap_or(own));
+        Self { latencies, ..self }
+    }
+
     /// How operations are hedged, if they are.
     #[inline]
     #[must_use]
@@ -115,6 +134,22 @@ mod tests {
             (0..20).for_each(|_| policy.first_took(Duration::from_millis(10)));
             assert_eq!(policy.hedging_delay(), measured, "{hedging:?}");
         }
+    }
+
+    #[test]
+    fn latencies_are_shared_by_policies_that_have_a_percentile() {
+        let policy =
+            |hedging: Hedging| Policy::new(&RetrySettings::default(), CodeSet::EMPTY).with_hedging(hedging);
+        let measured = policy(Hedging::new(2).percentile(0.95));
+        (0..20).for_each(|_| measured.first_took(Duration::from_millis(10)));
+        let sharing = policy(Hedging::new(3).percentile(0.95)).with_latencies_of(&measured);
+        assert_eq!(sharing.hedging_delay(), Some(Duration::from_millis(10)));
+        let fixed = policy(Hedging::new(3).delay(Duration::from_millis(7)));
+        assert_eq!(
+            fixed.clone().with_latencies_of(&measured).hedging_delay(),
+            Some(Duration::from_millis(7))
+        );
+        assert_eq!(sharing.with_latencies_of(&fixed).hedging_delay(), Some(Duration::from_millis(10)));
     }
 
     #[test]
