@@ -1,6 +1,6 @@
 //! The plan of a request.
 
-use super::hedged::HedgedPlans;
+use super::by_rule::ByRule;
 use crate::operation::earlier;
 use crate::settings::CallOptions;
 use gax_retry::{
@@ -29,7 +29,7 @@ pub(crate) struct HttpPlan {
     /// Whether the report of a success is wanted even where one attempt was enough.
     pub(crate) reports: bool,
     /// The same for requests that can be hedged.
-    hedged: Option<HedgedPlans>,
+    hedged: Option<ByRule<HttpPlan>>,
     /// By gax-java's rules, what its transport throws is `UNKNOWN` and final.
     throws_are_final: bool,
 }
@@ -95,27 +95,17 @@ impl HttpPlan {
 
     /// Hedges requests that are safe to retry.
     pub(crate) fn set_hedging(&mut self, hedging: Hedging) {
-        self.hedged = Some(HedgedPlans::new(self, hedging));
-    }
-
-    /// The same for requests that are hedged.
-    pub(super) fn hedged_by(self, hedging: Hedging) -> Self {
-        Self { policy: self.policy.with_hedging(hedging), hedged: None, ..self }
-    }
-
-    /// The same, by the latencies of another plan's requests.
-    pub(super) fn with_latencies_of(self, other: &Self) -> Self {
-        Self { policy: self.policy.with_latencies_of(&other.policy), ..self }
-    }
-
-    /// The rules that say which requests are safe to retry.
-    pub(super) fn rules(&self) -> &[IdempotencyRule] {
-        self.table.rules()
+        // Latencies are counted for a percentile alone.
+        let is_measured = hedging.percentile_of_latencies().is_some();
+        let rules = self.table.rules().iter().filter(|_| is_measured).map(IdempotencyRule::name);
+        let plan =
+            || Self { policy: self.policy.clone().with_hedging(hedging), hedged: None, ..self.clone() };
+        self.hedged = Some(ByRule::new(rules, plan));
     }
 
     pub(crate) fn set_limits(&mut self, limits: HttpLimits) {
         if let Some(hedged) = &mut self.hedged {
-            hedged.set_limits(limits);
+            hedged.change(|plan| plan.limits = limits);
         }
         self.limits = limits;
     }
@@ -128,13 +118,15 @@ impl HttpPlan {
 
     /// The plan for requests of that rule that can be hedged, where they are.
     pub(crate) fn hedged(&self, rule: Option<&str>) -> Option<Arc<Self>> {
-        self.hedged.as_ref().map(|hedged| hedged.of(rule))
+        let join =
+            |plan: Self, own: &Self| Self { policy: plan.policy.with_latencies_of(&own.policy), ..plan };
+        self.hedged.as_ref().map(|hedged| hedged.of(rule, join))
     }
 
     /// Takes in what one call brings along.
     pub(crate) fn apply(&mut self, options: &CallOptions) {
         if let Some(hedged) = &mut self.hedged {
-            hedged.apply(options);
+            hedged.change(|plan| plan.apply(options));
         }
         self.policy = options.applied_to(self.policy.clone());
         if options.replaces_codes() {
@@ -150,7 +142,8 @@ impl HttpPlan {
         if !environment.is_empty() {
             self.policy = self.policy.with_environment(environment);
             self.timeout = earlier(self.timeout, environment.total_timeout());
-            self.hedged = self.hedged.and_then(|hedged| hedged.bounded_by(environment));
+            let hedged = self.hedged.map(|hedged| hedged.map(|plan| plan.bounded_by(environment)));
+            self.hedged = hedged.filter(|hedged| hedged.any().policy.hedging().is_some());
         }
         self
     }

@@ -1,6 +1,6 @@
 //! What is retried, how, and whether it is safe.
 
-mod hedged;
+mod by_rule;
 mod http_plan;
 mod layer_options;
 mod plans;

@@ -1,0 +1,55 @@
+//! What requests of different rules have of their own.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A plan for all requests, and one of their own for those that match a rule of the idempotency table: the rules are to HTTP
+/// what methods are to gRPC.
+#[derive(Debug, Clone)]
+pub(super) struct ByRule<P> {
+    plan: Arc<P>,
+    /// By the names of rules.
+    own: Arc<HashMap<Box<str>, Arc<P>>>,
+    /// Whether `plan` has what one request brings along; the others never do.
+    is_of_request: bool,
+}
+
+impl<P: Clone> ByRule<P> {
+    /// Makes a plan for these rules each, and one for all other requests.
+    pub(super) fn new<'a>(rules: impl Iterator<Item = &'a str>, make: impl Fn() -> P) -> Self {
+        let own = rules.map(|rule| (rule.into(), Arc::new(make()))).collect();
+        Self { plan: Arc::new(make()), own: Arc::new(own), is_of_request: false }
+    }
+
+    /// The plan of requests that match this rule; `None`: they match none. The closure makes one of a request's own plan and
+    /// the rule's.
+    pub(super) fn of(&self, rule: Option<&str>, join: impl FnOnce(P, &P) -> P) -> Arc<P> {
+        match rule.and_then(|rule| self.own.get(rule)) {
+            None => Arc::clone(&self.plan),
+            Some(own) if !self.is_of_request => Arc::clone(own),
+            Some(own) => Arc::new(join(P::clone(&self.plan), own)),
+        }
+    }
+
+    /// The plan of other requests.
+    pub(super) fn any(&self) -> &P {
+        &self.plan
+    }
+
+    /// Takes in what one request brings along.
+    pub(super) fn change(&mut self, change: impl FnOnce(&mut P)) {
+        change(Arc::make_mut(&mut self.plan));
+        self.is_of_request = true;
+    }
+
+    /// The same with other plans.
+    pub(super) fn map(&self, change: impl Fn(P) -> P) -> Self {
+        let changed = |plan: &Arc<P>| Arc::new(change(P::clone(plan)));
+        let own = if self.is_of_request {
+            Arc::clone(&self.own)
+        } else {
+            Arc::new(self.own.iter().map(|(rule, plan)| (rule.clone(), changed(plan))).collect())
+        };
+        Self { plan: changed(&self.plan), own, is_of_request: self.is_of_request }
+    }
+}
