@@ -401,6 +401,8 @@ fn words<'a>(text: &'a str, signs: &[char], beginning: &str) -> BTreeSet<&'a str
 }
 
 const OBSERVING: &str = include_str!("../../../docs/src/observing.md");
+/// For Grafana.
+const DASHBOARD: &str = include_str!("../../../docs/dashboard.json");
 
 #[test]
 fn the_guide_has_every_metric_and_no_other() {
@@ -443,16 +445,26 @@ async fn the_dashboard_and_the_alerts_name_what_is_exported() {
     }
     let page = page.render();
     let queries = OBSERVING.split_once("## A dashboard").unwrap().1;
+    let dashboard: serde_json::Value = serde_json::from_str(DASHBOARD).unwrap();
+    let panels = dashboard["panels"].as_array().unwrap();
+    let targets = panels.iter().map(|panel| panel["targets"].as_array().unwrap());
+    let targets = targets.inspect(|targets| assert!(!targets.is_empty())).flatten();
+    let drawn: Vec<&str> = targets.map(|target| target["expr"].as_str().unwrap()).collect();
+    assert!(drawn.len() >= 8, "{drawn:?}");
     let mut named = BTreeSet::new();
     for beginning in ["grpc_client_", "gax_client_", "rpc_client_"] {
         named.extend(words(queries, &['_'], beginning));
+        for query in &drawn {
+            named.extend(words(query, &['_'], beginning));
+        }
     }
-    assert!(named.len() >= 6, "{named:?}");
+    assert!(named.len() >= 9, "{named:?}");
     for name in named {
         let has_it = page.lines().any(|line| line.starts_with(&format!("{name}{{")));
         assert!(has_it, "{name} is not in {page}");
     }
     for label in ["grpc_method", "grpc_status", "gax_stop_reason"] {
         assert!(queries.contains(label) && page.contains(&format!("{label}=\"")), "{label}");
+        assert!(drawn.iter().any(|query| query.contains(label)), "{label}");
     }
 }
