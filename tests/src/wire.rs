@@ -5,7 +5,7 @@ use crate::generated::test::talk::v1::talk_server::TalkServer;
 use crate::{Assets, Log, Talker};
 use tonic::service::Routes;
 use tonic::transport::Channel;
-use tonic_gax::testing::{Script, VirtualServer as Server};
+use tonic_gax::testing::{Pipes, Script, VirtualServer as Server};
 
 /// A server that follows a script, and a channel to it.
 #[derive(Debug, Clone)]
@@ -30,6 +30,12 @@ impl VirtualServer {
     #[must_use]
     pub fn channel(&self) -> Channel {
         self.server.channel()
+    }
+
+    /// Connects an HTTP client to it.
+    #[must_use]
+    pub fn connector(&self) -> Pipes {
+        self.server.connector()
     }
 
     /// What it saw.

@@ -1,4 +1,4 @@
-//! The same over HTTP/1.1.
+//! The same over HTTP.
 
 use super::finished::number;
 use super::{CallEnd, Draw, DrawnServer, RandomCall, RandomCaller, RandomPolicy, SeenRequest, Witness};
@@ -7,6 +7,8 @@ use crate::{HttpAct, HttpArrival, HttpScript, MemoryConnector};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::Connect;
+use hyper_util::rt::TokioExecutor;
 use std::time::Duration;
 use tokio::time::timeout;
 use tonic_gax::{CallOptions, HttpRetryService, OperationReport};
@@ -69,25 +71,35 @@ impl DrawnServer for RandomHttpServer {
 
 /// A client under a policy.
 #[derive(Debug, Clone)]
-pub struct ChaosHttp {
-    client: HttpRetryService<Client<MemoryConnector, Full<Bytes>>>,
+pub struct ChaosHttp<C> {
+    client: HttpRetryService<Client<C, Full<Bytes>>>,
+    uri: String,
 }
 
-impl ChaosHttp {
-    /// Over that connector.
+impl ChaosHttp<MemoryConnector> {
+    /// Over HTTP/1.1 by that connector.
     #[must_use]
     pub fn new(connector: MemoryConnector, policy: &RandomPolicy, witness: &Witness) -> Self {
         let client = crate::FaultServer::full_client(connector);
-        Self { client: policy.http_layer(witness).layer(client) }
+        Self { client: policy.http_layer(witness).layer(client), uri: "http://server/thing".to_owned() }
     }
 }
 
-impl RandomCaller for ChaosHttp {
+impl<C: Connect + Clone> ChaosHttp<C> {
+    /// Over HTTP/2, to a server of Talk at that authority: as to HTTP, what it says of gRPC is a response like any other.
+    #[must_use]
+    pub fn over_http2(connector: C, authority: &str, policy: &RandomPolicy, witness: &Witness) -> Self {
+        let client = Client::builder(TokioExecutor::new()).http2_only(true).build(connector);
+        let uri = format!("http://{authority}/test.talk.v1.Talk/Ask");
+        Self { client: policy.http_layer(witness).layer(client), uri }
+    }
+}
+
+impl<C: Connect + Clone + Send + Sync + 'static> RandomCaller for ChaosHttp<C> {
     async fn make(&mut self, call: &RandomCall, number: u32) -> (CallEnd, Duration, Option<OperationReport>) {
         let clock = VirtualClock::start();
         let body = Full::from(vec![b'a'; call.length]);
-        let mut request =
-            http::Request::builder().method(call.method).uri("http://server/thing").body(body).unwrap();
+        let mut request = http::Request::builder().method(call.method).uri(&self.uri).body(body).unwrap();
         if let Some(timeout) = call.timeout {
             request.extensions_mut().insert(CallOptions::new().report(true).timeout(timeout));
         }

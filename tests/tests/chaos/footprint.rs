@@ -41,3 +41,8 @@ fn a_thousand_runs_of_the_layer() {
 fn a_thousand_runs_over_http() {
     leaves_nothing(|seed| async move { http::finish(&http::draw(seed)).await.open });
 }
+
+#[test]
+fn a_thousand_runs_over_http2() {
+    leaves_nothing(|seed| async move { http::finish_http2(&http::draw(seed)).await.open });
+}
