@@ -2,8 +2,8 @@
 
 use super::method::Method;
 use crate::grpc::{
-    GRPC_TIMEOUT, MethodPlan, PREVIOUS_ATTEMPTS, ReplayableRequest, fill, one_frame, path_of, shrink,
-    timeout_in, too_large,
+    AttemptTimeout, GRPC_TIMEOUT, MethodPlan, PREVIOUS_ATTEMPTS, ReplayableRequest, fill, one_frame, path_of,
+    shrink, timeout_in, too_large,
 };
 use crate::operation::{Note, earlier, until};
 use bytes::Bytes;
@@ -96,14 +96,16 @@ impl ReplayableRequest for Encoded {
     #[inline]
     fn write(
         &mut self,
-        _attempt: u32,
-        timeout: Option<HeaderValue>,
+        plan: &MethodPlan,
+        attempt: u32,
+        timeout: AttemptTimeout,
         finish: impl FnOnce(&mut http::Request<Body>),
     ) -> http::Request<Body> {
         let added = self.added.as_deref();
-        let headers: &[_] = added.map_or(&[], |added| &added.headers);
+        let others: &[_] = added.map_or(&[], |added| &added.headers);
         let mut request = http::Request::new(one_frame(&self.message));
-        fill(&mut request, self.method.uri.clone(), headers, timeout);
+        let headers = plan.headers.of_attempt(attempt, timeout);
+        fill(&mut request, self.method.uri.clone(), headers, others);
         if let Some(added) = added {
             request.extensions_mut().clone_from(&added.extensions);
         }

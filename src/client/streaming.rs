@@ -115,7 +115,7 @@ impl<T: Transport> Service<http::Request<Body>> for Timed<T> {
         let handle = OwnService(self.channel.clone());
         let is_named = self.method.is_named_over::<T>();
         let mut call = Call::unstarted();
-        call.start(handle, &mut self.channel, request, plan, Some(*kind), is_named);
+        call.start(handle, &mut self.channel, request, Arc::clone(plan), Some(*kind), is_named);
         call
     }
 }

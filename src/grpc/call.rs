@@ -1,10 +1,10 @@
 //! One call of any kind, with the request that tonic's own client wrote.
 
 use super::passthrough::Passthrough;
-use crate::grpc::methods::MethodPlan;
+use crate::grpc::methods::{MethodPlan, PREVIOUS_ATTEMPTS};
 use crate::grpc::protocol::{GrpcAttempt, GrpcProtocol};
 use crate::grpc::request::{
-    CapturedRequest, CompactParts, Inspection, PREVIOUS_ATTEMPTS, Read, RequestBuffer, RequestStream, path_of,
+    CapturedRequest, CompactParts, Inspection, Read, RequestBuffer, RequestStream, path_of,
 };
 use crate::grpc::response::{ObservedStream, ReadExtent, Remainder, ReplySlot, ResponseBody};
 use crate::grpc::status::not_sent;
@@ -55,7 +55,7 @@ impl<A: ServiceHandle> Call<A> {
         handle: A,
         service: &mut A::Service,
         mut request: http::Request<Body>,
-        plan: &Arc<MethodPlan>,
+        plan: Arc<MethodPlan>,
         kind: Option<MethodKind>,
         is_named: bool,
     ) {
@@ -71,7 +71,7 @@ impl<A: ServiceHandle> Call<A> {
         if has_count {
             request.headers_mut().remove(PREVIOUS_ATTEMPTS);
         }
-        let mut plan = own_plan.unwrap_or_else(|| Arc::clone(plan));
+        let mut plan = own_plan.unwrap_or(plan);
         // By gax-java's rules an attempt outlives the total timeout, but not what the call gives itself.
         let bound = earlier(bound, plan.timeout);
         let mut extent = ReadExtent::of(kind, plan.policy.commit_point());

@@ -54,12 +54,7 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let handle = LazyService::new(self.spare.clone());
-        let path = request.uri().path();
-        let methods = self.methods.load();
-        let found = match methods.find(path) {
-            None if changes_settings(&request) => Some(methods.unlisted(path)),
-            found => found,
-        };
+        let found = found(&self.methods.load(), &request);
         let mut future = ResponseFuture::from(Call::unstarted());
         match found {
             None => future.call.pass_through(handle, &mut self.inner, request),
@@ -69,6 +64,17 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
             }
         }
         future
+    }
+}
+
+/// What is known of a request's method. The methods are let go of before the call is made: to hold them would copy it once
+/// more (bench `speed` with `--features observing`, instructions).
+#[inline]
+fn found<B>(methods: &Methods, request: &http::Request<B>) -> Option<Found> {
+    let path = request.uri().path();
+    match methods.find(path) {
+        None if changes_settings(request) => Some(methods.unlisted(path)),
+        found => found,
     }
 }
 

@@ -1,10 +1,12 @@
 //! The methods of a table, and the plan by which the calls of each are run.
 
+mod attempt_headers;
 #[cfg(feature = "tables")]
 pub(super) mod descriptors;
 #[cfg(feature = "live")]
 mod live_table;
 mod plan;
+mod previous_attempts;
 mod replay_memory;
 #[cfg(feature = "tables")]
 mod table;
@@ -13,11 +15,13 @@ pub(super) mod timeout;
 #[cfg(feature = "tables")]
 pub(super) mod unknown;
 
+pub(crate) use attempt_headers::{AttemptHeaders, AttemptTimeout, GRPC, TRAILERS};
 #[cfg(feature = "tables")]
 pub use descriptors::DescriptorError;
 #[cfg(feature = "live")]
 pub(crate) use live_table::LiveTable;
 pub(crate) use plan::MethodPlan;
+pub(crate) use previous_attempts::{PREVIOUS_ATTEMPTS, previous_attempts};
 pub(crate) use replay_memory::{Limit, ReplayMemory, Reserved};
 #[cfg(feature = "tables")]
 pub(crate) use table::{Found, MethodOptions, Methods};

@@ -1,13 +1,12 @@
 //! The settings of a method, made ready to run calls by.
 
+use super::AttemptHeaders;
 use super::replay_memory::ReplayMemory;
-use super::timeout;
 use crate::operation::{JitterSeeds, Observers, earlier, is_nested_retry};
 use crate::settings::{BufferLimits, CallOptions, CallSettings};
 #[cfg(feature = "tables")]
 use gax_retry::Hedging;
 use gax_retry::{Compatibility, Policy, RetryBudget, StartedAttempt};
-use http::HeaderValue;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,10 +14,8 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 pub(crate) struct MethodPlan {
     pub(crate) policy: Policy,
-    /// The `grpc-timeout` of a first attempt that nothing but the policy bounds, prepared: most calls make no other.
-    pub(crate) first_timeout: Option<HeaderValue>,
-    /// The time of an attempt that it stands for.
-    pub(crate) first_time: Option<Duration>,
+    /// Made with the time of a first attempt that nothing but the policy bounds.
+    pub(crate) headers: AttemptHeaders,
     /// The time that a call brings along for all its attempts.
     pub(crate) timeout: Option<Duration>,
     pub(crate) limits: BufferLimits,
@@ -59,22 +56,21 @@ impl MethodPlan {
             Some(heeded) => policy.with_server_delays(heeded),
             None => policy,
         };
+        let counts_attempts =
+            limits.previous_attempts_header.unwrap_or(compatibility != Compatibility::GaxJava);
         let plan = Self {
             policy: policy.clone(),
-            first_timeout: None,
-            first_time: None,
+            headers: AttemptHeaders::new(None, counts_attempts),
             timeout: None,
             limits,
             replay_memory: None,
             jitter: jitter.clone(),
             observers: None,
-            counts_attempts: limits
-                .previous_attempts_header
-                .unwrap_or(compatibility != Compatibility::GaxJava),
+            counts_attempts,
             is_stream: false,
             unbounded: None,
         };
-        plan.with_policy(policy, false)
+        plan.with_policy(policy, false).with_headers()
     }
 
     /// The same, made of that version of settings that can be replaced.
@@ -96,7 +92,7 @@ impl MethodPlan {
 
     /// The same for an RPC with a stream on either side.
     pub(crate) fn for_stream(&self) -> Self {
-        self.clone().with_policy(self.unbounded().clone(), true)
+        self.clone().with_policy(self.unbounded().clone(), true).with_headers()
     }
 
     /// Whether a percentile of its calls' latencies says when they are hedged.
@@ -117,7 +113,7 @@ impl MethodPlan {
         let policy = self.unbounded().clone();
         let usable = policy.hedging().copied().filter(|hedging| hedging.problems().is_empty());
         let hedging = usable.filter(|_| self.counts_latencies())?;
-        Some(self.clone().with_policy(policy.with_hedging(hedging), self.is_stream))
+        Some(self.clone().with_policy(policy.with_hedging(hedging), self.is_stream).with_headers())
     }
 
     fn unbounded(&self) -> &Policy {
@@ -134,9 +130,13 @@ impl MethodPlan {
             (policy.clone().with_environment(&environment), Some(Arc::new(policy)))
         };
         let timeout = earlier(self.timeout, environment.total_timeout());
-        let first_time = policy.first_attempt().and_then(StartedAttempt::deadline);
-        let first_timeout = first_time.map(timeout::header_value);
-        Self { policy, first_timeout, first_time, timeout, is_stream, unbounded, ..self }
+        Self { policy, timeout, is_stream, unbounded, ..self }
+    }
+
+    /// The same, with headers that fit its policy. A call with a policy of its own does without.
+    fn with_headers(self) -> Self {
+        let time = self.policy.first_attempt().and_then(StartedAttempt::deadline);
+        Self { headers: AttemptHeaders::new(time, self.counts_attempts), ..self }
     }
 
     /// The plan of a call with options of its own, or one that may not be retried where it is made; `None`: this one.

@@ -59,11 +59,11 @@ impl ByKind {
         Self { stream: Arc::new(plan.for_stream()), usual: Arc::new(plan) }
     }
 
-    fn plan(&self, kind: Option<MethodKind>) -> &Arc<MethodPlan> {
-        match kind {
+    fn plan(&self, kind: Option<MethodKind>) -> Arc<MethodPlan> {
+        Arc::clone(match kind {
             Some(kind) if !kind.is_unary() => &self.stream,
             _ => &self.usual,
-        }
+        })
     }
 }
 
@@ -75,8 +75,8 @@ struct Named {
 }
 
 /// What is known of a method.
-pub(crate) struct Found<'a> {
-    pub(crate) plan: &'a Arc<MethodPlan>,
+pub(crate) struct Found {
+    pub(crate) plan: Arc<MethodPlan>,
     pub(crate) kind: Option<MethodKind>,
 }
 
@@ -124,7 +124,7 @@ impl Methods {
         let described: Vec<_> = described.cloned().collect();
         for name in names.into_iter().chain(described) {
             if let Some(Found { plan, kind }) = self.resolve(&name) {
-                let plan = plan.with_own_latencies().map_or_else(|| Arc::clone(plan), Arc::new);
+                let plan = plan.with_own_latencies().map_or(plan, Arc::new);
                 self.named.insert(name, Named { plan, kind });
             }
         }
@@ -134,14 +134,14 @@ impl Methods {
     ///
     /// The last two segments are the service and the method: an origin may put segments of its own before
     /// them.
-    pub(crate) fn find(&self, path: &str) -> Option<Found<'_>> {
+    pub(crate) fn find(&self, path: &str) -> Option<Found> {
         match self.named.get(path.strip_prefix('/').unwrap_or(path)) {
-            Some(Named { plan, kind }) => Some(Found { plan, kind: *kind }),
+            Some(Named { plan, kind }) => Some(Found { plan: Arc::clone(plan), kind: *kind }),
             None => self.resolve(path),
         }
     }
 
-    fn resolve(&self, path: &str) -> Option<Found<'_>> {
+    fn resolve(&self, path: &str) -> Option<Found> {
         let (service, method) = names(path)?;
         let entry = self.table.lookup(service, method).and_then(|policy| policy.entry());
         let plans = match entry {
@@ -162,7 +162,7 @@ impl Methods {
     }
 
     /// A method that the table has nothing to say about, but a call's options have.
-    pub(crate) fn unlisted(&self, path: &str) -> Found<'_> {
+    pub(crate) fn unlisted(&self, path: &str) -> Found {
         let described = names(path).and_then(|(service, method)| self.described(path, service, method));
         let kind = described.map(|method| method.kind);
         Found { plan: self.unlisted.own.plan(kind), kind }

@@ -2,8 +2,8 @@
 
 use super::failed::{Bad, over_limit};
 use super::grpc_protocol::GrpcProtocol;
-use crate::grpc::methods::{MethodPlan, timeout};
-use crate::grpc::request::{CapturedRequest, PREVIOUS_ATTEMPTS, ReplayableRequest, WatchedBody};
+use crate::grpc::methods::{AttemptTimeout, MethodPlan};
+use crate::grpc::request::{CapturedRequest, ReplayableRequest, WatchedBody};
 use crate::grpc::response::{Fault, ReplySlot, ResponseBody, check_head, read, unread};
 use crate::grpc::status::{Failure, Suspect};
 use crate::grpc::transport::{ServiceHandle, is_bare_channel, ready_now};
@@ -11,7 +11,6 @@ use crate::operation::{
     Current, Jitter, Name, ObservedTransport, Observers, Outgoing, Protocol, Unsendable, earlier, until,
 };
 use gax_retry::{AttemptKind, AttemptResult, CommitPoint, Delivery, Seen, StartedAttempt};
-use http::HeaderValue;
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -54,7 +53,7 @@ impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
         self.begun(plan, started, current);
         let time = started.deadline();
         let timeout = header(plan, time, false, current);
-        self.request.complete(request, timeout);
+        self.request.complete(plan, request, timeout);
         match ready_now(service) {
             Poll::Ready(Ok(())) => {
                 if let Some(outgoing) = current.sending() {
@@ -179,10 +178,10 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                         let timeout = header(plan, *time, *is_late, current);
                         let (is_late, number) = (*is_late, current.number());
                         let is_watched = self.request.is_watched() && !is_bare_channel::<A::Service>();
-                        let request = self.request.write(number, timeout, |request| {
+                        let request = self.request.write(plan, number, timeout, |request| {
                             // A transparent retry of the first attempt is late, too.
-                            if current.number() > 1 || (is_late && current.is_resent()) {
-                                mark(plan, request, current, is_watched);
+                            if is_watched && (number > 1 || (is_late && current.is_resent())) {
+                                mark(request, current);
                             }
                             if let Some(outgoing) = current.sending() {
                                 watched(request, *outgoing);
@@ -336,14 +335,11 @@ fn taken(reply: &mut ReplySlot) -> Option<Box<http::Response<ResponseBody>>> {
     }
 }
 
-/// Tells the server, and interceptors and layers on the way to it, which attempt this is. The first is not marked, so
-/// that a call which succeeds at once pays nothing for it. Transparent retries are marked for those on the way alone.
+/// Tells interceptors and layers on the way to the server which attempt this is. The first is not marked, so that a call
+/// which succeeds at once pays nothing for it.
 #[cold]
-fn mark(plan: &MethodPlan, request: &mut http::Request<Body>, current: &Current<'_>, is_watched: bool) {
-    if plan.counts_attempts && current.number() > 1 {
-        request.headers_mut().insert(PREVIOUS_ATTEMPTS, count(current.number().saturating_sub(1)));
-    }
-    if let Some(started) = current.started().filter(|_| is_watched) {
+fn mark(request: &mut http::Request<Body>, current: &Current<'_>) {
+    if let Some(started) = current.started() {
         request.extensions_mut().insert(started);
     }
 }
@@ -358,27 +354,11 @@ fn watched(request: &mut http::Request<Body>, mut outgoing: Outgoing) {
     }
 }
 
-/// The number as a header's value; few attempts are made, as a rule, and their numbers take no allocation.
-fn count(number: u32) -> HeaderValue {
-    const SMALL: [&str; 8] = ["0", "1", "2", "3", "4", "5", "6", "7"];
-    let small = usize::try_from(number).ok().and_then(|number| SMALL.get(number));
-    small.map_or_else(|| HeaderValue::from(number), |digit| HeaderValue::from_static(digit))
-}
-
 /// The `grpc-timeout` of an attempt.
 #[inline]
-fn header(
-    plan: &MethodPlan,
-    time: Option<Duration>,
-    is_late: bool,
-    current: &Current<'_>,
-) -> Option<HeaderValue> {
+fn header(plan: &MethodPlan, time: Option<Duration>, is_late: bool, current: &Current<'_>) -> AttemptTimeout {
     if is_late {
-        time?;
-        return current.deadline().map(until).map(timeout::header_value);
+        return AttemptTimeout::of(time.and_then(|_| current.deadline()).map(until));
     }
-    if time == plan.first_time {
-        return plan.first_timeout.clone();
-    }
-    time.map(timeout::header_value)
+    plan.headers.timeout(time)
 }

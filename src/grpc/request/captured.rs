@@ -4,13 +4,13 @@ use super::buffer::{Read, RequestBuffer};
 use super::inspection::CompactParts;
 use super::replayable::{ReplayableRequest, fill, one_frame, path_of, shrink, too_large};
 use super::stream::RequestStream;
-use crate::grpc::methods::{MethodPlan, timeout};
+use crate::grpc::methods::{AttemptTimeout, MethodPlan};
 use crate::operation::Note;
 use bytes::Bytes;
 use gax_retry::Replayable;
+use http::Uri;
 use http::request::Parts;
 use http::uri::PathAndQuery;
-use http::{HeaderValue, Uri};
 use std::task::{Context, Poll, ready};
 use tonic::Status;
 use tonic::body::Body;
@@ -137,13 +137,18 @@ impl CapturedRequest {
 
     /// Makes the caller's own request that of the first attempt.
     #[inline]
-    pub(crate) fn complete(&mut self, request: &mut http::Request<Body>, timeout: Option<HeaderValue>) {
+    pub(crate) fn complete(
+        &mut self,
+        plan: &MethodPlan,
+        request: &mut http::Request<Body>,
+        timeout: AttemptTimeout,
+    ) {
         match &self.source {
             Source::Once(_) => {}
             Source::Stream(streamed) => *request.body_mut() = streamed.stream.body(1),
             Source::Message(_) | Source::Unread(_) => *request.body_mut() = one_frame(&self.message),
         }
-        timeout::set_header(request.headers_mut(), timeout);
+        plan.headers.set(request.headers_mut(), 1, timeout);
     }
 
     /// The body has been read, or shows itself to be a stream.
@@ -192,26 +197,25 @@ impl ReplayableRequest for CapturedRequest {
 
     fn write(
         &mut self,
+        plan: &MethodPlan,
         attempt: u32,
-        timeout: Option<HeaderValue>,
+        timeout: AttemptTimeout,
         finish: impl FnOnce(&mut http::Request<Body>),
     ) -> http::Request<Body> {
         let mut request = match &mut self.source {
-            Source::Message(Template::Compact { target, parts }) => {
-                let mut request = http::Request::new(one_frame(&self.message));
-                fill_compact(&mut request, target, parts, timeout);
-                finish(&mut request);
-                return request;
+            Source::Message(template) => template.request(one_frame(&self.message), plan, attempt, timeout),
+            Source::Stream(streamed) => {
+                streamed.template.request(streamed.stream.body(attempt), plan, attempt, timeout)
             }
-            Source::Message(Template::Whole(parts)) => {
-                http::Request::from_parts((**parts).clone(), one_frame(&self.message))
+            // Such a request is sent once.
+            Source::Once(once) => {
+                let mut request = once.request.take().unwrap_or_default();
+                plan.headers.set(request.headers_mut(), attempt, timeout);
+                request
             }
-            Source::Stream(streamed) => streamed.template.request(streamed.stream.body(attempt)),
-            // Such a request is sent once, and one that was not read never is.
-            Source::Once(once) => once.request.take().unwrap_or_default(),
+            // One that was not read is never sent.
             Source::Unread(_) => http::Request::default(),
         };
-        timeout::set_header(request.headers_mut(), timeout);
         finish(&mut request);
         request
     }
@@ -282,19 +286,6 @@ impl ReplayableRequest for CapturedRequest {
     }
 }
 
-#[inline]
-fn fill_compact(
-    request: &mut http::Request<Body>,
-    target: &Target,
-    parts: &CompactParts,
-    timeout: Option<HeaderValue>,
-) {
-    fill(request, target.uri(), &parts.headers, timeout);
-    if let Some(method) = &parts.method {
-        request.extensions_mut().insert(method.clone());
-    }
-}
-
 impl Template {
     #[inline]
     fn of(request: &http::Request<Body>, compact: Option<CompactParts>) -> Self {
@@ -311,13 +302,28 @@ impl Template {
         }
     }
 
-    /// The request with a body, but for its timeout.
-    fn request(&self, body: Body) -> http::Request<Body> {
+    /// The request of the attempt with that number.
+    #[inline]
+    fn request(
+        &self,
+        body: Body,
+        plan: &MethodPlan,
+        attempt: u32,
+        timeout: AttemptTimeout,
+    ) -> http::Request<Body> {
         match self {
-            Template::Whole(parts) => http::Request::from_parts((**parts).clone(), body),
+            Template::Whole(parts) => {
+                let mut request = http::Request::from_parts((**parts).clone(), body);
+                plan.headers.set(request.headers_mut(), attempt, timeout);
+                request
+            }
             Template::Compact { target, parts } => {
                 let mut request = http::Request::new(body);
-                fill_compact(&mut request, target, parts, None);
+                let headers = plan.headers.of_attempt(attempt, timeout);
+                fill(&mut request, target.uri(), headers, &parts.headers);
+                if let Some(method) = &parts.method {
+                    request.extensions_mut().insert(method.clone());
+                }
                 request
             }
         }
@@ -339,7 +345,10 @@ impl Template {
 mod tests {
     use super::*;
     use crate::grpc::request::Inspection;
-    use http::{HeaderMap, Method, Version};
+    use crate::operation::JitterSeeds;
+    use crate::settings::{BufferLimits, CallSettings};
+    use gax_retry::{CodeSet, Compatibility, RetrySettings};
+    use http::{HeaderMap, HeaderValue, Method, Version};
     use tonic::GrpcMethod;
 
     fn request() -> http::Request<Body> {
@@ -353,6 +362,17 @@ mod tests {
             .header("x-many", "b")
             .extension(GrpcMethod::new("pkg.Service", "Method"));
         request.body(Body::empty()).unwrap()
+    }
+
+    /// Attempts don't tell their number.
+    fn plan() -> MethodPlan {
+        let settings = CallSettings::new(RetrySettings::default(), CodeSet::EMPTY);
+        let (limits, jitter) = (BufferLimits::default(), JitterSeeds::default());
+        MethodPlan::new(&settings, Compatibility::GaxJava, limits, &jitter, None)
+    }
+
+    fn seconds(value: &'static str) -> AttemptTimeout {
+        AttemptTimeout::Own(Some(HeaderValue::from_static(value)))
     }
 
     fn captured(request: &http::Request<Body>) -> CapturedRequest {
@@ -382,9 +402,9 @@ mod tests {
         let mut captured = captured(&first);
         assert!(matches!(captured.source, Source::Message(Template::Compact { .. })));
         let mut first = first;
-        captured.complete(&mut first, Some(HeaderValue::from_static("5S")));
-        let second = captured.write(2, Some(HeaderValue::from_static("3S")), |_| ());
-        let third = captured.write(3, None, |_| ());
+        captured.complete(&plan(), &mut first, seconds("5S"));
+        let second = captured.write(&plan(), 2, seconds("3S"), |_| ());
+        let third = captured.write(&plan(), 3, AttemptTimeout::Own(None), |_| ());
         assert_eq!(first.headers()["grpc-timeout"], "5S");
         assert_eq!(second.headers()["grpc-timeout"], "3S");
         assert!(!third.headers().contains_key("grpc-timeout"));
@@ -415,7 +435,7 @@ mod tests {
             let mut captured = captured(&given);
             assert!(matches!(captured.source, Source::Message(Template::Whole(_))));
             for attempt in 1..3 {
-                let written = captured.write(attempt, Some(HeaderValue::from_static("1S")), |_| ());
+                let written = captured.write(&plan(), attempt, seconds("1S"), |_| ());
                 assert_eq!(sorted(written.headers()), sorted(given.headers()));
                 assert_eq!((written.version(), written.method()), (given.version(), given.method()));
                 assert_eq!(written.extensions().get::<u32>(), given.extensions().get());
@@ -427,9 +447,9 @@ mod tests {
     fn a_stream_that_waits_goes_out_once() {
         let mut captured = CapturedRequest::once(&request(), Note::RequestIsAStream);
         let mut first = request();
-        captured.complete(&mut first, Some(HeaderValue::from_static("1S")));
+        captured.complete(&plan(), &mut first, seconds("1S"));
         captured.put_off(first);
-        let written = captured.write(1, Some(HeaderValue::from_static("1S")), |_| ());
+        let written = captured.write(&plan(), 1, seconds("1S"), |_| ());
         assert_eq!(sorted(written.headers()), sorted(request().headers()));
         assert_eq!(captured.path(), "/pkg.Service/Method");
     }

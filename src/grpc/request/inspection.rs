@@ -1,8 +1,7 @@
 //! What one look at a request shows.
 
-use super::previous_attempts::PREVIOUS_ATTEMPTS;
-use super::replayable::{GRPC, TRAILERS};
 use crate::grpc::methods::timeout::{self, GRPC_TIMEOUT};
+use crate::grpc::methods::{GRPC, PREVIOUS_ATTEMPTS, TRAILERS};
 use crate::settings::CallOptions;
 use http::header::{CONTENT_TYPE, TE};
 use http::{HeaderName, HeaderValue, Method, Version};

@@ -3,7 +3,6 @@
 mod buffer;
 mod captured;
 mod inspection;
-mod previous_attempts;
 mod replayable;
 mod stream;
 mod watched_body;
@@ -11,7 +10,6 @@ mod watched_body;
 pub(crate) use buffer::{Read, RequestBuffer};
 pub(crate) use captured::CapturedRequest;
 pub(crate) use inspection::{CompactParts, Inspection};
-pub(crate) use previous_attempts::{PREVIOUS_ATTEMPTS, previous_attempts};
 pub(crate) use replayable::{ReplayableRequest, fill, one_frame, path_of, shrink, too_large};
 pub(crate) use stream::RequestStream;
 pub(crate) use watched_body::WatchedBody;

@@ -1,13 +1,11 @@
 //! A request that can be sent several times.
 
-use crate::grpc::methods::MethodPlan;
-use crate::grpc::methods::timeout::GRPC_TIMEOUT;
+use crate::grpc::methods::{AttemptTimeout, MethodPlan};
 use crate::operation::Note;
 use bytes::Bytes;
 use gax_retry::Replayable;
-use http::header::{CONTENT_TYPE, TE};
 use http::uri::PathAndQuery;
-use http::{HeaderName, HeaderValue, Method, Uri, Version};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, Version};
 use http_body::Frame;
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -15,9 +13,6 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tonic::Status;
 use tonic::body::Body;
-
-pub(crate) const TRAILERS: HeaderValue = HeaderValue::from_static("trailers");
-pub(crate) const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
 
 /// The request of one operation. Each attempt is written whole, from what was buffered of it.
 pub(crate) trait ReplayableRequest {
@@ -40,8 +35,9 @@ pub(crate) trait ReplayableRequest {
     /// where it is made (bench `speed`, instructions).
     fn write(
         &mut self,
+        plan: &MethodPlan,
         attempt: u32,
-        timeout: Option<HeaderValue>,
+        timeout: AttemptTimeout,
         finish: impl FnOnce(&mut http::Request<Body>),
     ) -> http::Request<Body>;
 
@@ -128,23 +124,15 @@ pub(crate) fn one_frame(message: &Bytes) -> Body {
 pub(crate) fn fill(
     request: &mut http::Request<Body>,
     uri: Uri,
+    headers: HeaderMap,
     others: &[(HeaderName, HeaderValue)],
-    timeout: Option<HeaderValue>,
 ) {
-    // Room for those that the transport adds, too.
-    const OUR_OWN_AND_USER_AGENT: usize = 4;
     *request.method_mut() = Method::POST;
     *request.uri_mut() = uri;
     *request.version_mut() = Version::HTTP_2;
-    let headers = request.headers_mut();
-    headers.reserve(others.len() + OUR_OWN_AND_USER_AGENT);
-    headers.insert(TE, TRAILERS);
-    headers.insert(CONTENT_TYPE, GRPC);
-    if let Some(timeout) = timeout {
-        headers.insert(GRPC_TIMEOUT, timeout);
-    }
+    *request.headers_mut() = headers;
     for (name, value) in others {
-        headers.append(name.clone(), value.clone());
+        request.headers_mut().append(name.clone(), value.clone());
     }
 }
 

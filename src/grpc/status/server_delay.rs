@@ -1,6 +1,6 @@
 //! The wait that a server asks for with a status, or a proxy in front of it with an HTTP error.
 
-use super::received::BASE64;
+use super::received::{self, BASE64};
 use crate::transport::retry_after_in;
 use base64::Engine as _;
 use bytes::Bytes;
@@ -25,18 +25,18 @@ pub(super) fn in_http_error(headers: &HeaderMap) -> ServerDelay {
 
 /// The pushback; `None`: there is none. What is no 32-bit integer, and two values, count as "never".
 fn pushback(trailers: &HeaderMap) -> Option<ServerDelay> {
-    let mut values = trailers.get_all(PUSHBACK).iter();
-    let first = values.next()?;
+    let first = received::value(trailers, &PUSHBACK)?;
     let milliseconds = str::from_utf8(first.as_bytes()).ok().and_then(|text| text.parse::<i32>().ok());
-    Some(match (milliseconds.map(u64::try_from), values.next()) {
-        (Some(Ok(milliseconds)), None) => ServerDelay::Exactly(Duration::from_millis(milliseconds)),
+    let others = trailers.get_all(PUSHBACK).iter().skip(1).count();
+    Some(match (milliseconds.map(u64::try_from), others) {
+        (Some(Ok(milliseconds)), 0) => ServerDelay::Exactly(Duration::from_millis(milliseconds)),
         _ => ServerDelay::Never,
     })
 }
 
 /// The longest delay of those that the details ask for.
 fn retry_info(trailers: &HeaderMap) -> Option<Duration> {
-    let bytes = BASE64.decode(trailers.get(Status::GRPC_STATUS_DETAILS)?.as_bytes()).ok()?;
+    let bytes = BASE64.decode(received::value(trailers, &Status::GRPC_STATUS_DETAILS)?.as_bytes()).ok()?;
     let details = RpcStatus::decode(bytes.as_slice()).ok()?.details;
     let delays = details.into_iter().filter(|detail| detail.type_url.ends_with("/google.rpc.RetryInfo"));
     delays.filter_map(|detail| RetryInfo::decode(detail.value).ok()?.retry_delay?.duration()).max()
