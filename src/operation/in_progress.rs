@@ -9,7 +9,6 @@ use gax_retry::{
     Outcome, Policy, StartedAttempt, Stop, ThreadJitter, World,
 };
 use std::num::NonZeroU64;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -24,7 +23,7 @@ pub(crate) struct InProgress {
     pub(super) number: u32,
     /// Attempts without a wait since other tasks last had their turn.
     unbroken: u8,
-    ledger: Option<Arc<Ledger>>,
+    ledger: Option<Box<Ledger>>,
     rare: Option<Box<Rare>>,
 }
 
@@ -346,8 +345,7 @@ impl InProgress {
             (Some(only), None, None) => return OperationReport::plain(name, only),
             (only, _, _) => only,
         };
-        let mut shared = self.ledger.take().unwrap_or_default();
-        let ledger = Arc::make_mut(&mut shared);
+        let mut ledger = self.ledger.take().unwrap_or_default();
         ledger.settings_version = policy.version().and_then(NonZeroU64::new);
         if let Some(only) = only {
             ledger.push(only, Delivery::Unknown);
@@ -363,6 +361,6 @@ impl InProgress {
             ledger.not_attempted = stop.not_attempted();
             ledger.failed(stop.attempt());
         }
-        OperationReport::new(name, shared)
+        OperationReport::new(name, ledger)
     }
 }

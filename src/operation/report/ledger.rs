@@ -4,7 +4,6 @@ use super::rows::Rows;
 use super::{Detail, Note};
 use gax_retry::{Attempt, Code, Delivery, NotAttempted, StopReason};
 use std::num::NonZeroU64;
-use std::sync::Arc;
 
 /// A report being written, but for what its operation is called: that is known, and would take room while it waits.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,8 +40,8 @@ impl Default for Ledger {
 
 impl Ledger {
     /// The ledger of an operation, made now if there was nothing to write down yet.
-    pub(crate) fn of(ledger: &mut Option<Arc<Ledger>>) -> &mut Ledger {
-        Arc::make_mut(ledger.get_or_insert_default())
+    pub(crate) fn of(ledger: &mut Option<Box<Ledger>>) -> &mut Ledger {
+        ledger.get_or_insert_default()
     }
 
     pub(crate) fn push(&mut self, attempt: Attempt, delivery: Delivery) {

@@ -6,7 +6,6 @@ use gax_retry::__private::{AttemptTable, Human};
 use gax_retry::{Attempt, Code, Delivery, NotAttempted, StopReason};
 use std::fmt;
 use std::num::NonZeroU64;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// The report of one operation: its attempts, and why it ended.
@@ -16,7 +15,7 @@ use std::time::Duration;
 ///
 /// A response carries it in its extensions if there is more to tell than that the first attempt succeeded, or if it
 /// was asked for (see [`CallOptions::report`](crate::CallOptions::report)); an error carries it in its
-/// [`OperationError`](crate::OperationError). It is cheap to clone.
+/// [`OperationError`](crate::OperationError).
 ///
 /// With the feature `serde` it can be written, for logs: its attempts are rows in milliseconds, as `gax demo --format json`
 /// has them. [`Attempt`]s can be read again.
@@ -52,16 +51,16 @@ impl fmt::Debug for OperationReport {
     }
 }
 
-/// Most operations have one attempt and nothing else to tell: that is cheap to copy. The others share.
+/// Most operations have one attempt and nothing else to tell, which takes no allocation.
 #[derive(Debug, Clone, PartialEq)]
 enum Held {
     Plain { method: Name, attempt: Attempt },
-    Shared { method: Name, ledger: Arc<Ledger> },
+    Full { method: Name, ledger: Box<Ledger> },
 }
 
 impl OperationReport {
-    pub(crate) fn new(method: impl Into<Name>, ledger: impl Into<Arc<Ledger>>) -> Self {
-        Self { held: Held::Shared { method: method.into(), ledger: ledger.into() } }
+    pub(crate) fn new(method: impl Into<Name>, ledger: impl Into<Box<Ledger>>) -> Self {
+        Self { held: Held::Full { method: method.into(), ledger: ledger.into() } }
     }
 
     /// The report of an operation with one attempt, and nothing to tell but that.
@@ -92,7 +91,7 @@ impl OperationReport {
     fn ledger(&self) -> Option<&Ledger> {
         match &self.held {
             Held::Plain { .. } => None,
-            Held::Shared { ledger, .. } => Some(ledger),
+            Held::Full { ledger, .. } => Some(ledger),
         }
     }
 
@@ -107,7 +106,7 @@ impl OperationReport {
 
     fn into_parts(self) -> (Name, Ledger) {
         match self.held {
-            Held::Shared { method, ledger } => (method, Arc::unwrap_or_clone(ledger)),
+            Held::Full { method, ledger } => (method, *ledger),
             Held::Plain { method, attempt } => {
                 let mut ledger = Ledger::default();
                 ledger.push(attempt, Delivery::Unknown);
@@ -125,7 +124,7 @@ impl OperationReport {
 
     fn name(&self) -> &Name {
         match &self.held {
-            Held::Plain { method, .. } | Held::Shared { method, .. } => method,
+            Held::Plain { method, .. } | Held::Full { method, .. } => method,
         }
     }
 
@@ -135,7 +134,7 @@ impl OperationReport {
     pub fn attempts(&self) -> &[Attempt] {
         match &self.held {
             Held::Plain { attempt, .. } => std::slice::from_ref(attempt),
-            Held::Shared { ledger, .. } => ledger.attempts(),
+            Held::Full { ledger, .. } => ledger.attempts(),
         }
     }
 
