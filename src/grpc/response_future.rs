@@ -19,10 +19,12 @@ pin_project! {
     }
 }
 
-impl<S: Transport> From<Call<LazyService<S>>> for ResponseFuture<S> {
-    #[inline]
-    fn from(call: Call<LazyService<S>>) -> Self {
-        Self { call }
+impl<S: Transport> ResponseFuture<S> {
+    /// A call that has yet to start, written where it is going to stay (bench `speed`, instructions).
+    #[expect(clippy::inline_always, reason = "to hand it on would copy it, all of it")]
+    #[inline(always)]
+    pub(super) fn unstarted() -> Self {
+        Self { call: Call::Failed { status: None } }
     }
 }
 

@@ -1,6 +1,5 @@
 //! The service that the layer makes.
 
-use super::call::Call;
 use super::response_future::ResponseFuture;
 use crate::grpc::methods::{Found, Methods};
 use crate::grpc::response::ResponseBody;
@@ -55,7 +54,7 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let handle = LazyService::new(self.spare.clone());
         let found = found(&self.methods.load(), &request);
-        let mut future = ResponseFuture::from(Call::unstarted());
+        let mut future = ResponseFuture::unstarted();
         match found {
             None => future.call.pass_through(handle, &mut self.inner, request),
             Some(Found { plan, kind }) => {
