@@ -1,6 +1,8 @@
 //! A protocol without a transport.
 
-use crate::operation::{Clock, Current, Jitter, Name, ObservedTransport, Observers, Protocol, Unsendable};
+use crate::operation::{
+    Clock, Current, Jitter, JitterSeeds, Name, ObservedTransport, Observers, Protocol, Unsendable,
+};
 use gax_retry::{
     AttemptResult, Code, CodeSet, CommitPoint, Compatibility, Hedging, Policy, RetryBudget, RetrySettings,
     StartedAttempt,
@@ -40,6 +42,7 @@ pub(crate) struct Script {
     /// Whether its request may be sent while an attempt is in flight.
     pub(crate) is_hedgeable: bool,
     pub(crate) budget: Option<RetryBudget>,
+    pub(crate) jitter: JitterSeeds,
 }
 
 impl Script {
@@ -53,6 +56,7 @@ impl Script {
             hedging: None,
             is_hedgeable: true,
             budget: None,
+            jitter: JitterSeeds::default(),
         }
     }
 }
@@ -159,7 +163,7 @@ impl Protocol for Fake {
     }
 
     fn jitter(&self, _: &Plan) -> Jitter {
-        Jitter::default()
+        self.script.jitter.next()
     }
 
     fn prepare(&mut self, _: &Plan, cx: &mut Context<'_>) -> Poll<Result<(), Unsendable>> {

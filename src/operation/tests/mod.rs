@@ -4,6 +4,7 @@ mod fake;
 mod hedging;
 mod observed;
 mod start;
+mod surroundings;
 
 use crate::operation::report::{Name, OperationReport};
 use crate::operation::{Clock, Driver};
@@ -172,6 +173,15 @@ async fn attempts_without_a_delay_yield_now_and_then() {
     let after_a_delay = at_once(20).to_builder().initial_retry_delay(MS).retry_delay_multiplier(1.0);
     let settings = after_a_delay.jittered(false).build().unwrap();
     assert_eq!(run(&settings, Script::of(vec![unavailable(); 20])).await.polls, 20);
+    // The first is none of the sixteen, even if it comes after a wait.
+    for (attempts, turns) in [(16, 0), (17, 1)] {
+        let late = Script { prepared_after: Some(MS), ..Script::of(vec![unavailable(); attempts]) };
+        assert_eq!(
+            run(&at_once(u32::try_from(attempts).unwrap()), late).await.polls,
+            2 + turns,
+            "{attempts}"
+        );
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,9 +1,13 @@
 //! What observers of a driver are told, and when.
 
 use super::fake::{self, Act, Fake, Script};
-use super::{MS, five_seconds};
-use crate::operation::{Driver, Observers, OperationInfo, OperationObserver, OperationSummary};
-use gax_retry::{Attempt, Code, Compatibility, Hedging};
+use super::{MS, done, five_seconds};
+use crate::operation::{
+    Driver, InProgress, Jitter, Name, ObservedTransport, Observers, OperationInfo, OperationObserver,
+    OperationSummary, OutgoingHeaders, WireMessage,
+};
+use gax_retry::{Attempt, AttemptResult, Code, Compatibility, Hedging, Policy, StartedAttempt};
+use std::borrow::Cow;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -28,22 +32,36 @@ impl OperationObserver for Drops {
         self.tell(format!("attempt {} {} at {end}", attempt.number(), attempt.code()));
     }
 
+    fn committed(&self, _: &OperationInfo, attempt: StartedAttempt) {
+        self.tell(format!("committed to attempt {}", attempt.number()));
+    }
+
+    fn operation_succeeded(&self, _: &OperationInfo, summary: &OperationSummary) {
+        self.tell(format!("success after {} attempts", summary.attempts()));
+    }
+
     fn operation_cancelled(&self, _: &OperationInfo, summary: &OperationSummary) {
         self.tell(format!("operation after {} attempts", summary.attempts()));
     }
 }
 
-/// Drops an operation after that time; what was told.
-async fn drops(script: Script, after: Duration) -> Vec<(String, usize)> {
+/// An operation, and its observer.
+fn observed(script: Script) -> (Arc<Drops>, Driver<Fake>) {
     let drops = Arc::new(Drops::default());
     let mut observers = Observers::default();
     observers.push(drops.clone());
     let codes = [Code::Unavailable];
-    let mut plan = fake::plan(&five_seconds(), codes, Compatibility::Documented, script.hedging);
+    let mut plan = fake::plan(&five_seconds(), codes, script.compatibility, script.hedging);
     plan.observers = observers.shared();
     let fake = Fake::new(script);
     *drops.alive.lock().unwrap() = Some(Arc::clone(&fake.alive));
-    let mut driver = Box::pin(Driver::new(fake, Arc::new(plan)));
+    (drops, Driver::new(fake, Arc::new(plan)))
+}
+
+/// Drops an operation after that time; what was told.
+async fn drops(script: Script, after: Duration) -> Vec<(String, usize)> {
+    let (drops, driver) = observed(script);
+    let mut driver = Box::pin(driver);
     let call = poll_fn(|cx| driver.as_mut().poll(cx, &mut ()));
     assert!(tokio::time::timeout(after, call).await.is_err());
     drop(driver);
@@ -76,11 +94,76 @@ async fn all_attempts_of_a_hedged_operation_are_dropped_first() {
 
 #[tokio::test(start_paused = true)]
 async fn an_operation_that_was_never_polled_is_none() {
-    let drops = Arc::new(Drops::default());
-    let mut observers = Observers::default();
-    observers.push(drops.clone());
-    let mut plan = fake::plan(&five_seconds(), [Code::Unavailable], Compatibility::Documented, None);
-    plan.observers = observers.shared();
-    drop(Driver::new(Fake::new(Script::of([Act::Hangs])), Arc::new(plan)));
+    let (drops, driver) = observed(Script::of([Act::Hangs]));
+    drop(driver);
     assert!(drops.told.lock().unwrap().is_empty());
+}
+
+/// A reply may turn out to be worth nothing, which only its reader knows.
+#[tokio::test(start_paused = true)]
+async fn whoever_has_the_reply_tells_what_it_is_worth() {
+    let (drops, driver) = observed(Script::of([done()]));
+    let mut driver = Box::pin(driver);
+    assert_eq!(poll_fn(|cx| driver.as_mut().poll(cx, &mut ())).await, None);
+    let taken = driver.as_mut().take_observed().unwrap();
+    drop(driver);
+    assert!(drops.told.lock().unwrap().is_empty());
+    taken.succeeded();
+    assert_eq!(*drops.told.lock().unwrap(), [("success after 1 attempts".to_owned(), 0)]);
+}
+
+/// By gRPC's rules headers commit, and by all rules a request of which more was sent than is buffered.
+#[tokio::test(start_paused = true)]
+async fn observers_are_told_once_whose_the_operation_is() {
+    for (compatibility, second) in [
+        (Compatibility::Grpc, Act::Heads(30 * MS, 400 * MS, AttemptResult::done())),
+        (Compatibility::Documented, Act::Overflows(250 * MS, AttemptResult::done())),
+    ] {
+        let hedging = Some(Hedging::new(3).delay(100 * MS));
+        let (drops, driver) =
+            observed(Script { compatibility, hedging, ..Script::of([Act::Hangs, second, Act::Hangs]) });
+        let mut driver = Box::pin(driver);
+        assert_eq!(poll_fn(|cx| driver.as_mut().poll(cx, &mut ())).await, None);
+        let told = drops.told.lock().unwrap();
+        let commits: Vec<_> = told.iter().filter(|(what, _)| what.starts_with("committed")).collect();
+        assert_eq!(commits, [&("committed to attempt 2".to_owned(), commits[0].1)], "{compatibility}");
+    }
+}
+
+/// Adds a header to what goes out, and listens to what comes in.
+#[derive(Default)]
+struct Wire {
+    received: Mutex<Vec<u64>>,
+}
+
+impl OperationObserver for Wire {
+    fn attempt_headers(&self, _: &OperationInfo, attempt: StartedAttempt, headers: &mut OutgoingHeaders<'_>) {
+        headers.set("x-attempt", &attempt.number().to_string());
+    }
+
+    fn watches_transfers(&self, _: &OperationInfo) -> bool {
+        true
+    }
+
+    fn message_received(&self, _: &OperationInfo, _: StartedAttempt, message: WireMessage) {
+        self.received.lock().unwrap().push(message.size());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn observers_get_at_the_headers_that_go_out_and_the_messages_that_come_in() {
+    let wire = Arc::new(Wire::default());
+    let mut observers = Observers::default();
+    observers.push(wire.clone());
+    let policy = Policy::new(&five_seconds(), Code::Unavailable);
+    let mut progress = InProgress::new(&policy);
+    progress.begin(&policy, None, Jitter::default());
+    progress.observe(&policy, &observers, Name::from(Cow::Borrowed("wire")), ObservedTransport::Grpc);
+    let first = progress.send_first(&policy).unwrap();
+    let mut headers = http::HeaderMap::new();
+    progress.sending(first.number()).unwrap().add_headers(&mut headers);
+    assert_eq!(headers["x-attempt"], "1");
+    // A message of three bytes, and the beginning of another one.
+    progress.received(first.number(), &[0, 0, 0, 0, 3, 7, 7, 7, 0, 0]);
+    assert_eq!(*wire.received.lock().unwrap(), [3]);
 }
