@@ -173,8 +173,8 @@ impl Strategy {
 #[cfg(test)]
 mod tests {
     use crate::{
-        AttemptPlan, AttemptResult, Backoff, BackoffStrategy, Code, Limits, NoJitter, Override, Policy, Seen,
-        SettingsOverrides, Simulation, StopReason, TimeRule,
+        AttemptPlan, AttemptResult, Backoff, BackoffStrategy, Code, End, Limits, NoJitter, Override, Policy,
+        Seen, ServerDelay, SettingsOverrides, Simulated, Simulation, StopReason, TimeRule,
     };
     use std::time::Duration;
 
@@ -231,5 +231,42 @@ mod tests {
         });
         let starts: Vec<_> = attempts.iter().map(crate::Attempt::start).collect();
         assert_eq!(starts, [Duration::ZERO, SECOND, 2 * SECOND]);
+    }
+
+    #[test]
+    fn delays_grow_anew_once_a_stream_has_brought_messages() {
+        let backoff = Backoff::exponential(SECOND, 2.0, 60 * SECOND);
+        let strategy = BackoffStrategy::new(backoff, Limits::none().with_time(60 * SECOND, TimeRule::Refuse));
+        let policy = Policy::from_strategy(&strategy, Code::Unavailable);
+        let (attempts, _) = Simulation::new(&policy, &mut NoJitter).run(|attempt| {
+            let seen = if attempt.number() == 3 { Seen::Messages { resumable: true } } else { Seen::Nothing };
+            (Some(Duration::ZERO), AttemptResult::failed(Code::Unavailable).with_seen(seen))
+        });
+        let delays: Vec<_> = attempts.iter().take(6).map(|attempt| attempt.delay().as_secs()).collect();
+        assert_eq!(delays, [0, 1, 2, 1, 2, 4]);
+    }
+
+    #[test]
+    fn a_servers_delay_has_to_leave_time_for_an_attempt() {
+        let policy = policy(5 * SECOND, TimeRule::Strict);
+        let asked = |delay| {
+            let (attempts, end) =
+                Simulation::new(&policy, &mut NoJitter).run(|attempt| match attempt.number() {
+                    1 => {
+                        let busy = AttemptResult::failed(Code::Unavailable);
+                        (Some(Duration::ZERO), busy.with_server_delay(ServerDelay::Exactly(delay)))
+                    }
+                    _ => (Some(Duration::ZERO), AttemptResult::done()),
+                });
+            let Simulated::Ended(end, at) = end else { panic!("{end:?}") };
+            let reason = match end {
+                End::Failure(stop) => Some(stop.reason()),
+                End::Reply(_) => None,
+            };
+            (attempts.len(), at, reason)
+        };
+        let almost = 5 * SECOND - Duration::from_nanos(1);
+        assert_eq!(asked(almost), (2, almost, None));
+        assert_eq!(asked(5 * SECOND), (1, Duration::ZERO, Some(StopReason::ServerDelayExceedsBudget)));
     }
 }

@@ -195,7 +195,9 @@ impl Policy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AttemptPlan, Code, CodeSet, Compatibility, Hedging, NoJitter};
+    use crate::{
+        AttemptPlan, Backoff, BackoffStrategy, Code, CodeSet, Compatibility, Hedging, Limits, NoJitter,
+    };
 
     #[test]
     fn a_call_s_number_of_attempts_is_that_of_its_hedges() {
@@ -252,6 +254,34 @@ mod tests {
         let problems = policy.problem().map(|error| error.problems().to_vec()).unwrap_or_default();
         assert_eq!(problems.iter().map(crate::SettingsProblem::field).collect::<Vec<_>>(), ["max_attempts"]);
         assert_eq!(policy.first_attempt(), None);
+    }
+
+    /// A call that changes one of the two delays has to fit the other one, which is the policy's.
+    #[test]
+    fn a_longest_delay_below_the_first_one_is_a_problem_wherever_they_are_from() {
+        let settings = RetrySettings::builder()
+            .initial_retry_delay(2 * SECOND)
+            .max_retry_delay(10 * SECOND)
+            .max_attempts(4);
+        let backoff = Backoff::exponential(2 * SECOND, 2.0, 10 * SECOND);
+        for policy in [
+            Policy::new(&settings.build().unwrap(), Code::Unavailable),
+            Policy::from_strategy(&BackoffStrategy::new(backoff, Limits::none()), Code::Unavailable),
+        ] {
+            let none = SettingsOverrides::default();
+            for (overrides, works) in [
+                (none.with_max_retry_delay(2 * SECOND), true),
+                (none.with_max_retry_delay(SECOND), false),
+                (none.with_initial_retry_delay(10 * SECOND), true),
+                (none.with_initial_retry_delay(11 * SECOND), false),
+            ] {
+                assert_eq!(
+                    policy.clone().with_overrides(&overrides).problem().is_none(),
+                    works,
+                    "{overrides:?}"
+                );
+            }
+        }
     }
 
     #[test]
