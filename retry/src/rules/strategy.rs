@@ -265,7 +265,7 @@ mod tests {
             };
             (attempts.len(), at, reason)
         };
-        let almost = 5 * SECOND - Duration::from_nanos(1);
+        let almost = Duration::from_nanos(4_999_999_999);
         assert_eq!(asked(almost), (2, almost, None));
         assert_eq!(asked(5 * SECOND), (1, Duration::ZERO, Some(StopReason::ServerDelayExceedsBudget)));
     }
