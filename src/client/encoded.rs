@@ -53,7 +53,7 @@ impl Encoded {
         let is_plain = headers.is_empty() && extensions.is_empty() && deadline.is_none();
         let added = (!is_plain).then(|| {
             let timeout = timeout_in(&headers);
-            let headers = metadata(headers, method.plan.counts_attempts);
+            let headers = metadata(headers, method.plan.headers.counts_attempts());
             Box::new(Added { headers, extensions, timeout, deadline })
         });
         Self { method, message, added, is_named, wants_report }

@@ -60,7 +60,7 @@ impl<A: ServiceHandle> Call<A> {
         is_named: bool,
     ) {
         let Inspection { options, timeout, compact, has_count } =
-            Inspection::at(&request, is_named, plan.counts_attempts);
+            Inspection::at(&request, is_named, plan.headers.counts_attempts());
         let own_plan = plan.of_call(options);
         let bound = earlier(timeout, time_left());
         let wants_report = options.and_then(|options| options.report).unwrap_or(plan.limits.reports);

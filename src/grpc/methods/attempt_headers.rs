@@ -63,6 +63,12 @@ impl AttemptHeaders {
         Self { prepared: Arc::new(Prepared { time, timeout, first, second }), counts_attempts }
     }
 
+    /// Whether attempts after the first tell the server how many came before them: that is not for callers to tell then.
+    #[inline]
+    pub(crate) fn counts_attempts(&self) -> bool {
+        self.counts_attempts
+    }
+
     /// The timeout of an attempt that has so much time.
     #[inline]
     pub(crate) fn timeout(&self, time: Option<Duration>) -> AttemptTimeout {

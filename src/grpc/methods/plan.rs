@@ -24,8 +24,6 @@ pub(crate) struct MethodPlan {
     pub(crate) jitter: JitterSeeds,
     /// Who is told of the calls; `None`: nobody.
     pub(crate) observers: Option<Arc<Observers>>,
-    /// Whether attempts after the first tell the server how many came before them.
-    pub(crate) counts_attempts: bool,
     /// Whether RPC timeouts don't apply, since a stream is on either side.
     is_stream: bool,
     /// The policy without what operators allow at most, where they bound anything: a call's options go over that.
@@ -66,7 +64,6 @@ impl MethodPlan {
             replay_memory: None,
             jitter: jitter.clone(),
             observers: None,
-            counts_attempts,
             is_stream: false,
             unbounded: None,
         };
@@ -136,7 +133,7 @@ impl MethodPlan {
     /// The same, with headers that fit its policy. A call with a policy of its own does without.
     fn with_headers(self) -> Self {
         let time = self.policy.first_attempt().and_then(StartedAttempt::deadline);
-        Self { headers: AttemptHeaders::new(time, self.counts_attempts), ..self }
+        Self { headers: AttemptHeaders::new(time, self.headers.counts_attempts()), ..self }
     }
 
     /// The plan of a call with options of its own, or one that may not be retried where it is made; `None`: this one.
