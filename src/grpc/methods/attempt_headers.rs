@@ -10,8 +10,8 @@ use std::time::Duration;
 pub(crate) const TRAILERS: HeaderValue = HeaderValue::from_static("trailers");
 pub(crate) const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
 
-/// The headers that gRPC wants of every request, made once for a method: to clone them takes a third of what it takes to
-/// write them, since no name has to be hashed (bench `speed`, instructions).
+/// The headers that gRPC wants of every request, made once for a method: to clone them takes half the instructions of
+/// writing them, since no name has to be hashed (bench `speed`, instructions).
 #[derive(Debug, Clone)]
 pub(crate) struct AttemptHeaders {
     prepared: Arc<Prepared>,
@@ -86,7 +86,7 @@ impl AttemptHeaders {
             timeout::set_header(&mut headers, timeout);
         }
         if number > counted {
-            self.count(&mut headers, number);
+            self.tell_count(&mut headers, number);
         }
         headers
     }
@@ -100,12 +100,12 @@ impl AttemptHeaders {
         };
         timeout::set_header(headers, timeout);
         if number > 1 {
-            self.count(headers, number);
+            self.tell_count(headers, number);
         }
     }
 
     #[cold]
-    fn count(&self, headers: &mut HeaderMap, number: u32) {
+    fn tell_count(&self, headers: &mut HeaderMap, number: u32) {
         if self.counts_attempts {
             headers.insert(PREVIOUS_ATTEMPTS, count(number.saturating_sub(1)));
         }
