@@ -3,6 +3,7 @@
 #[cfg(feature = "serde")]
 use gax_retry::__private::StoredOptions;
 use gax_retry::{CodeSet, IntoCodes, Override, ParseCodeError, Policy, RetrySettings, SettingsOverrides};
+use std::fmt;
 use std::time::Duration;
 
 /// Settings of a single call, put into the request's extensions.
@@ -46,13 +47,40 @@ use std::time::Duration;
 /// );
 /// # let _ = request;
 /// ```
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 #[must_use = "call options do nothing until they are in a request"]
 pub struct CallOptions {
     retry_settings: Option<RetrySettings>,
     overrides: SettingsOverrides,
     retryable_codes: Option<Result<CodeSet, ParseCodeError>>,
     pub(crate) report: Option<bool>,
+}
+
+/// Short: what is not set is left out.
+impl fmt::Debug for CallOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { retry_settings, overrides, retryable_codes, report } = self;
+        let mut text = f.debug_struct("CallOptions");
+        if let Some(settings) = retry_settings {
+            text.field("retry_settings", settings);
+        }
+        if !overrides.is_empty() {
+            text.field("overrides", overrides);
+        }
+        match retryable_codes {
+            Some(Ok(codes)) => {
+                text.field("retryable_codes", codes);
+            }
+            Some(Err(error)) => {
+                text.field("retryable_codes", error);
+            }
+            None => {}
+        }
+        if let Some(report) = report {
+            text.field("report", report);
+        }
+        text.finish()
+    }
 }
 
 impl CallOptions {

@@ -42,6 +42,15 @@ fn what_the_environment_lowers_is_explained() {
     assert_snapshot!(runs.join("\n"));
 }
 
+/// It is no question of codes.
+#[test]
+fn a_hedged_method_that_the_environment_leaves_one_attempt_is_explained() {
+    let line = "table explain hedged.toml GetBook --env";
+    let output = gax_with([("GAX_RETRIES", "off")], line.split_whitespace());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("\nA call makes one attempt.\n"), "{text}");
+}
+
 #[test]
 fn a_method_is_explained_to_programs() {
     assert_snapshot!(session(&format!("table explain {LIBRARY} DeleteBook --format json")));

@@ -249,14 +249,23 @@ impl fmt::Debug for RetrySettings {
             ("rpc_timeout_multiplier", multiplier.map(|multiplier| multiplier as &dyn fmt::Debug)),
             ("max_rpc_timeout", debug(max_rpc_timeout.as_ref())),
         ];
-        let mut text = f.debug_struct("RetrySettings");
-        for (name, value) in fields {
-            if let Some(value) = value {
-                text.field(name, value);
-            }
-        }
-        text.finish()
+        debug_set(f, "RetrySettings", &fields)
     }
+}
+
+/// Writes those of the fields that are set.
+fn debug_set(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    fields: &[(&str, Option<&dyn fmt::Debug>)],
+) -> fmt::Result {
+    let mut text = f.debug_struct(name);
+    for (name, value) in fields {
+        if let Some(value) = value {
+            text.field(name, value);
+        }
+    }
+    text.finish()
 }
 
 /// A field that is set.

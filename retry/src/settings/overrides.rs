@@ -1,6 +1,7 @@
 //! Single fields of settings, changed for one call.
 
-use super::{RetrySettings, SettingsProblem};
+use super::{RetrySettings, SettingsProblem, debug, debug_set};
+use std::fmt;
 use std::time::Duration;
 
 /// One field of a method's settings, as a call changes it.
@@ -27,6 +28,13 @@ impl<T> Override<T> {
     }
 }
 
+impl<T: fmt::Debug> Override<T> {
+    /// What it is, unless it leaves its field as it is.
+    fn debug(&self) -> Option<&dyn fmt::Debug> {
+        (!matches!(self, Override::Unset)).then_some(self)
+    }
+}
+
 /// Single fields that one call changes of its method's settings; see
 /// [`Policy::with_overrides`](crate::Policy::with_overrides). The others stay as they are.
 ///
@@ -47,7 +55,7 @@ impl<T> Override<T> {
 /// let first = policy.with_overrides(&overrides).first_attempt().unwrap();
 /// assert_eq!(first.rpc_timeout(), Some(Duration::from_secs(5)));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Clone, Copy, PartialEq, Default)]
 pub struct SettingsOverrides {
     total_timeout: Override<Duration>,
     rpc_timeout: Override<Duration>,
@@ -55,6 +63,21 @@ pub struct SettingsOverrides {
     initial_retry_delay: Option<Duration>,
     retry_delay_multiplier: Option<f64>,
     max_retry_delay: Option<Duration>,
+}
+
+/// Short: what stays as it is is left out.
+impl fmt::Debug for SettingsOverrides {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fields = [
+            ("total_timeout", self.total_timeout.debug()),
+            ("rpc_timeout", self.rpc_timeout.debug()),
+            ("max_attempts", self.max_attempts.debug()),
+            ("initial_retry_delay", debug(self.initial_retry_delay.as_ref())),
+            ("retry_delay_multiplier", debug(self.retry_delay_multiplier.as_ref())),
+            ("max_retry_delay", debug(self.max_retry_delay.as_ref())),
+        ];
+        debug_set(f, "SettingsOverrides", &fields)
+    }
 }
 
 impl SettingsOverrides {

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, RetrySettings};
-use tonic_gax::{CallSettings, HttpRetryLayer, RetryTable, presets};
+use tonic_gax::{CallOptions, CallSettings, HttpRetryLayer, RetryTable, presets};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest,
@@ -22,6 +22,13 @@ fn settings_leave_out_what_is_not_set() {
     assert_eq!(
         format!("{:?}", CallSettings::new(settings(), Code::Aborted)),
         format!("CallSettings {{ retry_settings: {expected}, retryable_codes: {{Aborted}} }}")
+    );
+    assert_eq!(format!("{:?}", CallOptions::new()), "CallOptions");
+    let options = CallOptions::new().no_timeout().max_attempts(3).retryable_codes(Code::Aborted).report(true);
+    assert_eq!(
+        format!("{options:?}"),
+        "CallOptions { overrides: SettingsOverrides { total_timeout: Disabled, max_attempts: Set(3) }, \
+         retryable_codes: {Aborted}, report: true }"
     );
     let mut stub = AssetServiceStubSettings::builder();
     assert!(format!("{stub:?}").contains("changed: {}"), "{stub:?}");

@@ -265,7 +265,9 @@ fn sentences(
     let attempts = match explanation.attempts_at_most {
         // One hedge is none.
         most if policy.hedging().is_some() && most != Some(1) => hedged(policy, impact),
-        Some(1) if codes.is_empty() => "A call makes one attempt: no code is retryable.".to_owned(),
+        Some(1) if codes.is_empty() && policy.hedging().is_none() => {
+            "A call makes one attempt: no code is retryable.".to_owned()
+        }
         Some(1) => "A call makes one attempt.".to_owned(),
         Some(count) => format!("A call makes at most {count} attempts. Retryable codes: {codes}."),
         None if impact.is_truncated() => format!(
