@@ -71,6 +71,9 @@ pub mod __private {
         ConstBatching, ConstSettings, batching, code_problem, no_problems, of_rpc, rpc_problem, settings,
         unchecked,
     };
+    pub use crate::settings::SettingsKey;
+    #[cfg(all(feature = "serde", feature = "http"))]
+    pub use crate::stored::StoredHttpOptions;
     #[cfg(feature = "serde")]
     pub use crate::stored::{Milliseconds, StoredCall, StoredOptions};
     pub use crate::text::{

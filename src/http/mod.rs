@@ -13,6 +13,8 @@ mod response;
 mod response_future;
 mod service;
 mod shared_state;
+#[cfg(feature = "serde")]
+mod stored;
 
 pub use failure::HttpError;
 pub use layer::HttpRetryLayer;

@@ -1,6 +1,9 @@
 //! Limits of a single HTTP request.
 
 use super::plan::HttpLimits;
+#[cfg(feature = "serde")]
+use gax_retry::__private::StoredHttpOptions;
+use gax_retry::Override;
 use std::time::Duration;
 
 /// Limits of a single HTTP request, put into its extensions: how much of it and of its response is kept, and how long a
@@ -8,6 +11,17 @@ use std::time::Duration;
 ///
 /// What is not set is as the [layer](crate::HttpRetryLayer) has it. Timeouts, attempts and codes are in
 /// [`CallOptions`](crate::CallOptions), in the same words as for gRPC.
+///
+/// # Defaults
+///
+/// Nothing is set.
+///
+/// # Stored
+///
+/// With the feature `serde` they are read from a program's own configuration, as [`CallOptions`](crate::CallOptions) are.
+/// The names are those of the setters: `max_replay_bytes` or `without_replay_limit = true`, `max_response_buffer`,
+/// `body_idle_timeout = "30s"` or `no_body_idle_timeout = true`. Unknown names, both names of a limit at once and a timeout
+/// of zero are errors.
 ///
 /// # Examples
 ///
@@ -27,8 +41,7 @@ use std::time::Duration;
 pub struct HttpCallOptions {
     max_replay_bytes: Option<usize>,
     max_response_buffer: Option<usize>,
-    body_idle_timeout: Option<Duration>,
-    lifts_idle_timeout: bool,
+    body_idle_timeout: Override<Duration>,
 }
 
 impl HttpCallOptions {
@@ -60,23 +73,46 @@ impl HttpCallOptions {
     /// The longest pause in the response's body while somebody waits for its next bytes; see
     /// [`HttpRetryLayer::body_idle_timeout`](crate::HttpRetryLayer::body_idle_timeout).
     pub fn body_idle_timeout(mut self, timeout: Duration) -> Self {
-        (self.body_idle_timeout, self.lifts_idle_timeout) = (Some(timeout), false);
+        self.body_idle_timeout = Override::Set(timeout);
         self
     }
 
     /// No such bound, whatever the layer says.
     pub fn no_body_idle_timeout(mut self) -> Self {
-        (self.body_idle_timeout, self.lifts_idle_timeout) = (None, true);
+        self.body_idle_timeout = Override::Disabled;
         self
     }
 
     /// These limits with what is set.
     pub(super) fn over(self, limits: HttpLimits) -> HttpLimits {
-        let own_idle_timeout = limits.body_idle_timeout.filter(|_| !self.lifts_idle_timeout);
         HttpLimits {
             max_replay_bytes: self.max_replay_bytes.unwrap_or(limits.max_replay_bytes),
             max_response_buffer: self.max_response_buffer.unwrap_or(limits.max_response_buffer),
-            body_idle_timeout: self.body_idle_timeout.or(own_idle_timeout),
+            body_idle_timeout: self.body_idle_timeout.over(limits.body_idle_timeout),
         }
+    }
+
+    #[cfg(feature = "serde")]
+    pub(super) fn to_stored(self) -> StoredHttpOptions {
+        StoredHttpOptions {
+            max_replay_bytes: match self.max_replay_bytes {
+                None => Override::Unset,
+                Some(usize::MAX) => Override::Disabled,
+                Some(bytes) => Override::Set(bytes),
+            },
+            max_response_buffer: self.max_response_buffer,
+            body_idle_timeout: self.body_idle_timeout,
+        }
+    }
+
+    #[cfg(feature = "serde")]
+    pub(super) fn from_stored(stored: StoredHttpOptions) -> Self {
+        let StoredHttpOptions { max_replay_bytes, max_response_buffer, body_idle_timeout } = stored;
+        let max_replay_bytes = match max_replay_bytes {
+            Override::Unset => None,
+            Override::Set(bytes) => Some(bytes),
+            Override::Disabled => Some(usize::MAX),
+        };
+        Self { max_replay_bytes, max_response_buffer, body_idle_timeout }
     }
 }

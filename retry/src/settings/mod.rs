@@ -3,6 +3,7 @@
 mod builder;
 mod delays;
 mod error;
+mod key;
 mod overrides;
 #[cfg(test)]
 mod tests;
@@ -10,6 +11,7 @@ mod tests;
 pub use builder::RetrySettingsBuilder;
 pub use delays::RetryDelays;
 pub use error::{SettingsError, SettingsProblem};
+pub use key::SettingsKey;
 pub use overrides::{Override, SettingsOverrides};
 
 use std::fmt;

@@ -4,8 +4,11 @@ mod budget;
 mod call;
 mod codes;
 mod duration;
+#[cfg(feature = "http")]
+mod http_options;
 mod numbers;
 mod options;
+mod override_words;
 mod parts;
 mod rows;
 #[cfg(test)]
@@ -13,4 +16,6 @@ mod tests;
 
 pub use call::StoredCall;
 pub use duration::Milliseconds;
+#[cfg(feature = "http")]
+pub use http_options::StoredHttpOptions;
 pub use options::StoredOptions;

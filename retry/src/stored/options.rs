@@ -2,7 +2,8 @@
 
 use super::duration::DurationText;
 use super::numbers::{Attempts, Multiplier, Timeout};
-use crate::{CodeSet, Override, RetrySettings, SettingsError, SettingsOverrides};
+use super::override_words::{read_override, write_override};
+use crate::{CodeSet, RetrySettings, SettingsError, SettingsOverrides};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -34,30 +35,6 @@ struct OptionFields {
     report: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_settings: Option<RetrySettings>,
-}
-
-/// A field and the word that turns it off. Both at once is an error.
-fn read_override<T, E: serde::de::Error>(
-    name: &str,
-    value: Option<T>,
-    is_disabled: bool,
-) -> Result<Override<T>, E> {
-    match (value, is_disabled) {
-        (None, false) => Ok(Override::Unset),
-        (Some(value), false) => Ok(Override::Set(value)),
-        (None, true) => Ok(Override::Disabled),
-        (Some(_), true) => {
-            Err(E::custom(format_args!("{name} and no_{name} exclude each other; leave one out")))
-        }
-    }
-}
-
-fn write_override<T>(field: Override<T>) -> (Option<T>, bool) {
-    match field {
-        Override::Unset => (None, false),
-        Override::Set(value) => (Some(value), false),
-        Override::Disabled => (None, true),
-    }
 }
 
 /// All that the options of a call say.
@@ -104,13 +81,21 @@ impl<'de> Deserialize<'de> for StoredOptions {
         let time = |time: Option<Timeout>| time.map(|Timeout(time)| time);
         let attempts = fields.max_attempts.map(|Attempts(attempts)| attempts);
         let mut overrides = SettingsOverrides::default()
-            .with_total_timeout(read_override("timeout", time(fields.timeout), fields.no_timeout)?)
+            .with_total_timeout(read_override(
+                ["timeout", "no_timeout"],
+                time(fields.timeout),
+                fields.no_timeout,
+            )?)
             .with_rpc_timeout(read_override(
-                "attempt_timeout",
+                ["attempt_timeout", "no_attempt_timeout"],
                 time(fields.attempt_timeout),
                 fields.no_attempt_timeout,
             )?)
-            .with_max_attempts(read_override("max_attempts", attempts, fields.no_max_attempts)?);
+            .with_max_attempts(read_override(
+                ["max_attempts", "no_max_attempts"],
+                attempts,
+                fields.no_max_attempts,
+            )?);
         if let Some(DurationText(delay)) = fields.initial_retry_delay {
             overrides = overrides.with_initial_retry_delay(delay);
         }

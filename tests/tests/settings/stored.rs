@@ -3,7 +3,8 @@
 use std::time::Duration;
 use tonic::Status;
 use tonic_gax::{
-    CallOptions, CallSettings, Code, CodeSet, Hedging, RetryBudget, RetrySettings, Retryer, StopReason,
+    CallOptions, CallSettings, Code, CodeSet, Hedging, HttpCallOptions, RetryBudget, RetrySettings, Retryer,
+    StopReason,
 };
 
 #[test]
@@ -53,6 +54,56 @@ fn options_of_a_call_are_read_as_they_were_stored() {
     assert_eq!(serde_json::from_str::<CallOptions>("{}").unwrap(), CallOptions::new());
     let error = serde_json::to_string(&CallOptions::new().retryable_codes([99])).unwrap_err().to_string();
     assert!(error.starts_with("\"99\" is not a gRPC status code"), "{error}");
+}
+
+#[test]
+fn limits_of_an_http_request_are_read_as_they_were_stored() {
+    let none = HttpCallOptions::new();
+    for (options, stored) in [
+        (none, "{}"),
+        (none.max_replay_bytes(0), r#"{"max_replay_bytes":0}"#),
+        (none.without_replay_limit(), r#"{"without_replay_limit":true}"#),
+        (none.no_body_idle_timeout(), r#"{"no_body_idle_timeout":true}"#),
+        (
+            none.max_replay_bytes(65536)
+                .max_response_buffer(0)
+                .body_idle_timeout(Duration::from_millis(1500)),
+            r#"{"max_replay_bytes":65536,"max_response_buffer":0,"body_idle_timeout":"1500ms"}"#,
+        ),
+    ] {
+        assert_eq!(serde_json::to_string(&options).unwrap(), stored);
+        assert_eq!(serde_json::from_str::<HttpCallOptions>(stored).unwrap(), options);
+    }
+    let error = serde_json::to_string(&none.body_idle_timeout(Duration::ZERO)).unwrap_err().to_string();
+    assert_eq!(error, "a timeout of zero can't be stored: it says that no time is left");
+}
+
+#[test]
+fn limits_of_an_http_request_that_have_no_meaning_are_refused_where_they_stand() {
+    for (stored, reason, column) in [
+        (
+            r#"{"max_replay_byte":1}"#,
+            "unknown field `max_replay_byte`, expected one of `max_replay_bytes`",
+            19,
+        ),
+        (r#"{"body_idle_timeout":"0s"}"#, "a timeout of zero is no limit; leave it out", 27),
+        (r#"{"body_idle_timeout":"30"}"#, "\"30\" has no unit", 27),
+        (r#"{"max_response_buffer":-1}"#, "invalid value: integer `-1`", 26),
+        (
+            r#"{"body_idle_timeout":"3s","no_body_idle_timeout":true}"#,
+            "body_idle_timeout and no_body_idle_timeout exclude each other; leave one out",
+            56,
+        ),
+        (
+            r#"{"max_replay_bytes":1,"without_replay_limit":true}"#,
+            "max_replay_bytes and without_replay_limit exclude each other; leave one out",
+            52,
+        ),
+    ] {
+        let error = serde_json::from_str::<[HttpCallOptions; 1]>(&format!("[{stored}]")).unwrap_err();
+        assert!(error.to_string().starts_with(reason), "{stored}: {error}");
+        assert_eq!((error.line(), error.column()), (1, column), "{stored}: {error}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,0 +1,27 @@
+//! A field of two words: its value, or that it is turned off.
+
+use crate::Override;
+use serde::de::Error;
+
+/// The field, from its value and from the word that turns it off. Both at once is an error.
+pub(super) fn read_override<T, E: Error>(
+    [name, off]: [&str; 2],
+    value: Option<T>,
+    is_disabled: bool,
+) -> Result<Override<T>, E> {
+    match (value, is_disabled) {
+        (None, false) => Ok(Override::Unset),
+        (Some(value), false) => Ok(Override::Set(value)),
+        (None, true) => Ok(Override::Disabled),
+        (Some(_), true) => Err(E::custom(format_args!("{name} and {off} exclude each other; leave one out"))),
+    }
+}
+
+/// The value, and whether the field is turned off.
+pub(super) fn write_override<T>(field: Override<T>) -> (Option<T>, bool) {
+    match field {
+        Override::Unset => (None, false),
+        Override::Set(value) => (Some(value), false),
+        Override::Disabled => (None, true),
+    }
+}
