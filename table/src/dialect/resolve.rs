@@ -38,6 +38,7 @@ pub(crate) fn resolve(
     };
     let throttling_origin = config.throttling.as_ref().map(|throttling| source.origin(throttling.span));
     let extras = extras(&config);
+    let beside = config.beside.iter().map(|method| Arc::clone(&method.names)).collect();
     let in_entries = config.methods.iter().chain(&config.beside).flat_map(|method| &method.own.suppressions);
     let suppressions = config.suppressions.iter().chain(in_entries).cloned().collect();
     #[cfg(feature = "convert")]
@@ -52,6 +53,7 @@ pub(crate) fn resolve(
         #[cfg(feature = "convert")]
         config,
         extras,
+        beside,
         findings: findings.into_vec(),
         ..TableFile::default()
     })

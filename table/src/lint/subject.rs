@@ -54,7 +54,7 @@ impl<'a> Subject<'a> {
         let mut by_name = HashMap::new();
         for name in table.names() {
             by_name.insert((name.service(), name.method()), name);
-            if let Some(entry) = entries.get_mut(name.entry()) {
+            if let Some(entry) = name.entry().and_then(|entry| entries.get_mut(entry)) {
                 entry.names.push(name);
             }
         }

@@ -252,17 +252,33 @@ impl RetryTable {
 
     /// Every name in the table, in the order of its files, those without effect included.
     pub fn names(&self) -> impl Iterator<Item = TableName<'_>> {
-        self.inner
-            .entries
-            .iter()
-            .enumerate()
-            .flat_map(|(entry, values)| values.names.iter().map(move |name| TableName { name, entry }))
+        self.inner.entries.iter().enumerate().flat_map(|(entry, values)| {
+            values.names.iter().map(move |name| TableName { name, entry: Some(entry) })
+        })
+    }
+
+    /// Every name in entries that say nothing about retries, in the order of the files: those with polling, batching or
+    /// idempotency alone.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "toml")] {
+    /// let table = gax_table::RetryTable::parse("[[entry]]\nfor = [\"a.B/Reserve\"]\nidempotent = true\n")?;
+    /// assert!(table.names().next().is_none());
+    /// assert_eq!(table.names_beside().next().unwrap().to_string(), "a.B/Reserve");
+    /// # }
+    /// # Ok::<(), gax_table::TableError>(())
+    /// ```
+    pub fn names_beside(&self) -> impl Iterator<Item = TableName<'_>> {
+        let entries = self.inner.files.iter().flat_map(|file| &file.beside);
+        entries.flat_map(|names| names.iter()).map(|name| TableName { name, entry: None })
     }
 
     /// The names of the entry with that number, from 0, in their order.
     pub fn names_of(&self, entry: usize) -> impl Iterator<Item = TableName<'_>> {
         let names = self.inner.entries.get(entry).into_iter().flat_map(|values| values.names.iter());
-        names.map(move |name| TableName { name, entry })
+        names.map(move |name| TableName { name, entry: Some(entry) })
     }
 
     /// The number of the entry that a place lies in, from 0: the last one that begins before it in its file.
@@ -410,7 +426,7 @@ fn throttling_clashes(files: &[Arc<TableFile>]) -> Vec<Finding> {
 #[derive(Debug, Clone, Copy)]
 pub struct TableName<'a> {
     name: &'a EntryName,
-    entry: usize,
+    entry: Option<usize>,
 }
 
 impl<'a> TableName<'a> {
@@ -426,9 +442,9 @@ impl<'a> TableName<'a> {
         Some(&*self.name.method).filter(|method| !method.is_empty())
     }
 
-    /// The number of the entry that has the name, from 0.
+    /// The number of the entry that has the name, from 0; `None` for an entry that says nothing about retries.
     #[must_use]
-    pub fn entry(&self) -> usize {
+    pub fn entry(&self) -> Option<usize> {
         self.entry
     }
 

@@ -1,6 +1,6 @@
 //! What one file adds to a table.
 
-use super::policy::{Entry, RetryThrottling};
+use super::policy::{Entry, EntryName, RetryThrottling};
 use super::suppression::Suppression;
 use crate::{Finding, SourceLocation, TableError};
 use gax_retry::{BatchingSettings, CodeSet, RetrySettings};
@@ -19,6 +19,8 @@ pub(crate) struct TableFile {
     #[cfg(feature = "convert")]
     pub(crate) config: Option<super::written::ServiceConfig>,
     pub(crate) extras: HashMap<Arc<str>, HashMap<Arc<str>, MethodExtras>>,
+    /// The names of the entries that say nothing about retries.
+    pub(crate) beside: Vec<Arc<[EntryName]>>,
     pub(crate) unusable: Vec<UnusableEntry>,
     #[cfg(feature = "http")]
     pub(crate) idempotency: Option<gax_retry::IdempotencyTable>,

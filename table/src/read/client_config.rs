@@ -48,6 +48,7 @@ impl Reader<'_> {
         let [codes, params, methods] = self.finder.find(&interface.value, "an interface", names, findings)?;
         let mut service = NamedService {
             name: interface.key.clone(),
+            name_span: interface.key_span,
             codes: Vec::new(),
             params: Vec::new(),
             methods: Vec::new(),

@@ -10,7 +10,8 @@ impl RetryTable {
     /// Names that none of these services has: `unknown-service` and `unknown-method`, each with its place
     /// and, where one is close, a suggestion.
     ///
-    /// A name of a service that is mixed in counts as known.
+    /// A name of a service that is mixed in counts as known. Entries that only say how operations are polled, how requests
+    /// are batched or what is idempotent count as well.
     ///
     /// # Examples
     ///
@@ -30,7 +31,7 @@ impl RetryTable {
     #[must_use]
     pub fn unknown_names(&self, services: &[ServiceDescription]) -> Vec<Finding> {
         let mut known = Known::new(services);
-        self.names().filter_map(|name| known.finding(&name)).collect()
+        self.names().chain(self.names_beside()).filter_map(|name| known.finding(&name)).collect()
     }
 
     /// What is wrong with entries of methods that these services have.

@@ -1,10 +1,10 @@
 //! Values under names.
 
+use gax_retry::__private::SettingsKey;
 use gax_retry::{CodeSet, RetrySettings};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// A value that can be looked up by all that it says.
 pub(super) trait Definable {
@@ -13,34 +13,11 @@ pub(super) trait Definable {
     fn key(&self) -> Self::Key;
 }
 
-/// All that settings say.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct SettingsKey {
-    times: [Option<Duration>; 5],
-    multipliers: [Option<u64>; 2],
-    max_attempts: Option<u32>,
-    jittered: bool,
-}
-
 impl Definable for RetrySettings {
     type Key = SettingsKey;
 
     fn key(&self) -> SettingsKey {
-        SettingsKey {
-            times: [
-                self.total_timeout(),
-                self.initial_retry_delay(),
-                self.max_retry_delay(),
-                self.initial_rpc_timeout(),
-                self.max_rpc_timeout(),
-            ],
-            multipliers: [
-                self.retry_delay_multiplier().map(f64::to_bits),
-                Some(self.rpc_timeout_multiplier().to_bits()),
-            ],
-            max_attempts: self.max_attempts(),
-            jittered: self.jittered(),
-        }
+        self.into()
     }
 }
 

@@ -6,9 +6,9 @@ use crate::lint::report::{Place, Report};
 use crate::lint::rule::{Needs, Rule};
 use crate::lint::services::KnownService;
 use crate::lint::subject::{EntryView, Subject};
-use gax_retry::RetrySettings;
+use gax_retry::__private::SettingsKey;
+use gax_retry::CodeSet;
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
 
 const DEAD_ENTRY: Rule = Rule::new(
     "dead-entry",
@@ -44,11 +44,8 @@ pub(super) static RULES: [Rule; 4] = [DEAD_ENTRY, DEFAULT_SHADOWED, SAME_SETTING
 /// Everything that an entry says: two entries with the same are one.
 #[derive(PartialEq, Eq, Hash)]
 struct Content {
-    codes: String,
-    times: [Option<Duration>; 5],
-    multipliers: [Option<u64>; 2],
-    max_attempts: Option<u32>,
-    jittered: bool,
+    codes: CodeSet,
+    settings: SettingsKey,
     rest: String,
 }
 
@@ -102,25 +99,14 @@ fn check_use(subject: &Subject<'_>, unnamed: &HashSet<&str>, entry: &EntryView<'
 
 fn content(entry: &EntryView<'_>) -> Content {
     let policy = &entry.policy;
-    let settings: &RetrySettings = policy.settings();
     Content {
-        codes: policy.codes().to_string(),
-        times: [
-            settings.total_timeout(),
-            settings.initial_retry_delay(),
-            settings.max_retry_delay(),
-            settings.initial_rpc_timeout(),
-            settings.max_rpc_timeout(),
-        ],
-        multipliers: [
-            settings.retry_delay_multiplier().map(f64::to_bits),
-            Some(settings.rpc_timeout_multiplier().to_bits()),
-        ],
-        max_attempts: settings.max_attempts(),
-        jittered: settings.jittered(),
+        codes: policy.codes(),
+        settings: policy.settings().into(),
         rest: format!(
-            "{:?} {:?} {:?} {}",
+            "{:?} {:?} {:?} {:?} {:?} {}",
             policy.wait_for_ready(),
+            policy.max_request_message_bytes(),
+            policy.max_response_message_bytes(),
             policy.hedging(),
             policy.idempotent(),
             named(entry)

@@ -85,7 +85,8 @@ pub(super) const MIXED_IN: [&str; 10] = [
 ];
 
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
-    let names = || subject.table.names().filter(|name| !name.service().is_empty());
+    let all = || subject.table.names().chain(subject.table.names_beside());
+    let names = || all().filter(|name| !name.service().is_empty());
     let is_own_api = names().all(|name| MIXINS.contains(&name.service()));
     for name in names() {
         match &subject.services {

@@ -60,6 +60,45 @@ fn names_that_no_proto_has() {
 }
 
 #[test]
+fn names_in_entries_that_say_nothing_about_retries_are_checked_too() {
+    let library = service("a.v1.Library", &["ListBooks", "Reserve"]);
+    for (name, word, rule, help) in [
+        ("a.v1.Library/Reserv", "idempotent = true", "near-miss-method", "did you mean \"Reserve\"?"),
+        (
+            "a.v1.Library/Burn",
+            "idempotent = false",
+            "unknown-method",
+            "remove the name, or correct it: it has no effect",
+        ),
+        (
+            "a.v2.Library/Reserve",
+            "polling = { initial_delay = \"1s\" }",
+            "wrong-version-name",
+            "did you mean \"a.v1.Library\"?",
+        ),
+        (
+            "a.v1.Library/Reserv",
+            "batching = { element_count_threshold = 9, request_byte_threshold = 99, delay_threshold = \"1s\" }",
+            "near-miss-method",
+            "did you mean \"Reserve\"?",
+        ),
+    ] {
+        let text = format!(
+            "[[entry]]\nfor = [\"a.v1.Library\"]\ntimeout = \"60s\"\n\n[[entry]]\nfor = [\"{name}\"]\n{word}\n"
+        );
+        let table = RetryTable::parse(&text).unwrap();
+        let found = findings(&table, std::slice::from_ref(&library));
+        let found: Vec<_> = found.iter().filter(|finding| finding.rule() != "read-without-retry").collect();
+        assert_eq!(found.len(), 1, "{found:?}");
+        let origin = found[0].origin().unwrap();
+        assert_eq!((found[0].rule(), found[0].help(), origin.line()), (rule, Some(help), 6));
+        let unknown = table.unknown_names(std::slice::from_ref(&library));
+        assert_eq!(unknown.len(), 1, "{unknown:?}");
+        assert_eq!((unknown[0].name(), unknown[0].origin()), (Some(name), Some(origin)));
+    }
+}
+
+#[test]
 fn what_is_imported_may_be_named() {
     let table = table(&[&timeout_only(&[name("a.v1.Imported", "Move"), name("a.v1.Own", "Move")], "60s")]);
     let linter = Linter::new().services([service("a.v1.Own", &["Move"])]);

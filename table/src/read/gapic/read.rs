@@ -5,7 +5,7 @@ use super::context::{Context, needed_name};
 use super::polling::read_polling;
 use crate::diagnostics::Findings;
 use crate::document::{Kind, Located, Node, Source};
-use crate::model::{MethodExtras, TableFile, UnusableEntry};
+use crate::model::{EntryName, MethodExtras, TableFile, UnusableEntry};
 use crate::read::named::{NamedMethod, NamedService, read_codes, read_params, resolve_named};
 use crate::values::{FieldFinder, Scalars};
 use crate::{Dialect, Finding, Severity, TableError};
@@ -99,10 +99,22 @@ pub(crate) fn read_gapic_yaml(
             file.entries.extend(resolved.entries);
             file.unusable.extend(resolved.unusable);
             file.services.push(Arc::new(resolved.definitions));
+        } else if let Some(extras) = file.extras.get(&service.name) {
+            file.beside.push(names_beside(source, &service, extras));
         }
     }
     file.findings = findings.into_vec();
     Ok(file)
+}
+
+/// The names of the methods of which more than their retries is said.
+fn names_beside(
+    source: &Source,
+    service: &NamedService,
+    extras: &HashMap<Arc<str>, MethodExtras>,
+) -> Arc<[EntryName]> {
+    let methods = service.methods.iter().filter(|method| extras.contains_key(&method.name));
+    methods.map(|method| service.name_of(source, method)).collect()
 }
 
 /// That an entry is left out, and why.
@@ -145,12 +157,14 @@ fn read_interface(
     let names = ["name", "retry_codes_def", "retry_params_def", "methods"];
     let [name, codes, params, methods] =
         context.finder.find_among(node, "an interface", names, &INTERFACE_OTHERS, findings)?;
+    let name_span = name.map_or(node.span, |name| name.span);
     let name = needed_name(context, node, name, "an interface")?;
     let list = |node: Option<_>, field| match node {
         Some(node) => context.scalars.array(node, field),
         None => Ok(&[][..]),
     };
-    let mut service = NamedService { name, codes: Vec::new(), params: Vec::new(), methods: Vec::new() };
+    let mut service =
+        NamedService { name, name_span, codes: Vec::new(), params: Vec::new(), methods: Vec::new() };
     for node in list(codes, "retry_codes_def")? {
         let [name, codes] =
             context.finder.find(node, "a definition of codes", ["name", "retry_codes"], findings)?;

@@ -2,7 +2,7 @@
 
 use super::table::{NamedCodes, NamedMethod, NamedParams, NamedService};
 use crate::document::{Located, Source, Span};
-use crate::model::{Definitions, Entry, EntryName, ServiceDefinitions, UnusableEntry};
+use crate::model::{Definitions, Entry, ServiceDefinitions, UnusableEntry};
 use crate::{PolicyField, TableError};
 use gax_retry::__private::{closest, unchecked};
 use gax_retry::RetrySettings;
@@ -71,12 +71,7 @@ fn resolve(source: &Source, names: &Names<'_>, method: &NamedMethod) -> Result<E
     }
     origins.push((PolicyField::RetryableCodes, codes.span));
     Ok(Entry {
-        names: Arc::new([EntryName {
-            service: service.name.clone(),
-            method: method.name.clone(),
-            origin: Some(source.origin(method.name_span)),
-            service_origin: None,
-        }]),
+        names: Arc::new([service.name_of(source, method)]),
         codes: codes.codes,
         settings,
         definitions: Definitions::Named { codes: codes.name.clone(), params: params.name.clone() },

@@ -1,7 +1,8 @@
 //! What such a file holds.
 
 use crate::PolicyField;
-use crate::document::{Located, Span};
+use crate::document::{Located, Source, Span};
+use crate::model::EntryName;
 use gax_retry::{CodeSet, RetrySettings};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,9 +11,22 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct NamedService {
     pub(crate) name: Arc<str>,
+    pub(crate) name_span: Span,
     pub(crate) codes: Vec<NamedCodes>,
     pub(crate) params: Vec<NamedParams>,
     pub(crate) methods: Vec<NamedMethod>,
+}
+
+impl NamedService {
+    /// The name of one of its methods, with its places.
+    pub(crate) fn name_of(&self, source: &Source, method: &NamedMethod) -> EntryName {
+        EntryName {
+            service: self.name.clone(),
+            method: method.name.clone(),
+            origin: Some(source.origin(method.name_span)),
+            service_origin: Some(source.origin(self.name_span)),
+        }
+    }
 }
 
 /// A set of codes under a name.

@@ -85,11 +85,11 @@ fn a_method_goes_before_its_service_and_that_before_everything() {
     assert_eq!(
         names,
         [
-            ("a.B", Some("C"), 0),
-            ("a.B", None, 1),
-            ("", None, 2),
-            ("a.B", Some("D"), 3),
-            ("x.Y", Some("D"), 3)
+            ("a.B", Some("C"), Some(0)),
+            ("a.B", None, Some(1)),
+            ("", None, Some(2)),
+            ("a.B", Some("D"), Some(3)),
+            ("x.Y", Some("D"), Some(3))
         ]
     );
     let origin = table.names().last().unwrap().origin().unwrap();

@@ -63,6 +63,30 @@ fn error(text: &str) -> String {
 }
 
 #[test]
+fn a_name_that_no_service_has_is_found_where_it_stands() {
+    let service = |name: &str, method: &str| {
+        ServiceDescription::new(name).with_method(MethodDescription::new(method, MethodKind::Unary))
+    };
+    let unknown = |text: &str, service| -> Vec<String> {
+        parse(text).unknown_names(&[service]).iter().map(ToString::to_string).collect()
+    };
+    let method = r#"warning[unknown-method]: the service a.B has no method "C"; remove the name, or correct it: it has no effect"#;
+    let other = r#"warning[unknown-service]: there is no service "a.B"; remove the name, or correct it: it has no effect"#;
+    for (text, service_line, method_place) in [
+        (SCHEMA_1.to_owned(), 4, "line 20, column 11"),
+        (schema_2(POLLING), 3, "line 5, column 11"),
+        (schema_2(BATCHING), 3, "line 5, column 11"),
+    ] {
+        assert_eq!(unknown(&text, service("a.B", "Get")), [format!("{method_place}: {method}")]);
+        let of_service = [format!("line {service_line}, column 9: {other}")];
+        assert_eq!(unknown(&text, service("x.Y", "C")), of_service);
+        assert_eq!(unknown(&text, service("a.B", "C")), [""; 0]);
+    }
+    // Without a word about retries, polling or batches there is nothing that could have an effect.
+    assert_eq!(unknown(&schema_2("    surface_treatments: []\n"), service("a.B", "Get")), [""; 0]);
+}
+
+#[test]
 fn schema_1_has_separate_timeouts_and_its_own_names() {
     let table = parse(SCHEMA_1);
     let policy = table.lookup("a.B", "C").unwrap();

@@ -75,6 +75,9 @@ fn an_entry_that_says_nothing_else_hides_nothing() {
     assert!(table.lookup("x.Y", "Z").is_none());
     assert_eq!(table.entry_count(), 4);
     assert_eq!(table.named_beside(), [("a.B", "Delete"), ("x.Y", ""), ("x.Y", "Z")]);
+    let names: Vec<String> = table.names_beside().map(|name| name.to_string()).collect();
+    assert_eq!(names, ["a.B/Delete", "x.Y", "x.Y/Z"]);
+    assert!(table.names_beside().all(|name| name.entry().is_none()));
 }
 
 #[test]
