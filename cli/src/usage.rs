@@ -1,6 +1,7 @@
 //! What clap finds wrong with flags, in one sentence.
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+use gax_retry::__private::closest;
 use std::error::Error as _;
 
 /// The sentence: the flag, its value, what is wrong, what to do.
@@ -15,7 +16,12 @@ pub(crate) fn sentence(error: &Error) -> String {
         }
         ErrorKind::InvalidValue if value.is_empty() => format!("{flag} needs a value; see --help"),
         ErrorKind::InvalidValue => {
-            format!("{flag} {value:?} is not known; write one of {}", text(ContextKind::ValidValue))
+            let known = text(ContextKind::ValidValue);
+            let advice = match closest(&value, known.split(", ")) {
+                Some(close) => format!("did you mean {close}?"),
+                None => format!("write one of {known}"),
+            };
+            format!("{flag} {value:?} is not known; {advice}")
         }
         ErrorKind::UnknownArgument => {
             let kind = if flag.starts_with('-') { "flag" } else { "argument" };

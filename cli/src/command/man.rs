@@ -16,7 +16,7 @@ pub(crate) struct ManArgs {
     #[arg(value_name = "COMMAND")]
     command: Vec<String>,
 
-    /// Write the pages of all commands into this directory, which must exist
+    /// Write the pages of all commands into this directory, which is made if it is not there
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     out: Option<PathBuf>,
 }
@@ -37,9 +37,10 @@ pub(crate) fn run(args: &ManArgs) -> Result<ExitCode, Failure> {
 }
 
 fn write_all(command: clap::Command, directory: &Path) -> Result<(), Failure> {
-    generate_to(command, directory).map_err(|error| {
+    let written = std::fs::create_dir_all(directory).and_then(|()| generate_to(command, directory));
+    written.map_err(|error| {
         let sentence = format!(
-            "--out {}: can't write there ({error}); name a directory that exists",
+            "--out {}: can't write there ({error}); name a directory that can be written to",
             directory.display()
         );
         Failure::Usage(sentence)

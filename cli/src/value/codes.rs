@@ -1,5 +1,6 @@
 //! Status codes, by name or number.
 
+use gax_retry::__private::closest;
 use gax_retry::{Code, CodeSet};
 
 /// A list of codes as one flag takes it.
@@ -20,10 +21,13 @@ fn retryable(text: &str) -> Result<Code, String> {
     match code(text) {
         Some(Code::Ok) => Err("contains OK, which is a success and never retried; leave it out".to_owned()),
         Some(code) => Ok(code),
-        None => Err(format!(
-            "contains {text:?}, which is no gRPC status code; write names such as UNAVAILABLE, or numbers from \
-             1 to 16, with commas in between"
-        )),
+        None => Err(match closest(text, Code::ALL.map(Code::name)) {
+            Some(close) => format!("contains {text:?}, which is no gRPC status code; did you mean {close}?"),
+            None => format!(
+                "contains {text:?}, which is no gRPC status code; write names such as UNAVAILABLE, or numbers from \
+                 1 to 16, with commas in between"
+            ),
+        }),
     }
 }
 
@@ -54,6 +58,7 @@ mod tests {
             let error = codes(text).unwrap_err();
             assert!(error.starts_with(&format!("contains {part}")), "{error}");
         }
+        assert!(codes("UNAVAILBLE").unwrap_err().ends_with("; did you mean UNAVAILABLE?"));
         assert!(codes("OK").unwrap_err().starts_with("contains OK"));
     }
 }

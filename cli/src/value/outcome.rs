@@ -2,7 +2,8 @@
 
 use super::codes::code;
 use super::duration;
-use gax_retry::Response;
+use gax_retry::__private::closest;
+use gax_retry::{Code, Response};
 use std::time::Duration;
 
 const ADVICE: &str =
@@ -30,10 +31,13 @@ pub(crate) fn outcome(text: &str) -> Result<Response, String> {
         return Ok(Response::refused(after));
     }
     let code = code(name).ok_or_else(|| {
+        let others = ["lost", "refused", "hang"].into_iter();
+        let close = closest(name, others.chain(Code::ALL.map(Code::name)));
+        let advice = close.map_or_else(|| ADVICE.to_owned(), |close| format!("did you mean {close}?"));
         if text.contains(':') {
-            format!("ends with {name:?}, which is no gRPC status code; {ADVICE}")
+            format!("ends with {name:?}, which is no gRPC status code; {advice}")
         } else {
-            format!("is no outcome; {ADVICE}")
+            format!("is no outcome; {advice}")
         }
     })?;
     Ok(Response::after(after, code))
@@ -42,7 +46,6 @@ pub(crate) fn outcome(text: &str) -> Result<Response, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gax_retry::Code;
 
     #[test]
     fn every_form_is_read() {
@@ -61,6 +64,8 @@ mod tests {
         assert!(outcome("300:UNAVAILABLE").unwrap_err().starts_with("starts with \"300\""));
         assert!(outcome("-1s:OK").unwrap_err().starts_with("starts with \"-1s\""));
         assert!(outcome("300ms:GONE").unwrap_err().starts_with("ends with \"GONE\""));
+        assert!(outcome("300ms:UNAVAILABL").unwrap_err().ends_with("code; did you mean UNAVAILABLE?"));
+        assert_eq!(outcome("hng"), Err("is no outcome; did you mean hang?".to_owned()));
         assert!(outcome("300ms").unwrap_err().starts_with("is no outcome"));
         assert!(outcome("").unwrap_err().starts_with("is no outcome"));
     }

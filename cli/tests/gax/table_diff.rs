@@ -95,6 +95,92 @@ fn each_change_has_its_kinds() {
 }
 
 #[test]
+fn every_value_that_operations_run_by_is_compared() {
+    let folder = folder("diff_values");
+    let old = "[[entry]]\nfor = [\"a.B/C\"]\ntotal_timeout = \"600s\"\nmax_attempts = 5\n\
+               codes = [\"DEADLINE_EXCEEDED\", \"UNAVAILABLE\"]\ninitial_retry_delay = \"1s\"\n\
+               retry_delay_multiplier = 2.0\nmax_retry_delay = \"4s\"\ninitial_rpc_timeout = \"5s\"\n\
+               max_rpc_timeout = \"5s\"\nmax_server_delay = \"70s\"\n";
+    let first = written(&folder, "old.toml", old);
+    for (from, to, expected, row) in [
+        (
+            "multiplier = 2.0",
+            "multiplier = 1.5",
+            "more-aggressive faster",
+            "delay: 1 s x 2 up to 4 s, jittered -> 1 s x 1.5 up to 4 s, jittered (old.toml:7 -> new.toml:7)",
+        ),
+        (
+            "max_retry_delay = \"4s\"",
+            "max_retry_delay = \"9s\"",
+            "less-aggressive slower",
+            "delay: 1 s x 2 up to 4 s, jittered -> 1 s x 2 up to 9 s, jittered (old.toml:8 -> new.toml:8)",
+        ),
+        (
+            "max_server_delay = \"70s\"",
+            "jittered = false",
+            "more-aggressive",
+            "delay: 1 s x 2 up to 4 s, jittered -> 1 s x 2 up to 4 s (new.toml:11)",
+        ),
+        (
+            "initial_rpc_timeout = \"5s\"",
+            "initial_rpc_timeout = \"3s\"\nrpc_timeout_multiplier = 2.0",
+            "faster",
+            "RPC timeout: 5 s -> 3 s x 2 up to 5 s (old.toml:9 -> new.toml:9)",
+        ),
+        (
+            "initial_rpc_timeout = \"5s\"\nmax_rpc_timeout = \"5s\"",
+            "",
+            "less-aggressive slower",
+            "RPC timeout: 5 s -> what is left of the total (old.toml:9)",
+        ),
+        (
+            "max_server_delay = \"70s\"",
+            "max_server_delay = \"80s\"",
+            "",
+            "longest delay of a server: 70 s -> 80 s (old.toml:11 -> new.toml:11)",
+        ),
+    ] {
+        let new = written(&folder, "new.toml", &old.replace(from, to));
+        let line = format!("table diff {first} {new}");
+        assert_eq!(kinds(&line).join(" "), expected, "{to}");
+        assert!(stdout(&line).contains(&format!("\n  {row}\n")), "{}", stdout(&line));
+        assert!(fails(&format!("{line} --deny any")), "{to}");
+    }
+    let silent = written(&folder, "silent.toml", &old.replace("\"5s\"", "\"700s\""));
+    let text = stdout(&format!("table diff {first} {silent}"));
+    assert!(text.contains("a service that doesn't reply gets 1 attempt of a call, not 5"), "{text}");
+}
+
+#[test]
+fn tables_of_many_policies_are_compared_by_what_differs() {
+    let folder = folder("diff_many");
+    let entry = |number: u64, timeout: u64| {
+        format!(
+            r#"{{"name": [{{"service": "a.B", "method": "M{number}"}}], "timeout": "{timeout}s", "retryPolicy": {{"initialBackoff":
+                "0.1s", "maxBackoff": "60s", "backoffMultiplier": 1.3, "retryableStatusCodes": ["UNAVAILABLE"]}}}}"#
+        )
+    };
+    let config = |timeout: fn(u64) -> u64| {
+        let entries: Vec<String> = (0..300).map(|number| entry(number, timeout(number))).collect();
+        format!(r#"{{"methodConfig": [{}]}}"#, entries.join(","))
+    };
+    let old = written(&folder, "old.json", &config(|number| 60 + number));
+    let new = written(&folder, "new.json", &config(|number| if number < 3 { 30 } else { 60 + number }));
+    let printed = json(&format!("table diff {old} {new}"));
+    assert_eq!((&printed["changed"], &printed["unchanged"]), (&3.into(), &297.into()));
+    let loads: Vec<&Value> =
+        printed["methods"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|method| {
+                &method["changes"].as_array().unwrap().iter().find(|c| c["what"] == "load").unwrap()["new"]
+            })
+            .collect();
+    assert!(loads.iter().all(|load| *load == loads[0] && load.as_f64().unwrap() > 10.0), "{loads:?}");
+}
+
+#[test]
 fn what_has_another_name_is_compared() {
     let folder = folder("diff_rename");
     let old = written(&folder, "v1.json", &table(&["a.v1.B", "a.v1.B/C"], "60s", 5, "0.1s", &["ABORTED"]));

@@ -165,3 +165,22 @@ fn every_rule_has_a_section_in_the_book() {
         assert!(gax_table::lint::rules().any(|rule| rule.id() == name), "{name}");
     }
 }
+
+#[test]
+fn of_a_long_line_the_part_around_the_place_is_shown() {
+    let folder = super::folder("lint_long_line");
+    let names: Vec<String> = (10..40).map(|n| format!(r#"{{"service":"a.B","method":"Get{n}"}}"#)).collect();
+    for rest in ["", "          "] {
+        let names = names.join(",");
+        let text =
+            format!(r#"{{"methodConfig":[{{"name":[{names}],"timeout":"2s"}},{{"name":[{names}]}}]}}{rest}"#);
+        let table = folder.join("table.json");
+        std::fs::write(&table, text).unwrap();
+        let shown = stdout(&format!("table lint {} --allow duplicate-name", table.display()));
+        let mut lines = shown.lines().skip_while(|line| !line.starts_with("note[short-timeout]")).skip(3);
+        let (line, carets) = (lines.next().unwrap(), lines.next().unwrap());
+        assert!(line.starts_with("1 | ..") && line.ends_with(".."), "{line}");
+        assert_eq!(line.chars().count(), "1 | ".len() + 160 + 2 * "..".len());
+        assert_eq!((carets.find('^'), carets.matches('^').count()), (line.find("\"2s\""), 4), "{shown}");
+    }
+}

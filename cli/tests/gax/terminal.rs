@@ -83,11 +83,12 @@ fn every_command_has_a_manual_page() {
     let page = stdout("man table lint");
     assert!(page.contains(".TH gax-table-lint 1") && page.contains("\\-\\-deny"), "{page}");
     assert!(stdout("man").contains(".TH gax 1"));
-    let pages = folder("man_pages");
+    let pages = folder("man_pages").join("share/man1");
     stdout(&format!("man --out {}", pages.display()));
     for name in ["gax.1", "gax-plan.1", "gax-table-diff.1", "gax-completions.1"] {
         assert!(pages.join(name).is_file(), "{name}");
     }
-    let lines = ["man tabel", "man plan now", "man --out missing/folder", "man plan --out x"];
+    let lines =
+        ["man tabel", "man plan now", "man --out library_grpc_service_config.json/pages", "man plan --out x"];
     insta::assert_snapshot!(lines.map(session).join("\n"));
 }

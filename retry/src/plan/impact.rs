@@ -38,6 +38,7 @@ pub struct Impact {
     load: f64,
     throttled_load: Option<f64>,
     load_of_silence: u32,
+    attempts_of_silence: usize,
     most_attempts: usize,
 }
 
@@ -72,6 +73,7 @@ impl Impact {
             load: mean(&counts),
             throttled_load: throttled.map(|policy| mean(&attempts(&policy, samples))),
             load_of_silence: policy.most_attempts_at_once(),
+            attempts_of_silence: Simulation::new(policy, &mut NoJitter).count_silent(),
             most_attempts: counts.iter().copied().max().unwrap_or(1),
         }
     }
@@ -126,6 +128,30 @@ impl Impact {
     #[must_use]
     pub fn load_of_silence(&self) -> u32 {
         self.load_of_silence
+    }
+
+    /// How many attempts one operation makes of a service that never replies, if every wait is the whole delay: each uses
+    /// up its RPC timeout. Where an attempt has none, it is the last.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::{Code, Compatibility, Impact, RetrySettings};
+    /// use std::time::Duration;
+    ///
+    /// let settings = RetrySettings::builder()
+    ///     .initial_retry_delay(Duration::from_secs(1)).initial_rpc_timeout(Duration::from_secs(4))
+    ///     .total_timeout(Duration::from_secs(14))
+    ///     .build()?;
+    /// let attempts = |code| Impact::new(&settings, code, Compatibility::Documented).attempts_of_silence();
+    /// assert_eq!(attempts(Code::DeadlineExceeded), 3);
+    /// // A timeout ends an operation that doesn't retry it.
+    /// assert_eq!(attempts(Code::Unavailable), 1);
+    /// # Ok::<(), gax_retry::SettingsError>(())
+    /// ```
+    #[must_use]
+    pub fn attempts_of_silence(&self) -> usize {
+        self.attempts_of_silence
     }
 
     /// The attempts of that operation, of those drawn, that makes the most.
@@ -204,7 +230,7 @@ mod tests {
     #[test]
     fn without_any_deadline_a_call_may_take_for_ever() {
         let impact = impact(RetrySettings::builder().max_attempts(3), Code::Unavailable);
-        assert_eq!(impact.worst_case(), None);
+        assert_eq!((impact.worst_case(), impact.attempts_of_silence()), (None, 1));
     }
 
     #[test]
@@ -250,7 +276,7 @@ mod tests {
         let hedging = Hedging::new(3).delay(100 * MS).non_fatal_codes(Code::Unavailable);
         let impact = Impact::of(&Policy::new(&settings, CodeSet::EMPTY).with_hedging(hedging));
         assert_eq!((impact.load_of_silence(), impact.most_attempts()), (3, 3));
-        assert_eq!(impact.worst_case(), Some(1000 * MS));
+        assert_eq!((impact.worst_case(), impact.attempts_of_silence()), (Some(1000 * MS), 3));
         assert_eq!(impact.refused(), [Duration::ZERO; 3]);
         assert_eq!(Impact::of(&Policy::new(&settings, Code::Unavailable)).load_of_silence(), 1);
     }

@@ -153,6 +153,16 @@ impl<'a> Simulation<'a> {
         simulation.count
     }
 
+    /// How many attempts there are if none gets a reply.
+    pub(crate) fn count_silent(self) -> usize {
+        let mut simulation = self.without_rows();
+        let nothing = AttemptResult::failed(Code::DeadlineExceeded);
+        match simulation.run_on(|_| (None, nothing)) {
+            Simulated::Endless(_) => simulation.count + simulation.in_flight.len(),
+            Simulated::Ended(..) | Simulated::Truncated(_) => simulation.count,
+        }
+    }
+
     fn run_on(
         &mut self,
         mut respond: impl FnMut(StartedAttempt) -> (Option<Duration>, AttemptResult),

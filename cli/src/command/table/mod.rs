@@ -2,6 +2,7 @@
 
 mod beside;
 mod bounds;
+mod by_policy;
 mod convert;
 mod diff;
 mod explain;

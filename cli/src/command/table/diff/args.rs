@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// Compare two retry tables by what they do to callers and services
 ///
 /// Compares what the tables lead to, not their lines: which codes are retried, how long a call may take, how
-/// many attempts an outage makes and when, how operations are polled and requests batched. The order of
+/// many attempts an outage or a silent service makes and when, how operations are polled and requests batched. The order of
 /// entries, names of definitions and the format make no difference.
 ///
 /// OLD and NEW are each a file, a folder (all tables in it count as one), - for standard input, or REV:path as
@@ -67,10 +67,13 @@ JSON:
     \"counts\":{\"added\":..,\"removed\":..,\"more-aggressive\":..,\"less-aggressive\":..,
       \"slower\":..,\"faster\":..},
     \"changed\":..,\"unchanged\":..,\"denied\":true|false}
-  what: entry, codes, total_timeout_ms, attempts, first_retry_ms, worst_case_ms, load, hedging,
-  idempotent, polling or batching (these four in the form of gax table show), or retry_throttling.
-  codes: those that another attempt follows. old_method: null if the name is the same. old, new and the places: null for no limit, nothing, or no place. counts: of
-  methods.";
+  what: entry, codes, total_timeout_ms, rpc_timeout, delay, max_server_delay_ms, first_retry_ms,
+  worst_case_ms, attempts, load, attempts_of_silence, hedging, idempotent, polling or batching
+  (these four in the form of gax table show), or retry_throttling.
+  rpc_timeout, delay: initial_ms, multiplier, max_ms; delay has jittered too.
+  attempts_of_silence: those of a call if nothing replies. counts: of methods.
+  codes: those that another attempt follows. old_method: null if the name is the same.
+  old, new and the places: null for no limit, nothing, or no place.";
 
 /// What `--deny` takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,6 +1,7 @@
 //! Changes for programs.
 
-use super::compare::{Change, Changed, Difference};
+use super::changes::Change;
+use super::compare::{Changed, Difference};
 use super::kinds::Kind;
 use serde::Serialize;
 use serde_json::Value;

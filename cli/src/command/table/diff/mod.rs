@@ -2,12 +2,12 @@
 
 mod args;
 mod behaviour;
+mod changes;
 mod compare;
-mod hedged;
+mod growth;
 mod json;
 mod kinds;
 mod notices;
-mod polled;
 mod rename;
 mod run;
 mod side;

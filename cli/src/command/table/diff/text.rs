@@ -1,6 +1,7 @@
 //! Changes for people.
 
-use super::compare::{Change, Changed, Difference};
+use super::changes::Change;
+use super::compare::{Changed, Difference};
 use super::kinds::Kind;
 use crate::command::table::methods::short_place;
 use crate::render::{Count, DIM, ERROR, HEAD};

@@ -10,6 +10,11 @@ use std::io::{self, Write};
 
 /// The longest part of a line that is shown.
 const LONGEST_LINE: usize = 160;
+/// How much of a line that is cut there is before what is meant, and has to be behind it.
+const BEFORE: usize = 40;
+const AFTER: usize = 40;
+/// Where a line is cut.
+const CUT: &str = "..";
 /// How many further places of a finding are listed.
 const MOST_PLACES: usize = 12;
 
@@ -75,21 +80,24 @@ fn excerpt(out: &mut dyn Write, finding: &Finding, place: Place<'_>) -> io::Resu
     let (column, end) = place.columns();
     let gutter = line.to_string().len();
     let style = of_severity(finding.severity());
-    // A line may be a whole file: no more of it is looked at than is shown.
-    let length = place.text.chars().take(LONGEST_LINE + 1).collect::<String>().trim_end().chars().count();
-    let length = length.min(LONGEST_LINE);
-    // The end of what is meant, at least a character after its start.
-    let end = end.min(length + 1).max(column + 1);
     let file = Escaped(place.file);
     writeln!(out, "{:gutter$}{DIM}-->{DIM:#} {file}:{line}:{column}", "")?;
     writeln!(out, "{:gutter$} {DIM}|{DIM:#}", "")?;
-    writeln!(out, "{DIM}{line} |{DIM:#} {}", shown(place.text.chars().take(length)))?;
-    if column <= LONGEST_LINE {
-        let before = shown(place.text.chars().take(column - 1)).chars().count();
-        let meant = shown(place.text.chars().take(end - 1).skip(column - 1)).chars().count().max(1);
-        let carets = "^".repeat(meant);
-        writeln!(out, "{:gutter$} {DIM}|{DIM:#} {:before$}{style}{carets}{style:#}", "", "")?;
-    }
+    // A line may be a whole file: of a long one the part around what is meant is shown.
+    let skipped = if column + AFTER > LONGEST_LINE { column - 1 - BEFORE } else { 0 };
+    let part: Vec<char> = place.text.chars().skip(skipped).take(LONGEST_LINE).collect();
+    let is_cut = place.text.chars().nth(skipped + LONGEST_LINE).is_some();
+    let spaces = part.iter().rev().take_while(|letter| !is_cut && letter.is_whitespace()).count();
+    let length = part.len() - spaces;
+    let text = |from: usize, to: usize| shown(part.iter().skip(from).take(to.saturating_sub(from)).copied());
+    let (head, tail) = (if skipped > 0 { CUT } else { "" }, if is_cut { CUT } else { "" });
+    writeln!(out, "{DIM}{line} |{DIM:#} {head}{}{tail}", text(0, length))?;
+    // What is meant in that part: at least a character.
+    let start = column - 1 - skipped;
+    let end = end.saturating_sub(1 + skipped).min(length).max(start + 1);
+    let before = head.len() + text(0, start).chars().count();
+    let carets = "^".repeat(text(start, end).chars().count().max(1));
+    writeln!(out, "{:gutter$} {DIM}|{DIM:#} {:before$}{style}{carets}{style:#}", "", "")?;
     Ok(gutter)
 }
 

@@ -2,18 +2,15 @@
 
 use super::rules::Rules;
 use crate::command::table::beside::Beside;
+use crate::command::table::by_policy::ByPolicy;
 use crate::command::table::hedged::Hedged;
 use crate::command::table::methods::MethodRow;
 use crate::render::Ms;
-use gax_retry::{AttemptPlan, Impact, NoJitter, RetrySettings};
-use gax_table::{Dialect, MethodPolicy, PolicyField, RetryTable};
+use gax_retry::{AttemptPlan, Impact, NoJitter, Policy, RetrySettings};
+use gax_table::{MethodPolicy, PolicyField, RetryTable};
 use serde::{Serialize, Serializer};
-use std::collections::{BTreeMap, HashMap};
-use std::rc::Rc;
+use std::collections::BTreeMap;
 use std::time::Duration;
-
-/// Of how many entries it is remembered what they lead to.
-const REMEMBERED: usize = 256;
 
 #[derive(Debug, Serialize)]
 pub(super) struct Document<'a> {
@@ -100,11 +97,15 @@ impl<'a> Document<'a> {
 
 impl Serialize for Rows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut outages = Outages { with_load: self.with_load, known: HashMap::new() };
-        let dialect = self.table.dialect();
-        serializer.collect_seq(
-            self.methods.iter().map(|row| row_of(*row, self.table, outages.of(*row, dialect).as_deref())),
-        )
+        let mut outages = ByPolicy::new();
+        let compatibility = self.table.dialect().compatibility();
+        serializer.collect_seq(self.methods.iter().map(|row| {
+            let policy = row.policy.filter(|policy| policy.entry().is_some());
+            let outage = policy.map(|policy| {
+                outages.get(policy, || outage_of(&policy.to_policy(compatibility), self.with_load))
+            });
+            row_of(*row, self.table, outage.as_deref())
+        }))
     }
 }
 
@@ -115,31 +116,18 @@ struct Outage {
     load: Option<f64>,
 }
 
-/// That is the same for each method of an entry. Only some entries are remembered.
-struct Outages {
-    with_load: bool,
-    known: HashMap<usize, Rc<Outage>>,
-}
-
-impl Outages {
-    fn of(&mut self, row: MethodRow<'_>, dialect: Dialect) -> Option<Rc<Outage>> {
-        let entry = row.policy?.entry()?;
-        if let Some(known) = self.known.get(&entry) {
-            return Some(Rc::clone(known));
-        }
-        let policy = row.to_policy(dialect)?;
-        let refused = AttemptPlan::refused(&policy, &mut NoJitter);
-        let outage = Rc::new(Outage {
-            worst_case: policy.worst_case(),
-            refused: refused.attempts().iter().map(gax_retry::Attempt::start).collect(),
-            load: self.with_load.then(|| Impact::of(&policy).load()),
-        });
-        if self.known.len() >= REMEMBERED {
-            self.known.clear();
-        }
-        self.known.insert(entry, Rc::clone(&outage));
-        Some(outage)
+fn outage_of(policy: &Policy, with_load: bool) -> Outage {
+    if with_load {
+        let impact = Impact::of(policy);
+        return Outage {
+            worst_case: impact.worst_case(),
+            refused: impact.refused().to_vec(),
+            load: Some(impact.load()),
+        };
     }
+    let refused = AttemptPlan::refused(policy, &mut NoJitter);
+    let refused = refused.attempts().iter().map(gax_retry::Attempt::start).collect();
+    Outage { worst_case: policy.worst_case(), refused, load: None }
 }
 
 fn row_of<'a>(row: MethodRow<'a>, table: &RetryTable, outage: Option<&Outage>) -> Row<'a> {

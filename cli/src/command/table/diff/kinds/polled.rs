@@ -1,6 +1,6 @@
 //! Which kinds a change of polling or batching is of.
 
-use super::kinds::{Kind, Reasons};
+use super::kind::{Kind, Reasons};
 use gax_retry::{BatchingSettings, RetrySettings};
 use std::cmp::Ordering;
 

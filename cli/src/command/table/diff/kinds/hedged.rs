@@ -1,6 +1,6 @@
 //! Which kinds a change of hedging is of.
 
-use super::kinds::{Kind, Reasons};
+use super::kind::{Kind, Reasons};
 use gax_table::HedgingPolicy;
 use std::cmp::Ordering;
 

@@ -1,0 +1,63 @@
+//! Kinds of changes, and the reasons for them.
+
+/// A kind of change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::command::table::diff) enum Kind {
+    Added,
+    Removed,
+    MoreAggressive,
+    LessAggressive,
+    Slower,
+    Faster,
+}
+
+impl Kind {
+    pub(in crate::command::table::diff) const ALL: [Kind; 6] =
+        [Kind::Added, Kind::Removed, Kind::MoreAggressive, Kind::LessAggressive, Kind::Slower, Kind::Faster];
+
+    pub(in crate::command::table::diff) fn as_str(self) -> &'static str {
+        match self {
+            Kind::Added => "added",
+            Kind::Removed => "removed",
+            Kind::MoreAggressive => "more-aggressive",
+            Kind::LessAggressive => "less-aggressive",
+            Kind::Slower => "slower",
+            Kind::Faster => "faster",
+        }
+    }
+
+    /// What all changes of the kind have in common.
+    pub(in crate::command::table::diff) fn summary(self) -> &'static str {
+        match self {
+            Kind::Added => "a method has a policy, and had none",
+            Kind::Removed => "a method no longer has a policy",
+            Kind::MoreAggressive => {
+                "a service gets more requests in an outage, or sooner, or after more codes"
+            }
+            Kind::LessAggressive => {
+                "a service gets fewer requests in an outage, or later, or after fewer codes"
+            }
+            Kind::Slower => "a call may take longer",
+            Kind::Faster => "a call has less time",
+        }
+    }
+}
+
+/// Which kinds a change is of, with the reasons for each.
+#[derive(Debug, Default, PartialEq)]
+pub(in crate::command::table::diff) struct Reasons(Vec<(Kind, String)>);
+
+impl Reasons {
+    pub(in crate::command::table::diff) fn add(&mut self, kind: Kind, reason: impl Into<String>) {
+        self.0.push((kind, reason.into()));
+    }
+
+    /// Each kind once, with its reasons.
+    pub(in crate::command::table::diff) fn by_kind(&self) -> impl Iterator<Item = (Kind, Vec<&str>)> {
+        Kind::ALL.into_iter().filter_map(|kind| {
+            let reasons: Vec<&str> =
+                self.0.iter().filter(|(of, _)| *of == kind).map(|(_, reason)| reason.as_str()).collect();
+            (!reasons.is_empty()).then_some((kind, reasons))
+        })
+    }
+}

@@ -1,0 +1,88 @@
+//! Which kinds a change of retries is of.
+
+use super::kind::{Kind, Reasons};
+use crate::command::table::diff::behaviour::Behaviour;
+use crate::render::Ms;
+use gax_retry::CodeSet;
+use std::cmp::Ordering;
+use std::time::Duration;
+
+/// By how much the load of an outage has to change to be called another: it is an average of drawn operations.
+const NOTICEABLE: f64 = 1.02;
+
+/// How many attempts an outage makes, when, after which codes, and how long a call may take.
+pub(super) fn of_retries(was: &Behaviour, is: &Behaviour, reasons: &mut Reasons) {
+    let without = |codes: CodeSet, others: CodeSet| -> CodeSet {
+        codes.iter().filter(|code| !others.contains(*code)).collect()
+    };
+    let (more, fewer) = (without(is.codes, was.codes), without(was.codes, is.codes));
+    if !more.is_empty() {
+        let verb = if is.hedging.is_some() { "no longer ends a call" } else { "is retried" };
+        reasons.add(Kind::MoreAggressive, format!("{more} {verb}"));
+    }
+    if !fewer.is_empty() {
+        let verb = if is.hedging.is_some() { "ends a call" } else { "is no longer retried" };
+        reasons.add(Kind::LessAggressive, format!("{fewer} {verb}"));
+    }
+    let load =
+        || format!("an outage makes {:.1} times the usual load, not {:.1} times", is.load(), was.load());
+    if is.load() > was.load() * NOTICEABLE {
+        reasons.add(Kind::MoreAggressive, load());
+    } else if was.load() > is.load() * NOTICEABLE {
+        reasons.add(Kind::LessAggressive, load());
+    }
+    of_starts(was.starts(), is.starts(), reasons);
+    of_silence(was, is, reasons);
+    match (was.is_jittered, is.is_jittered) {
+        (Some(true), Some(false)) => {
+            reasons.add(
+                Kind::MoreAggressive,
+                "waits have no jitter any more: clients retry at the same moments",
+            );
+        }
+        (Some(false), Some(true)) => reasons.add(Kind::LessAggressive, "waits have jitter now"),
+        _ => {}
+    }
+    match (was.worst_case(), is.worst_case()) {
+        (Some(was), Some(is)) if is > was => {
+            reasons.add(Kind::Slower, format!("a call may take {}, not {}", Ms(is), Ms(was)));
+        }
+        (Some(was), Some(is)) if is < was => {
+            reasons.add(Kind::Faster, format!("a call has {}, not {}", Ms(is), Ms(was)));
+        }
+        (Some(was), None) => {
+            reasons.add(Kind::Slower, format!("a call may take any time; it was {}", Ms(was)));
+        }
+        (None, Some(is)) => reasons.add(Kind::Faster, format!("a call has {}; it had any time", Ms(is))),
+        _ => {}
+    }
+}
+
+/// Retries that start sooner or later after the start of a call that is refused at once, again and again.
+fn of_starts(was: &[Duration], is: &[Duration], reasons: &mut Reasons) {
+    let sentence = |number: usize, was: Duration, is: Duration| {
+        let which = if number == 1 { "the first retry".to_owned() } else { format!("retry {number}") };
+        format!("{which} comes after {}, not {}", Ms(is), Ms(was))
+    };
+    let retries = || was.iter().copied().zip(is.iter().copied()).enumerate().skip(1);
+    if let Some((number, (was, is))) = retries().find(|(_, (was, is))| is < was) {
+        reasons.add(Kind::MoreAggressive, sentence(number, was, is));
+    }
+    if let Some((number, (was, is))) = retries().find(|(_, (was, is))| is > was) {
+        reasons.add(Kind::LessAggressive, sentence(number, was, is));
+    }
+}
+
+/// Attempts of a service that doesn't reply. Those of hedged calls are another matter.
+fn of_silence(was: &Behaviour, is: &Behaviour, reasons: &mut Reasons) {
+    if was.hedging.is_some() || is.hedging.is_some() {
+        return;
+    }
+    let (before, now) = (was.attempts_of_silence(), is.attempts_of_silence());
+    let sentence = || format!("a service that doesn't reply gets {} of a call, not {before}", is.silence());
+    match now.cmp(&before) {
+        Ordering::Greater => reasons.add(Kind::MoreAggressive, sentence()),
+        Ordering::Less => reasons.add(Kind::LessAggressive, sentence()),
+        Ordering::Equal => {}
+    }
+}

@@ -1,0 +1,7 @@
+//! `gax table explain`: what a table means for one method, in words and numbers.
+
+mod readers;
+mod run;
+mod text;
+
+pub(crate) use run::{ExplainArgs, run};

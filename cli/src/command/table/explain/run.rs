@@ -1,0 +1,159 @@
+//! The command, and what there is to say.
+
+use super::readers::Reader;
+use super::text;
+use crate::command::table::beside::Beside;
+use crate::command::table::bounds::{Bounds, Variables};
+use crate::command::table::methods::{find, methods};
+use crate::command::table::source::{GapicFlag, ProtoFlags, Reading};
+use crate::command::{Format, print, print_json};
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::render::{Ms, Timeline};
+use clap::Args;
+use gax_retry::{AttemptPlan, Code, CodeSet, Impact, NoJitter};
+use gax_table::{Dialect, HedgingPolicy, MethodPolicy};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Explain what a retry table means for one method
+///
+/// Explains how many attempts a call makes and when, what ends it, how long it can take, and how much load
+/// an outage adds to the service; which line each value comes from; and how other clients interpret the
+/// same table.
+#[derive(Debug, Args)]
+#[command(after_long_help = JSON)]
+pub(crate) struct ExplainArgs {
+    /// The retry table; - is standard input
+    #[arg(value_name = "TABLE")]
+    table: PathBuf,
+
+    /// The method: pkg.Service/Method, or just Method if only one has that name
+    #[arg(value_name = "METHOD")]
+    method: String,
+
+    #[command(flatten)]
+    reading: Reading,
+
+    #[command(flatten)]
+    gapic: GapicFlag,
+
+    #[command(flatten)]
+    protos: ProtoFlags,
+
+    /// Lower the limits by the environment variables `GAX_RETRIES`, `GAX_TOTAL_TIMEOUT` and `GAX_MAX_ATTEMPTS`, as
+    /// a program that reads them does
+    #[arg(long, help_heading = "Options")]
+    env: bool,
+
+    /// Output format
+    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
+    format: Format,
+}
+
+const JSON: &str = "\
+JSON:
+  {\"method\":..,\"dialect\":..,\"environment\":..,\"codes\":[..],\"attempts_at_most\":..,\"worst_case_ms\":..,\"load\":..,
+    \"throttled_load\":..,\"refused\":PLAN,\"hanging\":PLAN,\"polling\":..,\"batching\":..,
+    \"idempotent\":..,
+    \"dialects\":[{\"dialect\":..,\"codes\":[..],\"total_timeout_ms\":..,\"max_attempts\":..,
+    \"worst_case_ms\":..,\"load\":..,\"problem\":..},..]}
+  PLAN is in the form of gax plan, without jitter. refused: every attempt is refused at once.
+  hanging: no attempt gets a reply. polling, batching and idempotent are in the form of gax table show.
+  environment: null without --env, else {\"retries\":\"off\"|\"on\",\"total_timeout_ms\":..,\"max_attempts\":..}.
+  throttled_load: the load of 100 operations, one after the other, with retry throttling.
+  null: attempts_at_most if no number limits them, worst_case_ms if a call may take forever,
+  throttled_load if the table has no retry throttling, problem if the dialect accepts the table.";
+
+#[derive(Debug, Serialize)]
+pub(super) struct Explanation {
+    pub(super) method: String,
+    pub(super) dialect: &'static str,
+    environment: Option<Variables>,
+    codes: Vec<&'static str>,
+    pub(super) attempts_at_most: Option<u32>,
+    worst_case_ms: Option<Ms>,
+    load: f64,
+    throttled_load: Option<f64>,
+    pub(super) refused: Timeline,
+    hanging: Timeline,
+    #[serde(flatten)]
+    pub(super) beside: Beside,
+    pub(super) dialects: Vec<Reader>,
+}
+
+pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
+    let bounds = Bounds::read(args.env)?;
+    let api = args.protos.describe()?;
+    let (tables, gapic_yaml) = (vec![Input::table(&args.table)?], args.gapic.read()?);
+    let table = args.reading.merged(&tables, gapic_yaml.as_ref(), api.as_ref())?;
+    let row = find(methods(&table, api.as_ref()), &table, &args.method)?;
+    let nothing = || {
+        let sentence = format!(
+            "the table has nothing for {:?}: calls go through as they are, without a deadline",
+            args.method
+        );
+        Failure::Usage(sentence)
+    };
+    let policy = row.policy.filter(|policy| policy.entry().is_some()).ok_or_else(nothing)?;
+    let dialect = table.dialect();
+    let bounded = policy.to_policy(dialect.compatibility()).with_environment(&bounds.environment());
+    let budget = table.throttling().map(|throttling| throttling.budget());
+    let impact = Impact::of(&bounded.clone().with_budget(budget));
+    let mut explanation = Explanation {
+        method: row.name(),
+        dialect: dialect.as_str(),
+        environment: bounds.json(),
+        codes: names(codes_of(policy)),
+        attempts_at_most: bounds.attempts(attempts_at_most(policy, &impact)).0,
+        worst_case_ms: impact.worst_case().map(Ms),
+        load: impact.load(),
+        throttled_load: impact.throttled_load(),
+        refused: Timeline::from(&AttemptPlan::refused(&bounded, &mut NoJitter)),
+        hanging: Timeline::from(&AttemptPlan::new(&bounded, &[], &mut NoJitter)),
+        beside: row.beside(&table),
+        dialects: Vec::new(),
+    };
+    let own_text = match args.format {
+        Format::Json => String::new(),
+        Format::Text => text::own(&explanation, policy, dialect, &impact, bounds),
+    };
+    let own = Reader::of_table(&table, dialect, row.service, row.method);
+    let (service, method) = (row.service.to_owned(), row.method.to_owned());
+    // A table takes many times its text: one is there at a time.
+    drop(table);
+    let reader = |other: Dialect| {
+        if other == dialect {
+            return own.clone();
+        }
+        match args.reading.merged_in(other, &tables, gapic_yaml.as_ref()) {
+            Ok(table) => Reader::of_table(&table, other, &service, &method),
+            Err(error) => Reader::refusing(other, &error),
+        }
+    };
+    explanation.dialects = Dialect::ALL.iter().map(|dialect| reader(*dialect)).collect();
+    match args.format {
+        Format::Json => print_json(&explanation)?,
+        Format::Text => print(&(own_text + &text::others(&explanation.dialects)))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn names(codes: CodeSet) -> Vec<&'static str> {
+    codes.iter().map(Code::name).collect()
+}
+
+/// The codes that another attempt follows.
+pub(super) fn codes_of(policy: MethodPolicy<'_>) -> CodeSet {
+    policy.hedging().map_or(policy.codes(), HedgingPolicy::non_fatal_codes)
+}
+
+fn attempts_at_most(policy: MethodPolicy<'_>, impact: &Impact) -> Option<u32> {
+    if policy.hedging().is_some() {
+        return Some(impact.load_of_silence());
+    }
+    let (settings, codes) = (policy.settings(), policy.codes());
+    let unlimited = settings.max_attempts().is_none() && settings.total_timeout().is_none();
+    if codes.is_empty() || unlimited { Some(1) } else { settings.max_attempts() }
+}

@@ -1,0 +1,209 @@
+//! The explanation for people.
+
+use super::readers::Reader;
+use super::run::{Explanation, codes_of};
+use crate::command::table::bounds::Bounds;
+use crate::command::table::methods::{codes_text, line_of};
+use crate::command::table::show::text::{delay, limit, rpc_timeout};
+use crate::render::{Align, Cell, Grid, HEAD, Human, attempts, table, until_measured};
+use gax_retry::__private::Escaped;
+use gax_retry::{Hedging, Impact};
+use gax_table::{Dialect, HedgingPolicy, MethodPolicy, PolicyField};
+use std::fmt::Write as _;
+
+/// The most attempts that the table of attempts shows.
+const SHOWN: usize = 12;
+
+/// What there is to say of the dialect that was asked for.
+pub(super) fn own(
+    explanation: &Explanation,
+    policy: MethodPolicy<'_>,
+    dialect: Dialect,
+    impact: &Impact,
+    bounds: Bounds,
+) -> String {
+    let mut text = format!("{HEAD}{}{HEAD:#}\n\n", Escaped(&explanation.method));
+    for sentence in bounds.sentence().into_iter().chain(sentences(explanation, policy, impact, bounds)) {
+        let _infallible = writeln!(text, "{sentence}");
+    }
+    for sentence in explanation.beside.sentences() {
+        let (first, rest) = sentence.split_at_checked(1).unwrap_or_default();
+        let _infallible = writeln!(text, "{}{rest}.", first.to_uppercase());
+    }
+    let _infallible = writeln!(text, "\n{}", table(&origins(policy, dialect, bounds), 0));
+    let mut refused = explanation.refused.clone();
+    if refused.attempts.len() > 1 {
+        let left_out = refused.attempts.len().saturating_sub(SHOWN);
+        refused.attempts.truncate(SHOWN);
+        if left_out > 0 {
+            refused.not_attempted = None;
+        }
+        let _infallible = write!(
+            text,
+            "If the service refuses every attempt at once, without jitter:\n\n{}",
+            attempts(&refused.table())
+        );
+        if left_out > 0 {
+            let _infallible = writeln!(text, "and {left_out} more");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// What the dialects make of the method, side by side.
+pub(super) fn others(dialects: &[Reader]) -> String {
+    let mut text = format!("How others read the same table:\n\n{}", table(&grid(dialects), 0));
+    for reader in dialects {
+        if let Some(problem) = &reader.problem {
+            let _infallible = writeln!(text, "\n{} {}.", reader.dialect, Escaped(problem));
+        }
+    }
+    text
+}
+
+fn sentences(
+    explanation: &Explanation,
+    policy: MethodPolicy<'_>,
+    impact: &Impact,
+    bounds: Bounds,
+) -> Vec<String> {
+    let (settings, codes) = (policy.settings(), policy.codes());
+    let most = impact.most_attempts();
+    let attempts = match explanation.attempts_at_most {
+        // One hedge is none.
+        most if policy.hedging().is_some() && most != Some(1) => hedged(policy, impact),
+        Some(1) if codes.is_empty() && policy.hedging().is_none() => {
+            "A call makes one attempt: no code is retryable.".to_owned()
+        }
+        Some(1) => "A call makes one attempt.".to_owned(),
+        Some(count) => format!("A call makes at most {count} attempts. Retryable codes: {codes}."),
+        None if impact.is_truncated() => format!(
+            "maxAttempts is not set and there is no delay: nothing slows the attempts down. Retryable codes: {codes}."
+        ),
+        None => format!(
+            "maxAttempts is not set. In 100 simulated outages the busiest call made {most} attempts. Retryable codes: {codes}."
+        ),
+    };
+    let total = bounds.total_timeout(settings).0.map(|total| format!("{:#}", Human(total)));
+    let ends = match (total, explanation.attempts_at_most) {
+        (Some(total), Some(1)) => format!("The call ends with that attempt, after {total} at the latest."),
+        (None, Some(1)) => "The call ends with that attempt.".to_owned(),
+        (Some(total), Some(_)) => {
+            format!(
+                "It ends with a success, with any other code, with the last attempt, or after {total} in total."
+            )
+        }
+        (Some(total), None) => {
+            format!("It ends with a success, with any other code, or after {total} in total.")
+        }
+        (None, _) => "It ends with a success, with any other code, or with the last attempt.".to_owned(),
+    };
+    let worst = match impact.worst_case() {
+        Some(time) => format!("Worst case: {}.", Human(time)),
+        None => "Worst case: unbounded, because an attempt has no deadline.".to_owned(),
+    };
+    let load = impact.load();
+    let outage = if most == 1 {
+        "An outage does not multiply the load of the service.".to_owned()
+    } else {
+        let is_exact = explanation.attempts_at_most == u32::try_from(most).ok();
+        let average = if is_exact { "" } else { ", on average" };
+        format!(
+            "If the service refuses every request at once, it gets {load:.1} times its usual load{average}."
+        )
+    };
+    let throttled = impact.throttled_load().filter(|_| most > 1).map(|load| {
+        format!("With the retry throttling it gets {load:.2} times, over 100 calls from a full bucket on.")
+    });
+    [attempts, ends, worst, outage].into_iter().chain(throttled).collect()
+}
+
+/// What hedging makes of a call.
+fn hedged(policy: MethodPolicy<'_>, impact: &Impact) -> String {
+    let most = impact.load_of_silence();
+    let when = policy.hedging().map(|hedging| hedging.to_hedging().spacing()).unwrap_or_default();
+    let first_calls = policy.hedging().filter(|hedging| hedging.percentile().is_some()).map(|hedging| {
+        let until = until_measured(hedging.to_hedging().delay_between().map(Human));
+        format!(" For the first {} calls of a method {until}.", Hedging::FIRST_CALLS)
+    });
+    let first_calls = first_calls.unwrap_or_default();
+    format!(
+        "A call is hedged: up to {most} attempts, {when}; the first good reply wins.{first_calls} If the service is too \
+         slow to reply, it gets {most} times its usual load."
+    )
+}
+
+/// Which value comes from which line.
+fn origins(policy: MethodPolicy<'_>, dialect: Dialect, bounds: Bounds) -> Grid {
+    let settings = policy.settings();
+    let (total, total_variable) = bounds.total_timeout(settings);
+    let hedging = policy.hedging();
+    let most = hedging.map_or(settings.max_attempts(), HedgingPolicy::max_attempts);
+    let (most, most_variable) = bounds.attempts(most);
+    let by_hedging = |field| if hedging.is_some() { PolicyField::Hedging } else { field };
+    let mut table = Grid::new([("setting", Align::Left), ("value", Align::Left), ("from", Align::Left)]);
+    for (name, value, field, variable) in [
+        (
+            if hedging.is_some() { "non-fatal codes" } else { "retryable codes" },
+            codes_text(codes_of(policy)),
+            by_hedging(PolicyField::RetryableCodes),
+            None,
+        ),
+        ("total timeout", limit(total), PolicyField::TotalTimeout, total_variable),
+        ("RPC timeout", rpc_timeout(settings), PolicyField::InitialRpcTimeout, None),
+        (
+            "delay",
+            hedging.map_or_else(|| delay(policy, dialect), |hedging| hedging.to_hedging().spacing()),
+            by_hedging(PolicyField::InitialRetryDelay),
+            None,
+        ),
+        (
+            "attempts",
+            most.map_or_else(|| "no limit".to_owned(), |count| count.to_string()),
+            by_hedging(PolicyField::MaxAttempts),
+            most_variable,
+        ),
+    ] {
+        let line = Some(line_of(policy, field)).filter(|place| !place.is_empty());
+        let place = variable.map(str::to_owned).or(line);
+        table.push([
+            Cell::from(name),
+            Cell::from(value),
+            Cell::from(place.unwrap_or_else(|| "default".into())),
+        ]);
+    }
+    table
+}
+
+fn grid(dialects: &[Reader]) -> Grid {
+    let mut table = Grid::new([
+        ("dialect", Align::Left),
+        ("attempts", Align::Right),
+        ("total timeout", Align::Right),
+        ("worst case", Align::Right),
+        ("load", Align::Right),
+        ("codes", Align::Left),
+    ]);
+    for reader in dialects {
+        if reader.problem.is_some() {
+            let dash = || Cell::from("-");
+            table.push([Cell::from(reader.dialect), dash(), dash(), dash(), dash(), dash()]);
+            continue;
+        }
+        let codes = reader.codes.as_ref().filter(|codes| !codes.is_empty());
+        table.push([
+            Cell::from(reader.dialect),
+            Cell::from(match (codes, reader.max_attempts) {
+                (None, _) => "1".to_owned(),
+                (Some(_), None) => "no limit".to_owned(),
+                (Some(_), Some(count)) => count.to_string(),
+            }),
+            reader.total_timeout_ms.map_or_else(|| Cell::from("none"), Cell::from),
+            reader.worst_case_ms.map_or_else(|| Cell::from("unbounded"), Cell::from),
+            Cell::from(format!("{:.1}", reader.load.unwrap_or(1.0))),
+            Cell::from(codes.map_or_else(|| "none".to_owned(), |codes| codes.join(", "))),
+        ]);
+    }
+    table
+}
