@@ -11,6 +11,8 @@ mod streaming;
 mod unary;
 
 pub use crate::grpc::Transport;
+#[cfg(any(feature = "http", feature = "tables"))]
+pub use crate::transport::CloneService;
 #[doc(hidden)]
 pub use connect::connect_for;
 pub use connect::{connect, connect_lazy};

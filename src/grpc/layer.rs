@@ -9,6 +9,7 @@ use crate::live::Replaceable;
 #[cfg(feature = "live")]
 use crate::live::SettingsHandle;
 use crate::operation::{JitterSeeds, OperationObserver, Retry};
+use crate::transport::CloneService;
 use gax_retry::{Compatibility, Environment, Hedging, RetryBudget, RetryBudgets};
 use gax_table::{Finding, RetryTable};
 use std::fmt;
@@ -473,7 +474,7 @@ impl fmt::Debug for RetryLayer {
     }
 }
 
-impl<S: Clone> Layer<S> for RetryLayer {
+impl<S: CloneService> Layer<S> for RetryLayer {
     type Service = RetryService<S>;
 
     fn layer(&self, inner: S) -> Self::Service {

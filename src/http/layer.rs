@@ -7,6 +7,7 @@ use crate::http::failure::Connections;
 #[cfg(feature = "live")]
 use crate::live::SettingsHandle;
 use crate::operation::{JitterSeeds, Observers, OperationObserver, Retry};
+use crate::transport::CloneService;
 use gax_retry::{
     Compatibility, Environment, Hedging, IdempotencyStrategy, IdempotencyTable, IntoCodes, Override, Preset,
     RetryBudget, RetrySettings, StatusSet,
@@ -347,7 +348,7 @@ impl HttpRetryLayer {
 
     /// The client with the layer around it. All clients that one layer makes share its state.
     #[must_use]
-    pub fn layer<S: Clone>(&self, client: S) -> HttpRetryService<S> {
+    pub fn layer<S: CloneService>(&self, client: S) -> HttpRetryService<S> {
         HttpRetryService::new(client, Arc::clone(self.shared.get_or_init(|| self.shared())))
     }
 
@@ -375,7 +376,7 @@ impl HttpRetryLayer {
     }
 }
 
-impl<S: Clone> Layer<S> for HttpRetryLayer {
+impl<S: CloneService> Layer<S> for HttpRetryLayer {
     type Service = HttpRetryService<S>;
 
     fn layer(&self, inner: S) -> Self::Service {

@@ -2,12 +2,16 @@
 
 pub(crate) mod blame;
 mod chain;
+#[cfg(any(feature = "http", feature = "tables"))]
+mod clone_service;
 mod connect_problem;
 mod retry_after;
 #[cfg(any(feature = "http", feature = "tables"))]
 mod shared_service;
 
 pub(crate) use chain::chain;
+#[cfg(any(feature = "http", feature = "tables"))]
+pub use clone_service::CloneService;
 pub(crate) use retry_after::retry_after_in;
 #[cfg(any(feature = "http", feature = "tables"))]
 pub(crate) use shared_service::SharedService;
