@@ -40,6 +40,8 @@ pub(crate) struct Wishes<'a> {
     pub(crate) extern_paths: &'a [String],
     /// Whether tonic's client or server is generated.
     pub(crate) tonic: bool,
+    /// Whether tonic's client is.
+    pub(crate) client: bool,
     /// Which methods of other services are mixed into those that were asked for.
     pub(crate) service_yaml: Option<&'a ServiceYaml>,
 }
@@ -112,6 +114,7 @@ impl Plan {
             let gax = gax.remove(service.full_name.as_str());
             if tonic {
                 plan.clashes.extend(clashes(service));
+                plan.clashes.extend(wishes.client.then(|| taken(service)).into_iter().flatten());
             }
             if tonic || gax.is_some() || mixed_in.contains(service.full_name.as_str()) {
                 plan.files.insert(service.file.clone());
@@ -155,6 +158,34 @@ fn clashes(service: &ProtoService) -> Vec<Finding> {
         }
     }
     clashes
+}
+
+/// The functions that tonic's own client has for itself.
+const FUNCTIONS_OF_CLIENTS: [&str; 8] = [
+    "new",
+    "connect",
+    "with_origin",
+    "with_interceptor",
+    "send_compressed",
+    "accept_compressed",
+    "max_decoding_message_size",
+    "max_encoding_message_size",
+];
+
+/// RPCs of a service whose function tonic's own client has already.
+fn taken(service: &ProtoService) -> Vec<Finding> {
+    let methods = service.methods.iter().map(|method| (&method.name, method.name.to_snake_case()));
+    let taken = methods.filter(|(_, function)| FUNCTIONS_OF_CLIENTS.contains(&function.as_str()));
+    let finding = |(name, function): (&String, String)| {
+        let message = format!(
+            "{name} of {} is {function} in Rust, which tonic's own client has already, so that it doesn't compile",
+            service.full_name
+        );
+        let help =
+            "rename it, or don't generate tonic's client: the one that retries calls it by another name";
+        Finding::new("clashing-methods", Severity::Warning, message).with_help(help)
+    };
+    taken.map(finding).collect()
 }
 
 /// The names of services, in their order.
@@ -223,6 +254,7 @@ mod tests {
             requested: Some(&requested),
             extern_paths: &extern_paths,
             tonic: true,
+            client: true,
             service_yaml: None,
         };
         let table = RetryTable::parse(table).unwrap();

@@ -26,7 +26,7 @@ const UNKNOWN: &str = r#"{"methodConfig": [{
 
 #[test]
 fn unknown_names_are_warnings_with_place_and_suggestion() {
-    let generated = table(UNKNOWN).generate(&["edge.proto"], &[DATA]).unwrap();
+    let generated = table(UNKNOWN).build_client(false).generate(&["edge.proto"], &[DATA]).unwrap();
     let warnings: Vec<String> = generated
         .findings()
         .iter()
@@ -101,6 +101,7 @@ fn definitions_that_are_named_alike_get_names_of_their_own_and_a_warning() {
     let generated = configure()
         .retry_table_text("a.json", of("Ping", "5s"))
         .retry_table_text("b.json", of("ListItems", "7s"))
+        .build_client(false)
         .generate(&["edge.proto"], &[DATA])
         .unwrap();
     let code: String = generated.files().iter().map(GeneratedFile::content).collect();
@@ -212,7 +213,7 @@ fn rpcs_of_one_function_are_told() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("clashing");
     std::fs::create_dir_all(&folder).unwrap();
     let proto = "syntax = 'proto3'; package a.v1; message M {} service S { \
-                 rpc GetFoo(M) returns (M); rpc get_foo(M) returns (M); rpc Other(M) returns (M); }";
+                 rpc GetFoo(M) returns (M); rpc get_foo(M) returns (M); rpc New(M) returns (M); }";
     std::fs::write(folder.join("clashing.proto"), proto).unwrap();
     let told = |builder: Builder| {
         let generated = builder.generate(&["clashing.proto"], &[&folder]).unwrap();
@@ -222,9 +223,12 @@ fn rpcs_of_one_function_are_told() {
         told(configure()),
         [
             "warning[clashing-methods]: GetFoo and get_foo of a.v1.S are both get_foo in Rust, so that tonic's own client \
-          and server don't compile; rename one of the two, or generate neither tonic's client nor its server"
+          and server don't compile; rename one of the two, or generate neither tonic's client nor its server",
+            "warning[clashing-methods]: New of a.v1.S is new in Rust, which tonic's own client has already, so that it \
+          doesn't compile; rename it, or don't generate tonic's client: the one that retries calls it by another name"
         ]
     );
+    assert_eq!(told(configure().build_client(false)).len(), 1, "the server has no such function");
     let without = configure().build_client(false).build_server(false);
     assert_eq!(told(without), [""; 0]);
 }

@@ -161,6 +161,7 @@ impl Builder {
             requested: compiled.requested.as_ref(),
             extern_paths: &extern_paths,
             tonic: self.build_client || self.build_server,
+            client: self.build_client,
             service_yaml: loaded.service_yaml.as_ref(),
         };
         let table = &loaded.table;
