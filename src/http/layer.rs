@@ -12,6 +12,7 @@ use gax_retry::{
     Compatibility, Environment, Hedging, IdempotencyStrategy, IdempotencyTable, IntoCodes, Override, Preset,
     RetryBudget, RetrySettings, StatusSet,
 };
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tower_layer::Layer;
@@ -77,13 +78,20 @@ use tower_layer::Layer;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct HttpRetryLayer {
     options: LayerOptions,
     jitter: JitterSeeds,
     observers: Observers,
     /// Made when the layer is first used, shared by all services it makes.
     shared: OnceLock<Arc<SharedState>>,
+}
+
+/// Short: what it is set to, and nothing that is made of that.
+impl fmt::Debug for HttpRetryLayer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpRetryLayer").field("options", &self.options).finish_non_exhaustive()
+    }
 }
 
 impl HttpRetryLayer {

@@ -1,17 +1,25 @@
 //! What requests of different rules have of their own.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 /// A plan for all requests, and one of their own for those that match a rule of the idempotency table: the rules are to HTTP
 /// what methods are to gRPC.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct ByRule<P> {
     plan: Arc<P>,
     /// By the names of rules.
     own: Arc<HashMap<Box<str>, Arc<P>>>,
     /// Whether `plan` has what one request brings along; the others never do.
     is_of_request: bool,
+}
+
+/// Short: an API has dozens of rules.
+impl<P> fmt::Debug for ByRule<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ByRule").field("rules", &self.own.len()).finish_non_exhaustive()
+    }
 }
 
 impl<P: Clone> ByRule<P> {

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, RetrySettings};
-use tonic_gax::{CallOptions, CallSettings, HttpRetryLayer, RetryTable, presets};
+use tonic_gax::{CallOptions, CallSettings, Hedging, HttpRetryLayer, RetryTable, presets};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest,
@@ -60,6 +60,12 @@ async fn clients_and_layers_are_a_line_or_two() {
         "{}: {preset}",
         preset.len()
     );
+    // Neither is what a layer has made of it, with a percentile for each rule.
+    let layer = HttpRetryLayer::preset(&presets::storage()).hedging(Hedging::new(2).percentile(0.95));
+    let service = layer.layer(server.channel());
+    for text in [format!("{layer:?}"), format!("{service:?}")] {
+        assert!(text.len() < 1300, "{}: {text}", text.len());
+    }
     let client = AssetServiceClient::with_settings(server.channel(), setup.client());
     let report = error_report(&client.list_assets(ListAssetsRequest::default()).await.unwrap_err());
     assert_eq!(
