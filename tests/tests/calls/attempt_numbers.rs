@@ -11,6 +11,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, L
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
 use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, error_report, ms};
+use tower::limit::ConcurrencyLimit;
 use tower_layer::Layer as _;
 
 const PREVIOUS: &str = "grpc-previous-rpc-attempts";
@@ -119,6 +120,22 @@ async fn an_interceptor_inside_sees_which_attempt_it_is() {
         stack.caller(channel, &setup).list(ListAssetsRequest::default()).await.unwrap_err();
         let retry = |number| Some((number, AttemptKind::Retry, ms(100)));
         assert_eq!(*seen.lock().unwrap(), [None, retry(2), retry(3), retry(4)], "{stack:?}");
+    }
+}
+
+/// The second call waits until the service has done with the first.
+#[tokio::test(start_paused = true)]
+async fn a_first_attempt_that_waits_for_its_service_is_marked_no_more_than_others() {
+    for stack in Stack::ALL {
+        let seen = Seen::default();
+        let server = VirtualServer::start(Script::always(Reply::Serve));
+        let single = ConcurrencyLimit::new(InterceptedService::new(server.channel(), watching(&seen)), 1);
+        let mut callers =
+            [single.clone(), single].map(|service| stack.caller(service, &Setup::new(settings())));
+        let [first, second] = callers.each_mut().map(|caller| caller.list(ListAssetsRequest::default()));
+        let (first, second) = tokio::join!(first, second);
+        assert!(first.is_ok() && second.is_ok(), "{stack:?}");
+        assert_eq!(*seen.lock().unwrap(), [None, None], "{stack:?}");
     }
 }
 
