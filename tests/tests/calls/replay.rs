@@ -2,14 +2,17 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_retry::{Code, StopReason};
+use gax_retry::{Code, StartedAttempt, StopReason};
 use http_body::Frame;
 use http_body_util::StreamBody;
 use prost::Message as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::body::Body;
 use tonic::{Request, Status};
+use tonic_gax::observe::{OperationInfo, OperationObserver};
 use tonic_gax::{CallOptions, Note, RequestExt as _};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssetClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
@@ -92,6 +95,27 @@ async fn a_request_above_the_limit_is_sent_once_and_the_report_says_so() {
             assert_eq!(server.seen(), [(0, Some(1000))], "{stack:?}");
         }
     }
+}
+
+/// How often observers were told that an operation is one attempt's before its end is known.
+#[derive(Default)]
+struct Commits(AtomicUsize);
+
+impl OperationObserver for Commits {
+    fn committed(&self, _: &OperationInfo, _: StartedAttempt) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_above_the_limit_commits_to_no_attempt() {
+    let server = VirtualServer::start(two_failures());
+    let commits = Arc::new(Commits::default());
+    let layer = Setup::new(settings()).layer().observer(commits.clone());
+    let mut client = TonicAssetClient::new(layer.layer(server.channel()));
+    let status = client.list_assets(sized(LIMIT + 1)).await.unwrap_err();
+    assert_eq!(error_report(&status).stop_reason(), Some(StopReason::NotReplayable));
+    assert_eq!(commits.0.load(Ordering::Relaxed), 0);
 }
 
 #[tokio::test(start_paused = true)]
