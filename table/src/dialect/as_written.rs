@@ -1,13 +1,14 @@
 //! A service config as it is written: every value exact, whatever has no meaning an error.
 
 use super::entry::{codes, entry, with_own_fields};
-use super::form::Form;
+use super::form::{Form, Words};
 use crate::diagnostics::Findings;
 use crate::document::{Located, Source, Span};
 use crate::model::written::{HedgingPolicy, MethodConfig, RetryPolicy, ServiceConfig, Throttling};
 use crate::model::{Entry, HedgingPolicy as ResolvedHedging};
 use crate::{Finding, RetryThrottling, Severity, TableError};
 use gax_retry::{RetrySettings, RetrySettingsBuilder};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,24 +41,14 @@ pub(super) fn resolve_as_written(
     config.methods.iter().map(|method| resolver.method(method).map(Arc::new)).collect()
 }
 
-/// What is said of a policy that makes no attempt but the first, or as many as it likes.
-struct Words {
-    none: &'static str,
-    one: &'static str,
-    remedy: &'static str,
+const REFUSED: &str = "gRPC itself refuses the whole file";
+
+/// Which policy it is.
+#[derive(Clone, Copy)]
+enum Kind {
+    Retries,
+    Hedging,
 }
-
-const RETRIES: Words = Words {
-    none: "the retry policy has no maxAttempts, so only the timeout ends it",
-    one: "with maxAttempts 1 nothing is retried",
-    remedy: "write 2 or more, or remove the retry policy",
-};
-
-const HEDGES: Words = Words {
-    none: "the hedging policy has no maxAttempts, so there is one hedge",
-    one: "with maxAttempts 1 nothing is hedged",
-    remedy: "write 2 or more, or remove the hedging policy",
-};
 
 struct Resolver<'a> {
     source: &'a Source,
@@ -110,8 +101,10 @@ impl Resolver<'_> {
         if let (Some(first), Some(cap), Some(written)) = (initial, max, policy.max_backoff)
             && cap < first
         {
-            let message = format!("maxBackoff ({cap:?}) is shorter than initialBackoff ({first:?})");
-            let help = "every delay is maxBackoff; Google's Java clients refuse to start";
+            let Words { initial_delay, max_delay, .. } = self.form.words();
+            let message = format!("{max_delay} ({cap:?}) is shorter than {initial_delay} ({first:?})");
+            let others = if self.form.is_own() { "" } else { "; Google's Java clients refuse to start" };
+            let help = format!("every delay is {max_delay}{others}");
             self.report("max-below-initial", written.span, &message, help);
             initial = Some(cap);
         }
@@ -122,39 +115,49 @@ impl Resolver<'_> {
             }
             settings = settings.retry_delay_multiplier(multiplier.value);
         }
+        if !self.form.is_own() {
+            self.missing_backoff(policy);
+        }
+        let attempts = policy.max_attempts.map(|attempts| attempts.value).filter(|attempts| *attempts > 0);
+        Ok(settings.initial_retry_delay(initial).max_retry_delay(max).max_attempts(attempts))
+    }
+
+    /// Our own form has defaults for what is absent; other clients have not.
+    fn missing_backoff(&mut self, policy: &RetryPolicy) {
+        let Words { retries, initial_delay, max_delay, delay_multiplier, .. } = self.form.words();
         for (name, absent) in [
-            ("initialBackoff", policy.initial_backoff.is_none()),
-            ("maxBackoff", policy.max_backoff.is_none()),
-            ("backoffMultiplier", policy.multiplier.is_none()),
+            (initial_delay, policy.initial_backoff.is_none()),
+            (max_delay, policy.max_backoff.is_none()),
+            (delay_multiplier, policy.multiplier.is_none()),
         ] {
             if absent {
-                let message = format!("the retry policy has no {name}");
+                let message = format!("{retries} has no {name}");
                 let help = "add it: gRPC itself refuses the whole file, and Google's Java generator stops";
                 self.report("missing-backoff", policy.span, &message, help);
             }
         }
-        let attempts = policy.max_attempts.map(|attempts| attempts.value).filter(|attempts| *attempts > 0);
-        Ok(settings.initial_retry_delay(initial).max_retry_delay(max).max_attempts(attempts))
     }
 
     /// What is said of policies that may never retry, or without end.
     fn limits(&mut self, policy: &RetryPolicy, method: &MethodConfig) {
         if codes(policy.codes.as_ref()).is_empty() {
             let span = policy.codes.as_ref().map_or(policy.span, |codes| codes.span);
-            let help = "name at least one code; gRPC itself refuses the whole file";
-            self.report("no-codes", span, "the retry policy retries no code", help);
+            let message = format!("{} retries no code", self.form.words().retries);
+            let help = format!("name at least one code{}", self.refused("; "));
+            self.report("no-codes", span, &message, help);
         }
-        self.max_attempts(policy.max_attempts, policy.span, &RETRIES);
+        self.max_attempts(policy.max_attempts, policy.span, Kind::Retries);
         let limited = policy.max_attempts.is_some_and(|attempts| attempts.value > 0)
             || method.own.total_timeout.or(method.timeout).is_some_and(|timeout| timeout.value > 0);
         if !limited {
-            let message = "with neither a timeout nor maxAttempts nothing is retried";
-            self.report("no-limits", method.span, message, "add one of the two");
+            let max_attempts = self.form.words().max_attempts;
+            let message = format!("with neither a timeout nor {max_attempts} nothing is retried");
+            self.report("no-limits", method.span, &message, "add one of the two");
         }
     }
 
     fn hedging(&mut self, policy: &HedgingPolicy) -> Result<ResolvedHedging, TableError> {
-        self.max_attempts(policy.max_attempts, policy.span, &HEDGES);
+        self.max_attempts(policy.max_attempts, policy.span, Kind::Hedging);
         Ok(ResolvedHedging {
             max_attempts: policy.max_attempts.map(|attempts| attempts.value).filter(|count| *count > 0),
             delay: policy.delay.map(|delay| self.duration(delay)).transpose()?.unwrap_or_default(),
@@ -164,22 +167,41 @@ impl Resolver<'_> {
     }
 
     /// What is said of a policy's number of attempts, or that it has none.
-    fn max_attempts(&mut self, attempts: Option<Located<u32>>, policy: Span, words: &Words) {
+    fn max_attempts(&mut self, attempts: Option<Located<u32>>, policy: Span, kind: Kind) {
+        let words = self.form.words();
+        let max_attempts = words.max_attempts;
+        let (subject, done, then) = match kind {
+            Kind::Retries => (words.retries, "retried", "so only the timeout ends it"),
+            Kind::Hedging => (words.hedging, "hedged", "so there is one hedge"),
+        };
         match attempts {
             None => {
-                let help = "write one from 2 to 5: gRPC itself refuses the whole file";
-                let finding = Finding::new("no-max-attempts", Severity::Note, words.none).with_help(help);
+                let message = format!("{subject} has no {max_attempts}, {then}");
+                let help = format!("write one from 2 to 5{}", self.refused(": "));
+                let finding = Finding::new("no-max-attempts", Severity::Note, message).with_help(help);
                 self.findings.push(finding.at(self.source.origin(policy)));
             }
             Some(Located { value: 0, span }) => {
-                let help = "gRPC itself refuses the whole file";
-                self.report("max-attempts-below-2", span, "maxAttempts 0 counts as absent", help);
+                let message = format!("{max_attempts} 0 counts as absent");
+                let help = if self.form.is_own() { "leave it out" } else { REFUSED };
+                self.report("max-attempts-below-2", span, &message, help);
             }
             Some(Located { value: 1, span }) => {
-                self.report("max-attempts-below-2", span, words.one, words.remedy);
+                let message = format!("with {max_attempts} 1 nothing is {done}");
+                let help = match (self.form.is_own(), kind) {
+                    (true, _) => "write 2 or more",
+                    (false, Kind::Retries) => "write 2 or more, or remove the retry policy",
+                    (false, Kind::Hedging) => "write 2 or more, or remove the hedging policy",
+                };
+                self.report("max-attempts-below-2", span, &message, help);
             }
             Some(_) => {}
         }
+    }
+
+    /// What gRPC does about it, where the file is one of gRPC's.
+    fn refused(&self, after: &str) -> String {
+        if self.form.is_own() { String::new() } else { format!("{after}{REFUSED}") }
     }
 
     fn duration(&self, nanos: Located<i128>) -> Result<Duration, TableError> {
@@ -187,7 +209,7 @@ impl Resolver<'_> {
             .ok_or_else(|| self.source.fault(nanos.span, "is negative", "write a time of zero or more"))
     }
 
-    fn report(&mut self, rule: &'static str, span: Span, message: &str, help: &'static str) {
+    fn report(&mut self, rule: &'static str, span: Span, message: &str, help: impl Into<Cow<'static, str>>) {
         let finding = Finding::new(rule, Severity::Warning, message).with_help(help);
         self.findings.push(finding.at(self.source.origin(span)));
     }

@@ -1,7 +1,7 @@
 //! A service config as Google's Java generator turns it into `StubSettings`.
 
 use super::entry::{codes, duration, entry, with_own_fields};
-use super::form::Form;
+use super::form::{Form, Words};
 use crate::document::{Located, Source};
 use crate::model::Entry;
 use crate::model::written::{MethodConfig, RetryPolicy, ServiceConfig};
@@ -57,10 +57,11 @@ fn back_off(
         source.fault(policy.span, &format!("has no {name}, which {effect}"), format!("add {name}"))
     };
     let stops = "stops Google's Java generator";
-    let initial = policy.initial_backoff.ok_or_else(|| missing("initialBackoff", stops))?;
-    let max = policy.max_backoff.ok_or_else(|| missing("maxBackoff", stops))?;
+    let Words { initial_delay, max_delay, delay_multiplier, .. } = form.words();
+    let initial = policy.initial_backoff.ok_or_else(|| missing(initial_delay, stops))?;
+    let max = policy.max_backoff.ok_or_else(|| missing(max_delay, stops))?;
     let fails = "makes the Java client fail when it starts";
-    let multiplier = policy.multiplier.ok_or_else(|| missing("backoffMultiplier", fails))?;
+    let multiplier = policy.multiplier.ok_or_else(|| missing(delay_multiplier, fails))?;
     let rounded = one_decimal(multiplier.value);
     if rounded < 1.0 {
         let problem = format!("is the multiplier {rounded:.1} in Java, which {fails}");
@@ -69,8 +70,8 @@ fn back_off(
     let initial = millis(source, initial)?;
     let cap = millis(source, max)?;
     if cap < initial {
-        let problem = format!("is a maxBackoff below initialBackoff ({initial:?}), which {fails}");
-        return Err(source.fault(max.span, &problem, "write at least initialBackoff"));
+        let problem = format!("is a {max_delay} below {initial_delay} ({initial:?}), which {fails}");
+        return Err(source.fault(max.span, &problem, format!("write at least {initial_delay}")));
     }
     let (initial, cap) = (form.delay(Some(initial)), form.delay(Some(cap)));
     Ok(settings.initial_retry_delay(initial).retry_delay_multiplier(rounded).max_retry_delay(cap))

@@ -203,10 +203,7 @@ fn refuse_faulty_names(source: &Source, config: &ServiceConfig) -> Result<(), Ta
         }
         if let Some(first) = seen.insert((&name.service, &name.method), span) {
             let subject = shown_name(&name.service, &name.method);
-            let problem = format!(
-                "{subject} comes twice; gRPC refuses the whole file (first at {})",
-                source.origin(first)
-            );
+            let problem = format!("{subject} comes twice, first at {}", source.origin(first));
             return Err(TableError::new(problem)
                 .with_help("remove one of the two")
                 .at(source.origin(span), source.excerpt(span)));

@@ -139,7 +139,7 @@ fn errors_say_what_to_write() {
     let twice = r#"{"methodConfig": [{"name": [{"service": "a.B"}]}, {"name": [{"service": "a.B"}]}]}"#;
     assert_eq!(
         error(twice),
-        "line 1, column 73: a.B comes twice; gRPC refuses the whole file (first at line 1, column 41); remove one of the two"
+        "line 1, column 73: a.B comes twice, first at line 1, column 41; remove one of the two"
     );
 }
 

@@ -161,22 +161,18 @@ fn hedging_that_hedges_nothing_is_a_finding() {
     assert_eq!(
         found("max_attempts = 1"),
         [
-            "line 4, column 28: warning[max-attempts-below-2]: with maxAttempts 1 nothing is hedged; write 2 or more, or remove \
-          the hedging policy"
+            "line 4, column 28: warning[max-attempts-below-2]: with max_attempts 1 nothing is hedged; write 2 or more"
         ]
     );
     assert_eq!(
         found("max_attempts = 0"),
-        [
-            "line 4, column 28: warning[max-attempts-below-2]: maxAttempts 0 counts as absent; gRPC itself refuses the whole \
-          file"
-        ]
+        ["line 4, column 28: warning[max-attempts-below-2]: max_attempts 0 counts as absent; leave it out"]
     );
     assert_eq!(
         found("delay = \"1s\""),
         [
-            "line 4, column 11: note[no-max-attempts]: the hedging policy has no maxAttempts, so there is one hedge; write one \
-          from 2 to 5: gRPC itself refuses the whole file"
+            "line 4, column 11: note[no-max-attempts]: the entry's hedging has no max_attempts, so there is one hedge; write one \
+          from 2 to 5"
         ]
     );
 }

@@ -167,6 +167,30 @@ fn mistakes_say_what_to_write() {
     );
 }
 
+/// What other clients make of a service config is no matter here, and what is absent has a default.
+#[test]
+fn findings_are_in_the_words_of_the_form() {
+    let found = |fields: &str| {
+        let table = parse(&format!("[[entry]]\nfor = [\"a.B\"]\ncodes = [\"UNAVAILABLE\"]\n{fields}"));
+        table.findings().iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(found("timeout = \"5s\"\nmax_attempts = 3\n"), [""; 0]);
+    assert_eq!(
+        found("timeout = \"5s\"\n"),
+        [
+            "line 1, column 1: note[no-max-attempts]: the entry has no max_attempts, so only the timeout ends it; write one from \
+          2 to 5"
+        ]
+    );
+    assert_eq!(
+        found("max_attempts = 3\ninitial_retry_delay = \"2s\"\nmax_retry_delay = \"1s\"\n"),
+        [
+            "line 6, column 19: warning[max-below-initial]: max_retry_delay (1s) is shorter than initial_retry_delay (2s); every \
+          delay is max_retry_delay"
+        ]
+    );
+}
+
 #[test]
 fn every_part_goes_to_toml_and_back() {
     let table = parse(TABLE);
