@@ -1,14 +1,13 @@
 //! A service config as it is written: every value exact, whatever has no meaning an error.
 
 use super::entry::{codes, entry, with_own_fields};
-use super::form::{Form, Words};
+use super::form::{Form, PolicyWords, Words};
 use crate::diagnostics::Findings;
 use crate::document::{Located, Source, Span};
 use crate::model::written::{HedgingPolicy, MethodConfig, RetryPolicy, ServiceConfig, Throttling};
 use crate::model::{Entry, HedgingPolicy as ResolvedHedging};
 use crate::{Finding, RetryThrottling, Severity, TableError};
 use gax_retry::{RetrySettings, RetrySettingsBuilder};
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,15 +38,6 @@ pub(super) fn resolve_as_written(
 ) -> Result<Vec<Arc<Entry>>, TableError> {
     let mut resolver = Resolver { source, form, findings };
     config.methods.iter().map(|method| resolver.method(method).map(Arc::new)).collect()
-}
-
-const REFUSED: &str = "gRPC itself refuses the whole file";
-
-/// Which policy it is.
-#[derive(Clone, Copy)]
-enum Kind {
-    Retries,
-    Hedging,
 }
 
 struct Resolver<'a> {
@@ -103,9 +93,11 @@ impl Resolver<'_> {
         {
             let Words { initial_delay, max_delay, .. } = self.form.words();
             let message = format!("{max_delay} ({cap:?}) is shorter than {initial_delay} ({first:?})");
-            let others = if self.form.is_own() { "" } else { "; Google's Java clients refuse to start" };
-            let help = format!("every delay is {max_delay}{others}");
-            self.report("max-below-initial", written.span, &message, help);
+            let help = self.help(
+                "every delay is maxBackoff; Google's Java clients refuse to start",
+                "every delay is max_retry_delay",
+            );
+            self.report("max-below-initial", written.span, message, help);
             initial = Some(cap);
         }
         if let Some(multiplier) = policy.multiplier {
@@ -124,16 +116,16 @@ impl Resolver<'_> {
 
     /// Our own form has defaults for what is absent; other clients have not.
     fn missing_backoff(&mut self, policy: &RetryPolicy) {
-        let Words { retries, initial_delay, max_delay, delay_multiplier, .. } = self.form.words();
+        let Words { initial_delay, max_delay, delay_multiplier, .. } = self.form.words();
         for (name, absent) in [
             (initial_delay, policy.initial_backoff.is_none()),
             (max_delay, policy.max_backoff.is_none()),
             (delay_multiplier, policy.multiplier.is_none()),
         ] {
             if absent {
-                let message = format!("{retries} has no {name}");
+                let message = format!("the retry policy has no {name}");
                 let help = "add it: gRPC itself refuses the whole file, and Google's Java generator stops";
-                self.report("missing-backoff", policy.span, &message, help);
+                self.report("missing-backoff", policy.span, message, help);
             }
         }
     }
@@ -142,22 +134,20 @@ impl Resolver<'_> {
     fn limits(&mut self, policy: &RetryPolicy, method: &MethodConfig) {
         if codes(policy.codes.as_ref()).is_empty() {
             let span = policy.codes.as_ref().map_or(policy.span, |codes| codes.span);
-            let message = format!("{} retries no code", self.form.words().retries);
-            let help = format!("name at least one code{}", self.refused("; "));
-            self.report("no-codes", span, &message, help);
+            let help = self
+                .help("name at least one code; gRPC itself refuses the whole file", "name at least one code");
+            self.report("no-codes", span, self.form.words().no_codes, help);
         }
-        self.max_attempts(policy.max_attempts, policy.span, Kind::Retries);
+        self.max_attempts(policy.max_attempts, policy.span, &self.form.words().retries);
         let limited = policy.max_attempts.is_some_and(|attempts| attempts.value > 0)
             || method.own.total_timeout.or(method.timeout).is_some_and(|timeout| timeout.value > 0);
         if !limited {
-            let max_attempts = self.form.words().max_attempts;
-            let message = format!("with neither a timeout nor {max_attempts} nothing is retried");
-            self.report("no-limits", method.span, &message, "add one of the two");
+            self.report("no-limits", method.span, self.form.words().no_limits, "add one of the two");
         }
     }
 
     fn hedging(&mut self, policy: &HedgingPolicy) -> Result<ResolvedHedging, TableError> {
-        self.max_attempts(policy.max_attempts, policy.span, Kind::Hedging);
+        self.max_attempts(policy.max_attempts, policy.span, &self.form.words().hedging);
         Ok(ResolvedHedging {
             max_attempts: policy.max_attempts.map(|attempts| attempts.value).filter(|count| *count > 0),
             delay: policy.delay.map(|delay| self.duration(delay)).transpose()?.unwrap_or_default(),
@@ -167,41 +157,31 @@ impl Resolver<'_> {
     }
 
     /// What is said of a policy's number of attempts, or that it has none.
-    fn max_attempts(&mut self, attempts: Option<Located<u32>>, policy: Span, kind: Kind) {
-        let words = self.form.words();
-        let max_attempts = words.max_attempts;
-        let (subject, done, then) = match kind {
-            Kind::Retries => (words.retries, "retried", "so only the timeout ends it"),
-            Kind::Hedging => (words.hedging, "hedged", "so there is one hedge"),
-        };
+    fn max_attempts(&mut self, attempts: Option<Located<u32>>, policy: Span, words: &PolicyWords) {
         match attempts {
             None => {
-                let message = format!("{subject} has no {max_attempts}, {then}");
-                let help = format!("write one from 2 to 5{}", self.refused(": "));
-                let finding = Finding::new("no-max-attempts", Severity::Note, message).with_help(help);
+                let help = self.help(
+                    "write one from 2 to 5: gRPC itself refuses the whole file",
+                    "write one from 2 to 5",
+                );
+                let finding =
+                    Finding::new("no-max-attempts", Severity::Note, words.unlimited).with_help(help);
                 self.findings.push(finding.at(self.source.origin(policy)));
             }
             Some(Located { value: 0, span }) => {
-                let message = format!("{max_attempts} 0 counts as absent");
-                let help = if self.form.is_own() { "leave it out" } else { REFUSED };
-                self.report("max-attempts-below-2", span, &message, help);
+                let help = self.help("gRPC itself refuses the whole file", "leave it out");
+                self.report("max-attempts-below-2", span, self.form.words().no_attempts, help);
             }
             Some(Located { value: 1, span }) => {
-                let message = format!("with {max_attempts} 1 nothing is {done}");
-                let help = match (self.form.is_own(), kind) {
-                    (true, _) => "write 2 or more",
-                    (false, Kind::Retries) => "write 2 or more, or remove the retry policy",
-                    (false, Kind::Hedging) => "write 2 or more, or remove the hedging policy",
-                };
-                self.report("max-attempts-below-2", span, &message, help);
+                self.report("max-attempts-below-2", span, words.single, words.remedy);
             }
             Some(_) => {}
         }
     }
 
-    /// What gRPC does about it, where the file is one of gRPC's.
-    fn refused(&self, after: &str) -> String {
-        if self.form.is_own() { String::new() } else { format!("{after}{REFUSED}") }
+    /// What to do about a file of gRPC's, and about one of our own, which gRPC never reads.
+    fn help(&self, of_grpc: &'static str, own: &'static str) -> &'static str {
+        if self.form.is_own() { own } else { of_grpc }
     }
 
     fn duration(&self, nanos: Located<i128>) -> Result<Duration, TableError> {
@@ -209,7 +189,7 @@ impl Resolver<'_> {
             .ok_or_else(|| self.source.fault(nanos.span, "is negative", "write a time of zero or more"))
     }
 
-    fn report(&mut self, rule: &'static str, span: Span, message: &str, help: impl Into<Cow<'static, str>>) {
+    fn report(&mut self, rule: &'static str, span: Span, message: impl Into<String>, help: &'static str) {
         let finding = Finding::new(rule, Severity::Warning, message).with_help(help);
         self.findings.push(finding.at(self.source.origin(span)));
     }

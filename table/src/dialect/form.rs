@@ -6,30 +6,60 @@ use std::time::Duration;
 /// What a form calls things, for messages about them.
 #[derive(Debug)]
 pub(super) struct Words {
-    pub(super) retries: &'static str,
-    pub(super) hedging: &'static str,
     pub(super) initial_delay: &'static str,
     pub(super) max_delay: &'static str,
     pub(super) delay_multiplier: &'static str,
-    pub(super) max_attempts: &'static str,
+    pub(super) no_codes: &'static str,
+    pub(super) no_limits: &'static str,
+    pub(super) no_attempts: &'static str,
+    pub(super) retries: PolicyWords,
+    pub(super) hedging: PolicyWords,
+}
+
+/// What is said of a policy's number of attempts.
+#[derive(Debug)]
+pub(super) struct PolicyWords {
+    pub(super) unlimited: &'static str,
+    pub(super) single: &'static str,
+    pub(super) remedy: &'static str,
 }
 
 const SERVICE_CONFIG: Words = Words {
-    retries: "the retry policy",
-    hedging: "the hedging policy",
     initial_delay: "initialBackoff",
     max_delay: "maxBackoff",
     delay_multiplier: "backoffMultiplier",
-    max_attempts: "maxAttempts",
+    no_codes: "the retry policy retries no code",
+    no_limits: "with neither a timeout nor maxAttempts nothing is retried",
+    no_attempts: "maxAttempts 0 counts as absent",
+    retries: PolicyWords {
+        unlimited: "the retry policy has no maxAttempts, so only the timeout ends it",
+        single: "with maxAttempts 1 nothing is retried",
+        remedy: "write 2 or more, or remove the retry policy",
+    },
+    hedging: PolicyWords {
+        unlimited: "the hedging policy has no maxAttempts, so there is one hedge",
+        single: "with maxAttempts 1 nothing is hedged",
+        remedy: "write 2 or more, or remove the hedging policy",
+    },
 };
 
 const TOML: Words = Words {
-    retries: "the entry",
-    hedging: "the entry's hedging",
     initial_delay: "initial_retry_delay",
     max_delay: "max_retry_delay",
     delay_multiplier: "retry_delay_multiplier",
-    max_attempts: "max_attempts",
+    no_codes: "the entry retries no code",
+    no_limits: "with neither a timeout nor max_attempts nothing is retried",
+    no_attempts: "max_attempts 0 counts as absent",
+    retries: PolicyWords {
+        unlimited: "without max_attempts only the timeout ends the retries",
+        single: "with max_attempts 1 nothing is retried",
+        remedy: "write 2 or more",
+    },
+    hedging: PolicyWords {
+        unlimited: "the entry's hedging has no max_attempts, so there is one hedge",
+        single: "with max_attempts 1 nothing is hedged",
+        remedy: "write 2 or more",
+    },
 };
 
 /// The form of a file that has the content of a service config.

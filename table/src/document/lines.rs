@@ -7,17 +7,19 @@ const STRIDE: usize = 256;
 #[derive(Debug, Clone)]
 pub(crate) struct Lines {
     starts: Vec<usize>,
-    characters: Vec<usize>,
+    /// Of a text of 16 MiB at most.
+    characters: Vec<u32>,
 }
 
 impl Lines {
     pub(crate) fn new(text: &str) -> Self {
         let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let starts = std::iter::once(0).chain(newlines.map(|(index, _)| index + 1)).collect();
-        let mut characters = vec![0];
-        let mut count = 0;
+        let mut characters = Vec::with_capacity(text.len() / STRIDE + 2);
+        characters.push(0);
+        let mut count = 0_u32;
         for chunk in text.as_bytes().chunks(STRIDE) {
-            count += first_bytes(chunk);
+            count = count.saturating_add(u32::try_from(first_bytes(chunk)).unwrap_or(u32::MAX));
             characters.push(count);
         }
         Self { starts, characters }
@@ -39,7 +41,8 @@ impl Lines {
     fn count_before(&self, text: &str, byte: usize) -> usize {
         let mark = byte / STRIDE;
         let counted = self.characters.get(mark).copied().unwrap_or(0);
-        counted + text.as_bytes().get(mark * STRIDE..byte).map_or(0, first_bytes)
+        usize::try_from(counted).unwrap_or(usize::MAX)
+            + text.as_bytes().get(mark * STRIDE..byte).map_or(0, first_bytes)
     }
 }
 

@@ -252,9 +252,11 @@ impl RetryTable {
 
     /// Every name in the table, in the order of its files, those without effect included.
     pub fn names(&self) -> impl Iterator<Item = TableName<'_>> {
-        self.inner.entries.iter().enumerate().flat_map(|(entry, values)| {
-            values.names.iter().map(move |name| TableName { name, entry: Some(entry) })
-        })
+        self.inner
+            .entries
+            .iter()
+            .enumerate()
+            .flat_map(|(entry, values)| values.names.iter().map(move |name| TableName::in_entry(name, entry)))
     }
 
     /// Every name in entries that say nothing about retries, in the order of the files: those with polling, batching or
@@ -278,7 +280,7 @@ impl RetryTable {
     /// The names of the entry with that number, from 0, in their order.
     pub fn names_of(&self, entry: usize) -> impl Iterator<Item = TableName<'_>> {
         let names = self.inner.entries.get(entry).into_iter().flat_map(|values| values.names.iter());
-        names.map(move |name| TableName { name, entry: Some(entry) })
+        names.map(move |name| TableName::in_entry(name, entry))
     }
 
     /// The number of the entry that a place lies in, from 0: the last one that begins before it in its file.
@@ -426,10 +428,15 @@ fn throttling_clashes(files: &[Arc<TableFile>]) -> Vec<Finding> {
 #[derive(Debug, Clone, Copy)]
 pub struct TableName<'a> {
     name: &'a EntryName,
-    entry: Option<usize>,
+    /// Short, since lint lists all names: no table has more entries.
+    entry: Option<u32>,
 }
 
 impl<'a> TableName<'a> {
+    fn in_entry(name: &'a EntryName, entry: usize) -> Self {
+        Self { name, entry: u32::try_from(entry).ok() }
+    }
+
     /// The service's full name; empty for "every service".
     #[must_use]
     pub fn service(&self) -> &'a str {
@@ -445,7 +452,7 @@ impl<'a> TableName<'a> {
     /// The number of the entry that has the name, from 0; `None` for an entry that says nothing about retries.
     #[must_use]
     pub fn entry(&self) -> Option<usize> {
-        self.entry
+        self.entry.and_then(|entry| usize::try_from(entry).ok())
     }
 
     /// Where the method stands or, in a name of all methods, the service; `None` for a name that was given in code.

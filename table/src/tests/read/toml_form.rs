@@ -178,8 +178,8 @@ fn findings_are_in_the_words_of_the_form() {
     assert_eq!(
         found("timeout = \"5s\"\n"),
         [
-            "line 1, column 1: note[no-max-attempts]: the entry has no max_attempts, so only the timeout ends it; write one from \
-          2 to 5"
+            "line 1, column 1: note[no-max-attempts]: without max_attempts only the timeout ends the retries; write one from 2 \
+          to 5"
         ]
     );
     assert_eq!(
