@@ -24,7 +24,7 @@ impl<S: Transport> ResponseFuture<S> {
     #[expect(clippy::inline_always, reason = "to hand it on would copy it, all of it")]
     #[inline(always)]
     pub(super) fn unstarted() -> Self {
-        Self { call: Call::Failed { status: None } }
+        Self { call: Call::unstarted() }
     }
 }
 

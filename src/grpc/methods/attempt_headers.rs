@@ -15,8 +15,6 @@ pub(crate) const GRPC: HeaderValue = HeaderValue::from_static("application/grpc"
 #[derive(Debug, Clone)]
 pub(crate) struct AttemptHeaders {
     prepared: Arc<Prepared>,
-    /// Whether attempts after the first tell the server how many came before them.
-    counts_attempts: bool,
 }
 
 #[derive(Debug)]
@@ -26,7 +24,7 @@ struct Prepared {
     /// The `grpc-timeout` of such an attempt.
     timeout: Option<HeaderValue>,
     first: HeaderMap,
-    /// Those of the second attempt, where they differ.
+    /// Those of the second attempt, if attempts after the first tell the server how many came before them.
     second: Option<HeaderMap>,
 }
 
@@ -60,13 +58,18 @@ impl AttemptHeaders {
             second.insert(PREVIOUS_ATTEMPTS, count(1));
             second
         });
-        Self { prepared: Arc::new(Prepared { time, timeout, first, second }), counts_attempts }
+        Self { prepared: Arc::new(Prepared { time, timeout, first, second }) }
+    }
+
+    /// The same for attempts that usually have so much time.
+    pub(crate) fn for_time(self, time: Option<Duration>) -> Self {
+        if time == self.prepared.time { self } else { Self::new(time, self.counts_attempts()) }
     }
 
     /// Whether attempts after the first tell the server how many came before them: that is not for callers to tell then.
     #[inline]
     pub(crate) fn counts_attempts(&self) -> bool {
-        self.counts_attempts
+        self.prepared.second.is_some()
     }
 
     /// The timeout of an attempt that has so much time.
@@ -78,14 +81,14 @@ impl AttemptHeaders {
     /// All headers of the attempt with that number, but for what its caller adds.
     #[inline]
     pub(crate) fn of_attempt(&self, number: u32, timeout: AttemptTimeout) -> HeaderMap {
-        let (mut headers, counted) = match &self.prepared.second {
-            Some(second) if number > 1 => (second.clone(), 2),
-            _ => (self.prepared.first.clone(), 1),
+        let mut headers = match &self.prepared.second {
+            Some(second) if number > 1 => second.clone(),
+            _ => self.prepared.first.clone(),
         };
         if let AttemptTimeout::Own(timeout) = timeout {
             timeout::set_header(&mut headers, timeout);
         }
-        if number > counted {
+        if number > 2 {
             self.tell_count(&mut headers, number);
         }
         headers
@@ -106,7 +109,7 @@ impl AttemptHeaders {
 
     #[cold]
     fn tell_count(&self, headers: &mut HeaderMap, number: u32) {
-        if self.counts_attempts {
+        if self.counts_attempts() {
             headers.insert(PREVIOUS_ATTEMPTS, count(number.saturating_sub(1)));
         }
     }

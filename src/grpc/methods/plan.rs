@@ -58,7 +58,7 @@ impl MethodPlan {
             limits.previous_attempts_header.unwrap_or(compatibility != Compatibility::GaxJava);
         let plan = Self {
             policy: policy.clone(),
-            headers: AttemptHeaders::new(None, counts_attempts),
+            headers: AttemptHeaders::new(first_time(&policy), counts_attempts),
             timeout: None,
             limits,
             replay_memory: None,
@@ -132,8 +132,7 @@ impl MethodPlan {
 
     /// The same, with headers that fit its policy. A call with a policy of its own does without.
     fn with_headers(self) -> Self {
-        let time = self.policy.first_attempt().and_then(StartedAttempt::deadline);
-        Self { headers: AttemptHeaders::new(time, self.headers.counts_attempts()), ..self }
+        Self { headers: self.headers.for_time(first_time(&self.policy)), ..self }
     }
 
     /// The plan of a call with options of its own, or one that may not be retried where it is made; `None`: this one.
@@ -156,4 +155,9 @@ impl MethodPlan {
         let plan = Self { timeout: options.and_then(CallOptions::deadline), ..self.clone() };
         Arc::new(plan.with_policy(policy, self.is_stream))
     }
+}
+
+/// The time of a first attempt that nothing but the policy bounds.
+fn first_time(policy: &Policy) -> Option<Duration> {
+    policy.first_attempt().and_then(StartedAttempt::deadline)
 }

@@ -1,8 +1,7 @@
 //! How a method is hedged, as a table says.
 
-use super::methods::codes_text;
+use super::methods::{code_names, codes_text};
 use crate::render::Ms;
-use gax_retry::Code;
 use gax_table::HedgingPolicy;
 use serde::Serialize;
 
@@ -33,7 +32,7 @@ impl From<&HedgingPolicy> for Hedged {
             delay_ms: Ms(policy.delay()),
             delay_percentile: policy.percentile(),
             max_attempts: policy.max_attempts(),
-            non_fatal_codes: codes.iter().map(Code::name).collect(),
+            non_fatal_codes: code_names(codes),
             words: format!(
                 "up to {most} attempts, {}; non-fatal codes: {}",
                 hedging.spacing(),

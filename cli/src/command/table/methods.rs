@@ -4,8 +4,8 @@ use super::beside::Beside;
 use super::source::Api;
 use crate::failure::Failure;
 use gax_retry::__private::closest;
-use gax_retry::{CodeSet, Policy};
-use gax_table::{Dialect, MethodPolicy, PolicyField, RetryTable, SourceLocation};
+use gax_retry::{Code, CodeSet, Policy};
+use gax_table::{Dialect, HedgingPolicy, MethodPolicy, PolicyField, RetryTable, SourceLocation};
 use std::collections::HashSet;
 
 /// A method, or all methods of a service, with what a table says of it. A table may have thousands.
@@ -109,6 +109,16 @@ pub(in crate::command) fn close_method<'n>(wanted: &str, names: &'n [(String, &s
     let part = |name: &'n (String, &'n str)| if is_full { name.0.as_str() } else { name.1 };
     let close = closest(wanted, names.iter().map(part))?;
     names.iter().find(|name| part(name) == close).map(|name| name.0.as_str())
+}
+
+/// The codes that another attempt follows.
+pub(super) fn recoverable_codes(policy: MethodPolicy<'_>) -> CodeSet {
+    policy.hedging().map_or(policy.codes(), HedgingPolicy::non_fatal_codes)
+}
+
+/// The names of codes, for programs.
+pub(super) fn code_names(codes: CodeSet) -> Vec<&'static str> {
+    codes.iter().map(Code::name).collect()
 }
 
 /// The codes, or a word for none.

@@ -2,6 +2,7 @@
 
 use super::growth::Growth;
 use crate::command::table::by_policy::{ByPolicy, PolicyKey};
+use crate::command::table::methods::recoverable_codes;
 use gax_retry::{BatchingSettings, CodeSet, Impact, RetrySettings};
 use gax_table::{HedgingPolicy, MethodPolicy, PolicyField, RetryTable, SourceLocation};
 use std::rc::Rc;
@@ -71,9 +72,7 @@ impl Behaviour {
         impact: Option<Rc<Impact>>,
     ) -> Self {
         let hedging = policy.and_then(|policy| policy.hedging());
-        let codes = policy.map_or(CodeSet::EMPTY, |policy| {
-            policy.to_policy(table.dialect().compatibility()).recoverable_codes()
-        });
+        let codes = policy.map_or(CodeSet::EMPTY, recoverable_codes);
         let settings = policy.map(|policy| policy.settings());
         let max_attempts = match hedging {
             Some(_) => impact.as_deref().map(Impact::load_of_silence),

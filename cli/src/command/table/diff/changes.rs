@@ -4,9 +4,8 @@ use super::behaviour::Behaviour;
 use super::growth::Growth;
 use crate::command::table::beside::{Batching, Polling};
 use crate::command::table::hedged::Hedged;
-use crate::command::table::methods::{codes_text, short_place};
+use crate::command::table::methods::{code_names, codes_text, short_place};
 use crate::render::Ms;
-use gax_retry::{Code, CodeSet};
 use gax_table::SourceLocation;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -79,7 +78,7 @@ pub(super) fn changes(was: &Behaviour, is: &Behaviour) -> Vec<Change> {
         places.map(|p| &p.entry),
     );
     let [old, new] = both.map(|side| codes_text(side.codes));
-    let codes = both.map(|side| names(side.codes));
+    let codes = both.map(|side| json!(code_names(side.codes)));
     changes.add("codes", codes, ["retryable codes", &old, &new], places.map(|p| &p.codes));
     let times = |value: fn(&Behaviour) -> Option<Duration>| both.map(value);
     let total = places.map(|p| &p.total_timeout);
@@ -121,8 +120,4 @@ pub(super) fn changes(was: &Behaviour, is: &Behaviour) -> Vec<Change> {
         batching.each_ref().map(|b| b.as_ref().map_or_else(|| "none".to_owned(), Batching::words));
     changes.add("batching", batching.map(|b| json!(b)), ["batching", &old, &new], nowhere);
     changes.0
-}
-
-fn names(codes: CodeSet) -> Value {
-    json!(codes.iter().map(Code::name).collect::<Vec<_>>())
 }

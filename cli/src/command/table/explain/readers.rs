@@ -1,6 +1,6 @@
 //! How each dialect reads the method.
 
-use super::run::{codes_of, names};
+use crate::command::table::methods::{code_names, recoverable_codes};
 use crate::render::Ms;
 use gax_retry::Impact;
 use gax_table::{Dialect, RetryTable, TableError};
@@ -49,7 +49,7 @@ impl Reader {
         let impact = Impact::of(&policy.to_policy(dialect.compatibility()));
         Self {
             dialect: dialect.as_str(),
-            codes: Some(names(codes_of(policy))),
+            codes: Some(code_names(recoverable_codes(policy))),
             total_timeout_ms: policy.settings().total_timeout().map(Ms),
             max_attempts: match policy.hedging() {
                 Some(_) => Some(impact.load_of_silence()),

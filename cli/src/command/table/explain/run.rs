@@ -4,15 +4,15 @@ use super::readers::Reader;
 use super::text;
 use crate::command::table::beside::Beside;
 use crate::command::table::bounds::{Bounds, Variables};
-use crate::command::table::methods::{find, methods};
+use crate::command::table::methods::{code_names, find, methods, recoverable_codes};
 use crate::command::table::source::{GapicFlag, ProtoFlags, Reading};
 use crate::command::{Format, print, print_json};
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::render::{Ms, Timeline};
 use clap::Args;
-use gax_retry::{AttemptPlan, Code, CodeSet, Impact, NoJitter};
-use gax_table::{Dialect, HedgingPolicy, MethodPolicy};
+use gax_retry::{AttemptPlan, Impact, NoJitter};
+use gax_table::{Dialect, MethodPolicy};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -105,7 +105,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
         method: row.name(),
         dialect: dialect.as_str(),
         environment: bounds.json(),
-        codes: names(codes_of(policy)),
+        codes: code_names(recoverable_codes(policy)),
         attempts_at_most: bounds.attempts(attempts_at_most(policy, &impact)).0,
         worst_case_ms: impact.worst_case().map(Ms),
         load: impact.load(),
@@ -138,15 +138,6 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
         Format::Text => print(&(own_text + &text::others(&explanation.dialects)))?,
     }
     Ok(ExitCode::SUCCESS)
-}
-
-pub(super) fn names(codes: CodeSet) -> Vec<&'static str> {
-    codes.iter().map(Code::name).collect()
-}
-
-/// The codes that another attempt follows.
-pub(super) fn codes_of(policy: MethodPolicy<'_>) -> CodeSet {
-    policy.hedging().map_or(policy.codes(), HedgingPolicy::non_fatal_codes)
 }
 
 fn attempts_at_most(policy: MethodPolicy<'_>, impact: &Impact) -> Option<u32> {

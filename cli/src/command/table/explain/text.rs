@@ -1,9 +1,9 @@
 //! The explanation for people.
 
 use super::readers::Reader;
-use super::run::{Explanation, codes_of};
+use super::run::Explanation;
 use crate::command::table::bounds::Bounds;
-use crate::command::table::methods::{codes_text, line_of};
+use crate::command::table::methods::{codes_text, line_of, recoverable_codes};
 use crate::command::table::show::text::{delay, limit, rpc_timeout};
 use crate::render::{Align, Cell, Grid, HEAD, Human, attempts, table, until_measured};
 use gax_retry::__private::Escaped;
@@ -146,7 +146,7 @@ fn origins(policy: MethodPolicy<'_>, dialect: Dialect, bounds: Bounds) -> Grid {
     for (name, value, field, variable) in [
         (
             if hedging.is_some() { "non-fatal codes" } else { "retryable codes" },
-            codes_text(codes_of(policy)),
+            codes_text(recoverable_codes(policy)),
             by_hedging(PolicyField::RetryableCodes),
             None,
         ),

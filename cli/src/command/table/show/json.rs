@@ -4,7 +4,7 @@ use super::rules::Rules;
 use crate::command::table::beside::Beside;
 use crate::command::table::by_policy::ByPolicy;
 use crate::command::table::hedged::Hedged;
-use crate::command::table::methods::MethodRow;
+use crate::command::table::methods::{MethodRow, code_names};
 use crate::render::Ms;
 use gax_retry::{AttemptPlan, Impact, NoJitter, Policy, RetrySettings};
 use gax_table::{MethodPolicy, PolicyField, RetryTable};
@@ -140,7 +140,7 @@ fn row_of<'a>(row: MethodRow<'a>, table: &RetryTable, outage: Option<&Outage>) -
         entry: policy.and_then(|policy| policy.entry()),
         codes_key: policy.map(|policy| policy.codes_key()),
         params_key: policy.map(|policy| policy.params_key()),
-        codes: policy.map(|policy| policy.codes().iter().map(gax_retry::Code::name).collect()),
+        codes: policy.map(|policy| code_names(policy.codes())),
         total_timeout_ms: settings.and_then(|settings| settings.total_timeout().map(Ms)),
         initial_retry_delay_ms: settings.and_then(|settings| settings.initial_retry_delay().map(Ms)),
         retry_delay_multiplier: settings.and_then(RetrySettings::retry_delay_multiplier),

@@ -1,6 +1,7 @@
 //! Tables as generated clients start from them: the form `stub-tables/1`, in which the tables of other
 //! generators come too.
 
+use crate::command::table::methods::code_names;
 use crate::command::table::source::Api;
 use crate::render::Ms;
 use gax_retry::{BatchingSettings, CodeSet, RetrySettings};
@@ -113,7 +114,7 @@ fn java_name(service: &str) -> String {
 
 /// The codes' names in the order of the alphabet.
 fn sorted(codes: CodeSet) -> Vec<&'static str> {
-    let mut names: Vec<&str> = codes.iter().map(gax_retry::Code::name).collect();
+    let mut names = code_names(codes);
     names.sort_unstable();
     names
 }
