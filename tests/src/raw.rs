@@ -18,6 +18,8 @@ use tonic_gax::testing::{Pipe, Pipes};
 pub enum RawFrame {
     /// Response headers: HTTP status 200.
     Headers,
+    /// Response headers of another HTTP status, of three digits.
+    HttpStatus(u16),
     /// Response headers that announce a body of so many bytes, from 0 to 9.
     Announce(u8),
     /// A good reply in full: headers, an empty message, `grpc-status: 0`.
@@ -289,6 +291,9 @@ impl Connection {
         for frame in frames.unwrap_or_else(|| vec![RawFrame::Good]) {
             match frame {
                 RawFrame::Headers => self.frame(HEADERS, END_HEADERS, stream, RESPONSE).await?,
+                RawFrame::HttpStatus(status) => {
+                    self.frame(HEADERS, END_HEADERS, stream, &header(":status", &status.to_string())).await?;
+                }
                 RawFrame::Announce(length) => {
                     let headers = [RESPONSE, CONTENT_LENGTH, &[b'0' + length]].concat();
                     self.frame(HEADERS, END_HEADERS, stream, &headers).await?;

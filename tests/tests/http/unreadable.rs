@@ -5,8 +5,8 @@ use bytes::Bytes;
 use gax_retry::Attempt;
 use http_body_util::Full;
 use tonic_gax::{
-    Code, Compatibility, HttpError, HttpFailure, HttpRetryLayer, HttpRetryService, Note, ReplayBody,
-    ReqwestService, StopReason, TransportFailure, presets,
+    Code, Compatibility, HttpError, HttpFailure, HttpResponseExt, HttpRetryLayer, HttpRetryService, Note,
+    ReplayBody, ReqwestService, StopReason, TransportFailure, presets,
 };
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawServer, ms, settings};
 use tower_service::Service;
@@ -96,12 +96,37 @@ async fn over_http2() {
 /// It takes a moment to see that no other request died with the connection.
 #[tokio::test(start_paused = true)]
 async fn a_response_that_costs_the_connection_is_final_for_a_request_that_dies_alone() {
-    for frame in [RawFrame::Garbage, RawFrame::ContinuationFlood] {
-        let server = RawServer::start([vec![RawFrame::Wait(ms(300)), frame]]);
+    let wait = RawFrame::Wait(ms(300));
+    for play in [
+        vec![wait, RawFrame::Garbage],
+        vec![wait, RawFrame::ContinuationFlood],
+        // The garbage comes where the body should.
+        vec![RawFrame::Headers, wait, RawFrame::Garbage],
+    ] {
+        let server = RawServer::start([play.clone()]);
         let error = failed(&mut layer().layer(server.http_client::<Full<Bytes>>()), URL).await;
-        check(&error, 300, &format!("{frame:?}"));
-        assert_eq!(server.requests(), [1], "{frame:?}");
+        check(&error, 300, &format!("{play:?}"));
+        assert_eq!(server.requests(), [1], "{play:?}");
     }
+}
+
+/// The status had come before.
+#[tokio::test(start_paused = true)]
+async fn a_status_stands_whatever_comes_instead_of_its_body() {
+    let server =
+        RawServer::start([vec![RawFrame::HttpStatus(503), RawFrame::Wait(ms(30)), RawFrame::Garbage]]);
+    let request = http::Request::get(URL).body(Full::<Bytes>::default()).unwrap();
+    let response = layer().layer(server.http_client()).call(request).await.unwrap();
+    assert_eq!(response.status(), 200);
+    let report = response.report().unwrap();
+    assert_eq!(report.http().unwrap().failures(), [HttpFailure::Status(503)]);
+    assert_eq!(
+        report.attempts().iter().map(Attempt::code).collect::<Vec<_>>(),
+        [Code::Unavailable, Code::Ok]
+    );
+    assert_eq!(report.notes(), []);
+    assert_eq!(server.requests(), [1, 2]);
+    assert_eq!(server.times(), [ms(0), ms(200)]);
 }
 
 /// Nobody knows whose response it was.
