@@ -3,7 +3,7 @@
 use super::finished::number;
 use super::{CallEnd, Draw, DrawnServer, RandomCall, RandomCaller, RandomPolicy, SeenRequest, Witness};
 use crate::clock::{VirtualClock, ms};
-use crate::{HttpAct, HttpArrival, HttpScript, MemoryConnector};
+use crate::{HttpAct, HttpArrival, HttpScript};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
@@ -76,16 +76,14 @@ pub struct ChaosHttp<C> {
     uri: String,
 }
 
-impl ChaosHttp<MemoryConnector> {
+impl<C: Connect + Clone> ChaosHttp<C> {
     /// Over HTTP/1.1 by that connector.
     #[must_use]
-    pub fn new(connector: MemoryConnector, policy: &RandomPolicy, witness: &Witness) -> Self {
-        let client = crate::FaultServer::full_client(connector);
+    pub fn new(connector: C, policy: &RandomPolicy, witness: &Witness) -> Self {
+        let client = Client::builder(TokioExecutor::new()).build(connector);
         Self { client: policy.http_layer(witness).layer(client), uri: "http://server/thing".to_owned() }
     }
-}
 
-impl<C: Connect + Clone> ChaosHttp<C> {
     /// Over HTTP/2, to a server of Talk at that authority: as to HTTP, what it says of gRPC is a response like any other.
     #[must_use]
     pub fn over_http2(connector: C, authority: &str, policy: &RandomPolicy, witness: &Witness) -> Self {

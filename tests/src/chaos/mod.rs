@@ -8,6 +8,8 @@
 mod budget;
 mod call;
 mod client;
+mod connections;
+mod connector;
 mod draw;
 mod endless;
 mod finished;
@@ -22,6 +24,8 @@ mod witness;
 pub use budget::RandomBudget;
 pub use call::{CallKind, RandomCall};
 pub use client::ChaosClient;
+pub use connections::{Connecting, RandomConnections};
+pub use connector::RandomConnector;
 pub use draw::Draw;
 pub use endless::EndlessService;
 pub use finished::{CallEnd, FinishedCall, Grain, SeenRequest};

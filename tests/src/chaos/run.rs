@@ -1,7 +1,8 @@
 //! What a seed stands for, and what became of it.
 
 use super::{
-    CallEnd, Draw, FinishedCall, Grain, RandomCall, RandomPolicy, SeedOutcome, SeenRequest, Witness,
+    CallEnd, Draw, FinishedCall, Grain, RandomCall, RandomConnections, RandomPolicy, SeedOutcome,
+    SeenRequest, Witness,
 };
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tonic_gax::OperationReport;
 
-/// A policy, a server and calls.
+/// A policy, a server, connections to it and calls.
 #[derive(Debug, Clone)]
 #[expect(clippy::exhaustive_structs, reason = "tests change what was drawn")]
 pub struct Run<S> {
@@ -17,6 +18,8 @@ pub struct Run<S> {
     pub policy: RandomPolicy,
     /// What the server does.
     pub server: S,
+    /// How connecting to it goes, over memory.
+    pub connections: RandomConnections,
     /// The calls.
     pub calls: Vec<RandomCall>,
 }
@@ -62,11 +65,19 @@ impl<S: DrawnServer> Run<S> {
         let mut draw = Draw::new(seed);
         // Each goes on by itself, so that a change to one leaves the others of a seed as they are.
         let (mut policy, mut server, mut calls) = (draw.fork(), draw.fork(), draw.fork());
+        let mut connections = draw.fork();
         Self {
             policy: RandomPolicy::draw(&mut policy),
             server: S::draw(&mut server),
+            connections: RandomConnections::draw(&mut connections),
             calls: (0..calls.between(1, 6)).map(|_| RandomCall::draw(&mut calls)).collect(),
         }
+    }
+
+    /// Whether each request that a client sends arrives.
+    #[must_use]
+    pub fn is_calm(&self) -> bool {
+        self.server.is_calm() && self.connections.is_calm()
     }
 
     /// Makes the calls, each in a task and at its time. The clock is the server's.
@@ -95,7 +106,10 @@ impl<S: DrawnServer> Run<S> {
     #[must_use]
     pub fn outcome(&self, finished: &FinishedRun, what_ran: &str) -> SeedOutcome {
         let FinishedRun { calls, witness, time, open } = finished;
-        let mut outcome = SeedOutcome::of(format!("{what_ran}\n{:?}\n{:#?}", self.policy, self.server));
+        let mut outcome = SeedOutcome::of(format!(
+            "{what_ran}\n{:?}\n{:?}\n{:#?}",
+            self.policy, self.connections, self.server
+        ));
         for (number, call) in (0..).zip(calls) {
             outcome.tell(number, call);
         }

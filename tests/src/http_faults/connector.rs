@@ -24,6 +24,12 @@ impl MemoryConnector {
         Self { pipes, refusals: Arc::default() }
     }
 
+    /// Its pipes.
+    #[must_use]
+    pub fn pipes(&self) -> Pipes {
+        self.pipes.clone()
+    }
+
     /// Refuses so many connections from now on.
     pub fn refuse(&self, connections: u32) {
         self.refusals.store(connections, Ordering::SeqCst);

@@ -13,8 +13,8 @@ async fn left_by<F: Future<Output = usize>>(seeds: u64, run: impl Fn(u64) -> F) 
     for seed in 0..seeds {
         open += run(seed).await;
     }
-    // The tasks of the last connections hear that nobody is there.
-    tokio::time::sleep(ms(5000)).await;
+    // The tasks of the last connections hear that nobody is there, and channels give up connections that stall.
+    tokio::time::sleep(ms(25_000)).await;
     (open, Handle::current().metrics().num_alive_tasks())
 }
 

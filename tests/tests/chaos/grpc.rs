@@ -4,7 +4,7 @@ use crate::virtual_time;
 use std::sync::Arc;
 use std::time::Duration;
 use tonic_gax_tests::chaos::{
-    CallKind, ChaosClient, DrawnServer as _, FinishedCall, FinishedRun, Grain, RandomServer, Run,
+    CallKind, ChaosClient, Connecting, FinishedCall, FinishedRun, Grain, RandomConnector, RandomServer, Run,
     SeedOutcome, Seeds, SeenRequest, Witness,
 };
 use tonic_gax_tests::{VirtualServer, ms};
@@ -28,10 +28,11 @@ pub(crate) async fn finish(run: &GrpcRun, stack: Stack) -> FinishedRun {
         None => VirtualServer::start(script),
     };
     let witness = Witness::default();
+    let channel = RandomConnector::to(server.connector(), &run.connections).channel();
     let client = match stack {
-        Stack::Generated => ChaosClient::generated(server.channel(), &run.policy, &witness),
-        Stack::Layer => ChaosClient::layered(server.channel(), &run.policy, &witness, false),
-        Stack::Described => ChaosClient::layered(server.channel(), &run.policy, &witness, true),
+        Stack::Generated => ChaosClient::generated(channel, &run.policy, &witness),
+        Stack::Layer => ChaosClient::layered(channel, &run.policy, &witness, false),
+        Stack::Described => ChaosClient::layered(channel, &run.policy, &witness, true),
     };
     let log = server.log().clone();
     let mut made = run.start(client, move || log.elapsed()).join_all().await;
@@ -41,7 +42,7 @@ pub(crate) async fn finish(run: &GrpcRun, stack: Stack) -> FinishedRun {
     let (arrivals, policy) = (server.log().arrivals(), Arc::new(run.policy.clone()));
     let seen = |number, start| SeenRequest::of(&arrivals, number, start);
     let calls = made.into_iter().map(|call| FinishedCall {
-        is_calm: run.server.is_calm(),
+        is_calm: run.is_calm(),
         ..call.finished(&policy, &witness, Grain::Virtual, seen)
     });
     let calls = calls.collect();
@@ -84,9 +85,18 @@ fn what_is_drawn() {
     );
     assert!(runs.iter().any(|run| run.policy.most_attempts().is_some_and(|most| most > 64)));
     assert!(runs.iter().any(|run| run.policy.hedging.is_some() && run.policy.budget.is_some()));
-    assert!(runs.iter().filter(|run| run.server.is_calm()).count() > 300);
+    assert!(runs.iter().filter(|run| run.is_calm()).count() > 300);
     // Messages longer than anybody takes, in both directions.
     assert!(calls().any(|call| call.length > 4 << 20));
     let oversize = |run: &GrpcRun| run.server.oversize.filter(|(place, _)| *place < run.server.steps.len());
     assert!(runs.iter().filter_map(oversize).filter(|(_, length)| *length > 4 << 20).count() > 50);
+    // Connections that stall, are refused, or lead nowhere.
+    for what in
+        [Connecting::Stalled, Connecting::Silent, Connecting::Closed, Connecting::Refused(Duration::ZERO)]
+    {
+        assert!(
+            runs.iter().filter(|run| run.connections.steps.first() == Some(&what)).count() > 10,
+            "{what:?}"
+        );
+    }
 }

@@ -5,10 +5,10 @@ use gax_retry::Compatibility;
 use std::sync::Arc;
 use std::time::Duration;
 use tonic_gax_tests::chaos::{
-    CallKind, ChaosHttp, DrawnServer, FinishedCall, FinishedRun, Grain, MadeCall, RandomHttpServer,
-    RandomServer, Run, SeedOutcome, Seeds, SeenRequest, Witness,
+    CallKind, ChaosHttp, DrawnServer, FinishedCall, FinishedRun, Grain, MadeCall, RandomConnector,
+    RandomHttpServer, RandomServer, Run, SeedOutcome, Seeds, SeenRequest, Witness,
 };
-use tonic_gax_tests::{FaultServer, MemoryConnector, VirtualServer, ms};
+use tonic_gax_tests::{FaultServer, VirtualServer, ms};
 
 /// What a seed stands for.
 pub(crate) type HttpRun = Run<RandomHttpServer>;
@@ -38,13 +38,14 @@ pub(crate) fn finished<S: DrawnServer>(
     let is_safe = call.call.method != "POST" || policy.compatibility == Compatibility::GaxJava;
     policy.hedging = policy.hedging.filter(|_| is_safe);
     let call = call.finished(&Arc::new(policy), witness, grain, seen);
-    FinishedCall { is_calm: run.server.is_calm(), is_retried_by_code: false, ..call }
+    FinishedCall { is_calm: run.is_calm(), is_retried_by_code: false, ..call }
 }
 
 /// Makes the calls of a run. What is open in the end are connections, after the client has gone.
 pub(crate) async fn finish(run: &HttpRun) -> FinishedRun {
     let (server, connector) = FaultServer::in_memory(run.server.script());
     let witness = Witness::default();
+    let connector = RandomConnector::to(connector.pipes(), &run.connections);
     let client = ChaosHttp::new(connector, &run.policy, &witness);
     let clock = server.clone();
     let mut made = run.start(client, move || clock.elapsed()).join_all().await;
@@ -66,7 +67,7 @@ pub(crate) async fn finish_http2(run: &Http2Run) -> FinishedRun {
         None => VirtualServer::start(script),
     };
     let witness = Witness::default();
-    let connector = MemoryConnector::to(server.connector());
+    let connector = RandomConnector::to(server.connector(), &run.connections);
     let client = ChaosHttp::over_http2(connector, "server", &run.policy, &witness);
     let log = server.log().clone();
     let mut made = run.start(client, move || log.elapsed()).join_all().await;

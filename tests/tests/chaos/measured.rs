@@ -5,9 +5,7 @@ use crate::virtual_time;
 use gax_retry::{Attempt, Compatibility};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 use std::collections::{BTreeSet, HashMap};
-use tonic_gax_tests::chaos::{
-    DrawnServer as _, FinishedCall, FinishedRun, SeedOutcome, Seeds, WitnessedAttempt,
-};
+use tonic_gax_tests::chaos::{FinishedCall, FinishedRun, SeedOutcome, Seeds, WitnessedAttempt};
 
 /// The sum of each counter and histogram over all its labels; they begin anew.
 fn take(recorder: &DebuggingRecorder) -> HashMap<String, usize> {
@@ -53,7 +51,7 @@ fn broken(run: &GrpcRun, finished: &FinishedRun, sums: &HashMap<String, usize>) 
         arrived <= started + resent,
         format!("{arrived} requests arrived of {started} attempts and {resent} transparent retries"),
     );
-    if run.server.is_calm() {
+    if run.is_calm() {
         let least: usize =
             attempts().filter(|attempt| has_left(attempt)).map(|attempt| attempt.sent.len()).sum();
         hold(arrived >= least, format!("{arrived} requests arrived of {least} that were sent"));
