@@ -144,6 +144,25 @@ async fn the_connection_of_a_short_error_is_used_again_and_that_of_a_long_one_is
     }
 }
 
+/// An error whose body stalls is read for 100 ms, and its connection is not kept through the rest of the delay.
+#[tokio::test(start_paused = true)]
+async fn the_connection_of_an_error_that_is_not_read_to_its_end_is_let_go_before_the_wait() {
+    let slow = settings().to_builder().initial_retry_delay(ms(400)).max_retry_delay(ms(400)).build().unwrap();
+    let (mut client, server) = client(&layer(&slow), [HttpAct::StallInBody(503)]);
+    let between = async {
+        let mut open = Vec::new();
+        for _ in 0..4 {
+            tokio::time::sleep(ms(90)).await;
+            open.push(server.connections());
+        }
+        open
+    };
+    let (response, open) = tokio::join!(client.call(request("GET")), between);
+    assert_eq!(rows(report(&response.unwrap())), [(0, 0, Code::Unavailable), (400, 400, Code::Ok)]);
+    // After 90, 180, 270 and 360 ms.
+    assert_eq!(open, [1, 0, 0, 0]);
+}
+
 /// A body of three pieces of five bytes, each eight seconds after the one before.
 fn eight_seconds_apart() -> HttpAct {
     HttpAct::Slow(vec![(ms(8000), "first"), (ms(8000), "secon"), (ms(8000), "third")])
