@@ -1,14 +1,47 @@
 //! Why an operation ended as it did, in one sentence.
 
 use super::{Ms, Named, Row, Timeline};
-use gax_retry::{Code, CodeSet, RetrySettings, StopReason};
+use gax_retry::{Code, CodeSet, Hedging, RetrySettings, StopReason};
 use std::time::Duration;
 
+/// The codes that another attempt may follow, under the name that users know them by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Recoverable {
+    /// Of a call that is retried.
+    Retryable(CodeSet),
+    /// Of a call that is hedged.
+    NonFatal(CodeSet),
+}
+
+impl Recoverable {
+    /// Of a call with that policy.
+    pub(crate) fn of(codes: CodeSet, hedging: Option<&Hedging>) -> Self {
+        hedging.map_or(Self::Retryable(codes), |hedging| Self::NonFatal(hedging.codes()))
+    }
+
+    /// Why nothing follows a failure with that code.
+    fn why_not(self, code: Code) -> String {
+        let (Self::Retryable(codes) | Self::NonFatal(codes)) = self;
+        let name = match self {
+            Self::Retryable(_) => "retryable",
+            Self::NonFatal(_) => "non-fatal",
+        };
+        if codes.is_empty() {
+            return format!("no code is {name}");
+        }
+        format!("{code} is not among the {name} codes ({codes})")
+    }
+}
+
 /// The sentence under the table of attempts.
-pub(crate) fn explain(timeline: &Timeline, settings: &RetrySettings, codes: CodeSet) -> String {
+pub(crate) fn explain(timeline: &Timeline, settings: &RetrySettings, codes: Recoverable) -> String {
     let made = timeline.attempts.len();
     if timeline.truncated {
         return format!("Only the first {made} attempts are shown; the operation goes on.");
+    }
+    let endless = timeline.attempts.iter().filter(|row| row.end_ms.is_none()).count();
+    if endless > 1 {
+        return format!("{endless} attempts have no deadline and get no reply, so the operation never ends.");
     }
     let last = deciding(timeline);
     let number = last.map_or(0, |row| row.attempt);
@@ -39,7 +72,7 @@ fn why(
     reason: StopReason,
     timeline: &Timeline,
     settings: &RetrySettings,
-    codes: CodeSet,
+    codes: Recoverable,
     code: Code,
     number: u32,
 ) -> String {
@@ -64,8 +97,7 @@ fn why(
         },
         StopReason::MaxAttempts if number == 1 => "the one attempt allowed was made".to_owned(),
         StopReason::MaxAttempts => format!("all {number} attempts allowed were made"),
-        StopReason::NonRetryable if codes.is_empty() => "no code is retryable".to_owned(),
-        StopReason::NonRetryable => format!("{code} is not among the retryable codes ({codes})"),
+        StopReason::NonRetryable => codes.why_not(code),
         StopReason::NoLimits => {
             "neither a total timeout nor a number of attempts bounds the operation, so nothing is retried"
                 .to_owned()

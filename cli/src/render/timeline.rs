@@ -79,7 +79,7 @@ impl From<&OperationReport> for Timeline {
 impl From<&AttemptPlan> for Timeline {
     fn from(plan: &AttemptPlan) -> Self {
         let mut attempts: Vec<Row> = plan.attempts().iter().map(Row::from).collect();
-        attempts.extend(plan.endless().map(|endless| Row {
+        attempts.extend(plan.endless().iter().map(|endless| Row {
             attempt: endless.number(),
             rpc_timeout_ms: None,
             retry_delay_ms: Ms(endless.delay()),
@@ -92,7 +92,7 @@ impl From<&AttemptPlan> for Timeline {
             attempts,
             not_attempted: plan.not_attempted().map(Refused::from),
             stop_reason: plan.stop_reason().map(Named),
-            end_ms: plan.endless().is_none().then(|| Ms(plan.end())),
+            end_ms: plan.endless().is_empty().then(|| Ms(plan.end())),
             truncated: plan.is_truncated(),
             attempts_left_out: None,
         }

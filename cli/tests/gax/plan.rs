@@ -120,6 +120,34 @@ fn hedged_attempts_overlap() {
     );
 }
 
+/// Each of them is in flight for good.
+#[test]
+fn hedged_attempts_without_a_deadline_never_end() {
+    let plan = "plan --hedging-max-attempts 2 --hedging-delay 300ms";
+    assert_eq!(
+        stdout(plan),
+        "attempt | RPC timeout | retry delay | invoked | ended | code\n\
+         --------+-------------+-------------+---------+-------+---------\n\
+        \x20     1 |        none |        0 ms |    0 ms | never | no reply\n\
+        \x20     2 |        none |      300 ms |  300 ms | never | no reply\n\n\
+         2 attempts have no deadline and get no reply, so the operation never ends.\n"
+    );
+    let picture = stdout(&format!("{plan} --svg -"));
+    assert_eq!(picture.matches("no reply, no deadline: it never ends").count(), 2);
+}
+
+/// A hedged call is not retried: what matters are its non-fatal codes.
+#[test]
+fn a_fatal_code_ends_a_hedged_call() {
+    let hedged = "plan --hedging-max-attempts 3 --hedging-delay 300ms --outcome INTERNAL";
+    let ends = "the operation ended at 0 ms with INTERNAL.\n";
+    let fatal = stdout(&format!("{hedged} --non-fatal-codes UNAVAILABLE"));
+    let why = "NON_RETRYABLE: INTERNAL is not among the non-fatal codes (UNAVAILABLE)";
+    assert!(fatal.ends_with(&format!("\n{why}; {ends}")), "{fatal}");
+    let none = stdout(hedged);
+    assert!(none.ends_with(&format!("\nNON_RETRYABLE: no code is non-fatal; {ends}")), "{none}");
+}
+
 #[test]
 fn a_seed_draws_the_same_waits() {
     let line = format!("plan {} --jitter --seed 7", documented()[3]);

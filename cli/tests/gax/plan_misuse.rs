@@ -55,6 +55,10 @@ fn values_that_contradict_each_other() {
         "--seed 7",
         "--samples 100",
         "--jitter --samples 100 --svg x.svg",
+        "--hedging-max-attempts 3 --max-attempts 2",
+        "--hedging-max-attempts 3 --retryable-codes UNAVAILABLE",
+        "--hedging-max-attempts 3 --initial-retry-delay 1s",
+        "--hedging-max-attempts 3 --max-retry-delay 1s --retry-delay-multiplier 2",
     ];
     assert_snapshot!(refused(&flags));
 }

@@ -123,7 +123,7 @@ fn table(plan: &AttemptPlan) -> Vec<String> {
         let and = if plan.is_truncated() { "at least" } else { "and" };
         lines.push(format!("| {and} {more} more | | | | {} |", Human(plan.end())));
     }
-    if let Some(endless) = plan.endless() {
+    for endless in plan.endless() {
         let number = endless.number().to_string();
         lines.push(row(&number, endless.delay(), "none", &Human(endless.start()).to_string(), "no end"));
     }

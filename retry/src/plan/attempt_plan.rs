@@ -92,7 +92,7 @@ impl Response {
 #[derive(Debug, Clone, PartialEq)]
 pub struct AttemptPlan {
     attempts: Vec<Attempt>,
-    endless: Option<StartedAttempt>,
+    endless: Vec<StartedAttempt>,
     not_attempted: Option<NotAttempted>,
     stop_reason: Option<StopReason>,
     end: Duration,
@@ -139,7 +139,7 @@ impl AttemptPlan {
         });
         let mut plan = Self {
             attempts,
-            endless: None,
+            endless: Vec::new(),
             not_attempted: None,
             stop_reason: None,
             end: Duration::ZERO,
@@ -153,9 +153,9 @@ impl AttemptPlan {
                     plan.not_attempted = stop.not_attempted();
                 }
             }
-            Simulated::Endless(attempt) => {
+            Simulated::Endless(attempts) => {
                 plan.end = plan.attempts.last().map_or(Duration::ZERO, Attempt::end);
-                plan.endless = Some(attempt);
+                plan.endless = attempts;
             }
             Simulated::Truncated(at) => {
                 plan.end = at;
@@ -178,10 +178,11 @@ impl AttemptPlan {
         self.attempts.iter().map(Attempt::transparent_retries).sum()
     }
 
-    /// An attempt that has no deadline and gets no reply, so that the operation never ends.
+    /// Attempts that have no deadline and get no reply, so that the operation never ends: one, or several if the operation
+    /// is hedged.
     #[must_use]
-    pub fn endless(&self) -> Option<StartedAttempt> {
-        self.endless
+    pub fn endless(&self) -> &[StartedAttempt] {
+        &self.endless
     }
 
     /// The attempt that was planned and not made.

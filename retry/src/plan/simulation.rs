@@ -50,13 +50,13 @@ pub struct Simulation<'a> {
 }
 
 /// How a [simulated](Simulation) operation ended, or why it did not.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "an operation ends, hangs or goes on")]
 pub enum Simulated {
     /// It ended then, that way.
     Ended(End, Duration),
-    /// This attempt has no deadline and gets no response.
-    Endless(StartedAttempt),
+    /// These attempts have no deadline and get no response.
+    Endless(Vec<StartedAttempt>),
     /// It goes on beyond [`Simulation::MAX_ATTEMPTS`]; the last attempt ended then.
     Truncated(Duration),
 }
@@ -195,7 +195,9 @@ impl<'a> Simulation<'a> {
                     if self.count == Self::MAX_ATTEMPTS {
                         return Simulated::Truncated(self.world.now);
                     }
-                    if let Some(endless) = self.advance(until) {
+                    if !self.advance(until) {
+                        let mut endless: Vec<_> = self.in_flight.iter().map(|one| one.attempt).collect();
+                        endless.sort_by_key(|attempt| attempt.number());
                         return Simulated::Endless(endless);
                     }
                 }
@@ -206,8 +208,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Goes on to whatever comes first. If nothing ever does, the attempt that hangs.
-    fn advance(&mut self, until: Option<Duration>) -> Option<StartedAttempt> {
+    /// Goes on to whatever comes first. Whether anything ever does.
+    fn advance(&mut self, until: Option<Duration>) -> bool {
         let ends = self.in_flight.iter().filter_map(|other| Some((other.ends_at?, other.attempt.number())));
         match (ends.min(), until) {
             (Some((at, number)), until) if until.is_none_or(|until| at <= until) => {
@@ -215,9 +217,9 @@ impl<'a> Simulation<'a> {
                 self.ended(number, |result| result);
             }
             (_, Some(until)) => self.world.now = self.world.now.max(until),
-            (_, None) => return self.in_flight.last().map(|in_flight| in_flight.attempt),
+            (_, None) => return false,
         }
-        None
+        true
     }
 
     fn take(&mut self, number: u32) -> Option<InFlight> {
@@ -284,6 +286,19 @@ mod tests {
         let lost = AttemptResult::failed(Code::Unavailable).with_resend(Resend::Lost);
         let run = run(&policy, &[(30, lost), (40, AttemptResult::done())]);
         assert_eq!(run, (vec![(1, 0, 70, Code::Ok)], 70));
+    }
+
+    #[test]
+    fn attempts_without_a_deadline_are_all_in_flight_for_good() {
+        let policy = Policy::new(&RetrySettings::default(), Code::Unavailable)
+            .with_hedging(Hedging::new(3).delay(10 * MS).non_fatal_codes([Code::Unavailable]));
+        let (rows, end) = Simulation::new(&policy, &mut NoJitter).run(|attempt| {
+            (Some(25 * MS).filter(|_| attempt.number() == 2), AttemptResult::failed(Code::Unavailable))
+        });
+        assert_eq!(rows.iter().map(Attempt::number).collect::<Vec<_>>(), [2]);
+        let Simulated::Endless(attempts) = end else { panic!("{end:?}") };
+        let starts = attempts.iter().map(|attempt| (attempt.number(), attempt.start()));
+        assert_eq!(starts.collect::<Vec<_>>(), [(1, Duration::ZERO), (3, 20 * MS)]);
     }
 
     #[test]

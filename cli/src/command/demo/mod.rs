@@ -5,7 +5,7 @@ mod stage;
 
 use super::{Format, fresh_seed, print, print_json};
 use crate::failure::{FINDINGS, Failure};
-use crate::render::{HEAD, Ms, Named, Timeline, attempts, bars, explain, grown, of_code};
+use crate::render::{HEAD, Ms, Named, Recoverable, Timeline, attempts, bars, explain, grown, of_code};
 use crate::server::{Arrival, Event, Turn};
 use crate::value;
 use clap::Args;
@@ -153,7 +153,8 @@ fn arrived(arrival: &Arrival) -> String {
 fn outcome(played: &Played) -> String {
     let timeline = Timeline::from(&played.report);
     let bars = bars(&timeline).map(|bars| format!("\n{bars}")).unwrap_or_default();
-    let why = explain(&timeline, played.call.retry_settings(), played.call.retryable_codes());
+    let codes = Recoverable::of(played.call.retryable_codes(), played.call.hedging());
+    let why = explain(&timeline, played.call.retry_settings(), codes);
     let error = match &played.error {
         Some(status) => format!("The caller gets {}: {}\n", played.code(), Escaped(status.message())),
         None => String::new(),

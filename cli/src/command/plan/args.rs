@@ -114,6 +114,8 @@ JSON:
 #[command(next_help_heading = "Hedging")]
 pub(super) struct HedgingFlags {
     /// Send up to this many attempts without waiting for earlier ones to end; the first good reply wins
+    ///
+    /// A hedged call isn't retried: --max-attempts, --retryable-codes and the flags of the retry delay can't be given.
     #[arg(long, value_name = "NUMBER", value_parser = value::attempts, allow_hyphen_values = true)]
     pub(super) hedging_max_attempts: Option<u32>,
 
@@ -188,6 +190,19 @@ pub(super) enum Compat {
 }
 
 impl PlanArgs {
+    /// A flag that was given and is of retries only.
+    pub(super) fn of_retries(&self) -> Option<&'static str> {
+        let flags = &self.settings;
+        let given = [
+            ("--max-attempts", flags.max_attempts.is_some()),
+            ("--retryable-codes", self.retryable_codes.is_some()),
+            ("--initial-retry-delay", flags.initial_retry_delay.is_some()),
+            ("--retry-delay-multiplier", flags.retry_delay_multiplier.is_some()),
+            ("--max-retry-delay", flags.max_retry_delay.is_some()),
+        ];
+        given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
+    }
+
     /// The rules to plan by.
     pub(super) fn compat(&self) -> Compat {
         self.compat.unwrap_or(match self.dialect {

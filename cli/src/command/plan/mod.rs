@@ -9,7 +9,7 @@ pub(crate) use args::PlanArgs;
 
 use super::{Format, fresh_seed, print, print_json};
 use crate::failure::Failure;
-use crate::render::{Ms, Timeline, attempts, bars, explain, svg, until_measured};
+use crate::render::{Ms, Recoverable, Timeline, attempts, bars, explain, svg, until_measured};
 use gax_retry::{AttemptPlan, CodeSet, Hedging, NoJitter, Policy, RetrySettings, SeededJitter};
 use samples::Samples;
 use std::process::ExitCode;
@@ -32,6 +32,13 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
     if let Some(method) = &subject.method {
         method.warn();
     }
+    if subject.hedging.is_some()
+        && let Some(flag) = args.of_retries()
+    {
+        return Err(Failure::Usage(format!(
+            "{flag} has no effect on a hedged call, which isn't retried; leave it out"
+        )));
+    }
     let policy = Policy::with_compatibility(&subject.settings, subject.codes, args.compat().into())
         .with_hedging(subject.hedging);
     let codes = policy.recoverable_codes();
@@ -52,7 +59,8 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
         None => AttemptPlan::new(&policy, &args.outcome, &mut NoJitter),
     };
     let timeline = Timeline::from(&plan);
-    let why = explain(&timeline, &subject.settings, codes);
+    let recoverable = Recoverable::of(subject.codes, subject.hedging.as_ref());
+    let why = explain(&timeline, &subject.settings, recoverable);
     if let Some(file) = &args.svg {
         let title = subject.method.as_ref().map_or("One operation", |method| &method.name);
         let picture = svg::Picture {

@@ -84,7 +84,7 @@ impl Samples {
             }
             *drawn.attempt_counts.entry(plan.attempts().len()).or_default() += 1;
             *drawn.stop_reasons.entry(ending(&plan)).or_default() += 1;
-            if plan.endless().is_none() {
+            if plan.endless().is_empty() {
                 ends.push(plan.end());
             }
         }
@@ -127,7 +127,7 @@ fn average(attempts: u64, operations: u32) -> f64 {
 fn ending(plan: &AttemptPlan) -> &'static str {
     match plan.stop_reason() {
         Some(reason) => reason.as_str(),
-        None if plan.endless().is_some() => "NEVER_ENDS",
+        None if !plan.endless().is_empty() => "NEVER_ENDS",
         None if plan.is_truncated() => "TRUNCATED",
         None => "SUCCESS",
     }

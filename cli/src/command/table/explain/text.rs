@@ -128,9 +128,10 @@ fn hedged(policy: MethodPolicy<'_>, impact: &Impact) -> String {
         format!(" For the first {} calls of a method {until}.", Hedging::FIRST_CALLS)
     });
     let first_calls = first_calls.unwrap_or_default();
+    let codes = codes_text(recoverable_codes(policy));
     format!(
-        "A call is hedged: up to {most} attempts, {when}; the first good reply wins.{first_calls} If the service is too \
-         slow to reply, it gets {most} times its usual load."
+        "A call is hedged: up to {most} attempts, {when}; the first good reply wins.{first_calls} Non-fatal codes: {codes}. \
+         If the service is too slow to reply, it gets {most} times its usual load."
     )
 }
 
