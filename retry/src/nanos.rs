@@ -27,6 +27,12 @@ pub(crate) fn timeout_or_forever(timeout: Option<Duration>) -> u64 {
     timeout.map_or(FOREVER, |timeout| nanos(timeout).min(LONGEST_TIMEOUT))
 }
 
+/// The same of a timeout that is counted in nanoseconds already.
+#[inline]
+pub(crate) fn timeout(nanos: u64) -> u64 {
+    if nanos == FOREVER { FOREVER } else { nanos.min(LONGEST_TIMEOUT) }
+}
+
 /// A limit in nanoseconds; one that is not set is forever.
 #[inline]
 pub(crate) fn nanos_or_forever(limit: Option<Duration>) -> u64 {
@@ -34,8 +40,15 @@ pub(crate) fn nanos_or_forever(limit: Option<Duration>) -> u64 {
 }
 
 /// What a limit leaves at `now`.
-pub(crate) fn remaining(limit: u64, now: Duration) -> u64 {
-    if limit == FOREVER { FOREVER } else { limit.saturating_sub(limited(now)) }
+#[inline]
+pub(crate) fn remaining(limit: u64, now: u64) -> u64 {
+    if limit == FOREVER { FOREVER } else { limit.saturating_sub(now) }
+}
+
+/// The moment so long after another one. However late it is, it comes.
+#[inline]
+pub(crate) fn after(moment: u64, wait: u64) -> u64 {
+    moment.saturating_add(wait).min(FOREVER - 1)
 }
 
 /// A limit as a duration; `None` is forever.

@@ -1,6 +1,6 @@
 //! An attempt that is being made.
 
-use crate::nanos::{bounded, nanos, timeout_or_forever, whole_milliseconds};
+use crate::nanos::{FOREVER, after, bounded, timeout, timeout_or_forever, whole_milliseconds};
 use std::time::Duration;
 
 /// Why an attempt is made.
@@ -40,15 +40,17 @@ pub struct StartedAttempt {
 
 impl StartedAttempt {
     /// The first attempt of an operation that nothing delays.
-    pub(crate) fn first(rpc_timeout: Option<Duration>, whole_milliseconds: bool) -> Self {
-        let rpc_timeout = timeout_or_forever(rpc_timeout);
+    #[inline]
+    pub(crate) fn first(rpc_timeout: u64, whole_milliseconds: bool) -> Self {
+        let rpc_timeout = timeout(rpc_timeout);
         let (number, kind) = (1, AttemptKind::Original);
         Self { number, kind, transparent_retries: 0, whole_milliseconds, delay: 0, start: 0, rpc_timeout }
     }
 
     /// The attempt of that number, which starts then, after a wait of that length.
-    pub(crate) fn following(self, number: u32, kind: AttemptKind, delay: Duration, start: Duration) -> Self {
-        Self { number, kind, delay: nanos(delay), start: nanos(start), ..self }
+    #[inline]
+    pub(crate) fn following(self, number: u32, kind: AttemptKind, delay: u64, start: u64) -> Self {
+        Self { number, kind, delay, start, ..self }
     }
 
     /// Its number in the operation; the first is 1.
@@ -127,6 +129,16 @@ impl StartedAttempt {
         self.deadline().map(|deadline| self.start().saturating_add(deadline))
     }
 
+    /// The same moment in nanoseconds; [`FOREVER`] is never.
+    #[inline]
+    pub(crate) fn expires(self) -> u64 {
+        if self.rpc_timeout == FOREVER {
+            return FOREVER;
+        }
+        let below = if self.whole_milliseconds { self.rpc_timeout % 1_000_000 } else { 0 };
+        after(self.start, self.rpc_timeout - below)
+    }
+
     /// The same attempt, sent once more.
     pub(crate) fn resent(self) -> Self {
         let transparent_retries = self.transparent_retries.saturating_add(1);
@@ -145,7 +157,7 @@ mod tests {
     use super::*;
 
     fn of(nanos: u64, whole_milliseconds: bool) -> StartedAttempt {
-        StartedAttempt::first(Some(Duration::from_nanos(nanos)), whole_milliseconds)
+        StartedAttempt::first(nanos, whole_milliseconds)
     }
 
     #[test]
@@ -155,7 +167,7 @@ mod tests {
             (fine.has_no_time(), whole.has_no_time(), whole.deadline().unwrap().as_nanos())
         });
         assert_eq!(found, [(true, true, 0), (false, true, 0), (false, true, 0), (false, false, 1_000_000)]);
-        assert!(!StartedAttempt::first(None, true).has_no_time());
+        assert!(!StartedAttempt::first(FOREVER, true).has_no_time());
     }
 
     #[test]

@@ -1,24 +1,25 @@
 //! The attempt that is to be sent next.
 
 use super::action::FollowUp;
+use crate::nanos::FOREVER;
 use crate::{AttemptKind, StartedAttempt};
 use std::time::Duration;
 
 /// An attempt that is to be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Due {
-    /// Now. What was started is sent in the same step, so that only what is sent once more is ever seen to be due.
+    /// Now, once more.
     Now(StartedAttempt),
-    /// After a delay of that length, which ends then.
-    After { kind: AttemptKind, delay: Duration, at: Duration },
+    /// After a delay of that length, which ends then: both in nanoseconds.
+    After { kind: AttemptKind, delay: u64, at: u64 },
 }
 
 impl Due {
-    /// When its delay ends; `None`: there is nothing to wait for.
-    pub(super) fn at(self) -> Option<Duration> {
+    /// When its delay ends; [`FOREVER`]: there is nothing to wait for.
+    pub(super) fn at(self) -> u64 {
         match self {
-            Due::Now(_) => None,
-            Due::After { at, .. } => Some(at),
+            Due::Now(_) => FOREVER,
+            Due::After { at, .. } => at,
         }
     }
 
@@ -26,7 +27,7 @@ impl Due {
     pub(super) fn follow_up(self) -> FollowUp {
         match self {
             Due::Now(_) => FollowUp::Resend,
-            Due::After { delay, .. } => FollowUp::Attempt(delay),
+            Due::After { delay, .. } => FollowUp::Attempt(Duration::from_nanos(delay)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Attempts that are sent before the ones in flight have got their replies (gRFC A6, hedging).
 
 use super::latencies::{ENOUGH, Latencies};
-use crate::nanos::nanos;
+use crate::nanos::{FOREVER, nanos};
 use crate::rules::Refusal;
 use crate::text::Human;
 use crate::{CodeSet, IntoCodes, SettingsProblem};
@@ -182,7 +182,7 @@ struct Known {
     /// When the next one is due; `None`: there is none, as far as is known now.
     due: Option<u64>,
     /// The wait that it follows, for the report.
-    delay: Duration,
+    delay: u64,
     /// No server wants another attempt before that.
     held_until: u64,
     /// Why there are no more of them.
@@ -197,13 +197,14 @@ impl Hedges {
     }
 
     /// When the next one is due; `None`: there is none, as far as is known now.
+    #[inline]
     pub(super) fn due(&self) -> Option<u64> {
         self.0.as_ref()?.due
     }
 
     /// The wait that it follows, for the report.
-    pub(super) fn delay(&self) -> Duration {
-        self.0.as_ref().map_or(Duration::ZERO, |known| known.delay)
+    pub(super) fn delay(&self) -> u64 {
+        self.0.as_ref().map_or(0, |known| known.delay)
     }
 
     /// Why there are no more of them.
@@ -217,6 +218,7 @@ impl Hedges {
     }
 
     /// None is due.
+    #[inline]
     pub(super) fn clear(&mut self) {
         if let Some(known) = &mut self.0 {
             known.due = None;
@@ -229,11 +231,11 @@ impl Hedges {
     }
 
     /// The next one comes so long after `now`, and not before a server allows it.
-    pub(super) fn schedule(&mut self, now: u64, delay: Duration) {
+    pub(super) fn schedule(&mut self, now: u64, delay: u64) {
         let known = self.known();
-        let due = now.checked_add(nanos(delay)).map(|due| due.max(known.held_until));
+        let due = now.checked_add(delay).map(|due| due.max(known.held_until)).filter(|due| *due != FOREVER);
         known.due = due.filter(|_| known.closed.is_none());
-        known.delay = Duration::from_nanos(due.unwrap_or(now).saturating_sub(now));
+        known.delay = due.unwrap_or(now).saturating_sub(now);
     }
 
     /// A server asks for so long a wait.
@@ -333,26 +335,26 @@ mod tests {
     #[test]
     fn a_hedge_is_due_after_its_delay_and_not_before_a_server_allows_it() {
         let mut hedges = Hedges::default();
-        hedges.schedule(1_000_000, 5 * MS);
-        assert_eq!((hedges.due(), hedges.delay()), (Some(6_000_000), 5 * MS));
+        hedges.schedule(1_000_000, 5_000_000);
+        assert_eq!((hedges.due(), hedges.delay()), (Some(6_000_000), 5_000_000));
         hedges.hold(2_000_000, 9 * MS);
         hedges.hold(2_000_000, 3 * MS);
-        hedges.schedule(2_000_000, 5 * MS);
-        assert_eq!((hedges.due(), hedges.delay()), (Some(11_000_000), 9 * MS));
+        hedges.schedule(2_000_000, 5_000_000);
+        assert_eq!((hedges.due(), hedges.delay()), (Some(11_000_000), 9_000_000));
         // A time that no clock reaches never comes.
-        hedges.schedule(u64::MAX, MS);
-        assert_eq!((hedges.due(), hedges.delay()), (None, Duration::ZERO));
+        hedges.schedule(u64::MAX, 1_000_000);
+        assert_eq!((hedges.due(), hedges.delay()), (None, 0));
     }
 
     #[test]
     fn what_closes_the_hedges_first_is_the_reason() {
         let mut hedges = Hedges::default();
-        hedges.schedule(0, MS);
+        hedges.schedule(0, 1_000_000);
         let first = Refusal::new(StopReason::Pushback);
         hedges.close(first);
         hedges.close(Refusal::new(StopReason::MaxAttempts));
         assert_eq!((hedges.due(), hedges.closed()), (None, Some(first)));
-        hedges.schedule(0, MS);
+        hedges.schedule(0, 1_000_000);
         assert_eq!(hedges.due(), None);
     }
 }

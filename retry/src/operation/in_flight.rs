@@ -1,7 +1,7 @@
 //! The attempts of an operation that are running.
 
 use crate::StartedAttempt;
-use std::time::Duration;
+use crate::nanos::FOREVER;
 
 /// The attempts in flight, and the one that left last while it was still of interest. The first lives inline: there
 /// rarely is another.
@@ -30,6 +30,11 @@ impl Known {
     fn is_in_flight(&self) -> bool {
         self.stage != Stage::Gone
     }
+
+    /// When its time is up; [`FOREVER`]: that is not awaited.
+    fn deadline(&self) -> u64 {
+        if self.stage == Stage::Running { self.attempt.expires() } else { FOREVER }
+    }
 }
 
 impl InFlight {
@@ -57,7 +62,7 @@ impl InFlight {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.iter().next().is_none()
+        !self.known().any(Known::is_in_flight)
     }
 
     fn known(&self) -> impl Iterator<Item = &Known> {
@@ -93,19 +98,15 @@ impl InFlight {
     }
 
     /// An attempt whose time is up. It is told once.
-    pub(super) fn expired(&mut self, now: Duration) -> Option<u32> {
+    pub(super) fn expired(&mut self, now: u64) -> Option<u32> {
         let mut known = self.first.iter_mut().chain(&mut self.others);
-        let expired = known.find(|known| {
-            known.stage == Stage::Running
-                && known.attempt.expires_at().is_some_and(|deadline| now >= deadline)
-        })?;
+        let expired = known.find(|known| known.deadline() <= now)?;
         expired.stage = Stage::Expiring;
         Some(expired.attempt.number())
     }
 
-    /// The earliest moment at which the time of one is up.
-    pub(super) fn deadline(&self) -> Option<Duration> {
-        let running = self.known().filter(|known| known.stage == Stage::Running);
-        running.filter_map(|known| known.attempt.expires_at()).min()
+    /// The earliest moment at which the time of one is up, in nanoseconds; [`FOREVER`] is never.
+    pub(super) fn deadline(&self) -> u64 {
+        self.known().map(Known::deadline).fold(FOREVER, u64::min)
     }
 }

@@ -8,7 +8,7 @@ use super::resends::Resends;
 use super::{
     Action, AttemptResult, End, NotAttempted, Outcome, Policy, Replayable, Seen, Stop, World, gates,
 };
-use crate::nanos::nanos;
+use crate::nanos::{FOREVER, after, bounded, limited, nanos};
 use crate::rules::{Ask, Progress, Refusal, Wait};
 use crate::{AttemptKind, Code, ServerDelay, StartedAttempt, StopReason};
 use std::num::NonZeroU32;
@@ -54,7 +54,7 @@ impl State {
 
     /// Nothing has been sent: the first attempt is due.
     pub(super) fn before_first(policy: &Policy, now: Duration) -> Self {
-        let first = Due::After { kind: AttemptKind::Original, delay: Duration::ZERO, at: now };
+        let first = Due::After { kind: AttemptKind::Original, delay: 0, at: limited(now) };
         Self { due: Some(first), ..Self::new(policy) }
     }
 
@@ -67,7 +67,7 @@ impl State {
     ) -> Self {
         let mut state = Self { committed, ..Self::new(policy) };
         // The first attempt is in the policy already; this only sets the progress.
-        let _first = policy.rules.start(&mut state.progress, true, Duration::ZERO, bound);
+        let _first = policy.rules.start(&mut state.progress, true, 0, bound);
         state.started = 1;
         state.in_flight = InFlight::of(first);
         state
@@ -79,52 +79,58 @@ impl State {
     }
 
     pub(super) fn next(&mut self, policy: &Policy, bound: u64, world: &mut impl World) -> Action {
-        if self.is_finished {
-            return Action::Wait(None);
+        loop {
+            if self.is_finished {
+                return Action::Wait(None);
+            }
+            if let Some(loser) = self.loser() {
+                return Action::Cancel(loser);
+            }
+            if let Some(end) = self.end {
+                self.is_finished = true;
+                return Action::Finish(end);
+            }
+            if let Some(Due::Now(attempt)) = self.due {
+                self.due = None;
+                return self.send(attempt);
+            }
+            let wake = self.wakes();
+            if wake == FOREVER {
+                return Action::Wait(None);
+            }
+            // An attempt that follows at once starts when the one before it ended.
+            let now = match self.due {
+                Some(Due::After { delay: 0, at, .. }) => at,
+                _ => limited(world.now()),
+            };
+            if now < wake {
+                return Action::Wait(bounded(wake));
+            }
+            if let Some(expired) = self.in_flight.expired(now) {
+                return Action::Expire(expired);
+            }
+            let started = match self.due {
+                Some(Due::After { kind, delay, at }) if now >= at => {
+                    self.due = None;
+                    self.start(policy, bound, kind, delay, now)
+                }
+                // Nothing else can be due.
+                _ => self.hedge(policy, bound, now, world),
+            };
+            if let Some(attempt) = started {
+                return self.send(attempt);
+            }
         }
-        if let Some(loser) = self.loser() {
-            return Action::Cancel(loser);
-        }
-        if let Some(end) = self.end {
-            self.is_finished = true;
-            return Action::Finish(end);
-        }
-        if let Some(Due::Now(attempt)) = self.due {
-            self.due = None;
-            return self.send(attempt);
-        }
-        let Some(wake) = self.wake_at() else {
-            return Action::Wait(None);
-        };
-        // An attempt that follows at once starts when the one before it ended.
-        let now = match self.due {
-            Some(Due::After { delay: Duration::ZERO, at, .. }) => at,
-            _ => world.now(),
-        };
-        if now < wake {
-            return Action::Wait(Some(wake));
-        }
-        if let Some(expired) = self.in_flight.expired(now) {
-            return Action::Expire(expired);
-        }
-        if let Some(Due::After { kind, delay, at }) = self.due
-            && now >= at
-        {
-            self.due = None;
-            self.start(policy, bound, kind, delay, now);
-        } else if self.hedges.due().is_some() {
-            // Nothing else can be due.
-            self.hedge(policy, bound, now, world);
-        }
-        self.next(policy, bound, world)
     }
 
     pub(super) fn wake_at(&self) -> Option<Duration> {
-        if self.is_finished {
-            return None;
-        }
-        let hedge = self.hedges.due().map(Duration::from_nanos);
-        [self.in_flight.deadline(), self.due.and_then(Due::at), hedge].into_iter().flatten().min()
+        if self.is_finished { None } else { bounded(self.wakes()) }
+    }
+
+    /// The same in nanoseconds; [`FOREVER`] is never.
+    fn wakes(&self) -> u64 {
+        let due = self.due.map_or(FOREVER, Due::at);
+        self.in_flight.deadline().min(due).min(self.hedges.due().unwrap_or(FOREVER))
     }
 
     pub(super) fn committed(&mut self, attempt: u32) -> bool {
@@ -161,7 +167,7 @@ impl State {
         match (self.end, self.due, self.hedges.due()) {
             (Some(end), _, _) => FollowUp::End(end),
             (None, Some(due), _) => due.follow_up(),
-            (None, None, Some(_)) => FollowUp::Attempt(self.hedges.delay()),
+            (None, None, Some(_)) => FollowUp::Attempt(Duration::from_nanos(self.hedges.delay())),
             (None, None, None) => FollowUp::InFlight,
         }
     }
@@ -241,7 +247,9 @@ impl State {
         };
         match gates::pass(policy, code, result.with_seen(seen), world) {
             Err(reason) => self.refused(policy, reason),
-            Ok(()) if policy.hedging.is_some() => self.hedge_after(policy, bound, server_delay, world.now()),
+            Ok(()) if policy.hedging.is_some() => {
+                self.hedge_after(policy, bound, server_delay, limited(world.now()))
+            }
             Ok(()) if result.seen == (Seen::Messages { resumable: true }) => {
                 self.committed = None;
                 self.forgotten = self.started.saturating_sub(1);
@@ -277,7 +285,7 @@ impl State {
         ended_at: Option<Duration>,
         world: &mut impl World,
     ) {
-        let now = ended_at.unwrap_or_else(|| world.now());
+        let now = limited(ended_at.unwrap_or_else(|| world.now()));
         let counted = self.started.saturating_sub(self.forgotten);
         let ask = Ask { counted, now, bound, server_delay, longest: policy.max_server_delay };
         match policy.rules.next(&mut self.progress, ask, world.jitter()) {
@@ -286,9 +294,9 @@ impl State {
                 self.stop(StopReason::Throttled);
             }
             Ok(Wait(delay)) => {
-                let mut at = now.saturating_add(delay);
+                let mut at = after(now, delay);
                 if ended_at.is_some() {
-                    at = at.max(world.now());
+                    at = at.max(limited(world.now()));
                 }
                 self.due = Some(Due::After { kind, delay, at });
             }
@@ -297,7 +305,14 @@ impl State {
     }
 
     /// Starts the attempt that is due, if there is time for it.
-    fn start(&mut self, policy: &Policy, bound: u64, kind: AttemptKind, delay: Duration, now: Duration) {
+    fn start(
+        &mut self,
+        policy: &Policy,
+        bound: u64,
+        kind: AttemptKind,
+        delay: u64,
+        now: u64,
+    ) -> Option<StartedAttempt> {
         let started = match kind {
             AttemptKind::Hedge => policy.start_hedge(now, bound),
             _ => policy.start(&mut self.progress, self.started == 0, now, bound),
@@ -306,50 +321,61 @@ impl State {
             Ok(timeout) => {
                 self.resends.begin_attempt();
                 self.started = self.started.saturating_add(1);
-                let first = StartedAttempt::first(timeout, policy.rules.has_whole_milliseconds());
-                self.due = Some(Due::Now(first.following(self.started, kind, delay, now)));
                 self.hedges.clear();
                 if self.started < policy.most_hedged()
                     && let Some(delay) = policy.hedging_delay()
                 {
-                    self.hedges.schedule(nanos(now), delay);
+                    self.hedges.schedule(now, nanos(delay));
                 }
+                let first = StartedAttempt::first(timeout, policy.rules.has_whole_milliseconds());
+                return Some(first.following(self.started, kind, delay, now));
             }
             Err(refusal) if !self.in_flight.is_empty() => self.hedges.close(refusal),
             Err(refusal) => self.refuse(refusal),
         }
+        None
     }
 
     /// A hedge is due: it is sent if the budget allows it, and asked for again later if not.
-    fn hedge(&mut self, policy: &Policy, bound: u64, now: Duration, world: &mut impl World) {
+    #[cold]
+    fn hedge(
+        &mut self,
+        policy: &Policy,
+        bound: u64,
+        now: u64,
+        world: &mut impl World,
+    ) -> Option<StartedAttempt> {
         if policy.allows(world) && policy.takes_retry(world) {
-            self.start(policy, bound, AttemptKind::Hedge, self.hedges.delay(), now);
-        } else if self.in_flight.is_empty() {
+            return self.start(policy, bound, AttemptKind::Hedge, self.hedges.delay(), now);
+        }
+        if self.in_flight.is_empty() {
             self.stop(StopReason::Throttled);
         } else {
             self.hedges.withhold();
             // A budget is empty while servers are slow, and many operations wait: they ask ever more rarely.
-            let delay = policy.hedging_delay().unwrap_or_default();
-            self.hedges.schedule(nanos(now), delay.max(Duration::from_millis(1)).max(now / 4));
+            let delay = policy.hedging_delay().unwrap_or_default().max(Duration::from_millis(1));
+            self.hedges.schedule(now, nanos(delay).max(now / 4));
         }
+        None
     }
 
     /// A failure that does not end the operation: the next hedge goes out at once, or when the server says.
-    fn hedge_after(&mut self, policy: &Policy, bound: u64, server_delay: ServerDelay, now: Duration) {
+    #[cold]
+    fn hedge_after(&mut self, policy: &Policy, bound: u64, server_delay: ServerDelay, now: u64) {
         if self.started >= policy.most_hedged() {
             self.hedges.close(Refusal::new(StopReason::MaxAttempts));
         }
         if let ServerDelay::Exactly(delay) | ServerDelay::AtLeast(delay) = server_delay {
-            self.hedges.hold(nanos(now), delay);
+            self.hedges.hold(now, delay);
         }
-        self.hedges.schedule(nanos(now), Duration::ZERO);
+        self.hedges.schedule(now, 0);
         let wait = self.hedges.delay();
-        let then = policy.start_hedge(now.saturating_add(wait), bound);
+        let then = policy.start_hedge(after(now, wait), bound);
         if let Err(refusal) = then
-            && !wait.is_zero()
+            && wait > 0
         {
             let reason = StopReason::ServerDelayExceedsBudget;
-            self.hedges.close(Refusal { reason, wait: Some(wait), ..refusal });
+            self.hedges.close(Refusal { reason, wait: Some(Duration::from_nanos(wait)), ..refusal });
         }
         if let Some(refusal) = self.hedges.closed()
             && self.in_flight.is_empty()

@@ -3,7 +3,7 @@
 use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
 use crate::jitter::jittered;
-use crate::nanos::{FOREVER, bounded, limited, nanos_or_forever as limit, remaining, scaled};
+use crate::nanos::{FOREVER, limited, nanos_or_forever as limit, remaining, scaled};
 use crate::{Compatibility, JitterSource, RetrySettings, ServerDelay, StopReason};
 use std::time::Duration;
 
@@ -77,9 +77,9 @@ impl RuleSet for Documented {
         &self,
         progress: &mut DocumentedProgress,
         is_first: bool,
-        now: Duration,
+        now: u64,
         bound: u64,
-    ) -> Result<Option<Duration>, Refusal> {
+    ) -> Result<u64, Refusal> {
         let remaining = remaining(self.total.min(bound), now);
         if remaining == 0 {
             return Err(Refusal::new(StopReason::TotalTimeout));
@@ -87,7 +87,7 @@ impl RuleSet for Documented {
         let grown =
             if is_first { self.initial_timeout } else { grown(progress.timeout, self.timeout_multiplier) };
         progress.timeout = self.clamped(grown, progress.delay, remaining);
-        Ok(bounded(progress.timeout))
+        Ok(progress.timeout)
     }
 
     fn next(
@@ -100,7 +100,7 @@ impl RuleSet for Documented {
         if total == FOREVER && self.max_attempts.is_none() {
             return Err(Refusal::new(StopReason::NoLimits));
         }
-        let now = limited(ask.now);
+        let now = ask.now;
         if now >= total {
             return Err(Refusal::new(StopReason::TotalTimeout));
         }
@@ -133,7 +133,7 @@ impl RuleSet for Documented {
                 ask.wait_after(asked, own, &mut jitter).ok_or(Refusal::of_server(asked))?
             }
         };
-        Ok(Wait(Duration::from_nanos(wait)))
+        Ok(Wait(wait))
     }
 
     fn reset_backoff(&self, progress: &mut DocumentedProgress, bound: u64) {

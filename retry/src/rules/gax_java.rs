@@ -3,7 +3,7 @@
 use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
 use crate::gax_java::{Algorithm, Limit, Next, RawSettings, deadline, millis};
-use crate::nanos::{FOREVER, bounded, limited, remaining};
+use crate::nanos::{FOREVER, after, bounded, limited, remaining, timeout_or_forever};
 use crate::{CodeSet, JitterSource, ServerDelay, StopReason};
 use std::time::Duration;
 
@@ -69,15 +69,9 @@ impl RuleSet for GaxJava {
 
     /// The attempt's deadline was settled when the one before ended; how late the timer was makes no
     /// difference to it.
-    fn start(
-        &self,
-        progress: &mut Next,
-        is_first: bool,
-        now: Duration,
-        bound: u64,
-    ) -> Result<Option<Duration>, Refusal> {
-        let left = left(now, bound);
-        if left.is_some_and(|left| left.is_zero()) {
+    fn start(&self, progress: &mut Next, is_first: bool, now: u64, bound: u64) -> Result<u64, Refusal> {
+        let left = remaining(bound, now);
+        if left == 0 {
             return Err(Refusal::new(StopReason::TotalTimeout));
         }
         let own = if is_first {
@@ -85,7 +79,7 @@ impl RuleSet for GaxJava {
         } else {
             deadline(i128::from(progress.timeout) * 1_000_000)
         };
-        Ok(shorter(self.call_timeout.or(own), left))
+        Ok(timeout_or_forever(self.call_timeout.or(own)).min(left))
     }
 
     fn next(
@@ -94,7 +88,7 @@ impl RuleSet for GaxJava {
         ask: Ask,
         mut jitter: &mut dyn JitterSource,
     ) -> Result<Wait, Refusal> {
-        let elapsed = ask.now.as_nanos().cast_signed();
+        let elapsed = i128::from(ask.now);
         let grown = self.algorithm.grown(ask.counted.saturating_sub(1), *progress, &mut jitter);
         let asked = match ask.server_delay {
             ServerDelay::None | ServerDelay::Never => None,
@@ -107,7 +101,7 @@ impl RuleSet for GaxJava {
         if let Some(reason) = self.refusal(ask, next) {
             return Err(self.refused(reason, millis(next.wait)));
         }
-        let Some(asked) = asked else { return Ok(Wait(millis(next.wait))) };
+        let Some(asked) = asked else { return Ok(Wait(limited(millis(next.wait)))) };
         // Java has no server delays: it is treated as if back-off had drawn it.
         let wait = match ask.server_delay {
             ServerDelay::AtLeast(_) => self.after(ask, asked, grown, &mut jitter),
@@ -119,7 +113,7 @@ impl RuleSet for GaxJava {
             None => Err(self.refused(StopReason::ServerDelayExceedsBudget, asked)),
             Some(next) => {
                 *progress = next;
-                Ok(Wait(millis(next.wait)))
+                Ok(Wait(limited(millis(next.wait))))
             }
         }
     }
@@ -132,8 +126,8 @@ impl GaxJava {
 
     /// The server's delay with back-off on top, in milliseconds.
     fn after(&self, ask: Ask, asked: Duration, grown: Next, jitter: &mut impl JitterSource) -> Option<u64> {
-        let elapsed = ask.now.as_nanos().cast_signed();
-        let bound = left(ask.now, ask.bound).map(millis_up);
+        let elapsed = i128::from(ask.now);
+        let bound = bounded(remaining(ask.bound, ask.now)).map(millis_up);
         let own = Own {
             backoff: u64::try_from(grown.wait).unwrap_or(0),
             is_drawn: self.algorithm.is_drawn(jitter),
@@ -149,13 +143,13 @@ impl GaxJava {
 
     /// What keeps that attempt from being made.
     fn refusal(&self, ask: Ask, next: Next) -> Option<StopReason> {
-        let elapsed = ask.now.as_nanos().cast_signed();
+        let elapsed = i128::from(ask.now);
         match self.algorithm.limit(ask.counted, next, elapsed, LEAST_LEFT) {
             Some(Limit::NoLimits) => Some(StopReason::NoLimits),
             Some(Limit::TotalTimeout | Limit::Overflow) => Some(StopReason::TotalTimeout),
             Some(Limit::MaxAttempts) => Some(StopReason::MaxAttempts),
             None => {
-                let start = limited(ask.now.saturating_add(millis(next.wait)));
+                let start = after(ask.now, limited(millis(next.wait)));
                 (start >= ask.bound).then_some(StopReason::TotalTimeout)
             }
         }
@@ -165,16 +159,4 @@ impl GaxJava {
 /// The duration in whole milliseconds, rounded up.
 fn millis_up(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
-}
-
-/// What the caller's deadline leaves; `None` without one.
-pub(super) fn left(now: Duration, bound: u64) -> Option<Duration> {
-    bounded(remaining(bound, now))
-}
-
-pub(super) fn shorter(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
-    }
 }

@@ -3,7 +3,7 @@
 use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
 use crate::jitter::uniform;
-use crate::nanos::{FOREVER, bounded, limited, nanos, nanos_or_forever, remaining, scaled};
+use crate::nanos::{FOREVER, limited, nanos, nanos_or_forever, remaining, scaled};
 use crate::{Compatibility, JitterSource, RetrySettings, ServerDelay, StopReason};
 use std::time::Duration;
 
@@ -77,19 +77,12 @@ impl RuleSet for Grpc {
         GrpcProgress { delay: self.initial_delay }
     }
 
-    fn start(
-        &self,
-        _: &mut GrpcProgress,
-        _: bool,
-        now: Duration,
-        bound: u64,
-    ) -> Result<Option<Duration>, Refusal> {
+    fn start(&self, _: &mut GrpcProgress, _: bool, now: u64, bound: u64) -> Result<u64, Refusal> {
         let timeout = remaining(self.total.min(bound), now);
         if timeout == 0 {
             return Err(Refusal::at_deadline(StopReason::TotalTimeout));
         }
-        let timeout = timeout.min(self.attempt_timeout);
-        Ok(bounded(timeout))
+        Ok(timeout.min(self.attempt_timeout))
     }
 
     /// Where the wait would pass the deadline, gRPC waits for the deadline all the same, and the operation
@@ -111,7 +104,8 @@ impl RuleSet for Grpc {
         let refused = |asked| Refusal { at_deadline: true, ..Refusal::of_server(asked) };
         if let ServerDelay::Exactly(asked) = ask.server_delay {
             *progress = self.begin();
-            return if limited(asked) < left { Ok(Wait(asked)) } else { Err(refused(asked)) };
+            let wait = limited(asked);
+            return if wait < left { Ok(Wait(wait)) } else { Err(refused(asked)) };
         }
         let delay = progress.delay;
         progress.delay = scaled(delay, self.delay_multiplier).min(self.max_delay);
@@ -125,7 +119,7 @@ impl RuleSet for Grpc {
             }
             _ => backoff.min(left),
         };
-        Ok(Wait(Duration::from_nanos(wait)))
+        Ok(Wait(wait))
     }
 }
 

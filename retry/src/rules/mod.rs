@@ -19,22 +19,22 @@ use crate::{JitterSource, ServerDelay, StopReason};
 use std::time::Duration;
 
 /// One way to turn settings into attempts. An operation's progress through them is kept outside, so that one
-/// set serves all operations.
+/// set serves all operations. Times are nanoseconds since the operation's start.
 pub(crate) trait RuleSet {
     /// How far back-off has come, in the rule set's own terms.
     type Progress;
 
     fn begin(&self) -> Self::Progress;
 
-    /// The RPC timeout of an attempt that starts `now`; `None` means no deadline. `bound` is the caller's own
-    /// deadline in nanoseconds.
+    /// The RPC timeout of an attempt that starts `now`; [`FOREVER`] means no deadline. `bound` is the caller's own
+    /// deadline.
     fn start(
         &self,
         progress: &mut Self::Progress,
         is_first: bool,
-        now: Duration,
+        now: u64,
         bound: u64,
-    ) -> Result<Option<Duration>, Refusal>;
+    ) -> Result<u64, Refusal>;
 
     /// The wait before the attempt that follows one which just ended and is to be retried.
     fn next(
@@ -55,7 +55,8 @@ pub(crate) trait RuleSet {
 pub(crate) struct Ask {
     /// The attempts so far that count towards their greatest number.
     pub(crate) counted: u32,
-    pub(crate) now: Duration,
+    /// In nanoseconds since the operation's start.
+    pub(crate) now: u64,
     /// The caller's own deadline in nanoseconds.
     pub(crate) bound: u64,
     pub(crate) server_delay: ServerDelay,
@@ -63,9 +64,9 @@ pub(crate) struct Ask {
     pub(crate) longest: Duration,
 }
 
-/// The wait before another attempt, as drawn. Zero: go on at once, without a timer.
+/// The wait before another attempt, as drawn, in nanoseconds. Zero: go on at once, without a timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Wait(pub(crate) Duration);
+pub(crate) struct Wait(pub(crate) u64);
 
 /// A limit stands in the way of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,9 +160,9 @@ impl Rules {
         &self,
         progress: &mut Progress,
         is_first: bool,
-        now: Duration,
+        now: u64,
         bound: u64,
-    ) -> Result<Option<Duration>, Refusal> {
+    ) -> Result<u64, Refusal> {
         with_progress!(self, progress, |rules, own| rules.start(own, is_first, now, bound), else Err(Refusal::STRAY))
     }
 

@@ -1,9 +1,8 @@
 //! The arithmetic of polling for the end of a long-running operation, as gax-java does it.
 
-use super::gax_java::{left, shorter};
 use super::{Ask, Refusal, RuleSet, Wait};
 use crate::gax_java::{PollOperation, Polling};
-use crate::nanos::limited;
+use crate::nanos::{after, limited, remaining, timeout_or_forever};
 use crate::{JitterSource, ServerDelay, StopReason};
 use std::time::Duration;
 
@@ -37,18 +36,12 @@ impl RuleSet for Polls {
         PollProgress { operation: self.polling.begin(), timeout: self.polling.call_timeout() }
     }
 
-    fn start(
-        &self,
-        progress: &mut PollProgress,
-        _: bool,
-        now: Duration,
-        bound: u64,
-    ) -> Result<Option<Duration>, Refusal> {
-        let left = left(now, bound);
-        if left.is_some_and(|left| left.is_zero()) {
+    fn start(&self, progress: &mut PollProgress, _: bool, now: u64, bound: u64) -> Result<u64, Refusal> {
+        let left = remaining(bound, now);
+        if left == 0 {
             return Err(Refusal::new(StopReason::TotalTimeout));
         }
-        Ok(shorter(progress.timeout, left))
+        Ok(timeout_or_forever(progress.timeout).min(left))
     }
 
     /// A call whose reply was there before the poller first looked is said to ask for the next poll exactly
@@ -62,12 +55,14 @@ impl RuleSet for Polls {
         let poll = if ask.server_delay == ServerDelay::Exactly(Duration::ZERO) {
             self.polling.at_once()
         } else {
-            self.polling.not_done(&mut progress.operation, ask.now, &mut jitter).map_err(Refusal::new)?
+            let now = Duration::from_nanos(ask.now);
+            self.polling.not_done(&mut progress.operation, now, &mut jitter).map_err(Refusal::new)?
         };
-        if limited(ask.now.saturating_add(poll.wait())) >= ask.bound {
+        let wait = limited(poll.wait());
+        if after(ask.now, wait) >= ask.bound {
             return Err(Refusal::of_wait(StopReason::TotalTimeout, poll.wait()));
         }
         progress.timeout = poll.rpc_timeout();
-        Ok(Wait(poll.wait()))
+        Ok(Wait(wait))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
-use crate::nanos::{FOREVER, bounded, limited, remaining};
+use crate::nanos::{FOREVER, limited, remaining};
 use crate::strategy::{BackoffStrategy, Growth, Jitter, TimeRule};
 use crate::{JitterSource, ServerDelay, SettingsOverrides, StopReason};
 use std::time::Duration;
@@ -71,27 +71,27 @@ impl RuleSet for Strategy {
         &self,
         progress: &mut StrategyProgress,
         is_first: bool,
-        now: Duration,
+        now: u64,
         bound: u64,
-    ) -> Result<Option<Duration>, Refusal> {
+    ) -> Result<u64, Refusal> {
         let is_late = match self.strategy.limits.time() {
-            Some((limit, TimeRule::Check)) => !is_first && now >= limit,
+            Some((limit, TimeRule::Check)) => !is_first && now >= limited(limit),
             _ => false,
         };
         let timeouts = self.strategy.attempt_timeouts.filter(|_| self.attempt_timeout == FOREVER);
         let mut remaining = remaining(self.wall(bound), now);
         if let Some(timeouts) = timeouts {
-            remaining = remaining.min(timeouts.left(now).unwrap_or(FOREVER));
+            let elapsed = Duration::from_nanos(now);
+            remaining = remaining.min(timeouts.left(elapsed).unwrap_or(FOREVER));
             if !is_first {
-                progress.timeout = timeouts.next(progress.timeout, now);
+                progress.timeout = timeouts.next(progress.timeout, elapsed);
             }
         }
         if is_late || remaining == 0 {
             return Err(Refusal::new(StopReason::TotalTimeout));
         }
         let own = if timeouts.is_some() { progress.timeout } else { self.attempt_timeout };
-        let timeout = remaining.min(own);
-        Ok(bounded(timeout))
+        Ok(remaining.min(own))
     }
 
     fn next(
@@ -100,7 +100,7 @@ impl RuleSet for Strategy {
         ask: Ask,
         mut jitter: &mut dyn JitterSource,
     ) -> Result<Wait, Refusal> {
-        let now = limited(ask.now);
+        let now = ask.now;
         let is_spent = match self.strategy.limits.time() {
             Some((limit, TimeRule::Strict | TimeRule::Clip | TimeRule::Check)) => now >= limited(limit),
             _ => false,
@@ -132,7 +132,7 @@ impl RuleSet for Strategy {
             }
         };
         progress.waited = progress.waited.saturating_add(wait);
-        Ok(Wait(Duration::from_nanos(wait)))
+        Ok(Wait(wait))
     }
 
     fn reset_backoff(&self, progress: &mut StrategyProgress, _: u64) {

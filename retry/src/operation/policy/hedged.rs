@@ -68,13 +68,9 @@ impl Policy {
         }
     }
 
-    /// The RPC timeout of a hedge that starts `now`. It is not the consequence of an attempt, so that it doesn't grow; and
+    /// The RPC timeout of a hedge that starts `now`, both in nanoseconds. It is not the consequence of an attempt, so that it doesn't grow; and
     /// whatever the rules say of first attempts, nothing outlives the total.
-    pub(in crate::operation) fn start_hedge(
-        &self,
-        now: Duration,
-        bound: u64,
-    ) -> Result<Option<Duration>, Refusal> {
+    pub(in crate::operation) fn start_hedge(&self, now: u64, bound: u64) -> Result<u64, Refusal> {
         let bound = bound.min(self.rules.time_limit());
         self.start(&mut self.rules.begin(), true, now, bound)
     }

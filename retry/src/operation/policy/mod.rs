@@ -312,14 +312,14 @@ impl Policy {
         }
     }
 
-    /// The RPC timeout of an attempt that starts `now`.
+    /// The RPC timeout of an attempt that starts `now`, both in nanoseconds.
     pub(super) fn start(
         &self,
         progress: &mut Progress,
         is_first: bool,
-        now: Duration,
+        now: u64,
         bound: u64,
-    ) -> Result<Option<Duration>, Refusal> {
+    ) -> Result<u64, Refusal> {
         if let Some(refusal) = self.bar() {
             return Err(refusal);
         }
@@ -357,6 +357,6 @@ impl Policy {
 }
 
 fn first(rules: &Rules) -> Result<StartedAttempt, Refusal> {
-    let rpc_timeout = rules.start(&mut rules.begin(), true, Duration::ZERO, FOREVER)?;
+    let rpc_timeout = rules.start(&mut rules.begin(), true, 0, FOREVER)?;
     Ok(StartedAttempt::first(rpc_timeout, rules.has_whole_milliseconds()))
 }

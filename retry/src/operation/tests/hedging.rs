@@ -380,12 +380,15 @@ fn one_attempt_is_no_hedging() {
 fn time_beyond_all_clocks_ends_hedging() {
     let budget = RetryBudget::tokens(1, 1.0);
     budget.failed();
-    let policy = hedged(base().delay(Duration::MAX)).with_budget(budget);
-    let mut operation = ByHand::begin(&policy);
-    operation.send();
-    assert_eq!(operation.wake_at(), Some(Duration::from_nanos(u64::MAX)));
-    assert_eq!(operation.at(Duration::MAX).now(), NONE);
-    assert_eq!(operation.wake_at(), None);
+    let last = Duration::from_nanos(u64::MAX - 1);
+    for (delay, wake) in [(last, Some(last)), (Duration::MAX, None)] {
+        let policy = hedged(base().delay(delay)).with_budget(budget.clone());
+        let mut operation = ByHand::begin(&policy);
+        operation.send();
+        assert_eq!(operation.wake_at(), wake);
+        assert_eq!(operation.at(Duration::MAX).now(), NONE);
+        assert_eq!(operation.wake_at(), None);
+    }
 }
 
 #[test]
