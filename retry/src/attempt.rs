@@ -1,6 +1,8 @@
 //! What is known of an attempt that has ended.
 
-use crate::nanos::{bounded, nanos, timeout_or_forever};
+#[cfg(feature = "serde")]
+use crate::nanos::timeout_or_forever;
+use crate::nanos::{bounded, nanos};
 use crate::{Code, StartedAttempt};
 use std::time::Duration;
 
@@ -22,16 +24,9 @@ impl Attempt {
     /// An attempt that ended at `end` with `code`.
     #[inline]
     #[must_use]
-    pub fn new(started: StartedAttempt, delay: Duration, start: Duration, end: Duration, code: Code) -> Self {
-        Self {
-            number: started.number(),
-            transparent_retries: started.transparent_retries,
-            code,
-            delay: nanos(delay),
-            start: nanos(start),
-            rpc_timeout: timeout_or_forever(started.rpc_timeout()),
-            end: nanos(end),
-        }
+    pub fn new(started: StartedAttempt, end: Duration, code: Code) -> Self {
+        let StartedAttempt { number, transparent_retries, delay, start, rpc_timeout, .. } = started;
+        Self { number, transparent_retries, code, delay, start, rpc_timeout, end: nanos(end) }
     }
 
     /// A row that was stored.

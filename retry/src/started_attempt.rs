@@ -28,14 +28,14 @@ pub enum AttemptKind {
 /// while it waits would take half as much again (bench `memory`, parked).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StartedAttempt {
-    number: u32,
+    pub(crate) number: u32,
     kind: AttemptKind,
     pub(crate) transparent_retries: u8,
     whole_milliseconds: bool,
-    delay: u64,
-    start: u64,
+    pub(crate) delay: u64,
+    pub(crate) start: u64,
     /// `FOREVER` is no deadline.
-    rpc_timeout: u64,
+    pub(crate) rpc_timeout: u64,
 }
 
 impl StartedAttempt {

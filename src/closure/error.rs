@@ -9,12 +9,12 @@ use std::fmt;
 #[derive(Debug, Clone)]
 pub struct RetryError<E> {
     last: Option<E>,
-    report: OperationReport,
+    report: Box<OperationReport>,
 }
 
 impl<E> RetryError<E> {
     pub(super) fn new(last: Option<E>, report: OperationReport) -> Self {
-        Self { last, report }
+        Self { last, report: Box::new(report) }
     }
 
     /// The last error that the closure returned; `None` if every attempt ran into its RPC timeout, or there was

@@ -346,7 +346,7 @@ fn follow<P: Protocol>(
                 let waits = match slot.as_mut().project() {
                     SlotProj::Empty => true,
                     SlotProj::Several { attempts } => {
-                        progress.note_withheld_hedges();
+                        progress.note_withheld_hedges(policy);
                         attempts.is_empty()
                     }
                     _ => false,

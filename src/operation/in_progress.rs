@@ -17,13 +17,13 @@ const YIELD_EVERY: u8 = 16;
 
 /// An operation on its way.
 pub(crate) struct InProgress {
-    operation: Operation,
+    /// With what is written down of it, for its report.
+    operation: Operation<Ledger>,
     clock: Option<Clock>,
     /// The number of the attempt in flight.
     pub(super) number: u32,
     /// Attempts without a wait since other tasks last had their turn.
     unbroken: u8,
-    ledger: Option<Box<Ledger>>,
     rare: Option<Box<Rare>>,
 }
 
@@ -68,11 +68,10 @@ impl InProgress {
     #[inline]
     pub(crate) fn new(policy: &Policy) -> Self {
         Self {
-            operation: Operation::begin(policy, None),
+            operation: Operation::with_notes(policy, None),
             clock: None,
             number: 0,
             unbroken: 0,
-            ledger: None,
             rare: None,
         }
     }
@@ -89,7 +88,7 @@ impl InProgress {
             self.rare.get_or_insert_default().jitter = jitter;
         }
         if bound.is_some() {
-            self.operation = Operation::begin(policy, bound);
+            self.operation = Operation::with_notes(policy, bound);
         }
     }
 
@@ -175,7 +174,7 @@ impl InProgress {
     #[expect(clippy::inline_always, reason = "the result is large to pass on, and nobody looks at it")]
     #[inline(always)]
     pub(super) fn replied(&mut self, policy: &Policy, result: AttemptResult) {
-        if self.number == 1 && self.ledger.is_none() && self.rare.is_none() {
+        if self.number == 1 && !self.has_news() && self.rare.is_none() {
             let mut world = Surroundings::new(self.clock(), &mut self.rare);
             return self.operation.ended(policy, 1, result, &mut world);
         }
@@ -184,7 +183,7 @@ impl InProgress {
 
     pub(super) fn ended_of(&mut self, policy: &Policy, number: u32, result: AttemptResult) {
         // Of an operation whose first attempt succeeds nothing is written down.
-        let is_plain = self.ledger.is_none() && result.outcome() == Outcome::Done && self.number == 1;
+        let is_plain = !self.has_news() && result.outcome() == Outcome::Done && self.number == 1;
         // An attempt's end is one moment, and to read the clock takes longer than most of what follows from it.
         let now = self.elapsed();
         let row = self.row(policy, number, result, now);
@@ -197,8 +196,9 @@ impl InProgress {
         if is_plain {
             return;
         }
-        let ledger = Ledger::of(&mut self.ledger);
-        if self.operation.is_resending() {
+        let is_resending = self.operation.is_resending();
+        let ledger = self.operation.notes_mut(policy);
+        if is_resending {
             ledger.transparent_retries += 1;
         } else {
             ledger.push(row, result.delivery());
@@ -211,7 +211,7 @@ impl InProgress {
         // Reports and observers tell the same time.
         let now = self.elapsed();
         if let Some(row) = self.row(policy, number, AttemptResult::failed(Code::Cancelled), now) {
-            Ledger::of(&mut self.ledger).push(row, Delivery::Unknown);
+            self.operation.notes_mut(policy).push(row, Delivery::Unknown);
         }
         if let Some(rare) = &mut self.rare {
             rare.cancelled(number, now);
@@ -268,14 +268,14 @@ impl InProgress {
 
     /// Writes down what the attempts alone don't tell.
     #[cold]
-    pub(super) fn note(&mut self, note: Note) {
-        Ledger::of(&mut self.ledger).note(note);
+    pub(super) fn note(&mut self, policy: &Policy, note: Note) {
+        self.operation.notes_mut(policy).note(note);
     }
 
     /// A hedge that was due and did not go out is worth telling, even if the first attempt succeeds.
-    pub(super) fn note_withheld_hedges(&mut self) {
+    pub(super) fn note_withheld_hedges(&mut self, policy: &Policy) {
         if self.operation.has_withheld_hedges() {
-            self.note(Note::HedgeWithheld);
+            self.note(policy, Note::HedgeWithheld);
         }
     }
 
@@ -289,7 +289,7 @@ impl InProgress {
     fn row(&self, policy: &Policy, number: u32, result: AttemptResult, now: Duration) -> Option<Attempt> {
         let started = self.operation.attempt(policy, number)?;
         let end = result.ended_at().unwrap_or(now);
-        Some(Attempt::new(started, started.delay(), started.start(), end, result.code()))
+        Some(Attempt::new(started, end, result.code()))
     }
 
     /// The attempt in flight had to wait, so that other tasks had their turn.
@@ -331,27 +331,23 @@ impl InProgress {
     /// Whether the report of a success tells more than that the first attempt succeeded.
     #[inline]
     pub(super) fn has_news(&self) -> bool {
-        self.ledger.is_some()
+        self.operation.notes().is_some()
     }
 
     /// The report of an operation that has ended; `stop` says why it failed.
     pub(crate) fn report(&mut self, policy: &Policy, stop: Option<Stop>, name: Name) -> OperationReport {
-        let only = match (&self.ledger, stop) {
-            (None, None) => self.row(policy, self.number, AttemptResult::done(), self.elapsed()),
+        let only = match stop {
+            None if !self.has_news() => self.row(policy, self.number, AttemptResult::done(), self.elapsed()),
             _ => None,
         };
-        let cap = policy.attempts_cap().map(|_| Note::AttemptsCapped);
-        let only = match (only, cap, policy.version()) {
-            (Some(only), None, None) => return OperationReport::plain(name, only),
-            (only, _, _) => only,
-        };
-        let mut ledger = self.ledger.take().unwrap_or_default();
+        let mut report = OperationReport::new(name, self.operation.take_notes().unwrap_or_default());
+        let ledger = report.ledger_mut();
         ledger.settings_version = policy.version().and_then(NonZeroU64::new);
         if let Some(only) = only {
             ledger.push(only, Delivery::Unknown);
         }
-        if let Some(cap) = cap {
-            ledger.note(cap);
+        if policy.attempts_cap().is_some() {
+            ledger.note(Note::AttemptsCapped);
         }
         if policy.hedging().is_some() {
             ledger.sort();
@@ -361,6 +357,6 @@ impl InProgress {
             ledger.not_attempted = stop.not_attempted();
             ledger.failed(stop.attempt());
         }
-        OperationReport::new(name, ledger)
+        report
     }
 }

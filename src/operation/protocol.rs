@@ -194,6 +194,6 @@ impl Current<'_> {
 
     /// Writes down what the attempts alone don't tell.
     pub(crate) fn note(&mut self, note: Note) {
-        self.progress.note(note);
+        self.progress.note(self.policy, note);
     }
 }

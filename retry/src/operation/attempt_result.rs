@@ -228,13 +228,18 @@ impl AttemptResult {
 
     /// What the server asks for.
     pub(super) fn server_delay(self) -> ServerDelay {
-        let delay = Duration::new(self.delay_seconds, self.delay_nanos);
+        let delay = || Duration::new(self.delay_seconds, self.delay_nanos);
         match self.asks {
             Asks::Nothing => ServerDelay::None,
-            Asks::AtLeast => ServerDelay::AtLeast(delay),
-            Asks::Exactly => ServerDelay::Exactly(delay),
+            Asks::AtLeast => ServerDelay::AtLeast(delay()),
+            Asks::Exactly => ServerDelay::Exactly(delay()),
             Asks::Never => ServerDelay::Never,
         }
+    }
+
+    /// When it ended, in nanoseconds; [`FOREVER`] is just now.
+    pub(super) fn end(self) -> u64 {
+        self.end
     }
 
     /// When it ended, if that was not just now.

@@ -55,9 +55,9 @@ impl Event {
     /// [`Operation::next`] is asked.
     ///
     /// Nothing is told of an attempt whose request is sent again at once: it hasn't ended.
-    pub fn ended(
+    pub fn ended<N>(
         policy: &Policy,
-        operation: &Operation,
+        operation: &Operation<N>,
         attempt: &Attempt,
         result: AttemptResult,
         tell: &mut dyn FnMut(Event),
@@ -90,7 +90,7 @@ impl Event {
     /// What is told of an attempt in flight that is dropped at that time.
     #[must_use]
     pub fn cancelled(attempt: StartedAttempt, now: Duration) -> Self {
-        let attempt = Attempt::new(attempt, attempt.delay(), attempt.start(), now, Code::Cancelled);
+        let attempt = Attempt::new(attempt, now, Code::Cancelled);
         Event::Ended(attempt, AttemptEnd::Cancelled)
     }
 }
@@ -134,7 +134,7 @@ mod tests {
     }
 
     fn row(attempt: StartedAttempt) -> Attempt {
-        Attempt::new(attempt, attempt.delay(), attempt.start(), attempt.start(), Code::Unavailable)
+        Attempt::new(attempt, attempt.start(), Code::Unavailable)
     }
 
     fn ended(attempt: &Attempt, end: AttemptEnd) -> Event {
@@ -226,7 +226,8 @@ mod tests {
             told_of(&policy, &mut operation, original, unavailable()),
             [ended(&row(original), AttemptEnd::Failed(None))]
         );
-        let end = Attempt::new(hedge, hedge.delay(), 10 * MS, 25 * MS, Code::Cancelled);
+        let end = Attempt::new(hedge, 25 * MS, Code::Cancelled);
+        assert_eq!((end.delay(), end.start(), end.end()), (10 * MS, 10 * MS, 25 * MS));
         assert_eq!(Event::cancelled(hedge, 25 * MS), ended(&end, AttemptEnd::Cancelled));
     }
 }

@@ -5,7 +5,7 @@ use crate::operation::CommitPoint;
 use crate::{Code, ServerDelay, StopReason};
 
 /// Asks a failed attempt, in order: committed, drain the budget, retryable, idempotent, replayable, the
-/// server's never, inside a retry, throttled.
+/// server's never, inside a retry, throttled. `server_delay` is what remains of the server's wishes by the policy.
 ///
 /// # Errors
 ///
@@ -14,13 +14,14 @@ pub(super) fn pass(
     policy: &Policy,
     code: Code,
     result: AttemptResult,
+    server_delay: ServerDelay,
     world: &mut impl World,
 ) -> Result<(), StopReason> {
     if is_committed(policy, result) {
         return Err(StopReason::Committed);
     }
     let retryable = policy.retryable(code, result.retry);
-    let never = policy.heeded(result.server_delay()) == ServerDelay::Never;
+    let never = server_delay == ServerDelay::Never;
     if let Some(budget) = &policy.budget
         && (retryable.is_ok() || never)
     {

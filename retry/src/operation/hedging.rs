@@ -1,8 +1,6 @@
 //! Attempts that are sent before the ones in flight have got their replies (gRFC A6, hedging).
 
 use super::latencies::{ENOUGH, Latencies};
-use crate::nanos::{FOREVER, nanos};
-use crate::rules::Refusal;
 use crate::text::Human;
 use crate::{CodeSet, IntoCodes, SettingsProblem};
 use std::sync::Arc;
@@ -171,91 +169,10 @@ impl Hedging {
     }
 }
 
-/// What becomes of the hedges of one operation. Nothing is made of it until there is something to know: most
-/// operations are not hedged.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Hedges(Option<Box<Known>>);
-
-/// Times are nanoseconds from the operation's start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Known {
-    /// When the next one is due; `None`: there is none, as far as is known now.
-    due: Option<u64>,
-    /// The wait that it follows, for the report.
-    delay: u64,
-    /// No server wants another attempt before that.
-    held_until: u64,
-    /// Why there are no more of them.
-    closed: Option<Refusal>,
-    /// The budget did not allow one when it was due.
-    is_withheld: bool,
-}
-
-impl Hedges {
-    fn known(&mut self) -> &mut Known {
-        self.0.get_or_insert_default()
-    }
-
-    /// When the next one is due; `None`: there is none, as far as is known now.
-    #[inline]
-    pub(super) fn due(&self) -> Option<u64> {
-        self.0.as_ref()?.due
-    }
-
-    /// The wait that it follows, for the report.
-    pub(super) fn delay(&self) -> u64 {
-        self.0.as_ref().map_or(0, |known| known.delay)
-    }
-
-    /// Why there are no more of them.
-    pub(super) fn closed(&self) -> Option<Refusal> {
-        self.0.as_ref()?.closed
-    }
-
-    /// Whether the budget did not allow one when it was due.
-    pub(super) fn is_withheld(&self) -> bool {
-        self.0.as_ref().is_some_and(|known| known.is_withheld)
-    }
-
-    /// None is due.
-    #[inline]
-    pub(super) fn clear(&mut self) {
-        if let Some(known) = &mut self.0 {
-            known.due = None;
-        }
-    }
-
-    /// The budget does not allow the one that is due.
-    pub(super) fn withhold(&mut self) {
-        self.known().is_withheld = true;
-    }
-
-    /// The next one comes so long after `now`, and not before a server allows it.
-    pub(super) fn schedule(&mut self, now: u64, delay: u64) {
-        let known = self.known();
-        let due = now.checked_add(delay).map(|due| due.max(known.held_until)).filter(|due| *due != FOREVER);
-        known.due = due.filter(|_| known.closed.is_none());
-        known.delay = due.unwrap_or(now).saturating_sub(now);
-    }
-
-    /// A server asks for so long a wait.
-    pub(super) fn hold(&mut self, now: u64, delay: Duration) {
-        let known = self.known();
-        known.held_until = known.held_until.max(now.saturating_add(nanos(delay)));
-    }
-
-    /// There are no more of them; the first reason counts.
-    pub(super) fn close(&mut self, refusal: Refusal) {
-        let known = self.known();
-        known.closed.get_or_insert(refusal);
-        known.due = None;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Code, StopReason};
+    use crate::Code;
 
     const MS: Duration = Duration::from_millis(1);
 
@@ -330,31 +247,5 @@ mod tests {
         assert_eq!(values(Hedging::new(2).non_fatal_codes(named)), of("-1"));
         let mended = Hedging::new(2).non_fatal_codes(99).non_fatal_codes(Code::Aborted);
         assert_eq!((values(mended), mended.codes()), (vec![], Code::Aborted.into()));
-    }
-
-    #[test]
-    fn a_hedge_is_due_after_its_delay_and_not_before_a_server_allows_it() {
-        let mut hedges = Hedges::default();
-        hedges.schedule(1_000_000, 5_000_000);
-        assert_eq!((hedges.due(), hedges.delay()), (Some(6_000_000), 5_000_000));
-        hedges.hold(2_000_000, 9 * MS);
-        hedges.hold(2_000_000, 3 * MS);
-        hedges.schedule(2_000_000, 5_000_000);
-        assert_eq!((hedges.due(), hedges.delay()), (Some(11_000_000), 9_000_000));
-        // A time that no clock reaches never comes.
-        hedges.schedule(u64::MAX, 1_000_000);
-        assert_eq!((hedges.due(), hedges.delay()), (None, 0));
-    }
-
-    #[test]
-    fn what_closes_the_hedges_first_is_the_reason() {
-        let mut hedges = Hedges::default();
-        hedges.schedule(0, 1_000_000);
-        let first = Refusal::new(StopReason::Pushback);
-        hedges.close(first);
-        hedges.close(Refusal::new(StopReason::MaxAttempts));
-        assert_eq!((hedges.due(), hedges.closed()), (None, Some(first)));
-        hedges.schedule(0, 1_000_000);
-        assert_eq!(hedges.due(), None);
     }
 }

@@ -1,7 +1,7 @@
 //! One operation on its way.
 
 use super::action::FollowUp;
-use super::state::State;
+use super::known::State;
 use super::{Action, AttemptResult, CommitPoint, End, Outcome, Policy, World};
 use crate::StartedAttempt;
 use crate::nanos::{FOREVER, nanos_or_forever};
@@ -59,14 +59,19 @@ use std::time::Duration;
 /// assert_eq!(stop.reason(), StopReason::TotalTimeout);
 /// # Ok::<(), gax_retry::SettingsError>(())
 /// ```
+///
+/// # Notes
+///
+/// Whoever drives it may write down `N` beside what the operation knows itself: both are made when something goes wrong,
+/// in one allocation. [`with_notes`](Self::with_notes) begins such an operation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Operation {
-    known: Known,
+pub struct Operation<N = ()> {
+    known: Known<N>,
 }
 
 /// What is known of it.
 #[derive(Debug, Clone, PartialEq)]
-enum Known {
+enum Known<N> {
     /// Nothing has gone wrong.
     Early {
         /// The caller's own deadline in nanoseconds, or [`FOREVER`].
@@ -75,13 +80,31 @@ enum Known {
     },
     /// All that an operation whose first attempt succeeds has no use for; it is made when something goes wrong,
     /// since an operation is moved about with the future of every call.
-    Full(Box<FullState>),
+    Full(Box<FullState<N>>),
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct FullState {
+struct FullState<N> {
     bound: u64,
     state: State,
+    notes: Option<N>,
+}
+
+impl<N> FullState<N> {
+    /// What an operation knows that has come so far without anything going wrong.
+    #[cold]
+    fn after(policy: &Policy, bound: u64, reached: Stage) -> Box<Self> {
+        let state = match (reached, first(policy, bound)) {
+            (Stage::First, Some(first)) => State::after_first(policy, bound, first, None),
+            (Stage::Committed, Some(first)) => State::after_first(policy, bound, first, Some(1)),
+            (Stage::Replied, _) => State::ended_with(policy, End::Reply(1), false),
+            (Stage::Finished, _) => State::ended_with(policy, End::Reply(1), true),
+            (Stage::Begun | Stage::First | Stage::Committed, _) => {
+                State::before_first(policy, Duration::ZERO)
+            }
+        };
+        Box::new(Self { bound, state, notes: None })
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,6 +127,27 @@ impl Operation {
     #[inline]
     #[must_use]
     pub fn begin(policy: &Policy, bound: Option<Duration>) -> Self {
+        Self::with_notes(policy, bound)
+    }
+}
+
+impl<N> Operation<N> {
+    /// The same operation with room for what its driver writes down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::{Code, Operation, Policy, RetrySettings};
+    ///
+    /// let policy = Policy::new(&RetrySettings::default(), Code::Unavailable);
+    /// let mut operation = Operation::<Vec<&str>>::with_notes(&policy, None);
+    /// assert_eq!(operation.notes(), None);
+    /// operation.notes_mut(&policy).push("seen");
+    /// assert_eq!(operation.take_notes(), Some(vec!["seen"]));
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn with_notes(policy: &Policy, bound: Option<Duration>) -> Self {
         let known = Known::Early { bound: nanos_or_forever(bound), stage: Stage::Begun };
         let mut operation = Self { known };
         if policy.hedging.is_some() {
@@ -115,8 +159,9 @@ impl Operation {
     /// The fact, before the first action, that the first attempt can go out only now: its request had to be read
     /// first.
     pub fn late(&mut self, policy: &Policy, now: Duration) {
-        let bound = self.bound();
-        self.known = Known::Full(Box::new(FullState { bound, state: State::before_first(policy, now) }));
+        let (bound, notes) = (self.bound(), self.take_notes());
+        let state = State::before_first(policy, now);
+        self.known = Known::Full(Box::new(FullState { bound, state, notes }));
     }
 
     /// The fact, before the first action, that the request can't be made.
@@ -263,6 +308,32 @@ impl Operation {
         self.full(policy).state.cancelled();
     }
 
+    /// What its driver has written down; `None`: nothing.
+    #[inline]
+    #[must_use]
+    pub fn notes(&self) -> Option<&N> {
+        match &self.known {
+            Known::Full(full) => full.notes.as_ref(),
+            Known::Early { .. } => None,
+        }
+    }
+
+    /// The same, to write down more.
+    pub fn notes_mut(&mut self, policy: &Policy) -> &mut N
+    where
+        N: Default,
+    {
+        self.full(policy).notes.get_or_insert_default()
+    }
+
+    /// What its driver has written down, which is forgotten here.
+    pub fn take_notes(&mut self) -> Option<N> {
+        match &mut self.known {
+            Known::Full(full) => full.notes.take(),
+            Known::Early { .. } => None,
+        }
+    }
+
     /// The caller's own deadline in nanoseconds.
     fn bound(&self) -> u64 {
         match &self.known {
@@ -286,19 +357,10 @@ impl Operation {
     }
 
     /// What has happened so far, spelled out.
-    #[cold]
-    fn full(&mut self, policy: &Policy) -> &mut FullState {
+    #[inline]
+    fn full(&mut self, policy: &Policy) -> &mut FullState<N> {
         if let Known::Early { bound, stage } = self.known {
-            let state = match (stage, first(policy, bound)) {
-                (Stage::First, Some(first)) => State::after_first(policy, bound, first, None),
-                (Stage::Committed, Some(first)) => State::after_first(policy, bound, first, Some(1)),
-                (Stage::Replied, _) => State::ended_with(policy, End::Reply(1), false),
-                (Stage::Finished, _) => State::ended_with(policy, End::Reply(1), true),
-                (Stage::Begun | Stage::First | Stage::Committed, _) => {
-                    State::before_first(policy, Duration::ZERO)
-                }
-            };
-            self.known = Known::Full(Box::new(FullState { bound, state }));
+            self.known = Known::Full(FullState::after(policy, bound, stage));
         }
         match &mut self.known {
             Known::Full(full) => full,

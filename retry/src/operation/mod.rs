@@ -2,16 +2,13 @@
 
 mod action;
 mod attempt_result;
-mod due;
 mod event;
 mod gates;
 mod hedging;
-mod in_flight;
+mod known;
 mod latencies;
 mod machine;
 mod policy;
-mod resends;
-mod state;
 mod stop;
 #[cfg(test)]
 mod tests;

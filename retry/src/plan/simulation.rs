@@ -235,7 +235,7 @@ impl<'a> Simulation<'a> {
 
     /// The row of an attempt that ends now.
     fn row(&self, attempt: StartedAttempt, code: Code) -> Attempt {
-        Attempt::new(attempt, attempt.delay(), attempt.start(), self.world.now, code)
+        Attempt::new(attempt, self.world.now, code)
     }
 
     fn ended(&mut self, number: u32, as_seen: impl FnOnce(AttemptResult) -> AttemptResult) {

@@ -25,7 +25,7 @@ use std::time::Duration;
 /// ```
 #[derive(Debug)]
 pub struct HttpError {
-    report: OperationReport,
+    report: Box<OperationReport>,
     broken: Broken,
 }
 
@@ -54,7 +54,7 @@ impl Broken {
 
 impl HttpError {
     pub(crate) fn new(report: OperationReport, broken: Broken) -> Self {
-        Self { report, broken }
+        Self { report: Box::new(report), broken }
     }
 
     /// The request could not be made.

@@ -41,10 +41,10 @@ impl Rare {
 
     /// An attempt has ended, as the operation was told.
     #[cold]
-    pub(crate) fn ended(
+    pub(crate) fn ended<N>(
         &mut self,
         policy: &Policy,
-        operation: &Operation,
+        operation: &Operation<N>,
         attempt: &Attempt,
         result: AttemptResult,
     ) {

@@ -22,13 +22,13 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone)]
 pub struct OperationError {
-    report: OperationReport,
+    report: Box<OperationReport>,
     cause: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 impl OperationError {
     pub(crate) fn new(report: OperationReport, cause: Option<Arc<dyn Error + Send + Sync>>) -> Self {
-        Self { report, cause }
+        Self { report: Box::new(report), cause }
     }
 
     /// What the operation did.

@@ -39,11 +39,6 @@ impl Default for Ledger {
 }
 
 impl Ledger {
-    /// The ledger of an operation, made now if there was nothing to write down yet.
-    pub(crate) fn of(ledger: &mut Option<Box<Ledger>>) -> &mut Ledger {
-        ledger.get_or_insert_default()
-    }
-
     pub(crate) fn push(&mut self, attempt: Attempt, delivery: Delivery) {
         self.attempts.push(attempt);
         self.earlier_delivery = self.delivery;

@@ -36,14 +36,15 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, PartialEq)]
 pub struct OperationReport {
-    held: Held,
+    method: Name,
+    ledger: Ledger,
 }
 
 /// One line; [`Display`](fmt::Display) shows all attempts.
 impl fmt::Debug for OperationReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OperationReport")
-            .field("method", &format_args!("{}", self.name()))
+            .field("method", &format_args!("{}", self.method))
             .field("attempts", &self.attempt_count())
             .field("elapsed", &self.elapsed())
             .field("stop_reason", &self.stop_reason())
@@ -51,21 +52,14 @@ impl fmt::Debug for OperationReport {
     }
 }
 
-/// Most operations have one attempt and nothing else to tell, which takes no allocation.
-#[derive(Debug, Clone, PartialEq)]
-enum Held {
-    Plain { method: Name, attempt: Attempt },
-    Full { method: Name, ledger: Box<Ledger> },
-}
-
 impl OperationReport {
-    pub(crate) fn new(method: impl Into<Name>, ledger: impl Into<Box<Ledger>>) -> Self {
-        Self { held: Held::Full { method: method.into(), ledger: ledger.into() } }
+    pub(crate) fn new(method: impl Into<Name>, ledger: Ledger) -> Self {
+        Self { method: method.into(), ledger }
     }
 
-    /// The report of an operation with one attempt, and nothing to tell but that.
-    pub(crate) fn plain(method: impl Into<Name>, attempt: Attempt) -> Self {
-        Self { held: Held::Plain { method: method.into(), attempt } }
+    /// What is written down in it, to be completed in its place.
+    pub(crate) fn ledger_mut(&mut self) -> &mut Ledger {
+        &mut self.ledger
     }
 
     /// The report of an operation without an attempt, since its request could not be made.
@@ -77,71 +71,42 @@ impl OperationReport {
 
     /// The same report with what a transport adds to it.
     #[cfg(feature = "http")]
-    pub(crate) fn with_detail(self, detail: Detail) -> Self {
-        let (method, mut ledger) = self.into_parts();
-        ledger.detail = Some(detail);
-        Self::new(method, ledger)
+    pub(crate) fn with_detail(mut self, detail: Detail) -> Self {
+        self.ledger.detail = Some(detail);
+        self
     }
 
     /// What a transport has added to it.
     pub(crate) fn detail(&self) -> Option<&Detail> {
-        self.ledger()?.detail.as_ref()
-    }
-
-    fn ledger(&self) -> Option<&Ledger> {
-        match &self.held {
-            Held::Plain { .. } => None,
-            Held::Full { ledger, .. } => Some(ledger),
-        }
+        self.ledger.detail.as_ref()
     }
 
     /// The same operation, whose response turned out to be no message: it failed with that code after all.
-    pub(crate) fn unreadable(self, code: Code) -> Self {
-        let (method, mut ledger) = self.into_parts();
-        ledger.attempts.unreadable(code);
-        ledger.stop_reason = Some(StopReason::NonRetryable);
-        ledger.note(Note::UnreadableResponse);
-        Self::new(method, ledger)
-    }
-
-    fn into_parts(self) -> (Name, Ledger) {
-        match self.held {
-            Held::Full { method, ledger } => (method, *ledger),
-            Held::Plain { method, attempt } => {
-                let mut ledger = Ledger::default();
-                ledger.push(attempt, Delivery::Unknown);
-                (method, ledger)
-            }
-        }
+    pub(crate) fn unreadable(mut self, code: Code) -> Self {
+        self.ledger.attempts.unreadable(code);
+        self.ledger.stop_reason = Some(StopReason::NonRetryable);
+        self.ledger.note(Note::UnreadableResponse);
+        self
     }
 
     /// The method's path, such as `/google.cloud.asset.v1.AssetService/ListAssets`, or the name that a
     /// [`Retryer`](crate::Retryer) was given.
     #[must_use]
     pub fn method(&self) -> &str {
-        self.name().as_str()
-    }
-
-    fn name(&self) -> &Name {
-        match &self.held {
-            Held::Plain { method, .. } | Held::Full { method, .. } => method,
-        }
+        self.method.as_str()
     }
 
     /// The attempts in the order in which they ended: all of them, or the first 32 and the last 32 of more than
     /// 64. [`attempts_left_out`](Self::attempts_left_out) says how many there were in between.
     #[must_use]
     pub fn attempts(&self) -> &[Attempt] {
-        match &self.held {
-            Held::Plain { attempt, .. } => std::slice::from_ref(attempt),
-            Held::Full { ledger, .. } => ledger.attempts(),
-        }
+        self.ledger.attempts()
     }
 
     /// How many attempts were made.
     #[must_use]
     pub fn attempt_count(&self) -> u32 {
-        self.ledger().map_or(1, Ledger::attempt_count)
+        self.ledger.attempt_count()
     }
 
     /// The first attempts, 32 at most.
@@ -160,19 +125,19 @@ impl OperationReport {
     /// How many attempts between the first and the last were made that the report does not keep.
     #[must_use]
     pub fn attempts_left_out(&self) -> u32 {
-        self.ledger().map_or(0, |ledger| ledger.attempts.left_out())
+        self.ledger.attempts.left_out()
     }
 
     /// Why no further attempt was made; `None` after a success.
     #[must_use]
     pub fn stop_reason(&self) -> Option<StopReason> {
-        self.ledger()?.stop_reason
+        self.ledger.stop_reason
     }
 
     /// The attempt that was planned and not made, because it could only have started too late.
     #[must_use]
     pub fn not_attempted(&self) -> Option<NotAttempted> {
-        self.ledger()?.not_attempted
+        self.ledger.not_attempted
     }
 
     /// When the operation ended, counted from its start.
@@ -185,7 +150,7 @@ impl OperationReport {
     /// How far the request got, over all attempts: whether the server can have carried it out.
     #[must_use]
     pub fn delivery(&self) -> Delivery {
-        self.ledger().map_or(Delivery::Unknown, |ledger| ledger.delivery)
+        self.ledger.delivery
     }
 
     /// How often a request that never reached a server was sent again at once. That is no attempt, and costs no delay
@@ -194,14 +159,14 @@ impl OperationReport {
     /// that is safe to retry, if its connection had been used before and turns out to be closed.
     #[must_use]
     pub fn transparent_retries(&self) -> u32 {
-        self.ledger().map_or(0, |ledger| ledger.transparent_retries)
+        self.ledger.transparent_retries
     }
 
     /// The version of the settings that the operation began with, where they can be
     /// [replaced](crate::live) while a program runs; `None`: they can't.
     #[must_use]
     pub fn settings_version(&self) -> Option<u64> {
-        self.ledger()?.settings_version.map(NonZeroU64::get)
+        self.ledger.settings_version.map(NonZeroU64::get)
     }
 
     /// One sentence about how the operation ended.
@@ -209,7 +174,7 @@ impl OperationReport {
         let count = self.attempt_count();
         let noun = if count == 1 { "attempt" } else { "attempts" };
         let outcome = if self.stop_reason().is_some() { "failed" } else { "succeeded" };
-        write!(f, "{} {outcome} after {count} {noun} in {}", self.name(), Human(self.elapsed()))?;
+        write!(f, "{} {outcome} after {count} {noun} in {}", self.method, Human(self.elapsed()))?;
         if let Some(reason) = self.stop_reason() {
             write!(f, " ({reason})")?;
         }
@@ -242,7 +207,7 @@ impl OperationReport {
     /// What else is worth knowing, in the order in which it happened.
     #[must_use]
     pub fn notes(&self) -> &[Note] {
-        self.ledger().map_or(&[], |ledger| &ledger.notes)
+        &self.ledger.notes
     }
 }
 

@@ -15,14 +15,11 @@ pub(crate) enum Rows {
 
 impl Rows {
     pub(crate) fn push(&mut self, attempt: Attempt) {
-        *self = match std::mem::take(self) {
+        *self = match self {
             Rows::None => Rows::One(attempt),
-            Rows::One(first) => Rows::Two([first, attempt]),
-            Rows::Two([first, second]) => Rows::Many(Ends::new(vec![first, second, attempt])),
-            Rows::Many(mut rows) => {
-                rows.push(attempt);
-                Rows::Many(rows)
-            }
+            Rows::One(first) => Rows::Two([first.clone(), attempt]),
+            Rows::Two([first, second]) => Rows::Many(Ends::new(vec![first.clone(), second.clone(), attempt])),
+            Rows::Many(rows) => return rows.push(attempt),
         };
     }
 

@@ -142,6 +142,6 @@ fn public_types_are_small() {
     let channel = size_of::<Channel>();
     assert!(size_of::<AssetServiceClient<Channel>>() <= channel + 16);
     assert!(size_of::<RetryService<Channel>>() <= channel + 16);
-    assert!(size_of::<OperationError>() <= 136, "{}", size_of::<OperationError>());
+    assert!(size_of::<OperationError>() <= 24, "{}", size_of::<OperationError>());
     assert!(size_of::<CallOptions>() <= 320, "{}", size_of::<CallOptions>());
 }

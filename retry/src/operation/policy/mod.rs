@@ -65,6 +65,8 @@ pub struct Policy {
     version: Option<NonZeroU64>,
     /// The first attempt of an operation that nothing delays.
     pub(super) first: Result<StartedAttempt, Refusal>,
+    /// How far back-off has come with it, if nothing but the policy bounds it.
+    pub(super) after_first: Progress,
 }
 
 /// How much of a response makes it the operation's, so that no other attempt may follow.
@@ -144,7 +146,7 @@ impl Policy {
                 (CommitPoint::FirstMessage, Heeds::All)
             }
         };
-        let first = first(&rules);
+        let (first, after_first) = first(&rules);
         let max_server_delay = longest(None, None);
         let policy = Self {
             rules,
@@ -161,6 +163,7 @@ impl Policy {
             problem: None,
             version: None,
             first,
+            after_first,
         };
         policy.with_codes(codes)
     }
@@ -179,7 +182,7 @@ impl Policy {
     }
 
     pub(super) fn with_rules(self, rules: Rules) -> Self {
-        Self { first: first(&rules), rules, ..self }.barred()
+        Self { rules, ..self }.with_first()
     }
 
     /// The policy whose rules were made of these settings.
@@ -205,7 +208,8 @@ impl Policy {
     }
 
     fn with_first(self) -> Self {
-        Self { first: first(&self.rules), ..self }.barred()
+        let (first, after_first) = first(&self.rules);
+        Self { first, after_first, ..self }.barred()
     }
 
     /// No attempt is made where something keeps every one from being made.
@@ -326,6 +330,15 @@ impl Policy {
         self.rules.start(progress, is_first, now, bound)
     }
 
+    /// How far back-off has come with a first attempt that its caller bounds as well.
+    #[cold]
+    pub(super) fn bounded(&self, bound: u64) -> Progress {
+        let mut progress = self.rules.begin();
+        // What the attempt gets is known; this only moves the progress.
+        let _timeout = self.rules.start(&mut progress, true, 0, bound);
+        progress
+    }
+
     /// What remains of the server's wishes by this policy's rules.
     pub(super) fn heeded(&self, asked: ServerDelay) -> ServerDelay {
         match (self.heeds, asked) {
@@ -356,7 +369,9 @@ impl Policy {
     }
 }
 
-fn first(rules: &Rules) -> Result<StartedAttempt, Refusal> {
-    let rpc_timeout = rules.start(&mut rules.begin(), true, 0, FOREVER)?;
-    Ok(StartedAttempt::first(rpc_timeout, rules.has_whole_milliseconds()))
+fn first(rules: &Rules) -> (Result<StartedAttempt, Refusal>, Progress) {
+    let mut progress = rules.begin();
+    let rpc_timeout = rules.start(&mut progress, true, 0, FOREVER);
+    let first = rpc_timeout.map(|timeout| StartedAttempt::first(timeout, rules.has_whole_milliseconds()));
+    (first, progress)
 }

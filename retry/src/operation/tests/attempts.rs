@@ -1,7 +1,7 @@
 //! The documented rules: when attempts start and how long they may take.
 
 use super::ByHand;
-use crate::operation::state::State;
+use crate::operation::known::State;
 use crate::{
     Attempt, AttemptPlan, AttemptResult, Backoff, BackoffStrategy, Code, CodeSet, Compatibility, Delivery,
     End, Limits, NoJitter, Operation, Outcome, Policy, Response, RetrySettings, RetrySettingsBuilder,

@@ -236,7 +236,7 @@ impl Observed {
     pub(crate) fn stream_ended(mut self: Box<Self>, code: Code) {
         if let Some(started) = self.started_with_reply() {
             let now = self.clock.elapsed();
-            let attempt = Attempt::new(started, started.delay(), started.start(), now, code);
+            let attempt = Attempt::new(started, now, code);
             if code != Code::Ok {
                 self.ended(&attempt, AttemptEnd::PermanentFailure(StopReason::Committed));
                 let summary = self.close(code, Some(StopReason::Committed));

@@ -1,30 +1,30 @@
 //! What an operation knows once something has gone wrong, or more than one attempt is in flight.
 
-use super::action::FollowUp;
 use super::due::Due;
-use super::hedging::Hedges;
+use super::hedges::Hedges;
 use super::in_flight::InFlight;
 use super::resends::Resends;
-use super::{
+use crate::nanos::{FOREVER, after, bounded, limited, nanos};
+use crate::operation::action::FollowUp;
+use crate::operation::{
     Action, AttemptResult, End, NotAttempted, Outcome, Policy, Replayable, Seen, Stop, World, gates,
 };
-use crate::nanos::{FOREVER, after, bounded, limited, nanos};
 use crate::rules::{Ask, Progress, Refusal, Wait};
 use crate::{AttemptKind, Code, ServerDelay, StartedAttempt, StopReason};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct State {
+pub(in crate::operation) struct State {
     progress: Progress,
     /// The number of the attempt that was started last.
-    started: u32,
+    pub(super) started: u32,
     /// How many of them don't count any more, since back-off began anew after them.
     forgotten: u32,
-    in_flight: InFlight,
+    pub(super) in_flight: InFlight,
     /// The attempt that is to be sent next.
     due: Option<Due>,
-    hedges: Hedges,
+    pub(super) hedges: Hedges,
     resends: Resends,
     /// The attempt that the caller has part of.
     committed: Option<u32>,
@@ -36,9 +36,9 @@ pub(super) struct State {
 }
 
 impl State {
-    fn new(policy: &Policy) -> Self {
+    fn new(progress: Progress) -> Self {
         Self {
-            progress: policy.rules.begin(),
+            progress,
             started: 0,
             forgotten: 0,
             in_flight: InFlight::default(),
@@ -53,32 +53,33 @@ impl State {
     }
 
     /// Nothing has been sent: the first attempt is due.
-    pub(super) fn before_first(policy: &Policy, now: Duration) -> Self {
+    pub(in crate::operation) fn before_first(policy: &Policy, now: Duration) -> Self {
         let first = Due::After { kind: AttemptKind::Original, delay: 0, at: limited(now) };
-        Self { due: Some(first), ..Self::new(policy) }
+        Self { due: Some(first), ..Self::new(policy.rules.begin()) }
     }
 
     /// The first attempt is in flight, and may have committed.
-    pub(super) fn after_first(
+    pub(in crate::operation) fn after_first(
         policy: &Policy,
         bound: u64,
         first: StartedAttempt,
         committed: Option<u32>,
     ) -> Self {
-        let mut state = Self { committed, ..Self::new(policy) };
-        // The first attempt is in the policy already; this only sets the progress.
-        let _first = policy.rules.start(&mut state.progress, true, 0, bound);
-        state.started = 1;
-        state.in_flight = InFlight::of(first);
-        state
+        let progress = if bound == FOREVER { policy.after_first.clone() } else { policy.bounded(bound) };
+        Self { committed, started: 1, in_flight: InFlight::of(first), ..Self::new(progress) }
     }
 
     /// All is over, and the end may have been handed out.
-    pub(super) fn ended_with(policy: &Policy, end: End, is_finished: bool) -> Self {
-        Self { end: Some(end), is_finished, ..Self::new(policy) }
+    pub(in crate::operation) fn ended_with(policy: &Policy, end: End, is_finished: bool) -> Self {
+        Self { end: Some(end), is_finished, ..Self::new(policy.rules.begin()) }
     }
 
-    pub(super) fn next(&mut self, policy: &Policy, bound: u64, world: &mut impl World) -> Action {
+    pub(in crate::operation) fn next(
+        &mut self,
+        policy: &Policy,
+        bound: u64,
+        world: &mut impl World,
+    ) -> Action {
         loop {
             if self.is_finished {
                 return Action::Wait(None);
@@ -94,18 +95,10 @@ impl State {
                 self.due = None;
                 return self.send(attempt);
             }
-            let wake = self.wakes();
-            if wake == FOREVER {
-                return Action::Wait(None);
-            }
-            // An attempt that follows at once starts when the one before it ended.
-            let now = match self.due {
-                Some(Due::After { delay: 0, at, .. }) => at,
-                _ => limited(world.now()),
+            let now = match self.due_at(world) {
+                Ok(now) => now,
+                Err(wake) => return Action::Wait(bounded(wake)),
             };
-            if now < wake {
-                return Action::Wait(bounded(wake));
-            }
             if let Some(expired) = self.in_flight.expired(now) {
                 return Action::Expire(expired);
             }
@@ -123,7 +116,25 @@ impl State {
         }
     }
 
-    pub(super) fn wake_at(&self) -> Option<Duration> {
+    /// The time, where something is due.
+    ///
+    /// # Errors
+    ///
+    /// When something will be; [`FOREVER`] is never.
+    fn due_at(&self, world: &mut impl World) -> Result<u64, u64> {
+        // An attempt that follows at once starts when the one before it ended.
+        if let Some(Due::After { delay: 0, at, .. }) = self.due {
+            return Ok(at);
+        }
+        let wake = self.wakes();
+        if wake == FOREVER {
+            return Err(FOREVER);
+        }
+        let now = limited(world.now());
+        if now < wake { Err(wake) } else { Ok(now) }
+    }
+
+    pub(in crate::operation) fn wake_at(&self) -> Option<Duration> {
         if self.is_finished { None } else { bounded(self.wakes()) }
     }
 
@@ -133,7 +144,7 @@ impl State {
         self.in_flight.deadline().min(due).min(self.hedges.due().unwrap_or(FOREVER))
     }
 
-    pub(super) fn committed(&mut self, attempt: u32) -> bool {
+    pub(in crate::operation) fn committed(&mut self, attempt: u32) -> bool {
         if self.committed.is_some() || self.in_flight.get(attempt).is_none() {
             return false;
         }
@@ -143,27 +154,27 @@ impl State {
         true
     }
 
-    pub(super) fn close_hedges(&mut self) {
+    pub(in crate::operation) fn close_hedges(&mut self) {
         self.hedges.close(Refusal::new(StopReason::NotReplayable));
     }
 
-    pub(super) fn has_withheld_hedges(&self) -> bool {
+    pub(in crate::operation) fn has_withheld_hedges(&self) -> bool {
         self.hedges.is_withheld()
     }
 
-    pub(super) fn unsendable(&mut self) {
+    pub(in crate::operation) fn unsendable(&mut self) {
         self.stop(StopReason::NonRetryable);
     }
 
-    pub(super) fn in_flight(&self, number: u32) -> Option<StartedAttempt> {
+    pub(in crate::operation) fn in_flight(&self, number: u32) -> Option<StartedAttempt> {
         self.in_flight.get_known(number)
     }
 
-    pub(super) fn is_resending(&self) -> bool {
-        self.follow_up() == FollowUp::Resend
+    pub(in crate::operation) fn is_resending(&self) -> bool {
+        matches!(self.due, Some(Due::Now(_)))
     }
 
-    pub(super) fn follow_up(&self) -> FollowUp {
+    pub(in crate::operation) fn follow_up(&self) -> FollowUp {
         match (self.end, self.due, self.hedges.due()) {
             (Some(end), _, _) => FollowUp::End(end),
             (None, Some(due), _) => due.follow_up(),
@@ -172,11 +183,11 @@ impl State {
         }
     }
 
-    pub(super) fn cancelled(&mut self) {
+    pub(in crate::operation) fn cancelled(&mut self) {
         self.stop(StopReason::Cancelled);
     }
 
-    pub(super) fn ended(
+    pub(in crate::operation) fn ended(
         &mut self,
         policy: &Policy,
         bound: u64,
@@ -210,14 +221,7 @@ impl State {
             }
             Outcome::NotDone => {
                 policy.succeeded(world);
-                self.follow(
-                    policy,
-                    bound,
-                    AttemptKind::Poll,
-                    result.server_delay(),
-                    result.ended_at(),
-                    world,
-                );
+                self.follow(policy, bound, AttemptKind::Poll, result.server_delay(), result.end(), world);
             }
             Outcome::Failed(code) => self.failed(policy, bound, code, result, world),
         }
@@ -245,47 +249,33 @@ impl State {
             Some(_) if !matches!(result.seen, Seen::Messages { .. }) => Seen::Messages { resumable: false },
             _ => result.seen,
         };
-        match gates::pass(policy, code, result.with_seen(seen), world) {
+        match gates::pass(policy, code, result.with_seen(seen), server_delay, world) {
             Err(reason) => self.refused(policy, reason),
             Ok(()) if policy.hedging.is_some() => {
-                self.hedge_after(policy, bound, server_delay, limited(world.now()))
+                self.hedge_after(policy, bound, server_delay, limited(world.now()));
             }
             Ok(()) if result.seen == (Seen::Messages { resumable: true }) => {
                 self.committed = None;
                 self.forgotten = self.started.saturating_sub(1);
                 policy.rules.reset_backoff(&mut self.progress, bound);
-                self.follow(policy, bound, AttemptKind::Resume, server_delay, result.ended_at(), world);
+                self.follow(policy, bound, AttemptKind::Resume, server_delay, result.end(), world);
             }
-            Ok(()) => self.follow(policy, bound, AttemptKind::Retry, server_delay, result.ended_at(), world),
+            Ok(()) => self.follow(policy, bound, AttemptKind::Retry, server_delay, result.end(), world),
         }
     }
 
-    /// A gate is shut: the operation ends, unless hedges in flight may still win.
-    fn refused(&mut self, policy: &Policy, reason: StopReason) {
-        let others_may_win =
-            matches!(reason, StopReason::Throttled | StopReason::Pushback | StopReason::NotReplayable);
-        if policy.hedging.is_some() && others_may_win && !self.in_flight.is_empty() {
-            if reason != StopReason::Throttled {
-                self.hedges.close(Refusal::new(reason));
-            } else if self.started < policy.most_hedged() {
-                self.hedges.withhold();
-            }
-            return;
-        }
-        self.stop(reason);
-    }
-
-    /// The rule set says whether another attempt follows, and when.
+    /// The rule set says whether another attempt follows, and when. `ended_at` is in nanoseconds; [`FOREVER`] is just now.
     fn follow(
         &mut self,
         policy: &Policy,
         bound: u64,
         kind: AttemptKind,
         server_delay: ServerDelay,
-        ended_at: Option<Duration>,
+        ended_at: u64,
         world: &mut impl World,
     ) {
-        let now = limited(ended_at.unwrap_or_else(|| world.now()));
+        let is_now = ended_at == FOREVER;
+        let now = if is_now { limited(world.now()) } else { ended_at };
         let counted = self.started.saturating_sub(self.forgotten);
         let ask = Ask { counted, now, bound, server_delay, longest: policy.max_server_delay };
         match policy.rules.next(&mut self.progress, ask, world.jitter()) {
@@ -295,7 +285,7 @@ impl State {
             }
             Ok(Wait(delay)) => {
                 let mut at = after(now, delay);
-                if ended_at.is_some() {
+                if !is_now {
                     at = at.max(limited(world.now()));
                 }
                 self.due = Some(Due::After { kind, delay, at });
@@ -305,7 +295,7 @@ impl State {
     }
 
     /// Starts the attempt that is due, if there is time for it.
-    fn start(
+    pub(super) fn start(
         &mut self,
         policy: &Policy,
         bound: u64,
@@ -322,7 +312,8 @@ impl State {
                 self.resends.begin_attempt();
                 self.started = self.started.saturating_add(1);
                 self.hedges.clear();
-                if self.started < policy.most_hedged()
+                if policy.hedging.is_some()
+                    && self.started < policy.most_hedged()
                     && let Some(delay) = policy.hedging_delay()
                 {
                     self.hedges.schedule(now, nanos(delay));
@@ -334,54 +325,6 @@ impl State {
             Err(refusal) => self.refuse(refusal),
         }
         None
-    }
-
-    /// A hedge is due: it is sent if the budget allows it, and asked for again later if not.
-    #[cold]
-    fn hedge(
-        &mut self,
-        policy: &Policy,
-        bound: u64,
-        now: u64,
-        world: &mut impl World,
-    ) -> Option<StartedAttempt> {
-        if policy.allows(world) && policy.takes_retry(world) {
-            return self.start(policy, bound, AttemptKind::Hedge, self.hedges.delay(), now);
-        }
-        if self.in_flight.is_empty() {
-            self.stop(StopReason::Throttled);
-        } else {
-            self.hedges.withhold();
-            // A budget is empty while servers are slow, and many operations wait: they ask ever more rarely.
-            let delay = policy.hedging_delay().unwrap_or_default().max(Duration::from_millis(1));
-            self.hedges.schedule(now, nanos(delay).max(now / 4));
-        }
-        None
-    }
-
-    /// A failure that does not end the operation: the next hedge goes out at once, or when the server says.
-    #[cold]
-    fn hedge_after(&mut self, policy: &Policy, bound: u64, server_delay: ServerDelay, now: u64) {
-        if self.started >= policy.most_hedged() {
-            self.hedges.close(Refusal::new(StopReason::MaxAttempts));
-        }
-        if let ServerDelay::Exactly(delay) | ServerDelay::AtLeast(delay) = server_delay {
-            self.hedges.hold(now, delay);
-        }
-        self.hedges.schedule(now, 0);
-        let wait = self.hedges.delay();
-        let then = policy.start_hedge(after(now, wait), bound);
-        if let Err(refusal) = then
-            && wait > 0
-        {
-            let reason = StopReason::ServerDelayExceedsBudget;
-            self.hedges.close(Refusal { reason, wait: Some(Duration::from_nanos(wait)), ..refusal });
-        }
-        if let Some(refusal) = self.hedges.closed()
-            && self.in_flight.is_empty()
-        {
-            self.refuse(refusal);
-        }
     }
 
     fn send(&mut self, attempt: StartedAttempt) -> Action {
@@ -400,7 +343,7 @@ impl State {
         Some(loser.number())
     }
 
-    fn refuse(&mut self, refusal: Refusal) {
+    pub(super) fn refuse(&mut self, refusal: Refusal) {
         let number = self.started.saturating_add(1);
         let not_attempted = refusal.wait.map(|wait| NotAttempted::new(number, wait));
         let stop =
@@ -408,7 +351,7 @@ impl State {
         self.finish(End::Failure(stop));
     }
 
-    fn stop(&mut self, reason: StopReason) {
+    pub(super) fn stop(&mut self, reason: StopReason) {
         self.finish(End::Failure(Stop::new(reason, self.last)));
     }
 

@@ -1,7 +1,7 @@
 //! The attempt that is to be sent next.
 
-use super::action::FollowUp;
 use crate::nanos::FOREVER;
+use crate::operation::action::FollowUp;
 use crate::{AttemptKind, StartedAttempt};
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! Attempts that are made once more as if they had never been (gRFC A6, transparent retries).
 
-use super::Resend;
+use crate::operation::Resend;
 
 /// How often, between two attempts, a request that was lost before it left is sent again at once.
 const MOST_LOST: u8 = 3;

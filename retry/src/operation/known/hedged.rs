@@ -1,0 +1,73 @@
+//! What is different for an operation that is hedged.
+
+use super::state::State;
+use crate::nanos::{after, nanos};
+use crate::operation::{Policy, World};
+use crate::rules::Refusal;
+use crate::{AttemptKind, ServerDelay, StartedAttempt, StopReason};
+use std::time::Duration;
+
+impl State {
+    /// A gate is shut: the operation ends, unless hedges in flight may still win.
+    pub(super) fn refused(&mut self, policy: &Policy, reason: StopReason) {
+        let others_may_win =
+            matches!(reason, StopReason::Throttled | StopReason::Pushback | StopReason::NotReplayable);
+        if policy.hedging.is_some() && others_may_win && !self.in_flight.is_empty() {
+            if reason != StopReason::Throttled {
+                self.hedges.close(Refusal::new(reason));
+            } else if self.started < policy.most_hedged() {
+                self.hedges.withhold();
+            }
+            return;
+        }
+        self.stop(reason);
+    }
+
+    /// A hedge is due: it is sent if the budget allows it, and asked for again later if not.
+    #[cold]
+    pub(super) fn hedge(
+        &mut self,
+        policy: &Policy,
+        bound: u64,
+        now: u64,
+        world: &mut impl World,
+    ) -> Option<StartedAttempt> {
+        if policy.allows(world) && policy.takes_retry(world) {
+            return self.start(policy, bound, AttemptKind::Hedge, self.hedges.delay(), now);
+        }
+        if self.in_flight.is_empty() {
+            self.stop(StopReason::Throttled);
+        } else {
+            self.hedges.withhold();
+            // A budget is empty while servers are slow, and many operations wait: they ask ever more rarely.
+            let delay = policy.hedging_delay().unwrap_or_default().max(Duration::from_millis(1));
+            self.hedges.schedule(now, nanos(delay).max(now / 4));
+        }
+        None
+    }
+
+    /// A failure that does not end the operation: the next hedge goes out at once, or when the server says.
+    #[cold]
+    pub(super) fn hedge_after(&mut self, policy: &Policy, bound: u64, server_delay: ServerDelay, now: u64) {
+        if self.started >= policy.most_hedged() {
+            self.hedges.close(Refusal::new(StopReason::MaxAttempts));
+        }
+        if let ServerDelay::Exactly(delay) | ServerDelay::AtLeast(delay) = server_delay {
+            self.hedges.hold(now, delay);
+        }
+        self.hedges.schedule(now, 0);
+        let wait = self.hedges.delay();
+        let then = policy.start_hedge(after(now, wait), bound);
+        if let Err(refusal) = then
+            && wait > 0
+        {
+            let reason = StopReason::ServerDelayExceedsBudget;
+            self.hedges.close(Refusal { reason, wait: Some(Duration::from_nanos(wait)), ..refusal });
+        }
+        if let Some(refusal) = self.hedges.closed()
+            && self.in_flight.is_empty()
+        {
+            self.refuse(refusal);
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! What an operation knows once something has gone wrong, or more than one attempt is in flight.
+
+mod due;
+mod hedged;
+mod hedges;
+mod in_flight;
+mod resends;
+mod state;
+
+pub(super) use state::State;
