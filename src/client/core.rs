@@ -131,9 +131,8 @@ impl<T: Transport> Client<T> {
             None => Arc::clone(method),
             Some(plan) => method.with_plan(plan),
         };
-        let is_named = method.is_named_over::<T>();
         let deadline = inbound_deadline();
-        Ok(Encoded::new(method, message, headers, extensions, deadline, is_named, wants_report))
+        Ok(Encoded::new(method, message, headers, extensions, deadline, wants_report))
     }
 
     /// Calls an RPC that replies with a stream.

@@ -22,8 +22,6 @@ pub(super) struct Encoded {
     method: Arc<Method>,
     message: Bytes,
     added: Option<Box<Added>>,
-    /// Whether tonic's description of the method goes with the request, for interceptors to see.
-    is_named: bool,
     /// Whether the response carries the report in any case.
     wants_report: bool,
 }
@@ -47,7 +45,6 @@ impl Encoded {
         headers: HeaderMap,
         extensions: Extensions,
         deadline: Option<Instant>,
-        is_named: bool,
         wants_report: bool,
     ) -> Self {
         let is_plain = headers.is_empty() && extensions.is_empty() && deadline.is_none();
@@ -56,7 +53,7 @@ impl Encoded {
             let headers = metadata(headers, method.plan.headers.counts_attempts());
             Box::new(Added { headers, extensions, timeout, deadline })
         });
-        Self { method, message, added, is_named, wants_report }
+        Self { method, message, added, wants_report }
     }
 
     /// Whether the response carries the report in any case.
@@ -70,7 +67,7 @@ impl Encoded {
 }
 
 impl ReplayableRequest for Encoded {
-    fn path(&self) -> PathAndQuery {
+    fn path(&self, _: &MethodPlan) -> PathAndQuery {
         path_of(&self.method.uri)
     }
 
@@ -86,7 +83,7 @@ impl ReplayableRequest for Encoded {
     }
 
     fn is_watched(&self) -> bool {
-        self.is_named
+        self.method.name.is_some()
     }
 
     fn shrink(&mut self) {
@@ -99,17 +96,19 @@ impl ReplayableRequest for Encoded {
         plan: &MethodPlan,
         attempt: u32,
         timeout: AttemptTimeout,
+        is_watched: bool,
         finish: impl FnOnce(&mut http::Request<Body>),
     ) -> http::Request<Body> {
-        let added = self.added.as_deref();
-        let others: &[_] = added.map_or(&[], |added| &added.headers);
         let mut request = http::Request::new(one_frame(&self.message));
         let headers = plan.headers.of_attempt(attempt, timeout);
-        fill(&mut request, self.method.uri.clone(), headers, others);
-        if let Some(added) = added {
+        fill(&mut request, self.method.uri.clone(), headers);
+        if let Some(added) = &self.added {
+            for (name, value) in &added.headers {
+                request.headers_mut().append(name.clone(), value.clone());
+            }
             request.extensions_mut().clone_from(&added.extensions);
         }
-        if let Some(name) = self.method.name.clone().filter(|_| self.is_named) {
+        if let Some(name) = self.method.name.clone().filter(|_| is_watched) {
             request.extensions_mut().insert(name);
         }
         finish(&mut request);

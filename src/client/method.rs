@@ -21,9 +21,9 @@ pub(super) struct Method {
 }
 
 impl Method {
-    /// Whether the name goes with each request over a channel of that type.
+    /// Whether somebody may look at the extensions of requests over a channel of that type.
     #[inline]
-    pub(super) fn is_named_over<T: 'static>(&self) -> bool {
+    pub(super) fn is_watched_over<T: 'static>(&self) -> bool {
         self.name.is_some() && !is_bare_channel::<T>()
     }
 

@@ -113,9 +113,9 @@ impl<T: Transport> Service<http::Request<Body>> for Timed<T> {
         let Method { plan, kind, uri, .. } = &*self.method;
         *request.uri_mut() = uri.clone();
         let handle = OwnService(self.channel.clone());
-        let is_named = self.method.is_named_over::<T>();
+        let is_watched = self.method.is_watched_over::<T>();
         let mut call = Call::unstarted();
-        call.start(handle, &mut self.channel, request, Arc::clone(plan), Some(*kind), is_named);
+        call.start(handle, &mut self.channel, request, Arc::clone(plan), Some(*kind), is_watched);
         call
     }
 }

@@ -7,7 +7,7 @@ use crate::body::FrameBuffer;
 use crate::grpc::{
     CodeExt as _, GrpcProtocol, OwnService, ReadExtent, Remainder, ResponseBody, Transport, header,
 };
-use crate::operation::{Driver, Observed, OperationError, OperationReport, Protocol as _};
+use crate::operation::{Driver, Observed, OperationError, OperationReport};
 use http::HeaderName;
 use pin_project_lite::pin_project;
 use prost::Message;
@@ -94,8 +94,7 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
                 if decoded.is_ok() && !wants_report && !driver.has_news() {
                     return Poll::Ready(decoded);
                 }
-                let name = driver.as_mut().protocol().name();
-                Poll::Ready(reported(decoded, driver.report(None, name)))
+                Poll::Ready(reported(decoded, driver.report(None)))
             }
         }
     }

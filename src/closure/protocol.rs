@@ -81,7 +81,7 @@ where
 
     const TRANSPORT: ObservedTransport = ObservedTransport::Closure;
 
-    fn name(&self) -> Name {
+    fn name(&self, _: &Plan) -> Name {
         self.name.clone()
     }
 

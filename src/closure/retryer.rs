@@ -354,7 +354,7 @@ impl<R> Retryer<R> {
         if let (None, Some(observed)) = (stop, driver.as_mut().take_observed()) {
             observed.succeeded();
         }
-        let report = driver.as_mut().report(stop, self.name());
+        let report = driver.as_mut().report(stop);
         match value {
             Some(value) => Ok(Retried::new(value, report)),
             None => Err(RetryError::new(driver.protocol().results.last.take(), report)),

@@ -4,12 +4,12 @@ use super::passthrough::Passthrough;
 use crate::grpc::methods::{MethodPlan, PREVIOUS_ATTEMPTS};
 use crate::grpc::protocol::{GrpcAttempt, GrpcProtocol};
 use crate::grpc::request::{
-    CapturedRequest, CompactParts, Inspection, Read, RequestBuffer, RequestStream, path_of,
+    CapturedRequest, Inspection, OwnParts, Read, RequestBuffer, RequestStream, path_of,
 };
 use crate::grpc::response::{ObservedStream, ReadExtent, Remainder, ReplySlot, ResponseBody};
 use crate::grpc::status::not_sent;
 use crate::grpc::transport::ServiceHandle;
-use crate::operation::{Driver, Note, Observed, Protocol as _, earlier, time_left};
+use crate::operation::{Driver, Note, Observed, earlier, time_left};
 use crate::settings::CallOptions;
 use gax_retry::{MethodKind, Stop};
 use pin_project_lite::pin_project;
@@ -47,8 +47,8 @@ impl<A: ServiceHandle> Call<A> {
         *self = Self::Passthrough { call: Passthrough::new(handle, service, request) };
     }
 
-    /// A call that starts now: its request goes out at once if it is there and `service` takes it. `is_named` keeps
-    /// tonic's description of the method, for others to see.
+    /// A call that starts now: its request goes out at once if it is there and `service` takes it. If it is
+    /// watched, somebody on the way may look at its extensions.
     #[inline]
     pub(crate) fn start(
         &mut self,
@@ -57,10 +57,9 @@ impl<A: ServiceHandle> Call<A> {
         mut request: http::Request<Body>,
         plan: Arc<MethodPlan>,
         kind: Option<MethodKind>,
-        is_named: bool,
+        is_watched: bool,
     ) {
-        let Inspection { options, timeout, compact, has_count } =
-            Inspection::at(&request, is_named, plan.headers.counts_attempts());
+        let Inspection { options, timeout, own, has_count } = Inspection::at(&request, &plan, is_watched);
         let own_plan = plan.of_call(options);
         let bound = earlier(timeout, time_left());
         let wants_report = options.and_then(|options| options.report).unwrap_or(plan.limits.reports);
@@ -77,20 +76,18 @@ impl<A: ServiceHandle> Call<A> {
         let mut extent = ReadExtent::of(kind, plan.policy.commit_point());
         let captured = if kind.is_some_and(MethodKind::streams_requests) {
             extent = ReadExtent::of_request_stream(kind, &plan);
-            stream(&mut request, compact, &plan)
+            stream(&mut request, own, &plan)
         } else {
             let mut buffer = RequestBuffer::of(std::mem::take(request.body_mut()), kind.is_some());
             // The single message of tonic's own client is there at once. If more is to come, it is read when the call is polled.
             match buffer.poll(plan.limits.max_replay_bytes, &mut Context::from_waker(Waker::noop())) {
-                Poll::Ready(Ok(Read::Whole)) => {
-                    CapturedRequest::new(&request, compact, buffer.into_message())
-                }
+                Poll::Ready(Ok(Read::Whole)) => CapturedRequest::new(&request, own, buffer.into_message()),
                 Poll::Ready(Ok(Read::Stream(note))) => {
                     extent = ReadExtent::Head;
                     *request.body_mut() = buffer.into_body();
                     plan = Arc::new(plan.for_stream());
                     match note {
-                        Note::RequestIsAStream => stream(&mut request, compact, &plan),
+                        Note::RequestIsAStream => stream(&mut request, own, &plan),
                         note => CapturedRequest::once(&request, note),
                     }
                 }
@@ -99,7 +96,7 @@ impl<A: ServiceHandle> Call<A> {
                     return;
                 }
                 Poll::Pending => {
-                    let captured = CapturedRequest::unread(request, compact, buffer);
+                    let captured = CapturedRequest::unread(request, own, buffer);
                     let mut driver = Driver::new(GrpcProtocol::new(handle, captured, extent), plan);
                     driver.prepare(bound);
                     *self = Self::Operating { driver, wants_report };
@@ -124,17 +121,13 @@ impl<A: ServiceHandle> Call<A> {
 
 /// A stream of requests, which is buffered as it is sent where that is asked for.
 #[cold]
-fn stream(
-    request: &mut http::Request<Body>,
-    compact: Option<CompactParts>,
-    plan: &MethodPlan,
-) -> CapturedRequest {
+fn stream(request: &mut http::Request<Body>, own: Option<OwnParts>, plan: &MethodPlan) -> CapturedRequest {
     let Some(memory) = &plan.replay_memory else {
         return CapturedRequest::once(request, Note::RequestIsAStream);
     };
     let live = std::mem::take(request.body_mut());
     let stream = RequestStream::new(live, &plan.limits, memory);
-    CapturedRequest::stream(request, compact, stream)
+    CapturedRequest::stream(request, own, stream)
 }
 
 impl<A: ServiceHandle> Future for Call<A> {
@@ -187,8 +180,7 @@ fn finish<A: ServiceHandle>(
                 observe(response.body_mut(), observed, may_stream);
             }
             if wants_report || driver.has_news() {
-                let name = driver.as_mut().protocol().name();
-                response.extensions_mut().insert(driver.report(None, name));
+                response.extensions_mut().insert(driver.report(None));
             }
         }
         (None, _) => {}

@@ -25,7 +25,7 @@ pin_project! {
     #[project = SendingProj]
     enum Sending<F> {
         // It waits until the service is ready.
-        Ready { request: Option<Box<http::Request<Body>>> },
+        Ready { request: Box<http::Request<Body>> },
         // The response's headers are awaited.
         Sent { #[pin] future: F },
         // The service has failed.
@@ -39,7 +39,7 @@ impl<A: ServiceHandle> Passthrough<A> {
         let sending = match ready_now(service) {
             Poll::Ready(Ok(())) => Sending::Sent { future: service.call(request) },
             Poll::Ready(Err(error)) => Sending::Failed { error: Some(error.into()) },
-            Poll::Pending => Sending::Ready { request: Some(Box::new(request)) },
+            Poll::Pending => Sending::Ready { request: Box::new(request) },
         };
         Self { handle, sending }
     }
@@ -52,20 +52,16 @@ impl<A: ServiceHandle> Future for Passthrough<A> {
         let mut this = self.project();
         loop {
             match this.sending.as_mut().project() {
-                SendingProj::Ready { request } => match ready!(this.handle.service().poll_ready(cx)) {
-                    Ok(()) => {
-                        let Some(request) = request.take() else {
-                            return Poll::Pending;
-                        };
-                        let future = this.handle.service().call(*request);
-                        this.sending.set(Sending::Sent { future });
+                SendingProj::Ready { request } => {
+                    let mut sent = None;
+                    let call =
+                        |service: &mut A::Service| sent = Some(service.call(std::mem::take(&mut **request)));
+                    match (ready!(this.handle.when_ready(cx, call)), sent) {
+                        (Ok(()), Some(future)) => this.sending.set(Sending::Sent { future }),
+                        (Ok(()), None) => return Poll::Pending,
+                        (Err(error), _) => return Poll::Ready(Err(Status::from_error(error.into()))),
                     }
-                    Err(error) => {
-                        // A service that has failed is neither called nor asked again.
-                        this.handle.renew();
-                        return Poll::Ready(Err(Status::from_error(error.into())));
-                    }
-                },
+                }
                 SendingProj::Sent { future } => {
                     return Poll::Ready(match ready!(future.poll(cx)) {
                         Ok(mut response) => {

@@ -58,8 +58,8 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
         match found {
             None => future.call.pass_through(handle, &mut self.inner, request),
             Some(Found { plan, kind }) => {
-                let is_named = !is_bare_channel::<S>();
-                future.call.start(handle, &mut self.inner, request, plan, kind, is_named);
+                let is_watched = !is_bare_channel::<S>();
+                future.call.start(handle, &mut self.inner, request, plan, kind, is_watched);
             }
         }
         future

@@ -6,7 +6,7 @@ use crate::http::failure::{Broken, HttpError};
 use crate::http::protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::Replay;
 use crate::http::response::HttpResponseBody;
-use crate::operation::{Detail, Driver, OperationReport, Protocol as _};
+use crate::operation::{Detail, Driver, OperationReport};
 use gax_retry::Stop;
 use http_body::Body;
 use pin_project_lite::pin_project;
@@ -102,8 +102,7 @@ where
     R: Body,
     R::Error: Into<BoxError>,
 {
-    let name = driver.as_mut().protocol().name();
-    let report = driver.as_mut().report(stop, name);
+    let report = driver.as_mut().report(stop);
     report.with_detail(Detail::new(driver.protocol().details()))
 }
 

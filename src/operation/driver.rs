@@ -4,7 +4,7 @@
 use super::in_progress::InProgress;
 use super::observe::Observed;
 use super::protocol::{Current, Protocol};
-use super::report::{Name, OperationReport};
+use super::report::OperationReport;
 use super::several::Several;
 use super::timer::Timer;
 use gax_retry::{Action, End, Outcome, Policy, StartedAttempt, Stop};
@@ -136,9 +136,9 @@ impl<P: Protocol> Driver<P> {
     }
 
     /// The report of an operation that has ended; `stop` says why it failed.
-    pub(crate) fn report(self: Pin<&mut Self>, stop: Option<Stop>, name: Name) -> OperationReport {
+    pub(crate) fn report(self: Pin<&mut Self>, stop: Option<Stop>) -> OperationReport {
         let this = self.project();
-        this.progress.report((**this.plan).as_ref(), stop, name)
+        this.progress.report((**this.plan).as_ref(), stop, this.protocol.name(this.plan))
     }
 
     /// Starts the operation now, whose request has to be read first, on its time.
@@ -267,7 +267,7 @@ fn begin<P: Protocol>(progress: &mut InProgress, protocol: &P, plan: &P::Plan, b
     let policy = plan.as_ref();
     progress.begin(policy, bound, protocol.jitter(plan));
     if let Some(observers) = protocol.observers(plan) {
-        progress.observe(policy, observers, protocol.name(), P::TRANSPORT);
+        progress.observe(policy, observers, protocol.name(plan), P::TRANSPORT);
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) trait Protocol {
     const TRANSPORT: Transport;
 
     /// What the operation is called, in its report and by observers.
-    fn name(&self) -> Name;
+    fn name(&self, plan: &Self::Plan) -> Name;
 
     /// Who is told of the operation, asked as it starts.
     fn observers<'a>(&'a self, plan: &'a Self::Plan) -> Option<&'a Observers>;

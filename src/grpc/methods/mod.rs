@@ -3,6 +3,8 @@
 mod attempt_headers;
 #[cfg(feature = "tables")]
 pub(super) mod descriptors;
+#[cfg(feature = "tables")]
+mod learned;
 #[cfg(feature = "live")]
 mod live_table;
 mod plan;
@@ -14,6 +16,7 @@ pub(super) mod timeout;
 
 #[cfg(feature = "tables")]
 pub(super) mod unknown;
+mod usual;
 
 pub(crate) use attempt_headers::{AttemptHeaders, AttemptTimeout, GRPC, TRAILERS};
 #[cfg(feature = "tables")]
@@ -27,3 +30,4 @@ pub(crate) use replay_memory::{Limit, ReplayMemory, Reserved};
 pub(crate) use table::{Found, MethodOptions, Methods};
 #[cfg(feature = "tables")]
 pub use unknown::UnknownMethodsError;
+pub(crate) use usual::Usual;

@@ -1,7 +1,7 @@
 //! The settings of a method, made ready to run calls by.
 
-use super::AttemptHeaders;
 use super::replay_memory::ReplayMemory;
+use super::{AttemptHeaders, Usual};
 use crate::operation::{JitterSeeds, Observers, earlier, is_nested_retry};
 use crate::settings::{BufferLimits, CallOptions, CallSettings};
 #[cfg(feature = "tables")]
@@ -24,6 +24,8 @@ pub(crate) struct MethodPlan {
     pub(crate) jitter: JitterSeeds,
     /// Who is told of the calls; `None`: nobody.
     pub(crate) observers: Option<Arc<Observers>>,
+    /// What requests have in common, where the plan is for those of one method.
+    pub(crate) usual: Option<Usual>,
     /// Whether RPC timeouts don't apply, since a stream is on either side.
     is_stream: bool,
     /// The policy without what operators allow at most, where they bound anything: a call's options go over that.
@@ -64,6 +66,7 @@ impl MethodPlan {
             replay_memory: None,
             jitter: jitter.clone(),
             observers: None,
+            usual: None,
             is_stream: false,
             unbounded: None,
         };
@@ -85,6 +88,11 @@ impl MethodPlan {
     /// The same, and streams of requests are buffered there to be replayed; `None`: they are not.
     pub(crate) fn replaying(self, replay_memory: Option<ReplayMemory>) -> Self {
         Self { replay_memory, ..self }
+    }
+
+    /// The same for one method alone, which knows what its requests have in common.
+    pub(crate) fn of_one_method(&self) -> Self {
+        Self { usual: Some(Usual::default()), ..self.clone() }
     }
 
     /// The same for an RPC with a stream on either side.

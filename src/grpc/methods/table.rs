@@ -1,6 +1,7 @@
 //! Which plan is for which path.
 
 use super::descriptors::{Described, Descriptions};
+use super::learned::Learned;
 use super::plan::MethodPlan;
 use super::replay_memory::ReplayMemory;
 use crate::operation::{JitterSeeds, Observers};
@@ -8,8 +9,10 @@ use crate::settings::{BufferLimits, CallSettings};
 use gax_retry::{CodeSet, Compatibility, Hedging, MethodKind, RetryBudget, RetrySettings};
 use gax_table::{Dialect, RetryTable};
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasher as _, BuildHasherDefault, Hasher};
 use std::sync::Arc;
+
+type Hash = BuildHasherDefault<PathHasher>;
 
 /// A retry table made ready for calls: one plan an entry, resolved once.
 #[derive(Debug)]
@@ -19,8 +22,9 @@ pub(crate) struct Methods {
     /// No limits, and nothing retried: what a call of an unlisted method changes by its own options.
     unlisted: Plans,
     described: Descriptions,
-    /// What the table names, by path without the leading slash.
-    named: HashMap<Box<str>, Named, BuildHasherDefault<PathHasher>>,
+    /// What the table names, by path without the leading slash: found without taking that apart.
+    named: HashMap<Box<str>, Found, Hash>,
+    learned: Learned,
 }
 
 /// What a layer is set to, besides its table.
@@ -67,14 +71,8 @@ impl ByKind {
     }
 }
 
-/// A method that the table names, found without taking its path apart.
-#[derive(Debug)]
-struct Named {
-    plan: Arc<MethodPlan>,
-    kind: Option<MethodKind>,
-}
-
 /// What is known of a method.
+#[derive(Debug, Clone)]
 pub(crate) struct Found {
     pub(crate) plan: Arc<MethodPlan>,
     pub(crate) kind: Option<MethodKind>,
@@ -109,7 +107,14 @@ impl Methods {
         let entries: Vec<_> = entries.map(CallSettings::of_policy).map(plans).collect();
         let unlisted = plans(CallSettings::new(RetrySettings::default(), CodeSet::EMPTY));
         let described = described.clone();
-        let mut methods = Self { table, plans: entries, unlisted, described, named: HashMap::default() };
+        let mut methods = Self {
+            table,
+            plans: entries,
+            unlisted,
+            described,
+            named: HashMap::default(),
+            learned: Learned::default(),
+        };
         methods.keep(names);
         methods
     }
@@ -124,8 +129,9 @@ impl Methods {
         let described: Vec<_> = described.cloned().collect();
         for name in names.into_iter().chain(described) {
             if let Some(Found { plan, kind }) = self.resolve(&name) {
-                let plan = plan.with_own_latencies().map_or(plan, Arc::new);
-                self.named.insert(name, Named { plan, kind });
+                let own = plan.with_own_latencies();
+                let plan = own.as_ref().unwrap_or(&plan).of_one_method();
+                self.named.insert(name, Found { plan: Arc::new(plan), kind });
             }
         }
     }
@@ -135,9 +141,10 @@ impl Methods {
     /// The last two segments are the service and the method: an origin may put segments of its own before
     /// them.
     pub(crate) fn find(&self, path: &str) -> Option<Found> {
-        match self.named.get(path.strip_prefix('/').unwrap_or(path)) {
-            Some(Named { plan, kind }) => Some(Found { plan: Arc::clone(plan), kind: *kind }),
-            None => self.resolve(path),
+        let name = path.strip_prefix('/').unwrap_or(path);
+        match self.named.get(name) {
+            Some(found) => Some(found.clone()),
+            None => self.learned.find(name, self.named.hasher().hash_one(name), || self.resolve(path)),
         }
     }
 

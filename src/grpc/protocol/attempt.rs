@@ -113,8 +113,8 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
 
     const TRANSPORT: ObservedTransport = ObservedTransport::Grpc;
 
-    fn name(&self) -> Name {
-        Name::from(self.request.path())
+    fn name(&self, plan: &MethodPlan) -> Name {
+        Name::from(self.request.path(plan))
     }
 
     #[inline]
@@ -173,34 +173,29 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         let longest = plan.limits.max_response_buffer;
         loop {
             let bad = match attempt.as_mut().project() {
-                AttemptProj::Ready { time, is_late } => match self.handle.service().poll_ready(cx) {
-                    Poll::Ready(Ok(())) => {
-                        let timeout = header(plan, *time, *is_late, current);
-                        let (is_late, number) = (*is_late, current.number());
-                        let is_watched = self.request.is_watched() && !is_bare_channel::<A::Service>();
-                        let request = self.request.write(plan, number, timeout, |request| {
+                AttemptProj::Ready { time, is_late } => {
+                    let (time, was_late) = (*time, std::mem::replace(is_late, true));
+                    let is_watched = self.request.is_watched() && !is_bare_channel::<A::Service>();
+                    let ready = self.handle.when_ready(cx, |service| {
+                        let timeout = header(plan, time, was_late, current);
+                        let number = current.number();
+                        let request = self.request.write(plan, number, timeout, is_watched, |request| {
                             // A transparent retry of the first attempt is late, too.
-                            if is_watched && (number > 1 || (is_late && current.is_resent())) {
+                            if is_watched && (number > 1 || (was_late && current.is_resent())) {
                                 mark(request, current);
                             }
                             if let Some(outgoing) = current.sending() {
                                 watched(request, *outgoing);
                             }
                         });
-                        let future = self.handle.service().call(request);
-                        attempt.set(GrpcAttempt::Sent { future });
-                        continue;
+                        attempt.set(GrpcAttempt::Sent { future: service.call(request) });
+                    });
+                    match ready {
+                        Poll::Ready(Ok(())) => continue,
+                        Poll::Ready(Err(error)) => self.broken(plan, error.into(), Seen::Nothing, current),
+                        Poll::Pending => return Poll::Pending,
                     }
-                    Poll::Ready(Err(error)) => {
-                        // A service that has failed is neither called nor asked again.
-                        self.handle.renew();
-                        self.broken(plan, error.into(), Seen::Nothing, current)
-                    }
-                    Poll::Pending => {
-                        *is_late = true;
-                        return Poll::Pending;
-                    }
-                },
+                }
                 AttemptProj::Sent { future } => match future.poll(cx) {
                     Poll::Pending => {
                         self.watch(current, cx);

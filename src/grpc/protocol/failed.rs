@@ -6,7 +6,7 @@ use crate::grpc::request::ReplayableRequest;
 use crate::grpc::status::cause::{Nature, Reach};
 use crate::grpc::status::{Failure, Suspect};
 use crate::grpc::transport::ServiceHandle;
-use crate::operation::{ConnectProblem, Current, Driver, Note, OperationReport, Protocol as _};
+use crate::operation::{ConnectProblem, Current, Driver, Note, OperationReport};
 use crate::transport::blame;
 use gax_retry::{
     AttemptResult, Code, Delivery, Replayable, Resend, RetryFact, Seen, SettingsError, StartedAttempt, Stop,
@@ -178,8 +178,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Driver<GrpcProtocol<A, Q>> {
     /// The status of an operation that has failed.
     #[cold]
     pub(crate) fn failed(mut self: Pin<&mut Self>, stop: Stop) -> Status {
-        let name = self.as_mut().protocol().name();
-        let report = self.as_mut().report(Some(stop), name);
+        let report = self.as_mut().report(Some(stop));
         let plan = self.plan();
         self.protocol().status(plan.policy.problem(), stop, report)
     }

@@ -1,14 +1,13 @@
 //! The request of tonic's own client, buffered so that it can be replayed.
 
 use super::buffer::{Read, RequestBuffer};
-use super::inspection::CompactParts;
+use super::own_parts::OwnParts;
 use super::replayable::{ReplayableRequest, fill, one_frame, path_of, shrink, too_large};
 use super::stream::RequestStream;
-use crate::grpc::methods::{AttemptTimeout, MethodPlan};
+use crate::grpc::methods::{AttemptTimeout, MethodPlan, Usual};
 use crate::operation::Note;
 use bytes::Bytes;
 use gax_retry::Replayable;
-use http::Uri;
 use http::request::Parts;
 use http::uri::PathAndQuery;
 use std::task::{Context, Poll, ready};
@@ -39,7 +38,7 @@ enum Source {
 #[derive(Debug)]
 enum Template {
     /// Of a tonic client's request: in most cases without an allocation.
-    Compact { target: Target, parts: CompactParts },
+    Usual(OwnParts),
     /// Any other request.
     Whole(Box<Parts>),
 }
@@ -55,7 +54,7 @@ struct Streamed {
 #[derive(Debug)]
 struct Unread {
     request: http::Request<Body>,
-    compact: Option<CompactParts>,
+    own: Option<OwnParts>,
     buffer: RequestBuffer,
 }
 
@@ -67,64 +66,29 @@ struct Once {
     request: Option<http::Request<Body>>,
 }
 
-/// Where a request goes: over a channel that adds the origin itself, nothing but a path.
-#[derive(Debug)]
-enum Target {
-    Path(PathAndQuery),
-    Uri(Box<Uri>),
-}
-
-impl Target {
-    #[inline]
-    fn of(uri: &Uri) -> Self {
-        match uri.path_and_query() {
-            Some(path) if uri.scheme().is_none() && uri.authority().is_none() => Target::Path(path.clone()),
-            _ => Target::Uri(Box::new(uri.clone())),
-        }
-    }
-
-    fn path(&self) -> PathAndQuery {
-        match self {
-            Target::Path(path) => path.clone(),
-            Target::Uri(uri) => path_of(uri),
-        }
-    }
-
-    fn uri(&self) -> Uri {
-        match self {
-            Target::Path(path) => Uri::from(path.clone()),
-            Target::Uri(uri) => (**uri).clone(),
-        }
-    }
-}
-
 impl CapturedRequest {
     /// Keeps of a request, whose body has been read, what it takes to send it again, if it can be.
     #[expect(clippy::inline_always, reason = "it is large to move (bench `speed`, instructions)")]
     #[inline(always)]
-    pub(crate) fn new(request: &http::Request<Body>, compact: Option<CompactParts>, message: Bytes) -> Self {
-        Self { message, source: Source::Message(Template::of(request, compact)) }
+    pub(crate) fn new(request: &http::Request<Body>, own: Option<OwnParts>, message: Bytes) -> Self {
+        Self { message, source: Source::Message(Template::of(request, own)) }
     }
 
     /// A stream of requests that is buffered as it is sent.
     #[cold]
     pub(crate) fn stream(
         request: &http::Request<Body>,
-        compact: Option<CompactParts>,
+        own: Option<OwnParts>,
         stream: RequestStream,
     ) -> Self {
-        let streamed = Streamed { template: Template::of(request, compact), stream };
+        let streamed = Streamed { template: Template::of(request, own), stream };
         Self { message: Bytes::new(), source: Source::Stream(Box::new(streamed)) }
     }
 
     /// A request that is read when the operation is polled.
     #[cold]
-    pub(crate) fn unread(
-        request: http::Request<Body>,
-        compact: Option<CompactParts>,
-        buffer: RequestBuffer,
-    ) -> Self {
-        let unread = Unread { request, compact, buffer };
+    pub(crate) fn unread(request: http::Request<Body>, own: Option<OwnParts>, buffer: RequestBuffer) -> Self {
+        let unread = Unread { request, own, buffer };
         Self { message: Bytes::new(), source: Source::Unread(Box::new(unread)) }
     }
 
@@ -153,9 +117,9 @@ impl CapturedRequest {
 
     /// The body has been read, or shows itself to be a stream.
     fn read(&mut self, unread: Unread, read: &Read) {
-        let Unread { mut request, compact, buffer } = unread;
+        let Unread { mut request, own, buffer } = unread;
         *self = match read {
-            Read::Whole => Self::new(&request, compact, buffer.into_message()),
+            Read::Whole => Self::new(&request, own, buffer.into_message()),
             Read::Stream(note) => {
                 let once = Self::once(&request, *note);
                 *request.body_mut() = buffer.into_body();
@@ -171,10 +135,10 @@ impl CapturedRequest {
 }
 
 impl ReplayableRequest for CapturedRequest {
-    fn path(&self) -> PathAndQuery {
+    fn path(&self, plan: &MethodPlan) -> PathAndQuery {
         match &self.source {
-            Source::Message(template) => template.path(),
-            Source::Stream(streamed) => streamed.template.path(),
+            Source::Message(template) => template.path(plan),
+            Source::Stream(streamed) => streamed.template.path(plan),
             Source::Unread(unread) => path_of(unread.request.uri()),
             Source::Once(once) => once.path.clone(),
         }
@@ -187,7 +151,7 @@ impl ReplayableRequest for CapturedRequest {
         let read = ready!(unread.buffer.poll(plan.limits.max_replay_bytes, cx))?;
         let empty = Unread {
             request: http::Request::new(Body::empty()),
-            compact: None,
+            own: None,
             buffer: RequestBuffer::of(Body::empty(), true),
         };
         let unread = std::mem::replace(&mut **unread, empty);
@@ -200,12 +164,15 @@ impl ReplayableRequest for CapturedRequest {
         plan: &MethodPlan,
         attempt: u32,
         timeout: AttemptTimeout,
+        is_watched: bool,
         finish: impl FnOnce(&mut http::Request<Body>),
     ) -> http::Request<Body> {
         let mut request = match &mut self.source {
-            Source::Message(template) => template.request(one_frame(&self.message), plan, attempt, timeout),
+            Source::Message(template) => {
+                template.request(one_frame(&self.message), plan, attempt, timeout, is_watched)
+            }
             Source::Stream(streamed) => {
-                streamed.template.request(streamed.stream.body(attempt), plan, attempt, timeout)
+                streamed.template.request(streamed.stream.body(attempt), plan, attempt, timeout, is_watched)
             }
             // Such a request is sent once.
             Source::Once(once) => {
@@ -288,16 +255,13 @@ impl ReplayableRequest for CapturedRequest {
 
 impl Template {
     #[inline]
-    fn of(request: &http::Request<Body>, compact: Option<CompactParts>) -> Self {
-        match compact {
-            Some(parts) => Template::Compact { target: Target::of(request.uri()), parts },
-            None => Template::whole(request),
-        }
+    fn of(request: &http::Request<Body>, own: Option<OwnParts>) -> Self {
+        own.map_or_else(|| Template::whole(request), Template::Usual)
     }
 
-    fn path(&self) -> PathAndQuery {
+    fn path(&self, plan: &MethodPlan) -> PathAndQuery {
         match self {
-            Template::Compact { target, .. } => target.path(),
+            Template::Usual(own) => own.path(plan),
             Template::Whole(parts) => path_of(&parts.uri),
         }
     }
@@ -310,6 +274,7 @@ impl Template {
         plan: &MethodPlan,
         attempt: u32,
         timeout: AttemptTimeout,
+        is_watched: bool,
     ) -> http::Request<Body> {
         match self {
             Template::Whole(parts) => {
@@ -317,13 +282,12 @@ impl Template {
                 plan.headers.set(request.headers_mut(), attempt, timeout);
                 request
             }
-            Template::Compact { target, parts } => {
+            Template::Usual(own) => {
                 let mut request = http::Request::new(body);
                 let headers = plan.headers.of_attempt(attempt, timeout);
-                fill(&mut request, target.uri(), headers, &parts.headers);
-                if let Some(method) = &parts.method {
-                    request.extensions_mut().insert(method.clone());
-                }
+                let usual = plan.usual.as_ref().and_then(Usual::uri);
+                fill(&mut request, usual.cloned().unwrap_or_default(), headers);
+                own.write(plan, is_watched, &mut request);
                 request
             }
         }
@@ -348,7 +312,7 @@ mod tests {
     use crate::operation::JitterSeeds;
     use crate::settings::{BufferLimits, CallSettings};
     use gax_retry::{CodeSet, Compatibility, RetrySettings};
-    use http::{HeaderMap, HeaderValue, Method, Version};
+    use http::{HeaderMap, HeaderValue, Method, Uri, Version};
     use tonic::GrpcMethod;
 
     fn request() -> http::Request<Body> {
@@ -364,20 +328,24 @@ mod tests {
         request.body(Body::empty()).unwrap()
     }
 
-    /// Attempts don't tell their number.
+    /// A plan of one method. Attempts don't tell their number.
     fn plan() -> MethodPlan {
         let settings = CallSettings::new(RetrySettings::default(), CodeSet::EMPTY);
         let (limits, jitter) = (BufferLimits::default(), JitterSeeds::default());
-        MethodPlan::new(&settings, Compatibility::GaxJava, limits, &jitter, None)
+        MethodPlan::new(&settings, Compatibility::GaxJava, limits, &jitter, None).of_one_method()
     }
 
     fn seconds(value: &'static str) -> AttemptTimeout {
         AttemptTimeout::Own(Some(HeaderValue::from_static(value)))
     }
 
-    fn captured(request: &http::Request<Body>) -> CapturedRequest {
-        let inspection = Inspection::at(request, true, true);
-        CapturedRequest::new(request, inspection.compact, Bytes::from_static(b"body"))
+    fn captured(request: &http::Request<Body>, plan: &MethodPlan) -> CapturedRequest {
+        let inspection = Inspection::at(request, plan, true);
+        CapturedRequest::new(request, inspection.own, Bytes::from_static(b"body"))
+    }
+
+    fn described(request: &http::Request<Body>) -> Option<&str> {
+        request.extensions().get::<GrpcMethod<'static>>().map(GrpcMethod::method)
     }
 
     fn sorted(headers: &HeaderMap) -> Vec<(String, String)> {
@@ -389,27 +357,57 @@ mod tests {
         list
     }
 
+    /// The first request sets the example that others are compared with; a plan for several methods has none.
     #[test]
     fn every_attempt_is_written_alike_but_for_its_timeout() {
-        for uri in ["http://host/pkg.Service/Method", "/pkg.Service/Method", "host:1"] {
+        let mut of_several = plan();
+        of_several.usual = None;
+        let uris = [
+            "http://host/pkg.Service/Method",
+            "/pkg.Service/Method",
+            "http://HOST/pkg.Service/Method",
+            "host:1",
+        ];
+        for example in uris {
+            let plan = plan();
             let mut first = request();
-            *first.uri_mut() = Uri::from_static(uri);
-            written_alike(first);
+            *first.uri_mut() = Uri::from_static(example);
+            written_alike(first, &plan);
+            for uri in uris {
+                let mut other = request();
+                *other.uri_mut() = Uri::from_static(uri);
+                written_alike(other, &plan);
+                let mut undescribed = http::Request::new(Body::empty());
+                *undescribed.uri_mut() = Uri::from_static(uri);
+                *undescribed.version_mut() = Version::HTTP_2;
+                *undescribed.method_mut() = Method::POST;
+                undescribed.headers_mut().insert("te", HeaderValue::from_static("trailers"));
+                undescribed
+                    .headers_mut()
+                    .insert("content-type", HeaderValue::from_static("application/grpc"));
+                written_alike(undescribed, &plan);
+                let mut renamed = request();
+                *renamed.uri_mut() = Uri::from_static(uri);
+                renamed.extensions_mut().insert(GrpcMethod::new("pkg.Service", "Renamed"));
+                written_alike(renamed, &plan);
+            }
         }
+        written_alike(request(), &of_several);
     }
 
-    fn written_alike(first: http::Request<Body>) {
-        let mut captured = captured(&first);
-        assert!(matches!(captured.source, Source::Message(Template::Compact { .. })));
+    fn written_alike(first: http::Request<Body>, plan: &MethodPlan) {
+        let mut captured = captured(&first, plan);
+        assert!(matches!(captured.source, Source::Message(Template::Usual(_))));
+        assert_eq!(captured.path(plan), path_of(first.uri()));
         let mut first = first;
-        captured.complete(&plan(), &mut first, seconds("5S"));
-        let second = captured.write(&plan(), 2, seconds("3S"), |_| ());
-        let third = captured.write(&plan(), 3, AttemptTimeout::Own(None), |_| ());
+        captured.complete(plan, &mut first, seconds("5S"));
+        let second = captured.write(plan, 2, seconds("3S"), true, |_| ());
+        let third = captured.write(plan, 3, AttemptTimeout::Own(None), true, |_| ());
         assert_eq!(first.headers()["grpc-timeout"], "5S");
         assert_eq!(second.headers()["grpc-timeout"], "3S");
         assert!(!third.headers().contains_key("grpc-timeout"));
         for other in [&second, &third] {
-            assert_eq!(other.uri(), first.uri());
+            assert_eq!(other.uri().to_string(), first.uri().to_string());
             assert_eq!(other.method(), first.method());
             assert_eq!(other.version(), first.version());
             let mut ours = other.headers().clone();
@@ -417,8 +415,9 @@ mod tests {
             ours.remove("grpc-timeout");
             theirs.remove("grpc-timeout");
             assert_eq!(sorted(&ours), sorted(&theirs));
-            assert_eq!(other.extensions().get::<GrpcMethod<'static>>().unwrap().method(), "Method");
+            assert_eq!(described(other), described(&first));
         }
+        assert_eq!(described(&captured.write(plan, 2, seconds("3S"), false, |_| ())), None);
     }
 
     #[test]
@@ -432,10 +431,10 @@ mod tests {
         let mut tagged = request();
         tagged.extensions_mut().insert(7_u32);
         for given in [json, old, get, tagged] {
-            let mut captured = captured(&given);
+            let mut captured = captured(&given, &plan());
             assert!(matches!(captured.source, Source::Message(Template::Whole(_))));
             for attempt in 1..3 {
-                let written = captured.write(&plan(), attempt, seconds("1S"), |_| ());
+                let written = captured.write(&plan(), attempt, seconds("1S"), true, |_| ());
                 assert_eq!(sorted(written.headers()), sorted(given.headers()));
                 assert_eq!((written.version(), written.method()), (given.version(), given.method()));
                 assert_eq!(written.extensions().get::<u32>(), given.extensions().get());
@@ -449,8 +448,8 @@ mod tests {
         let mut first = request();
         captured.complete(&plan(), &mut first, seconds("1S"));
         captured.put_off(first);
-        let written = captured.write(&plan(), 1, seconds("1S"), |_| ());
+        let written = captured.write(&plan(), 1, seconds("1S"), true, |_| ());
         assert_eq!(sorted(written.headers()), sorted(request().headers()));
-        assert_eq!(captured.path(), "/pkg.Service/Method");
+        assert_eq!(captured.path(&plan()), "/pkg.Service/Method");
     }
 }

@@ -1,10 +1,11 @@
 //! What one look at a request shows.
 
+use super::own_parts::{FoundParts, OwnParts};
 use crate::grpc::methods::timeout::{self, GRPC_TIMEOUT};
-use crate::grpc::methods::{GRPC, PREVIOUS_ATTEMPTS, TRAILERS};
+use crate::grpc::methods::{GRPC, MethodPlan, PREVIOUS_ATTEMPTS, TRAILERS};
 use crate::settings::CallOptions;
 use http::header::{CONTENT_TYPE, TE};
-use http::{HeaderName, HeaderValue, Method, Version};
+use http::{Method, Version};
 use std::time::Duration;
 use tonic::GrpcMethod;
 
@@ -13,34 +14,28 @@ use tonic::GrpcMethod;
 pub(crate) struct Inspection<'a> {
     pub(crate) options: Option<&'a CallOptions>,
     pub(crate) timeout: Option<Duration>,
-    pub(crate) compact: Option<CompactParts>,
+    /// What is different of the request of a tonic client; `None`: it is none of those.
+    pub(crate) own: Option<OwnParts>,
     /// Whether the caller has set a header that is the operation's own.
     pub(crate) has_count: bool,
 }
 
-/// What differs between the requests of tonic clients to a method.
-#[derive(Debug)]
-pub(crate) struct CompactParts {
-    pub(super) method: Option<GrpcMethod<'static>>,
-    /// But for the two that all requests have, and the timeout, which is each attempt's own.
-    pub(super) headers: Box<[(HeaderName, HeaderValue)]>,
-}
-
 impl<'a> Inspection<'a> {
-    /// `is_named` keeps tonic's description of the method, for others to see. `counts` is whether attempts tell their
-    /// number in a header, which is not the caller's to set then.
+    /// If it is watched, somebody on the way may look at its extensions. Where attempts tell their number in a header, that
+    /// is not the caller's to set.
     #[expect(clippy::inline_always, reason = "what it finds is large to move (bench `speed`, instructions)")]
     #[inline(always)]
-    pub(crate) fn at<B>(request: &'a http::Request<B>, is_named: bool, counts: bool) -> Self {
+    pub(crate) fn at<B>(request: &'a http::Request<B>, plan: &MethodPlan, is_watched: bool) -> Self {
+        let counts = plan.headers.counts_attempts();
         let extensions = request.extensions();
-        let method = extensions.get::<GrpcMethod<'static>>();
-        let mut known = usize::from(method.is_some());
+        let description = extensions.get::<GrpcMethod<'static>>();
+        let mut known = usize::from(description.is_some());
         let mut options = None;
         if extensions.len() > known {
             options = extensions.get::<CallOptions>();
             known += usize::from(options.is_some());
         }
-        let (mut timeout, mut headers) = (None, Vec::new());
+        let (mut timeout, mut own) = (None, FoundParts::default());
         let (mut te, mut content_type, mut has_count) = (false, false, false);
         for (name, value) in request.headers() {
             if *name == TE && value.as_bytes() == TRAILERS.as_bytes() {
@@ -52,18 +47,15 @@ impl<'a> Inspection<'a> {
             } else if counts && *name == PREVIOUS_ATTEMPTS {
                 has_count = true;
             } else {
-                headers.push((name.clone(), value.clone()));
+                own.header(name, value, request.headers().len());
             }
         }
-        let is_compact = te
+        let is_of_tonic = te
             && content_type
             && extensions.len() == known
             && request.method() == Method::POST
             && request.version() == Version::HTTP_2;
-        let compact = is_compact.then(|| CompactParts {
-            method: method.filter(|_| is_named).cloned(),
-            headers: headers.into_boxed_slice(),
-        });
-        Self { options, timeout, compact, has_count }
+        let own = is_of_tonic.then(|| own.finish(plan, request.uri(), description, is_watched));
+        Self { options, timeout, own, has_count }
     }
 }

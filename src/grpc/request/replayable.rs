@@ -5,7 +5,7 @@ use crate::operation::Note;
 use bytes::Bytes;
 use gax_retry::Replayable;
 use http::uri::PathAndQuery;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, Version};
+use http::{HeaderMap, Method, Uri, Version};
 use http_body::Frame;
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -17,7 +17,7 @@ use tonic::body::Body;
 /// The request of one operation. Each attempt is written whole, from what was buffered of it.
 pub(crate) trait ReplayableRequest {
     /// The method's path, as reports name it.
-    fn path(&self) -> PathAndQuery;
+    fn path(&self, plan: &MethodPlan) -> PathAndQuery;
 
     /// The time that the caller gives the operation, from its start, where that is not said as it starts.
     #[inline]
@@ -32,12 +32,13 @@ pub(crate) trait ReplayableRequest {
     }
 
     /// The request of that attempt, once `finish` has had its way with it. It is large to move, so that it is finished
-    /// where it is made (bench `speed`, instructions).
+    /// where it is made (bench `speed`, instructions). If it is watched, somebody on the way may look at its extensions.
     fn write(
         &mut self,
         plan: &MethodPlan,
         attempt: u32,
         timeout: AttemptTimeout,
+        is_watched: bool,
         finish: impl FnOnce(&mut http::Request<Body>),
     ) -> http::Request<Body>;
 
@@ -119,22 +120,14 @@ pub(crate) fn one_frame(message: &Bytes) -> Body {
     Body::new(OneFrame((!message.is_empty()).then(|| message.clone())))
 }
 
-/// Makes a new request one of gRPC, but for its extensions.
+/// Makes a new request one of gRPC, with the headers that all have.
 #[inline]
-pub(crate) fn fill(
-    request: &mut http::Request<Body>,
-    uri: Uri,
-    headers: HeaderMap,
-    others: &[(HeaderName, HeaderValue)],
-) {
+pub(crate) fn fill(request: &mut http::Request<Body>, uri: Uri, headers: HeaderMap) {
     *request.method_mut() = Method::POST;
     *request.uri_mut() = uri;
     *request.version_mut() = Version::HTTP_2;
     // The old headers hold nothing, and to drop them would be a call (bench `speed`, instructions).
     std::mem::forget(std::mem::replace(request.headers_mut(), headers));
-    for (name, value) in others {
-        request.headers_mut().append(name.clone(), value.clone());
-    }
 }
 
 /// A body of one frame. It does not tell its length beforehand: gRPC has no use for a `content-length`, and

@@ -4,17 +4,27 @@ use super::service::Transport;
 #[cfg(feature = "tables")]
 use crate::transport::SharedService;
 use std::task::{Context, Poll, Waker};
+use tonic::body::Body;
+use tonic::client::GrpcService;
 
 /// The way to a service.
 pub(crate) trait ServiceHandle {
     type Service: Transport;
 
-    /// The operation's own service.
-    fn service(&mut self) -> &mut Self::Service;
+    /// Hands the operation's own service to `send` once it takes a request. One that has failed is neither called nor asked
+    /// again.
+    fn when_ready(
+        &mut self,
+        cx: &mut Context<'_>,
+        send: impl FnOnce(&mut Self::Service),
+    ) -> Ready<Self::Service>;
 
-    /// Puts another service in its place: of one that holds a place in a queue, or has failed.
+    /// Puts another service in its place: of one that holds a place in a queue.
     fn renew(&mut self);
 }
+
+/// Whether a service takes a request.
+type Ready<S> = Poll<Result<(), <S as GrpcService<Body>>::Error>>;
 
 /// A service of the operation's own from the start.
 #[derive(Debug)]
@@ -24,8 +34,14 @@ impl<S: Transport> ServiceHandle for OwnService<S> {
     type Service = S;
 
     #[inline]
-    fn service(&mut self) -> &mut S {
-        &mut self.0
+    fn when_ready(&mut self, cx: &mut Context<'_>, send: impl FnOnce(&mut S)) -> Ready<S> {
+        let ready = self.0.poll_ready(cx);
+        match &ready {
+            Poll::Ready(Ok(())) => send(&mut self.0),
+            Poll::Ready(Err(_)) => self.renew(),
+            Poll::Pending => {}
+        }
+        ready
     }
 
     fn renew(&mut self) {
@@ -42,7 +58,9 @@ impl<S: Transport> ServiceHandle for OwnService<S> {
 #[derive(Debug)]
 pub(crate) struct LazyService<S> {
     spare: SharedService<S>,
-    own: Option<S>,
+    /// One that has to be waited for. Few have, and those that are ready at once are not kept, so that the future of a
+    /// call is a service smaller (bench `speed`, instructions).
+    own: Option<Box<S>>,
 }
 
 #[cfg(feature = "tables")]
@@ -57,8 +75,24 @@ impl<S: Transport> LazyService<S> {
 impl<S: Transport> ServiceHandle for LazyService<S> {
     type Service = S;
 
-    fn service(&mut self) -> &mut S {
-        self.own.get_or_insert_with(|| self.spare.copy())
+    fn when_ready(&mut self, cx: &mut Context<'_>, send: impl FnOnce(&mut S)) -> Ready<S> {
+        let Some(own) = &mut self.own else {
+            let mut service = self.spare.copy();
+            let ready = service.poll_ready(cx);
+            match &ready {
+                Poll::Ready(Ok(())) => send(&mut service),
+                Poll::Ready(Err(_)) => {}
+                Poll::Pending => self.own = Some(Box::new(service)),
+            }
+            return ready;
+        };
+        let ready = own.poll_ready(cx);
+        match &ready {
+            Poll::Ready(Ok(())) => send(own),
+            Poll::Ready(Err(_)) => self.renew(),
+            Poll::Pending => {}
+        }
+        ready
     }
 
     fn renew(&mut self) {

@@ -128,7 +128,7 @@ where
 
     const TRANSPORT: ObservedTransport = ObservedTransport::Http;
 
-    fn name(&self) -> Name {
+    fn name(&self, _: &HttpPlan) -> Name {
         let parts = self.request.parts();
         Name::from(Cow::<'static, str>::Owned(format!("{} {}", parts.method, parts.uri.path())))
     }

@@ -150,7 +150,7 @@ impl Protocol for Fake {
 
     const TRANSPORT: ObservedTransport = ObservedTransport::Closure;
 
-    fn name(&self) -> Name {
+    fn name(&self, _: &Plan) -> Name {
         Name::from(Cow::Borrowed("fake"))
     }
 

@@ -6,11 +6,10 @@ mod observed;
 mod start;
 mod surroundings;
 
-use crate::operation::report::{Name, OperationReport};
+use crate::operation::report::OperationReport;
 use crate::operation::{Clock, Driver};
 use fake::{Act, Fake, Script};
 use gax_retry::{AttemptResult, Code, Compatibility, Resend, RetrySettings, Stop, StopReason};
-use std::borrow::Cow;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
@@ -99,7 +98,7 @@ async fn finish(driver: Driver<Fake>) -> Outcome {
     })
     .await;
     let has_news = driver.has_news();
-    let report = driver.as_mut().report(stop, Name::from(Cow::Borrowed("fake")));
+    let report = driver.as_mut().report(stop);
     let fake = driver.as_mut().protocol();
     let (waits, alive) = (fake.waits, Arc::strong_count(&fake.alive) - 1);
     let expired = std::mem::take(&mut fake.expired);
