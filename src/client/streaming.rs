@@ -115,7 +115,10 @@ impl<T: Transport> Service<http::Request<Body>> for Timed<T> {
         let handle = OwnService(self.channel.clone());
         let is_watched = self.method.is_watched_over::<T>();
         let mut call = Call::unstarted();
-        call.start(handle, &mut self.channel, request, Arc::clone(plan), Some(*kind), is_watched);
+        let (channel, plan) = (&mut self.channel, Arc::clone(plan));
+        if let Some(started) = call.start(handle, channel, &mut request, plan, Some(*kind), is_watched) {
+            call.sent(started, channel.call(request));
+        }
         call
     }
 }

@@ -27,6 +27,8 @@ const ENCODING: HeaderName = HeaderName::from_static("grpc-encoding");
 pin_project! {
     /// A unary call: an operation that starts when it is first polled.
     ///
+    /// The response's metadata is what the server sent in its headers and trailers, without `grpc-status`.
+    ///
     /// An error has the [`OperationError`](crate::OperationError) as its source. The response has the
     /// [`OperationReport`](crate::OperationReport) in its extensions where there is more to tell than that the first
     /// attempt succeeded, or where it was [asked for](crate::CallOptions::report).

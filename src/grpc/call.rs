@@ -11,7 +11,7 @@ use crate::grpc::status::not_sent;
 use crate::grpc::transport::ServiceHandle;
 use crate::operation::{Driver, Note, Observed, earlier, time_left};
 use crate::settings::CallOptions;
-use gax_retry::{MethodKind, Stop};
+use gax_retry::{MethodKind, StartedAttempt, Stop};
 use pin_project_lite::pin_project;
 use std::future::Future;
 use std::pin::Pin;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use tonic::Status;
 use tonic::body::Body;
-use tonic::client::GrpcService as _;
+use tonic::client::GrpcService;
 
 pin_project! {
     /// An operation, or a call of a method that no table knows.
@@ -47,19 +47,20 @@ impl<A: ServiceHandle> Call<A> {
         *self = Self::Passthrough { call: Passthrough::new(handle, service, request) };
     }
 
-    /// A call that starts now: its request goes out at once if it is there and `service` takes it. If it is
-    /// watched, somebody on the way may look at its extensions.
+    /// A call that starts now. If its request is there and `service` takes it, that is to be sent at once, and told by
+    /// [`sent`](Self::sent): to hand it on would copy it (bench `speed`, instructions). If it is watched, somebody on the
+    /// way may look at its extensions.
     #[inline]
     pub(crate) fn start(
         &mut self,
         handle: A,
         service: &mut A::Service,
-        mut request: http::Request<Body>,
+        request: &mut http::Request<Body>,
         plan: Arc<MethodPlan>,
         kind: Option<MethodKind>,
         is_watched: bool,
-    ) {
-        let Inspection { options, timeout, own, has_count } = Inspection::at(&request, &plan, is_watched);
+    ) -> Option<StartedAttempt> {
+        let Inspection { options, timeout, own, has_count } = Inspection::at(request, &plan, is_watched);
         let own_plan = plan.of_call(options);
         let bound = earlier(timeout, time_left());
         let wants_report = options.and_then(|options| options.report).unwrap_or(plan.limits.reports);
@@ -76,45 +77,55 @@ impl<A: ServiceHandle> Call<A> {
         let mut extent = ReadExtent::of(kind, plan.policy.commit_point());
         let captured = if kind.is_some_and(MethodKind::streams_requests) {
             extent = ReadExtent::of_request_stream(kind, &plan);
-            stream(&mut request, own, &plan)
+            stream(request, own, &plan)
         } else {
             let mut buffer = RequestBuffer::of(std::mem::take(request.body_mut()), kind.is_some());
             // The single message of tonic's own client is there at once. If more is to come, it is read when the call is polled.
             match buffer.poll(plan.limits.max_replay_bytes, &mut Context::from_waker(Waker::noop())) {
-                Poll::Ready(Ok(Read::Whole)) => CapturedRequest::new(&request, own, buffer.into_message()),
+                Poll::Ready(Ok(Read::Whole)) => CapturedRequest::new(request, own, buffer.into_message()),
                 Poll::Ready(Ok(Read::Stream(note))) => {
                     extent = ReadExtent::Head;
                     *request.body_mut() = buffer.into_body();
                     plan = Arc::new(plan.for_stream());
                     match note {
-                        Note::RequestIsAStream => stream(&mut request, own, &plan),
-                        note => CapturedRequest::once(&request, note),
+                        Note::RequestIsAStream => stream(request, own, &plan),
+                        note => CapturedRequest::once(request, note),
                     }
                 }
                 Poll::Ready(Err(status)) => {
                     *self = Self::Failed { status: Some(not_sent(status, path_of(request.uri()))) };
-                    return;
+                    return None;
                 }
                 Poll::Pending => {
-                    let captured = CapturedRequest::unread(request, own, buffer);
+                    let captured = CapturedRequest::unread(std::mem::take(request), own, buffer);
                     let mut driver = Driver::new(GrpcProtocol::new(handle, captured, extent), plan);
                     driver.prepare(bound);
                     *self = Self::Operating { driver, wants_report };
-                    return;
+                    return None;
                 }
             }
         };
         let driver = Driver::new(GrpcProtocol::new(handle, captured, extent), plan);
         *self = Self::Operating { driver, wants_report };
-        if let Self::Operating { driver, .. } = self
-            && let Some(started) = driver.start(bound)
-        {
-            let (protocol, plan, mut current) = driver.parts();
-            let attempt = match protocol.first(service, plan, started, &mut current, &mut request) {
-                Some(attempt) => attempt,
-                None => GrpcAttempt::Sent { future: service.call(request) },
-            };
-            driver.sent(started, attempt);
+        let Self::Operating { driver, .. } = self else { return None };
+        let started = driver.start(bound)?;
+        let (protocol, plan, mut current) = driver.parts();
+        let Some(other) = protocol.first(service, plan, started, &mut current, request) else {
+            return Some(started);
+        };
+        driver.sent(started, other);
+        None
+    }
+
+    /// The request has been sent.
+    #[inline]
+    pub(crate) fn sent(
+        &mut self,
+        started: StartedAttempt,
+        future: <A::Service as GrpcService<Body>>::Future,
+    ) {
+        if let Self::Operating { driver, .. } = self {
+            driver.sent(started, GrpcAttempt::Sent { future });
         }
     }
 }

@@ -20,6 +20,7 @@ impl Learned {
     const PLACES: u16 = 64;
 
     /// The method of that path, which has that hash. If it is new, it is what `resolve` makes of it.
+    #[inline(never)]
     pub(super) fn find(
         &self,
         path: &str,

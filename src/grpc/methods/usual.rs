@@ -40,19 +40,23 @@ impl Usual {
 /// As they are written: what is the same to HTTP, such as an authority in capitals, may be different to a server.
 #[inline]
 fn is_same_uri(one: &Uri, other: &Uri) -> bool {
-    one.scheme_str() == other.scheme_str()
-        && one.authority().map(Authority::as_str) == other.authority().map(Authority::as_str)
-        && one.path_and_query().map(PathAndQuery::as_str) == other.path_and_query().map(PathAndQuery::as_str)
+    let path = PathAndQuery::as_str;
+    is_same(one.path_and_query().map(path), other.path_and_query().map(path))
+        && is_same(one.scheme_str(), other.scheme_str())
+        && is_same(one.authority().map(Authority::as_str), other.authority().map(Authority::as_str))
 }
 
-/// The texts are constants of generated code, and in most cases the very same ones.
 #[inline]
 fn is_same_method(one: Option<&GrpcMethod<'static>>, other: Option<&GrpcMethod<'static>>) -> bool {
-    let is_same_text = |one: &str, other: &str| std::ptr::eq(one, other) || one == other;
+    is_same(one.map(GrpcMethod::method), other.map(GrpcMethod::method))
+        && is_same(one.map(GrpcMethod::service), other.map(GrpcMethod::service))
+}
+
+/// In most cases both are the very same constant of generated code.
+#[inline]
+fn is_same(one: Option<&str>, other: Option<&str>) -> bool {
     match (one, other) {
-        (Some(one), Some(other)) => {
-            is_same_text(one.service(), other.service()) && is_same_text(one.method(), other.method())
-        }
+        (Some(one), Some(other)) => std::ptr::eq(one, other) || one == other,
         (one, other) => one.is_none() && other.is_none(),
     }
 }

@@ -47,15 +47,20 @@ impl FoundParts {
         description: Option<&GrpcMethod<'static>>,
         is_watched: bool,
     ) -> OwnParts {
-        let (is_usual_uri, is_usually_described) =
-            plan.usual.as_ref().map_or((false, false), |usual| usual.compare(uri, description));
-        if !is_usual_uri {
-            self.parts.push(Part::Uri(uri.clone()));
+        let usual = plan.usual.as_ref();
+        let (same_uri, same_method) = usual.map_or((false, false), |usual| usual.compare(uri, description));
+        if !same_uri {
+            self.add(Part::Uri(uri.clone()));
         }
-        if is_watched && !is_usually_described {
-            self.parts.push(Part::Description(description.cloned()));
+        if is_watched && !same_method {
+            self.add(Part::Description(description.cloned()));
         }
         OwnParts { parts: self.parts.into_boxed_slice() }
+    }
+
+    #[cold]
+    fn add(&mut self, part: Part) {
+        self.parts.push(part);
     }
 }
 

@@ -56,6 +56,7 @@ async fn a_generated_client_reads_compressed_responses() {
     assert_eq!(report_of(&result).attempts().len(), 2);
     let response = result.unwrap();
     assert_eq!(response.metadata().get("grpc-encoding").unwrap(), "gzip");
+    assert!(!response.metadata().contains_key("grpc-status"));
     let assets = response.into_inner().assets;
     assert_eq!(assets.len(), 3);
     assert_eq!(assets[2].name, request().parent);
