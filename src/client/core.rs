@@ -1,7 +1,7 @@
 //! A generated client's inside: a channel, and what all its calls share.
 
 use super::codec::Codec;
-use super::encoded::Encoded;
+use super::encoded::{Added, Encoded};
 use super::method::Method;
 use super::methods::Methods;
 use super::streaming::{MessageCall, StreamingCall, Timed};
@@ -131,8 +131,9 @@ impl<T: Transport> Client<T> {
             None => Arc::clone(method),
             Some(plan) => method.with_plan(plan),
         };
-        let deadline = inbound_deadline();
-        Ok(Encoded::new(method, message, headers, extensions, deadline, wants_report))
+        let counts_attempts = method.plan.headers.counts_attempts();
+        let added = Added::of(headers, extensions, inbound_deadline(), counts_attempts);
+        Ok(Encoded::new(method, message, added, wants_report))
     }
 
     /// Calls an RPC that replies with a stream.

@@ -28,7 +28,7 @@ pub(super) struct Encoded {
 
 /// What most calls have none of.
 #[derive(Debug)]
-struct Added {
+pub(super) struct Added {
     headers: Vec<(HeaderName, HeaderValue)>,
     extensions: Extensions,
     /// What the caller's metadata says of the whole operation's time.
@@ -37,22 +37,46 @@ struct Added {
     deadline: Option<Instant>,
 }
 
+impl Added {
+    /// What was added, if it was anything.
+    #[inline]
+    pub(super) fn of(
+        headers: HeaderMap,
+        extensions: Extensions,
+        deadline: Option<Instant>,
+        counts_attempts: bool,
+    ) -> Option<Box<Self>> {
+        if headers.is_empty() && extensions.is_empty() && deadline.is_none() {
+            if headers.capacity() == 0 {
+                // It holds nothing, and to drop it would be a call (bench `speed`, instructions).
+                std::mem::forget(headers);
+            }
+            return None;
+        }
+        Some(Box::new(Self::some(headers, extensions, deadline, counts_attempts)))
+    }
+
+    #[cold]
+    fn some(
+        headers: HeaderMap,
+        extensions: Extensions,
+        deadline: Option<Instant>,
+        counts_attempts: bool,
+    ) -> Self {
+        let timeout = timeout_in(&headers);
+        let headers = metadata(headers, counts_attempts);
+        Self { headers, extensions, timeout, deadline }
+    }
+}
+
 impl Encoded {
     #[inline]
     pub(super) fn new(
         method: Arc<Method>,
         message: Bytes,
-        headers: HeaderMap,
-        extensions: Extensions,
-        deadline: Option<Instant>,
+        added: Option<Box<Added>>,
         wants_report: bool,
     ) -> Self {
-        let is_plain = headers.is_empty() && extensions.is_empty() && deadline.is_none();
-        let added = (!is_plain).then(|| {
-            let timeout = timeout_in(&headers);
-            let headers = metadata(headers, method.plan.headers.counts_attempts());
-            Box::new(Added { headers, extensions, timeout, deadline })
-        });
         Self { method, message, added, wants_report }
     }
 

@@ -9,6 +9,7 @@ use crate::grpc::{
 };
 use crate::operation::{Driver, Observed, OperationError, OperationReport};
 use http::HeaderName;
+use http::response::Parts;
 use pin_project_lite::pin_project;
 use prost::Message;
 use std::error::Error as _;
@@ -87,55 +88,78 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
                 let Poll::Ready(Ok(response)) = reply else {
                     return stop.map_or(Poll::Pending, |stop| Poll::Ready(Err(driver.failed(stop))));
                 };
+                let observed = driver.as_mut().take_observed();
+                let has_news = driver.has_news();
                 let request = driver.as_mut().protocol().request();
-                let wants_report = request.wants_report();
-                let decoded = decoded(&request.method().codec, response);
-                if let Some(observed) = driver.as_mut().take_observed() {
-                    close(observed, decoded.as_ref().err());
-                }
-                if decoded.is_ok() && !wants_report && !driver.has_news() {
-                    return Poll::Ready(decoded);
-                }
-                Poll::Ready(reported(decoded, driver.report(None)))
+                let (codec, wants_report) = (&request.method().codec, request.wants_report());
+                let (parts, ResponseBody { frames, remainder }) = response.into_parts();
+                let decoded = match plain(codec, &parts, frames, &remainder) {
+                    Ok(Ok(message)) => {
+                        let metadata = codec::metadata(parts.headers, remainder);
+                        let response = Response::from_parts(metadata, message, parts.extensions);
+                        if observed.is_none() && !wants_report && !has_news {
+                            return Poll::Ready(Ok(response));
+                        }
+                        Ok(response)
+                    }
+                    Ok(Err(status)) => Err(status),
+                    Err(frames) => by_tonic(codec, parts, frames, remainder),
+                };
+                Poll::Ready(told(driver, decoded, observed, wants_report))
             }
         }
     }
 }
 
-/// Whether the reply is a message is known now.
-#[cold]
-fn close(observed: Box<Observed>, error: Option<&Status>) {
-    match error {
-        None => observed.succeeded(),
-        Some(status) => observed.unreadable(status.code().to_gax()),
-    }
-}
-
-/// The message in a response.
-fn decoded<M: Message + Default + Send + Sync + 'static>(
+/// The one message of a plain response, or why it can't be read. If the response is anything else, its frames come back.
+#[inline]
+fn plain<M: Message + Default>(
     codec: &Codec,
-    response: http::Response<ResponseBody>,
-) -> Result<Response<M>, Status> {
-    let (parts, ResponseBody { mut frames, remainder }) = response.into_parts();
-    if !matches!(remainder, Remainder::Open(_)) && header(&parts.headers, &ENCODING).is_none() {
-        match codec.decode(frames.into_bytes()) {
-            Ok(Ok(message)) => {
-                let metadata = codec::metadata(parts.headers, remainder);
-                return Ok(Response::from_parts(metadata, message, parts.extensions));
-            }
-            Ok(Err(status)) => return Err(status),
-            Err(bytes) => frames = FrameBuffer::from(bytes),
-        }
+    parts: &Parts,
+    frames: FrameBuffer,
+    remainder: &Remainder,
+) -> Result<Result<M, Status>, FrameBuffer> {
+    if matches!(remainder, Remainder::Open(_)) || header(&parts.headers, &ENCODING).is_some() {
+        return Err(frames);
     }
+    codec.decode(frames.into_bytes()).map_err(FrameBuffer::from)
+}
+
+/// What tonic makes of a response.
+#[cold]
+fn by_tonic<M: Message + Default + Send + Sync + 'static>(
+    codec: &Codec,
+    parts: Parts,
+    frames: FrameBuffer,
+    remainder: Remainder,
+) -> Result<Response<M>, Status> {
     // A body that is still open is longer than allowed: tonic reports that, whatever follows.
     let remainder = if matches!(remainder, Remainder::Open(_)) { Remainder::End } else { remainder };
     let body = Body::new(ResponseBody::new(frames, remainder));
     codec.decode_by_tonic(http::Response::from_parts(parts, body))
 }
 
+/// Whether the response is a message is known now, and told to all who want to know.
+#[cold]
+fn told<T: Transport, M>(
+    mut driver: Pin<&mut Driver<GrpcProtocol<OwnService<T>, Encoded>>>,
+    decoded: Result<Response<M>, Status>,
+    observed: Option<Box<Observed>>,
+    wants_report: bool,
+) -> Result<Response<M>, Status> {
+    match (observed, &decoded) {
+        (None, _) => {}
+        (Some(observed), Ok(_)) => observed.succeeded(),
+        (Some(observed), Err(status)) => observed.unreadable(status.code().to_gax()),
+    }
+    if decoded.is_ok() && !wants_report && !driver.has_news() {
+        return decoded;
+    }
+    reported(decoded, driver.as_mut().report(None))
+}
+
 /// A response with its report. If the response was good but its message is not, the operation has failed, and no
 /// further attempt would do better.
-#[cold]
 fn reported<M>(decoded: Result<Response<M>, Status>, report: OperationReport) -> Result<Response<M>, Status> {
     match decoded {
         Ok(mut response) => {
