@@ -1,6 +1,6 @@
 //! Methods that were called, of those that a table does not name.
 
-use super::table::Found;
+use super::found::Found;
 use std::sync::{Arc, OnceLock};
 
 /// Methods that a table has by their service, or by its defaults, as their calls bring them up: from the second call on they

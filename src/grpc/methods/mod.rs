@@ -4,6 +4,8 @@ mod attempt_headers;
 #[cfg(feature = "tables")]
 pub(super) mod descriptors;
 #[cfg(feature = "tables")]
+mod found;
+#[cfg(feature = "tables")]
 mod learned;
 #[cfg(feature = "live")]
 mod live_table;
@@ -21,13 +23,15 @@ mod usual;
 pub(crate) use attempt_headers::{AttemptHeaders, AttemptTimeout, GRPC, TRAILERS};
 #[cfg(feature = "tables")]
 pub use descriptors::DescriptorError;
+#[cfg(feature = "tables")]
+pub(crate) use found::Found;
 #[cfg(feature = "live")]
 pub(crate) use live_table::LiveTable;
 pub(crate) use plan::MethodPlan;
 pub(crate) use previous_attempts::{PREVIOUS_ATTEMPTS, previous_attempts};
 pub(crate) use replay_memory::{Limit, ReplayMemory, Reserved};
 #[cfg(feature = "tables")]
-pub(crate) use table::{Found, MethodOptions, Methods};
+pub(crate) use table::{MethodOptions, Methods};
 #[cfg(feature = "tables")]
 pub use unknown::UnknownMethodsError;
 pub(crate) use usual::Usual;

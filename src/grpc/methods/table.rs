@@ -1,6 +1,7 @@
 //! Which plan is for which path.
 
 use super::descriptors::{Described, Descriptions};
+use super::found::Found;
 use super::learned::Learned;
 use super::plan::MethodPlan;
 use super::replay_memory::ReplayMemory;
@@ -69,13 +70,6 @@ impl ByKind {
             _ => &self.usual,
         })
     }
-}
-
-/// What is known of a method.
-#[derive(Debug, Clone)]
-pub(crate) struct Found {
-    pub(crate) plan: Arc<MethodPlan>,
-    pub(crate) kind: Option<MethodKind>,
 }
 
 impl Methods {
