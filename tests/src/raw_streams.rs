@@ -68,6 +68,12 @@ impl RawStreams {
         self.pipes.channel()
     }
 
+    /// Makes connections to it, for clients of another kind.
+    #[must_use]
+    pub fn connector(&self) -> Pipes {
+        self.pipes.clone()
+    }
+
     /// The requests so far.
     #[must_use]
     pub fn seen(&self) -> Vec<RawStream> {

@@ -2,14 +2,20 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_retry::{Code, Hedging, RetrySettings, StopReason};
+use gax_retry::{Code, Hedging, RetryBudget, RetrySettings, StopReason};
 use http_body_util::Full;
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+use tokio::time::sleep;
 use tonic_gax::{
     CallOptions, HttpCallOptions, HttpRetryLayer, IdempotencyRule, IdempotencyTable, Note, OperationClass,
     OperationReport, SettingsProblem,
 };
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, ms};
+use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawStreams, ms};
 use tower_service::Service as _;
+
+/// RFC 9113, section 7.
+const CANCEL: u32 = 8;
 
 /// A second attempt after 100 ms, and at once after UNAVAILABLE; a second for everything.
 fn layer() -> HttpRetryLayer {
@@ -52,6 +58,65 @@ async fn a_request_that_is_safe_to_send_twice_is_hedged() {
         assert_eq!((status, times), (Some(200), vec![0, 100]), "{method}");
         assert_eq!(rows(&report), [(1, 0, 100, Code::Cancelled), (2, 100, 100, Code::Ok)], "{method}");
     }
+}
+
+/// Over HTTP/1.1 the connection of an attempt that lost is closed, and over HTTP/2 its stream is reset by CANCEL.
+#[tokio::test(start_paused = true)]
+async fn the_server_sees_the_attempts_that_lost_cancelled() {
+    let slow = HttpAct::Slow(vec![(ms(20), "a")]);
+    let (server, connector) = FaultServer::in_memory(HttpScript::new([HttpAct::Stall, slow]));
+    let mut client = layer().layer(FaultServer::full_client(connector));
+    let get = || http::Request::get("http://server/thing").body(Full::<Bytes>::default()).unwrap();
+    client.call(get()).await.unwrap();
+    sleep(ms(1)).await;
+    // That of the reply is kept.
+    assert_eq!((server.accepted(), server.connections()), (2, 1));
+
+    let server = RawStreams::start([vec![], vec![RawFrame::Wait(ms(20)), RawFrame::Good]]);
+    let client = Client::builder(TokioExecutor::new()).http2_only(true).build(server.connector());
+    layer().layer(client).call(get()).await.unwrap();
+    sleep(ms(1)).await;
+    let seen: Vec<_> = server.seen().iter().map(|stream| (stream.at, stream.reset)).collect();
+    assert_eq!(seen, [(ms(0), Some((CANCEL, ms(120)))), (ms(100), None)]);
+}
+
+/// What a server asks for while the first attempt is in flight still, or before any other.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_asks_for_a_wait_gets_no_hedge_before() {
+    let busy = || HttpAct::status(503).with_header("retry-after", "1");
+    let slow = |after| HttpAct::Slow(vec![(ms(after), "a")]);
+    let settings = RetrySettings::builder().jittered(false).total_timeout(ms(5000)).build().unwrap();
+    let hedging = Hedging::new(3).delay(ms(100)).non_fatal_codes([Code::Unavailable]);
+    let layer = HttpRetryLayer::new(&settings, [Code::Unavailable]).hedging(hedging).reports(true);
+    for (acts, expected) in [
+        (vec![busy(), slow(10)], vec![(1, 0, 0, Code::Unavailable), (2, 1000, 1010, Code::Ok)]),
+        (
+            vec![HttpAct::Stall, busy(), slow(10)],
+            vec![(1, 0, 1110, Code::Cancelled), (2, 100, 100, Code::Unavailable), (3, 1100, 1110, Code::Ok)],
+        ),
+        (vec![slow(500), busy()], vec![(1, 0, 500, Code::Ok), (2, 100, 100, Code::Unavailable)]),
+    ] {
+        let (_server, connector) = FaultServer::in_memory(HttpScript::new(acts));
+        let mut client = layer.clone().layer(FaultServer::full_client(connector));
+        let request = http::Request::get("http://server/thing").body(Full::<Bytes>::default()).unwrap();
+        let response = client.call(request).await.unwrap();
+        assert_eq!(rows(response.extensions().get().unwrap()), expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hedge_that_the_budget_does_not_allow_is_a_note() {
+    let slow = HttpAct::Slow(vec![(ms(300), "a")]);
+    let (server, connector) = FaultServer::in_memory(HttpScript::new([HttpAct::status(503), slow]));
+    let layer = layer().retry_budget(RetryBudget::tokens(2, 0.1));
+    let mut client = layer.layer(FaultServer::full_client(connector));
+    let get = || http::Request::get("http://server/thing").body(Full::<Bytes>::default()).unwrap();
+    // Spends the budget: it has one token of two left.
+    assert_eq!(client.call(get()).await.unwrap().status(), 503);
+    let response = client.call(get()).await.unwrap();
+    let report: &OperationReport = response.extensions().get().unwrap();
+    assert_eq!(rows(report), [(1, 0, 300, Code::Ok)]);
+    assert_eq!((report.notes(), server.times()), (&[Note::HedgeWithheld][..], vec![0, 0]));
 }
 
 #[tokio::test(start_paused = true)]
