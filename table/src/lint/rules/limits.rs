@@ -78,8 +78,8 @@ fn timeout(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
         return;
     };
     if total < SHORT {
-        let message =
-            format!("a timeout of {total:?} leaves little time for a slow reply, and none for a retry");
+        let retry = if entry.policy.hedging().is_some() { "" } else { ", and none for a retry" };
+        let message = format!("a timeout of {total:?} leaves little time for a slow reply{retry}");
         report.add(
             &SHORT_TIMEOUT,
             origin.clone(),

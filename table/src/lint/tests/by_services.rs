@@ -59,6 +59,7 @@ fn names_that_no_proto_has() {
     }
 }
 
+#[cfg(feature = "toml")]
 #[test]
 fn names_in_entries_that_say_nothing_about_retries_are_checked_too() {
     let library = service("a.v1.Library", &["ListBooks", "Reserve"]);

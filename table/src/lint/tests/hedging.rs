@@ -31,6 +31,17 @@ fn messages(text: &str, services: &[ServiceDescription]) -> Vec<String> {
     found.iter().map(|finding| format!("{}: {}", finding.rule(), finding.message())).collect()
 }
 
+/// Its hedges may well have the time that a retry has not.
+#[test]
+fn a_short_timeout_says_nothing_of_retries_where_there_are_none() {
+    let short = "short-timeout: a timeout of 2s leaves little time for a slow reply";
+    let hedged =
+        "[[entry]]\nfor = [\"a.B/Get\"]\ntimeout = \"2s\"\nhedging = { max_attempts = 2, delay = \"1s\" }\n";
+    assert_eq!(messages(hedged, &[]), [short]);
+    let retried = hedged.replace("hedging = {", "codes = [\"UNAVAILABLE\"]\nmax_attempts = 2\n#");
+    assert_eq!(messages(&retried, &[]), [format!("{short}, and none for a retry")]);
+}
+
 #[test]
 fn a_write_that_is_hedged_is_a_finding_unless_the_table_calls_it_idempotent() {
     let write = "hedged-write: a.B/Create changes something and is hedged, so that it may be carried out several times at once";

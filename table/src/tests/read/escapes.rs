@@ -36,6 +36,7 @@ fn findings_print_what_the_file_says_escaped_and_keep_it() {
     }
 }
 
+#[cfg(all(feature = "toml", feature = "yaml"))]
 #[test]
 fn what_is_written_has_escapes_that_read_back() {
     let text = format!(

@@ -22,6 +22,7 @@ fn waited(settings: &RetrySettings, compatibility: Compatibility) -> Vec<u128> {
     plan.attempts().iter().skip(1).map(|attempt| attempt.delay().as_millis()).collect()
 }
 
+#[cfg(feature = "toml")]
 fn toml(lines: &str) -> String {
     format!("[[entry]]\nfor = [\"a.B/C\"]\ncodes = [\"UNAVAILABLE\"]\n{lines}\n")
 }
