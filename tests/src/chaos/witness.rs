@@ -66,6 +66,8 @@ pub struct Witnessed {
     pub committed: Option<u32>,
     /// What was told and can't be true.
     pub oddities: Vec<String>,
+    /// How many draws of the budget there were, of all operations, when it committed.
+    draws_at_commit: usize,
 }
 
 /// One attempt.
@@ -121,6 +123,7 @@ impl OperationObserver for Witness {
             transparent_retries: 0,
             committed: None,
             oddities: Vec::new(),
+            draws_at_commit: 0,
         });
         Some(Arc::new(OfOne { witness: self.clone(), place: book.operations.len() - 1 }))
     }
@@ -205,7 +208,9 @@ impl OperationObserver for OfOne {
 
     fn committed(&self, _: &OperationInfo, attempt: StartedAttempt) {
         self.draw(BudgetDraw::Succeeded);
+        let draws = self.witness.book().draws.len();
         self.change(|operation| {
+            operation.draws_at_commit = draws;
             if let Some(earlier) = operation.committed.replace(attempt.number()) {
                 let number = attempt.number();
                 operation.oddities.push(format!("attempt {number} commits after attempt {earlier} did"));
@@ -218,7 +223,9 @@ impl OperationObserver for OfOne {
     }
 
     fn attempt_succeeded(&self, _: &OperationInfo, attempt: &Attempt) {
-        if self.change(|operation| operation.committed.is_none()) {
+        // The budget may hear of it only now: what came back at the commit may have been lost to a bucket that was full.
+        let draws = self.witness.book().draws.len();
+        if self.change(|operation| operation.committed.is_none() || operation.draws_at_commit < draws) {
             self.draw(BudgetDraw::Succeeded);
         }
         self.ended(attempt);
