@@ -103,10 +103,16 @@ impl FrameBuffer {
     }
 
     /// All frames as one buffer, without a copy where there is one only.
+    #[inline]
     pub(crate) fn into_bytes(self) -> Bytes {
-        if self.rest.as_ref().is_none_or(|rest| rest.len == 0) {
+        if self.rest.is_none() {
             return self.first.unwrap_or_default();
         }
+        self.joined()
+    }
+
+    #[cold]
+    fn joined(self) -> Bytes {
         let mut all = Vec::with_capacity(self.len());
         for piece in self.pieces() {
             all.extend_from_slice(piece);

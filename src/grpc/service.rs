@@ -3,11 +3,12 @@
 use super::response_future::ResponseFuture;
 use crate::grpc::methods::{Found, Methods};
 use crate::grpc::response::ResponseBody;
-use crate::grpc::transport::{LazyService, Transport, is_bare_channel};
+use crate::grpc::transport::{LazyService, SharedParts, Transport, is_bare_channel};
 use crate::live::Replaceable;
 use crate::settings::CallOptions;
 use crate::transport::SharedService;
 use std::fmt;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use tonic::Status;
 use tonic::body::Body;
@@ -24,8 +25,7 @@ use tower_service::Service;
 #[derive(Clone)]
 pub struct RetryService<S> {
     inner: S,
-    spare: SharedService<S>,
-    methods: Replaceable<Methods>,
+    shared: Arc<SharedParts<S>>,
 }
 
 /// Short: what it knows of methods is left out.
@@ -37,7 +37,8 @@ impl<S: fmt::Debug> fmt::Debug for RetryService<S> {
 
 impl<S: Clone> RetryService<S> {
     pub(crate) fn new(inner: S, methods: Replaceable<Methods>) -> Self {
-        Self { spare: SharedService::of(&inner), inner, methods }
+        let spare = SharedService::of(&inner);
+        Self { inner, shared: Arc::new(SharedParts { spare, methods }) }
     }
 }
 
@@ -54,8 +55,8 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
     // Made where it is going to stay, not in its caller (bench `speed`, instructions).
     #[inline(never)]
     fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
-        let handle = LazyService::new(self.spare.clone());
-        let found = found(&self.methods.load(), &request);
+        let handle = LazyService::new(Arc::clone(&self.shared));
+        let found = found(&self.shared.methods.load(), &request);
         let mut future = ResponseFuture::unstarted();
         match found {
             None => future.call.pass_through(handle, &mut self.inner, request),

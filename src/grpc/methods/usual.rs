@@ -15,6 +15,8 @@ pub(crate) struct Usual {
 #[derive(Debug, Clone)]
 struct First {
     uri: Uri,
+    /// Where that is nothing but a path, over a channel that adds the origin itself.
+    path: Option<PathAndQuery>,
     description: Option<GrpcMethod<'static>>,
 }
 
@@ -22,8 +24,8 @@ impl Usual {
     /// Whether a request goes where the others go, and whether it is described as they are. The first sets the example.
     #[inline]
     pub(crate) fn compare(&self, uri: &Uri, description: Option<&GrpcMethod<'static>>) -> (bool, bool) {
-        let first = self.first.get_or_init(|| First { uri: uri.clone(), description: description.cloned() });
-        (is_same_uri(&first.uri, uri), is_same_method(first.description.as_ref(), description))
+        let first = self.first.get_or_init(|| First::of(uri, description));
+        (first.is_same_uri(uri), first.is_same_method(description))
     }
 
     /// Where requests go.
@@ -37,26 +39,47 @@ impl Usual {
     }
 }
 
-/// As they are written: what is the same to HTTP, such as an authority in capitals, may be different to a server.
-#[inline]
-fn is_same_uri(one: &Uri, other: &Uri) -> bool {
-    let path = PathAndQuery::as_str;
-    is_same(one.path_and_query().map(path), other.path_and_query().map(path))
-        && is_same(one.scheme_str(), other.scheme_str())
-        && is_same(one.authority().map(Authority::as_str), other.authority().map(Authority::as_str))
+impl First {
+    #[cold]
+    fn of(uri: &Uri, description: Option<&GrpcMethod<'static>>) -> Self {
+        Self { uri: uri.clone(), path: bare_path(uri).cloned(), description: description.cloned() }
+    }
+
+    #[inline]
+    fn is_same_uri(&self, other: &Uri) -> bool {
+        match (&self.path, bare_path(other)) {
+            (Some(one), Some(other)) => is_same(one.as_str(), other.as_str()),
+            (None, None) => is_written_alike(&self.uri, other),
+            _ => false,
+        }
+    }
+
+    #[inline]
+    fn is_same_method(&self, other: Option<&GrpcMethod<'static>>) -> bool {
+        match (&self.description, other) {
+            (Some(one), Some(other)) => {
+                is_same(one.method(), other.method()) && is_same(one.service(), other.service())
+            }
+            (one, other) => one.is_none() && other.is_none(),
+        }
+    }
 }
 
+/// A path without a scheme and an authority.
 #[inline]
-fn is_same_method(one: Option<&GrpcMethod<'static>>, other: Option<&GrpcMethod<'static>>) -> bool {
-    is_same(one.map(GrpcMethod::method), other.map(GrpcMethod::method))
-        && is_same(one.map(GrpcMethod::service), other.map(GrpcMethod::service))
+fn bare_path(uri: &Uri) -> Option<&PathAndQuery> {
+    if uri.scheme().is_none() && uri.authority().is_none() { uri.path_and_query() } else { None }
+}
+
+/// What is the same to HTTP, such as an authority in capitals, may be different to a server.
+#[cold]
+fn is_written_alike(one: &Uri, other: &Uri) -> bool {
+    (one.scheme_str(), one.path(), one.query()) == (other.scheme_str(), other.path(), other.query())
+        && one.authority().map(Authority::as_str) == other.authority().map(Authority::as_str)
 }
 
 /// In most cases both are the very same constant of generated code.
 #[inline]
-fn is_same(one: Option<&str>, other: Option<&str>) -> bool {
-    match (one, other) {
-        (Some(one), Some(other)) => std::ptr::eq(one, other) || one == other,
-        (one, other) => one.is_none() && other.is_none(),
-    }
+fn is_same(one: &str, other: &str) -> bool {
+    std::ptr::eq(one, other) || one == other
 }

@@ -2,7 +2,13 @@
 
 use super::service::Transport;
 #[cfg(feature = "tables")]
+use crate::grpc::methods::Methods;
+#[cfg(feature = "tables")]
+use crate::live::Replaceable;
+#[cfg(feature = "tables")]
 use crate::transport::SharedService;
+#[cfg(feature = "tables")]
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use tonic::body::Body;
 use tonic::client::GrpcService;
@@ -49,15 +55,21 @@ impl<S: Transport> ServiceHandle for OwnService<S> {
     }
 }
 
+/// What clones of a service made by the layer share: one count, not two, goes up and down with each call and each clone.
+#[cfg(feature = "tables")]
+pub(crate) struct SharedParts<S> {
+    pub(crate) spare: SharedService<S>,
+    pub(crate) methods: Replaceable<Methods>,
+}
+
 /// A service that is made when it is needed: by an operation that goes on after its first attempt, or that
 /// finds the service not ready.
 ///
 /// The others save its cost, which exceeds their own: to clone a `Channel` counts half a dozen references up,
 /// and down again. They don't take the lock either.
 #[cfg(feature = "tables")]
-#[derive(Debug)]
 pub(crate) struct LazyService<S> {
-    spare: SharedService<S>,
+    shared: Arc<SharedParts<S>>,
     /// One that has to be waited for. Few have, and those that are ready at once are not kept, so that the future of a
     /// call is a service smaller (bench `speed`, instructions).
     own: Option<Box<S>>,
@@ -66,8 +78,8 @@ pub(crate) struct LazyService<S> {
 #[cfg(feature = "tables")]
 impl<S: Transport> LazyService<S> {
     #[inline]
-    pub(crate) fn new(spare: SharedService<S>) -> Self {
-        Self { spare, own: None }
+    pub(crate) fn new(shared: Arc<SharedParts<S>>) -> Self {
+        Self { shared, own: None }
     }
 }
 
@@ -77,7 +89,7 @@ impl<S: Transport> ServiceHandle for LazyService<S> {
 
     fn when_ready(&mut self, cx: &mut Context<'_>, send: impl FnOnce(&mut S)) -> Ready<S> {
         let Some(own) = &mut self.own else {
-            let mut service = self.spare.copy();
+            let mut service = self.shared.spare.copy();
             let ready = service.poll_ready(cx);
             match &ready {
                 Poll::Ready(Ok(())) => send(&mut service),

@@ -4,7 +4,7 @@ mod handle;
 mod service;
 
 #[cfg(feature = "tables")]
-pub(crate) use handle::LazyService;
+pub(crate) use handle::{LazyService, SharedParts};
 pub(crate) use handle::{OwnService, ServiceHandle, ready_now};
 pub use service::Transport;
 pub(crate) use service::is_bare_channel;

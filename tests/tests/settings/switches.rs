@@ -141,7 +141,7 @@ fn public_types_can_be_shared_and_sent() {
 fn public_types_are_small() {
     let channel = size_of::<Channel>();
     assert!(size_of::<AssetServiceClient<Channel>>() <= channel + 16);
-    assert!(size_of::<RetryService<Channel>>() <= channel + 16);
+    assert!(size_of::<RetryService<Channel>>() <= channel + 8);
     assert!(size_of::<OperationError>() <= 24, "{}", size_of::<OperationError>());
     assert!(size_of::<CallOptions>() <= 320, "{}", size_of::<CallOptions>());
 }
