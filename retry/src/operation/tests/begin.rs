@@ -223,6 +223,20 @@ fn the_first_attempt_can_be_had_without_an_action() {
 }
 
 #[test]
+fn a_drivers_notes_stay_until_they_are_taken() {
+    let policy = Policy::new(&timed(), Code::Unavailable);
+    let mut operation = Operation::<u32>::with_notes(&policy, None);
+    *operation.notes_mut(&policy) += 3;
+    operation.late(&policy, MS);
+    *operation.notes_mut(&policy) += 4;
+    assert_eq!((operation.notes(), operation.wake_at(&policy)), (Some(&7), Some(MS)));
+    assert_eq!(operation.take_notes(), Some(7));
+    assert_eq!(operation.notes(), None);
+    assert_eq!(operation.take_notes(), None);
+    assert_eq!(operation.wake_at(&policy), Some(MS));
+}
+
+#[test]
 fn a_policy_knows_the_version_of_the_settings_that_it_was_made_of() {
     assert_eq!(documented().version(), None);
     assert_eq!(documented().with_version(3).version(), Some(3));
