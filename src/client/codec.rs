@@ -63,12 +63,12 @@ impl Codec {
                 "the request's message is {length} bytes long, more than gRPC can send"
             )));
         };
-        Ok(frame(PREFIX + length, |buffer| {
+        frame(PREFIX + length, |buffer| {
             buffer.put_u8(0);
             buffer.put_u32(prefix);
-            // As `encode` does, which asks for the length again, to see that it fits (bench `speed`, instructions).
-            message.encode_raw(buffer);
-        }))
+            message.encode(buffer)
+        })
+        .map_err(|error| Status::internal(error.to_string()))
     }
 
     /// The one message of a plain response. Where it is anything else, its bytes come back, for tonic to make of them
@@ -165,23 +165,23 @@ thread_local! {
 ///
 /// Short ones share a page with their neighbours, which is written anew once all of them are gone. A call
 /// that waits for another attempt moves off it (see `ReplayableRequest::shrink`).
-fn frame(length: usize, write: impl FnOnce(&mut BytesMut)) -> Bytes {
+fn frame<E>(length: usize, write: impl FnOnce(&mut BytesMut) -> Result<(), E>) -> Result<Bytes, E> {
     const PAGE_LENGTH: usize = 4 * 1024;
     const LONGEST: usize = PAGE_LENGTH / 8;
     if length > LONGEST {
         let mut buffer = BytesMut::with_capacity(length);
-        write(&mut buffer);
-        return buffer.freeze();
+        write(&mut buffer)?;
+        return Ok(buffer.freeze());
     }
     // Taken, not borrowed: encoding is user code, and may itself encode another message.
     let mut page = PAGE.take();
     if page.capacity() < length {
         page.reserve(length.max(PAGE_LENGTH));
     }
-    write(&mut page);
+    let written = write(&mut page);
     let frame = page.split().freeze();
     PAGE.set(page);
-    frame
+    written.map(|()| frame)
 }
 
 /// The metadata of a response: its headers and trailers, without the status itself, which is OK. In most cases the trailers
