@@ -94,6 +94,13 @@ mod tests {
     }
 
     #[test]
+    fn a_moment_comes_however_late_it_is() {
+        assert_eq!(after(2, 3), 5);
+        assert_eq!([after(FOREVER - 2, 1), after(7, FOREVER)], [FOREVER - 1; 2]);
+        assert_eq!([remaining(5, 3), remaining(3, 5), remaining(FOREVER, 5)], [2, 0, FOREVER]);
+    }
+
+    #[test]
     fn products_are_rounded_and_saturate() {
         assert_eq!(scaled(100_000_000, 1.3), 130_000_000);
         assert_eq!(scaled(u64::MAX - 1, 1.0), u64::MAX - 1);
