@@ -95,8 +95,8 @@ impl<N> FullState<N> {
     #[cold]
     fn after(policy: &Policy, bound: u64, reached: Stage) -> Box<Self> {
         let state = match (reached, first(policy, bound)) {
-            (Stage::First, Some(first)) => State::after_first(policy, bound, first, None),
-            (Stage::Committed, Some(first)) => State::after_first(policy, bound, first, Some(1)),
+            (Stage::First, Some(first)) => State::after_first(policy, first, None),
+            (Stage::Committed, Some(first)) => State::after_first(policy, first, Some(1)),
             (Stage::Replied, _) => State::ended_with(policy, End::Reply(1), false),
             (Stage::Finished, _) => State::ended_with(policy, End::Reply(1), true),
             (Stage::Begun | Stage::First | Stage::Committed, _) => {

@@ -61,11 +61,10 @@ impl State {
     /// The first attempt is in flight, and may have committed.
     pub(in crate::operation) fn after_first(
         policy: &Policy,
-        bound: u64,
         first: StartedAttempt,
         committed: Option<u32>,
     ) -> Self {
-        let progress = if bound == FOREVER { policy.after_first.clone() } else { policy.bounded(bound) };
+        let progress = policy.after_first.clone();
         Self { committed, started: 1, in_flight: InFlight::of(first), ..Self::new(progress) }
     }
 

@@ -65,7 +65,8 @@ pub struct Policy {
     version: Option<NonZeroU64>,
     /// The first attempt of an operation that nothing delays.
     pub(super) first: Result<StartedAttempt, Refusal>,
-    /// How far back-off has come with it, if nothing but the policy bounds it.
+    /// How far back-off has come with it. A caller's own deadline makes no difference: whatever a timeout that it has cut
+    /// would grow to, there is less time left.
     pub(super) after_first: Progress,
 }
 
@@ -328,15 +329,6 @@ impl Policy {
             return Err(refusal);
         }
         self.rules.start(progress, is_first, now, bound)
-    }
-
-    /// How far back-off has come with a first attempt that its caller bounds as well.
-    #[cold]
-    pub(super) fn bounded(&self, bound: u64) -> Progress {
-        let mut progress = self.rules.begin();
-        // What the attempt gets is known; this only moves the progress.
-        let _timeout = self.rules.start(&mut progress, true, 0, bound);
-        progress
     }
 
     /// What remains of the server's wishes by this policy's rules.
