@@ -397,6 +397,11 @@ fn a_wait_counts_from_the_end_of_the_attempt() {
         assert_eq!(wait_after(&policy, 80 * MS, asked), "350 retry 2");
         let at_once = unavailable(ServerDelay::Exactly(Duration::ZERO));
         assert_eq!(wait_after(&policy, 80 * MS, at_once), "80 retry 2");
+        // It starts when it is sent, not when the one before it ended.
+        let mut operation = ByHand::begin(&policy);
+        operation.send();
+        operation.at(80 * MS).ends(at_once.with_end(50 * MS));
+        assert_eq!(operation.send().start(), 80 * MS);
     }
     let timed = super::base().to_builder().total_timeout(180 * MS).build().unwrap();
     let timed = Policy::new(&timed, Code::Unavailable);
