@@ -1,5 +1,6 @@
 //! `gax table explain`: what a table means for one method, in words and numbers.
 
+mod explanation;
 mod readers;
 mod run;
 mod text;

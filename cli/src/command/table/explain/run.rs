@@ -1,9 +1,9 @@
-//! The command, and what there is to say.
+//! The command.
 
+use super::explanation::Explanation;
 use super::readers::Reader;
 use super::text;
-use crate::command::table::beside::Beside;
-use crate::command::table::bounds::{Bounds, Variables};
+use crate::command::table::bounds::Bounds;
 use crate::command::table::methods::{code_names, find, methods, recoverable_codes};
 use crate::command::table::source::{GapicFlag, ProtoFlags, Reading};
 use crate::command::{Format, print, print_json};
@@ -13,7 +13,6 @@ use crate::render::{Ms, Timeline};
 use clap::Args;
 use gax_retry::{AttemptPlan, Impact, NoJitter};
 use gax_table::{Dialect, MethodPolicy};
-use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -65,23 +64,6 @@ JSON:
   throttled_load: the load of 100 operations, one after the other, with retry throttling.
   null: attempts_at_most if no number limits them, worst_case_ms if a call may take forever,
   throttled_load if the table has no retry throttling, problem if the dialect accepts the table.";
-
-#[derive(Debug, Serialize)]
-pub(super) struct Explanation {
-    pub(super) method: String,
-    pub(super) dialect: &'static str,
-    environment: Option<Variables>,
-    codes: Vec<&'static str>,
-    pub(super) attempts_at_most: Option<u32>,
-    worst_case_ms: Option<Ms>,
-    load: f64,
-    throttled_load: Option<f64>,
-    pub(super) refused: Timeline,
-    hanging: Timeline,
-    #[serde(flatten)]
-    pub(super) beside: Beside,
-    pub(super) dialects: Vec<Reader>,
-}
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     let bounds = Bounds::read(args.env)?;

@@ -1,7 +1,7 @@
 //! The explanation for people.
 
+use super::explanation::Explanation;
 use super::readers::Reader;
-use super::run::Explanation;
 use crate::command::table::bounds::Bounds;
 use crate::command::table::methods::{codes_text, line_of, recoverable_codes};
 use crate::command::table::show::text::{delay, limit, rpc_timeout};
