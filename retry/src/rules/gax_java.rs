@@ -70,16 +70,12 @@ impl RuleSet for GaxJava {
     /// The attempt's deadline was settled when the one before ended; how late the timer was makes no
     /// difference to it.
     fn start(&self, progress: &mut Next, is_first: bool, now: u64, bound: u64) -> Result<u64, Refusal> {
-        let left = remaining(bound, now);
-        if left == 0 {
-            return Err(Refusal::new(StopReason::TotalTimeout));
-        }
         let own = if is_first {
             deadline(self.algorithm.first_timeout())
         } else {
             deadline(i128::from(progress.timeout) * 1_000_000)
         };
-        Ok(timeout_or_forever(self.call_timeout.or(own)).min(left))
+        within(self.call_timeout.or(own), now, bound)
     }
 
     fn next(
@@ -153,6 +149,14 @@ impl GaxJava {
                 (start >= ask.bound).then_some(StopReason::TotalTimeout)
             }
         }
+    }
+}
+
+/// What the caller's deadline leaves of a timeout.
+pub(super) fn within(timeout: Option<Duration>, now: u64, bound: u64) -> Result<u64, Refusal> {
+    match remaining(bound, now) {
+        0 => Err(Refusal::spent()),
+        left => Ok(timeout_or_forever(timeout).min(left)),
     }
 }
 

@@ -1,8 +1,9 @@
 //! The arithmetic of polling for the end of a long-running operation, as gax-java does it.
 
+use super::gax_java::within;
 use super::{Ask, Refusal, RuleSet, Wait};
 use crate::gax_java::{PollOperation, Polling};
-use crate::nanos::{after, limited, remaining, timeout_or_forever};
+use crate::nanos::{after, limited};
 use crate::{JitterSource, ServerDelay, StopReason};
 use std::time::Duration;
 
@@ -37,11 +38,7 @@ impl RuleSet for Polls {
     }
 
     fn start(&self, progress: &mut PollProgress, _: bool, now: u64, bound: u64) -> Result<u64, Refusal> {
-        let left = remaining(bound, now);
-        if left == 0 {
-            return Err(Refusal::new(StopReason::TotalTimeout));
-        }
-        Ok(timeout_or_forever(progress.timeout).min(left))
+        within(progress.timeout, now, bound)
     }
 
     /// A call whose reply was there before the poller first looked is said to ask for the next poll exactly

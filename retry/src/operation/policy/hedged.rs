@@ -68,8 +68,8 @@ impl Policy {
         }
     }
 
-    /// The RPC timeout of a hedge that starts `now`, both in nanoseconds. It is not the consequence of an attempt, so that it doesn't grow; and
-    /// whatever the rules say of first attempts, nothing outlives the total.
+    /// The RPC timeout of a hedge that starts `now`, both in nanoseconds. It is not the consequence of an attempt, so that
+    /// it doesn't grow; and whatever the rules say of first attempts, nothing outlives the total.
     pub(in crate::operation) fn start_hedge(&self, now: u64, bound: u64) -> Result<u64, Refusal> {
         let bound = bound.min(self.rules.time_limit());
         self.start(&mut self.rules.begin(), true, now, bound)
