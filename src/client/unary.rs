@@ -91,9 +91,9 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
                 let observed = driver.as_mut().take_observed();
                 let has_news = driver.has_news();
                 let request = driver.as_mut().protocol().request();
-                let (codec, wants_report) = (&request.method().codec, request.wants_report());
+                let (codec, is_reported) = (&request.method().codec, has_news || request.wants_report());
                 let (parts, ResponseBody { frames, remainder }) = good.into_parts();
-                let is_plain = observed.is_none() && !wants_report && !has_news;
+                let is_plain = observed.is_none() && !is_reported;
                 let decoded = match plain(codec, &parts, frames, &remainder) {
                     // Written where it is returned (bench `speed`, instructions).
                     Ok(Ok(message)) if is_plain => {
@@ -103,7 +103,7 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
                     Ok(Err(status)) => Err(status),
                     Err(frames) => by_tonic(codec, parts, frames, remainder),
                 };
-                Poll::Ready(told(driver, decoded, observed, wants_report))
+                Poll::Ready(told(driver, decoded, observed, is_reported))
             }
         }
     }
@@ -143,20 +143,21 @@ fn by_tonic<M: Message + Default + Send + Sync + 'static>(
     codec.decode_by_tonic(http::Response::from_parts(parts, body))
 }
 
-/// Whether the response is a message is known now, and told to all who want to know.
+/// Whether the response is a message is known now, and told to all who want to know. The report of a good one goes with it
+/// if `is_reported`.
 #[cold]
 fn told<T: Transport, M>(
     mut driver: Pin<&mut Driver<GrpcProtocol<OwnService<T>, Encoded>>>,
     decoded: Result<Response<M>, Status>,
     observed: Option<Box<Observed>>,
-    wants_report: bool,
+    is_reported: bool,
 ) -> Result<Response<M>, Status> {
     match (observed, &decoded) {
         (None, _) => {}
         (Some(observed), Ok(_)) => observed.succeeded(),
         (Some(observed), Err(status)) => observed.unreadable(status.code().to_gax()),
     }
-    if decoded.is_ok() && !wants_report && !driver.has_news() {
+    if decoded.is_ok() && !is_reported {
         return decoded;
     }
     reported(decoded, driver.as_mut().report(None))

@@ -32,6 +32,16 @@ pub(crate) trait ServiceHandle {
 /// Whether a service takes a request.
 type Ready<S> = Poll<Result<(), <S as GrpcService<Body>>::Error>>;
 
+/// Hands a service to `send` if it takes a request.
+#[inline]
+fn offer<S: Transport>(service: &mut S, cx: &mut Context<'_>, send: impl FnOnce(&mut S)) -> Ready<S> {
+    let ready = service.poll_ready(cx);
+    if let Poll::Ready(Ok(())) = ready {
+        send(service);
+    }
+    ready
+}
+
 /// A service of the operation's own from the start.
 #[derive(Debug)]
 pub(crate) struct OwnService<S>(pub(crate) S);
@@ -41,11 +51,9 @@ impl<S: Transport> ServiceHandle for OwnService<S> {
 
     #[inline]
     fn when_ready(&mut self, cx: &mut Context<'_>, send: impl FnOnce(&mut S)) -> Ready<S> {
-        let ready = self.0.poll_ready(cx);
-        match &ready {
-            Poll::Ready(Ok(())) => send(&mut self.0),
-            Poll::Ready(Err(_)) => self.renew(),
-            Poll::Pending => {}
+        let ready = offer(&mut self.0, cx, send);
+        if let Poll::Ready(Err(_)) = ready {
+            self.renew();
         }
         ready
     }
@@ -90,19 +98,15 @@ impl<S: Transport> ServiceHandle for LazyService<S> {
     fn when_ready(&mut self, cx: &mut Context<'_>, send: impl FnOnce(&mut S)) -> Ready<S> {
         let Some(own) = &mut self.own else {
             let mut service = self.shared.spare.copy();
-            let ready = service.poll_ready(cx);
-            match &ready {
-                Poll::Ready(Ok(())) => send(&mut service),
-                Poll::Ready(Err(_)) => {}
-                Poll::Pending => self.own = Some(Box::new(service)),
+            let ready = offer(&mut service, cx, send);
+            if ready.is_pending() {
+                self.own = Some(Box::new(service));
             }
             return ready;
         };
-        let ready = own.poll_ready(cx);
-        match &ready {
-            Poll::Ready(Ok(())) => send(own),
-            Poll::Ready(Err(_)) => self.renew(),
-            Poll::Pending => {}
+        let ready = offer(&mut **own, cx, send);
+        if let Poll::Ready(Err(_)) = ready {
+            self.renew();
         }
         ready
     }
