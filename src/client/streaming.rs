@@ -1,7 +1,7 @@
 //! Calls with a stream on either side.
 
 use super::method::Method;
-use crate::grpc::{Call, OwnService, ResponseBody, Transport};
+use crate::grpc::{Call, Found, Known, OwnService, ResponseBody, Transport};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -113,11 +113,11 @@ impl<T: Transport> Service<http::Request<Body>> for Timed<T> {
         let Method { plan, kind, uri, .. } = &*self.method;
         *request.uri_mut() = uri.clone();
         let handle = OwnService(self.channel.clone());
-        let is_watched = self.method.is_watched_over::<T>();
+        let known = Known { is_usual_uri: false, is_watched: self.method.is_watched_over::<T>() };
         let mut call = Call::unstarted();
-        let (channel, plan) = (&mut self.channel, Arc::clone(plan));
-        if let Some(started) = call.start(handle, channel, &mut request, plan, Some(*kind), is_watched) {
-            call.sent(started, channel.call(request));
+        let (channel, found) = (&mut self.channel, Found { plan: Arc::clone(plan), kind: Some(*kind) });
+        if call.start(handle, channel, &mut request, found, known) {
+            call.sent(channel.call(request));
         }
         call
     }

@@ -1,22 +1,23 @@
 //! One call of any kind, with the request that tonic's own client wrote.
 
 use super::passthrough::Passthrough;
-use crate::grpc::methods::{MethodPlan, PREVIOUS_ATTEMPTS};
+use crate::grpc::methods::{Found, MethodPlan, PREVIOUS_ATTEMPTS};
 use crate::grpc::protocol::{GrpcAttempt, GrpcProtocol};
 use crate::grpc::request::{
-    CapturedRequest, Inspection, OwnParts, Read, RequestBuffer, RequestStream, path_of,
+    CapturedRequest, Inspection, Known, OwnParts, Read, RequestBuffer, RequestStream, Unfinished, path_of,
 };
 use crate::grpc::response::{ObservedStream, ReadExtent, Remainder, ReplySlot, ResponseBody};
 use crate::grpc::status::not_sent;
 use crate::grpc::transport::ServiceHandle;
 use crate::operation::{Driver, Note, Observed, earlier, time_left};
 use crate::settings::CallOptions;
-use gax_retry::{MethodKind, StartedAttempt, Stop};
+use gax_retry::MethodKind;
 use pin_project_lite::pin_project;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
+use std::time::Duration;
 use tonic::Status;
 use tonic::body::Body;
 use tonic::client::GrpcService;
@@ -47,20 +48,19 @@ impl<A: ServiceHandle> Call<A> {
         *self = Self::Passthrough { call: Passthrough::new(handle, service, request) };
     }
 
-    /// A call that starts now. If its request is there and `service` takes it, that is to be sent at once, and told by
-    /// [`sent`](Self::sent): to hand it on would copy it (bench `speed`, instructions). If it is watched, somebody on the
-    /// way may look at its extensions.
+    /// A call that starts now. Returns whether its request is there and `service` takes it: that is to be sent at once, and
+    /// told by [`sent`](Self::sent), since to hand it on would copy it (bench `speed`, instructions).
     #[inline]
     pub(crate) fn start(
         &mut self,
         handle: A,
         service: &mut A::Service,
         request: &mut http::Request<Body>,
-        plan: Arc<MethodPlan>,
-        kind: Option<MethodKind>,
-        is_watched: bool,
-    ) -> Option<StartedAttempt> {
-        let Inspection { options, timeout, own, has_count } = Inspection::at(request, &plan, is_watched);
+        found: Found,
+        known: Known,
+    ) -> bool {
+        let Found { plan, kind } = found;
+        let Inspection { options, timeout, own, has_count } = Inspection::at(request, &plan, known);
         let own_plan = plan.of_call(options);
         let bound = earlier(timeout, time_left());
         let wants_report = options.and_then(|options| options.report).unwrap_or(plan.limits.reports);
@@ -71,64 +71,121 @@ impl<A: ServiceHandle> Call<A> {
         if has_count {
             request.headers_mut().remove(PREVIOUS_ATTEMPTS);
         }
-        let mut plan = own_plan.unwrap_or(plan);
+        let plan = own_plan.unwrap_or(plan);
         // By gax-java's rules an attempt outlives the total timeout, but not what the call gives itself.
         let bound = earlier(bound, plan.timeout);
-        let mut extent = ReadExtent::of(kind, plan.policy.commit_point());
-        let captured = if kind.is_some_and(MethodKind::streams_requests) {
-            extent = ReadExtent::of_request_stream(kind, &plan);
-            stream(request, own, &plan)
-        } else {
-            let mut buffer = RequestBuffer::of(std::mem::take(request.body_mut()), kind.is_some());
-            // The single message of tonic's own client is there at once. If more is to come, it is read when the call is polled.
-            match buffer.poll(plan.limits.max_replay_bytes, &mut Context::from_waker(Waker::noop())) {
-                Poll::Ready(Ok(Read::Whole)) => CapturedRequest::new(request, own, buffer.into_message()),
-                Poll::Ready(Ok(Read::Stream(note))) => {
-                    extent = ReadExtent::Head;
-                    *request.body_mut() = buffer.into_body();
-                    plan = Arc::new(plan.for_stream());
-                    match note {
-                        Note::RequestIsAStream => stream(request, own, &plan),
-                        note => CapturedRequest::once(request, note),
-                    }
-                }
-                Poll::Ready(Err(status)) => {
-                    *self = Self::Failed { status: Some(not_sent(status, path_of(request.uri()))) };
-                    return None;
-                }
-                Poll::Pending => {
-                    let captured = CapturedRequest::unread(std::mem::take(request), own, buffer);
-                    let mut driver = Driver::new(GrpcProtocol::new(handle, captured, extent), plan);
-                    driver.prepare(bound);
-                    *self = Self::Operating { driver, wants_report };
-                    return None;
-                }
+        if kind.is_some_and(MethodKind::streams_requests) {
+            let terms = Terms { own, bound, wants_report };
+            return self.start_otherwise(handle, service, request, Found { plan, kind }, None, terms);
+        }
+        let message = match RequestBuffer::message_of(request.body_mut(), kind.is_some(), &plan.limits) {
+            Ok(message) => message,
+            Err(read) => {
+                let terms = Terms { own, bound, wants_report };
+                return self.start_otherwise(
+                    handle,
+                    service,
+                    request,
+                    Found { plan, kind },
+                    Some(read),
+                    terms,
+                );
             }
         };
+        let extent = ReadExtent::of(kind, plan.policy.commit_point());
+        let captured = CapturedRequest::new(request, own, message);
         let driver = Driver::new(GrpcProtocol::new(handle, captured, extent), plan);
         // What was there holds nothing, and to drop it would be a call (bench `speed`, instructions).
         std::mem::forget(std::mem::replace(self, Self::Operating { driver, wants_report }));
-        let Self::Operating { driver, .. } = self else { return None };
-        let started = driver.start(bound)?;
-        let (protocol, plan, mut current) = driver.parts();
-        let Some(other) = protocol.first(service, plan, started, &mut current, request) else {
-            return Some(started);
+        self.first(service, request, bound)
+    }
+
+    /// The same where the request is not one message that is all there: it may be a stream, or not be there yet.
+    #[cold]
+    fn start_otherwise(
+        &mut self,
+        handle: A,
+        service: &mut A::Service,
+        request: &mut http::Request<Body>,
+        found: Found,
+        read: Option<Unfinished>,
+        terms: Terms,
+    ) -> bool {
+        let Found { mut plan, kind } = found;
+        let Terms { own, bound, wants_report } = terms;
+        let mut extent = ReadExtent::of(kind, plan.policy.commit_point());
+        let captured = match read {
+            None => {
+                extent = ReadExtent::of_request_stream(kind, &plan);
+                stream(request, own, &plan)
+            }
+            Some((buffer, Poll::Ready(Ok(Read::Whole)))) => {
+                CapturedRequest::new(request, own, buffer.into_message())
+            }
+            Some((buffer, Poll::Ready(Ok(Read::Stream(note))))) => {
+                extent = ReadExtent::Head;
+                *request.body_mut() = buffer.into_body();
+                plan = Arc::new(plan.for_stream());
+                match note {
+                    Note::RequestIsAStream => stream(request, own, &plan),
+                    note => CapturedRequest::once(request, note),
+                }
+            }
+            Some((_, Poll::Ready(Err(status)))) => {
+                *self = Self::Failed { status: Some(not_sent(status, path_of(request.uri()))) };
+                return false;
+            }
+            // More is to come: it is read when the call is polled.
+            Some((buffer, Poll::Pending)) => {
+                let captured = CapturedRequest::unread(std::mem::take(request), own, buffer);
+                let mut driver = Driver::new(GrpcProtocol::new(handle, captured, extent), plan);
+                driver.prepare(bound);
+                *self = Self::Operating { driver, wants_report };
+                return false;
+            }
         };
-        driver.sent(started, other);
-        None
+        let driver = Driver::new(GrpcProtocol::new(handle, captured, extent), plan);
+        *self = Self::Operating { driver, wants_report };
+        self.first(service, request, bound)
+    }
+
+    /// Starts the operation, and makes the request that of its first attempt if `service` takes it.
+    #[expect(
+        clippy::inline_always,
+        reason = "most of it is known where it is called (bench `speed`, instructions)"
+    )]
+    #[inline(always)]
+    fn first(
+        &mut self,
+        service: &mut A::Service,
+        request: &mut http::Request<Body>,
+        bound: Option<Duration>,
+    ) -> bool {
+        let Self::Operating { driver, .. } = self else { return false };
+        let Some(started) = driver.start(bound) else { return false };
+        let (protocol, plan, mut current) = driver.parts();
+        let other = protocol.first(service, plan, started, &mut current, request);
+        let is_to_be_sent = other.is_none();
+        if let Some(other) = other {
+            driver.sent(other);
+        }
+        is_to_be_sent
     }
 
     /// The request has been sent.
     #[inline]
-    pub(crate) fn sent(
-        &mut self,
-        started: StartedAttempt,
-        future: <A::Service as GrpcService<Body>>::Future,
-    ) {
+    pub(crate) fn sent(&mut self, future: <A::Service as GrpcService<Body>>::Future) {
         if let Self::Operating { driver, .. } = self {
-            driver.sent(started, GrpcAttempt::Sent { future });
+            driver.sent(GrpcAttempt::Sent { future });
         }
     }
+}
+
+/// What a call brings along.
+struct Terms {
+    own: Option<OwnParts>,
+    bound: Option<Duration>,
+    wants_report: bool,
 }
 
 /// A stream of requests, which is buffered as it is sent where that is asked for.
@@ -168,35 +225,33 @@ fn operate<A: ServiceHandle>(
     cx: &mut Context<'_>,
     reply: &mut ReplySlot,
 ) {
-    if let Poll::Ready(stop) = driver.as_mut().poll(cx, reply) {
-        let observed = driver.as_mut().take_observed();
-        if stop.is_some() || wants_report || observed.is_some() || driver.has_news() {
-            finish(driver, wants_report, observed, stop, reply);
+    match driver.as_mut().poll(cx, reply) {
+        Poll::Pending => {}
+        Poll::Ready(Some(stop)) => *reply = Poll::Ready(Err(driver.failed(stop))),
+        Poll::Ready(None) => {
+            let observed = driver.as_mut().take_observed();
+            if wants_report || observed.is_some() || driver.has_news() {
+                tell(driver, wants_report, observed, reply);
+            }
         }
     }
 }
 
-/// There is something to tell.
+/// There is something to tell of the response.
 #[cold]
-fn finish<A: ServiceHandle>(
+fn tell<A: ServiceHandle>(
     mut driver: Pin<&mut Driver<GrpcProtocol<A, CapturedRequest>>>,
     wants_report: bool,
     observed: Option<Box<Observed>>,
-    stop: Option<Stop>,
     reply: &mut ReplySlot,
 ) {
-    match (stop, reply) {
-        (None, Poll::Ready(Ok(response))) => {
-            if let Some(observed) = observed {
-                let may_stream = driver.as_mut().protocol().may_stream();
-                observe(response.body_mut(), observed, may_stream);
-            }
-            if wants_report || driver.has_news() {
-                response.extensions_mut().insert(driver.report(None));
-            }
-        }
-        (None, _) => {}
-        (Some(stop), reply) => *reply = Poll::Ready(Err(driver.failed(stop))),
+    let Poll::Ready(Ok(response)) = reply else { return };
+    if let Some(observed) = observed {
+        let may_stream = driver.as_mut().protocol().may_stream();
+        observe(response.body_mut(), observed, may_stream);
+    }
+    if wants_report || driver.has_news() {
+        response.extensions_mut().insert(driver.report(None));
     }
 }
 

@@ -21,11 +21,11 @@ pub use deadline::{DeadlineBody, DeadlineFuture, DeadlineLayer, DeadlineService}
 #[cfg(feature = "tables")]
 pub use layer::RetryLayer;
 pub(crate) use methods::timeout::{GRPC_TIMEOUT, from_headers as timeout_in};
-pub(crate) use methods::{AttemptTimeout, MethodPlan, PREVIOUS_ATTEMPTS, ReplayMemory};
+pub(crate) use methods::{AttemptTimeout, Found, MethodPlan, PREVIOUS_ATTEMPTS, ReplayMemory};
 #[cfg(feature = "tables")]
 pub use methods::{DescriptorError, UnknownMethodsError};
 pub(crate) use protocol::GrpcProtocol;
-pub(crate) use request::{ReplayableRequest, fill, one_frame, path_of, shrink, too_large};
+pub(crate) use request::{Known, ReplayableRequest, fill, one_frame, path_of, shrink, too_large};
 pub use response::ResponseBody;
 pub(crate) use response::{ReadExtent, Remainder};
 #[cfg(feature = "tables")]

@@ -2,6 +2,7 @@
 
 use super::response_future::ResponseFuture;
 use crate::grpc::methods::{Found, Methods};
+use crate::grpc::request::Known;
 use crate::grpc::response::ResponseBody;
 use crate::grpc::transport::{LazyService, SharedParts, Transport, is_bare_channel};
 use crate::live::Replaceable;
@@ -56,16 +57,15 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
     #[inline(never)]
     fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
         let handle = LazyService::new(Arc::clone(&self.shared));
-        let found = found(&self.shared.methods.load(), &request);
+        let (found, is_usual_uri) = found(&self.shared.methods.load(), &request);
         let mut future = ResponseFuture::unstarted();
         match found {
             None => future.call.pass_through(handle, &mut self.inner, request),
-            Some(Found { plan, kind }) => {
-                let is_watched = !is_bare_channel::<S>();
+            Some(found) => {
+                let known = Known { is_usual_uri, is_watched: !is_bare_channel::<S>() };
                 let inner = &mut self.inner;
-                if let Some(started) = future.call.start(handle, inner, &mut request, plan, kind, is_watched)
-                {
-                    future.call.sent(started, inner.call(request));
+                if future.call.start(handle, inner, &mut request, found, known) {
+                    future.call.sent(inner.call(request));
                 }
             }
         }
@@ -73,13 +73,22 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
     }
 }
 
-/// What is known of a request's method. The methods are let go of before the call is made: to hold them would copy it once
-/// more (bench `speed` with `--features observing`, instructions).
+/// What is known of a request's method, and whether the request is known to go where others to it go. The methods are let go
+/// of before the call is made: to hold them would copy it once more (bench `speed` with `--features observing`,
+/// instructions).
 #[inline]
-fn found<B>(methods: &Methods, request: &http::Request<B>) -> Option<Found> {
-    let path = request.uri().path();
-    match methods.find(path) {
-        None if changes_settings(request) => Some(methods.unlisted(path)),
+fn found<B>(methods: &Methods, request: &http::Request<B>) -> (Option<Found>, bool) {
+    match methods.find_called(request.uri()) {
+        None => (find(methods, request), false),
+        found => (found, true),
+    }
+}
+
+/// The same by the method's name, or by what the call's own options make of it.
+#[cold]
+fn find<B>(methods: &Methods, request: &http::Request<B>) -> Option<Found> {
+    match methods.find(request.uri()) {
+        None if changes_settings(request) => Some(methods.unlisted(request.uri().path())),
         found => found,
     }
 }

@@ -52,11 +52,14 @@ pin_project! {
 impl<A> Slot<A> {
     /// The slot with the first attempt in flight.
     #[inline]
-    fn of(policy: &Policy, started: StartedAttempt, attempt: A) -> Self {
-        if policy.hedging().is_some() {
-            return Self::Several { attempts: Several::of(started.number(), attempt) };
-        }
-        Self::InFlight { attempt }
+    fn of(policy: &Policy, number: u32, attempt: A) -> Self {
+        if policy.hedging().is_some() { Self::several(number, attempt) } else { Self::InFlight { attempt } }
+    }
+
+    /// The slot of a hedged operation.
+    #[cold]
+    fn several(number: u32, attempt: A) -> Self {
+        Self::Several { attempts: Several::of(number, attempt) }
     }
 }
 
@@ -70,7 +73,8 @@ impl<P: Protocol> Driver<P> {
 
     /// Starts the operation now. What its first attempt needs is there: that is to be sent at once, and told by
     /// [`sent`](Self::sent). `None`: there is none.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "every call goes this way (bench `speed`, instructions)")]
+    #[inline(always)]
     pub(crate) fn start(&mut self, bound: Option<Duration>) -> Option<StartedAttempt> {
         begin(&mut self.progress, &self.protocol, &self.plan, bound);
         match self.progress.send_first((*self.plan).as_ref()) {
@@ -109,10 +113,14 @@ impl<P: Protocol> Driver<P> {
 
     /// The first attempt is in flight.
     #[inline]
-    pub(crate) fn sent(&mut self, started: StartedAttempt, attempt: P::Attempt) {
-        let unbegun = std::mem::replace(&mut self.slot, Slot::of((*self.plan).as_ref(), started, attempt));
-        // It holds nothing, and to drop it would be a call (bench `speed`, instructions).
-        std::mem::forget(unbegun);
+    pub(crate) fn sent(&mut self, attempt: P::Attempt) {
+        // As `Slot::of` has it, but written where it stays.
+        if (*self.plan).as_ref().hedging().is_some() {
+            self.slot = Slot::several(self.progress.number, attempt);
+            return;
+        }
+        // What was there holds nothing, and to drop it would be a call (bench `speed`, instructions).
+        std::mem::forget(std::mem::replace(&mut self.slot, Slot::InFlight { attempt }));
     }
 
     pub(crate) fn protocol(self: Pin<&mut Self>) -> &mut P {
@@ -210,7 +218,7 @@ impl<P: Protocol> Driver<P> {
                     let attempt = *attempt;
                     let state =
                         progress.send(attempt, policy, |current| protocol.begin(plan, attempt, current));
-                    this.slot.set(Slot::of(policy, attempt, state));
+                    this.slot.set(Slot::of(policy, attempt.number(), state));
                     continue;
                 }
                 SlotProj::Unbegun => {
@@ -262,7 +270,8 @@ impl<P: Protocol> Driver<P> {
 }
 
 /// The operation's time runs from now on, and its observers are told.
-#[inline]
+#[expect(clippy::inline_always, reason = "few of its arguments are looked at (bench `speed`, instructions)")]
+#[inline(always)]
 fn begin<P: Protocol>(progress: &mut InProgress, protocol: &P, plan: &P::Plan, bound: Option<Duration>) {
     let policy = plan.as_ref();
     progress.begin(policy, bound, protocol.jitter(plan));
@@ -306,7 +315,7 @@ fn follow<P: Protocol>(
                     progress.send(started, policy, |current| protocol.begin(plan, started, current));
                 match slot.as_mut().project() {
                     SlotProj::Several { attempts } => attempts.push(started.number(), attempt),
-                    _ => slot.set(Slot::of(policy, started, attempt)),
+                    _ => slot.set(Slot::of(policy, started.number(), attempt)),
                 }
             }
             Action::Send(attempt) if progress.yields_before(attempt) => {

@@ -64,6 +64,16 @@ impl Timer {
 impl Drop for Timer {
     #[inline]
     fn drop(&mut self) {
+        if self.registered.is_some() {
+            self.retire();
+        }
+    }
+}
+
+impl Timer {
+    /// Leaves the timer to the next operation.
+    #[inline(never)]
+    fn retire(&mut self) {
         // In a thread that is ending this fails, and nobody needs a spare timer.
         if let Some(registered) = self.registered.take() {
             let _ending = SPARE.try_with(|spare| spare.set(Some(registered)));

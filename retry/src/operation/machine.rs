@@ -262,6 +262,18 @@ impl<N> Operation<N> {
             *stage = Stage::Replied;
             return;
         }
+        self.ended_otherwise(policy, attempt, result, world);
+    }
+
+    /// The same for all but the good end of an operation's only attempt, for which it would be in the way.
+    #[inline(never)]
+    fn ended_otherwise(
+        &mut self,
+        policy: &Policy,
+        attempt: u32,
+        result: AttemptResult,
+        world: &mut impl World,
+    ) {
         let full = self.full(policy);
         full.state.ended(policy, full.bound, attempt, result, world);
     }

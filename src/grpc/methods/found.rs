@@ -10,3 +10,18 @@ pub(crate) struct Found {
     pub(crate) plan: Arc<MethodPlan>,
     pub(crate) kind: Option<MethodKind>,
 }
+
+#[cfg(test)]
+impl Found {
+    /// A unary method that shares its plan with others.
+    pub(crate) fn example() -> Self {
+        use crate::operation::JitterSeeds;
+        use crate::settings::{BufferLimits, CallSettings};
+        use gax_retry::{CodeSet, Compatibility, RetrySettings};
+
+        let settings = CallSettings::new(RetrySettings::default(), CodeSet::EMPTY);
+        let (limits, jitter) = (BufferLimits::default(), JitterSeeds::default());
+        let plan = Arc::new(MethodPlan::new(&settings, Compatibility::Grpc, limits, &jitter, None));
+        Self { plan, kind: Some(MethodKind::Unary) }
+    }
+}

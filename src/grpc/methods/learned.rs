@@ -34,8 +34,8 @@ impl Learned {
                 Some((known, found)) if **known == *path => return Some(found.clone()),
                 Some(_) => {}
                 None => {
-                    let Found { plan, kind } = resolve()?;
-                    let found = Found { plan: Arc::new(plan.of_one_method()), kind };
+                    let found = resolve()?;
+                    let found = Found { plan: Arc::new(found.plan.of_one_method()), ..found };
                     // If another call was quicker, this method is learned the next time.
                     let _taken = slot.set((path.into(), found.clone()));
                     return Some(found);
@@ -49,21 +49,11 @@ impl Learned {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grpc::methods::MethodPlan;
-    use crate::operation::JitterSeeds;
-    use crate::settings::{BufferLimits, CallSettings};
-    use gax_retry::{CodeSet, Compatibility, MethodKind, RetrySettings};
-
-    fn found() -> Found {
-        let settings = CallSettings::new(RetrySettings::default(), CodeSet::EMPTY);
-        let (limits, jitter) = (BufferLimits::default(), JitterSeeds::default());
-        let plan = Arc::new(MethodPlan::new(&settings, Compatibility::Grpc, limits, &jitter, None));
-        Found { plan, kind: Some(MethodKind::Unary) }
-    }
+    use gax_retry::MethodKind;
 
     #[test]
     fn a_method_is_resolved_once_and_has_a_plan_of_its_own() {
-        let (learned, entry) = (Learned::default(), found());
+        let (learned, entry) = (Learned::default(), Found::example());
         let first = learned.find("a.B/C", 7, || Some(entry.clone())).unwrap();
         assert!(entry.plan.usual.is_none() && first.plan.usual.is_some());
         let again = learned.find("a.B/C", 7, || unreachable!()).unwrap();
@@ -77,12 +67,12 @@ mod tests {
     fn what_the_table_does_not_have_is_asked_again() {
         let learned = Learned::default();
         assert!(learned.find("a.B/C", 7, || None).is_none());
-        assert!(learned.find("a.B/C", 7, || Some(found())).is_some());
+        assert!(learned.find("a.B/C", 7, || Some(Found::example())).is_some());
     }
 
     #[test]
     fn a_method_without_a_place_is_resolved_each_time() {
-        let (learned, entry) = (Learned::default(), found());
+        let (learned, entry) = (Learned::default(), Found::example());
         for path in ["a.B/1", "a.B/2", "a.B/3", "a.B/4"] {
             learned.find(path, 7, || Some(entry.clone()));
         }

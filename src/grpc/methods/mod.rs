@@ -2,8 +2,9 @@
 
 mod attempt_headers;
 #[cfg(feature = "tables")]
-pub(super) mod descriptors;
+mod called;
 #[cfg(feature = "tables")]
+pub(super) mod descriptors;
 mod found;
 #[cfg(feature = "tables")]
 mod learned;
@@ -23,7 +24,6 @@ mod usual;
 pub(crate) use attempt_headers::{AttemptHeaders, AttemptTimeout, GRPC, TRAILERS};
 #[cfg(feature = "tables")]
 pub use descriptors::DescriptorError;
-#[cfg(feature = "tables")]
 pub(crate) use found::Found;
 #[cfg(feature = "live")]
 pub(crate) use live_table::LiveTable;

@@ -1,5 +1,6 @@
 //! Which plan is for which path.
 
+use super::called::Called;
 use super::descriptors::{Described, Descriptions};
 use super::found::Found;
 use super::learned::Learned;
@@ -9,6 +10,7 @@ use crate::operation::{JitterSeeds, Observers};
 use crate::settings::{BufferLimits, CallSettings};
 use gax_retry::{CodeSet, Compatibility, Hedging, MethodKind, RetryBudget, RetrySettings};
 use gax_table::{Dialect, RetryTable};
+use http::Uri;
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, BuildHasherDefault, Hasher};
 use std::sync::Arc;
@@ -26,6 +28,7 @@ pub(crate) struct Methods {
     /// What the table names, by path without the leading slash: found without taking that apart.
     named: HashMap<Box<str>, Found, Hash>,
     learned: Learned,
+    called: Called,
 }
 
 /// What a layer is set to, besides its table.
@@ -108,6 +111,7 @@ impl Methods {
             described,
             named: HashMap::default(),
             learned: Learned::default(),
+            called: Called::default(),
         };
         methods.keep(names);
         methods
@@ -122,19 +126,32 @@ impl Methods {
             .filter(|path| self.resolve(path).is_some_and(|found| found.plan.counts_latencies()));
         let described: Vec<_> = described.cloned().collect();
         for name in names.into_iter().chain(described) {
-            if let Some(Found { plan, kind }) = self.resolve(&name) {
-                let own = plan.with_own_latencies();
-                let plan = own.as_ref().unwrap_or(&plan).of_one_method();
-                self.named.insert(name, Found { plan: Arc::new(plan), kind });
+            if let Some(found) = self.resolve(&name) {
+                let own = found.plan.with_own_latencies();
+                let plan = own.as_ref().unwrap_or(&found.plan).of_one_method();
+                self.named.insert(name, Found { plan: Arc::new(plan), ..found });
             }
         }
     }
 
-    /// The method of a path; `None` if the table has nothing to say about it.
+    /// The method of a request to that URI, if it goes where requests to the method usually go, and was called before.
+    #[inline]
+    pub(crate) fn find_called(&self, uri: &Uri) -> Option<Found> {
+        self.called.find(uri)
+    }
+
+    /// The method of a request to that URI; `None` if the table has nothing to say about it.
     ///
-    /// The last two segments are the service and the method: an origin may put segments of its own before
+    /// The last two segments of its path are the service and the method: an origin may put segments of its own before
     /// them.
-    pub(crate) fn find(&self, path: &str) -> Option<Found> {
+    #[cold]
+    pub(crate) fn find(&self, uri: &Uri) -> Option<Found> {
+        let found = self.named(uri.path())?;
+        self.called.keep(uri, &found);
+        Some(found)
+    }
+
+    fn named(&self, path: &str) -> Option<Found> {
         let name = path.strip_prefix('/').unwrap_or(path);
         match self.named.get(name) {
             Some(found) => Some(found.clone()),

@@ -28,6 +28,22 @@ impl Usual {
         (first.is_same_uri(uri), first.is_same_method(description))
     }
 
+    /// Whether a request is described as the others are, which goes where they go.
+    #[inline]
+    pub(crate) fn describes(&self, description: Option<&GrpcMethod<'static>>) -> bool {
+        self.first.get().is_some_and(|first| first.is_same_method(description))
+    }
+
+    /// Whether a request has the very path that the others have, not only one of the same letters, and goes nowhere else.
+    #[cfg(feature = "tables")]
+    pub(super) fn is_at(&self, uri: &Uri) -> bool {
+        let usual = self.first.get().and_then(|first| first.path.as_ref());
+        match (usual, bare_path(uri)) {
+            (Some(usual), Some(path)) => std::ptr::eq(usual.as_str(), path.as_str()),
+            _ => false,
+        }
+    }
+
     /// Where requests go.
     pub(crate) fn uri(&self) -> Option<&Uri> {
         Some(&self.first.get()?.uri)
@@ -67,7 +83,7 @@ impl First {
 
 /// A path without a scheme and an authority.
 #[inline]
-fn bare_path(uri: &Uri) -> Option<&PathAndQuery> {
+pub(super) fn bare_path(uri: &Uri) -> Option<&PathAndQuery> {
     if uri.scheme().is_none() && uri.authority().is_none() { uri.path_and_query() } else { None }
 }
 

@@ -100,19 +100,30 @@ impl CapturedRequest {
     }
 
     /// Makes the caller's own request that of the first attempt.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "what it is of is known there (bench `speed`, instructions)")]
+    #[inline(always)]
     pub(crate) fn complete(
         &mut self,
         plan: &MethodPlan,
         request: &mut http::Request<Body>,
         timeout: AttemptTimeout,
     ) {
-        match &self.source {
-            Source::Once(_) => {}
-            Source::Stream(streamed) => *request.body_mut() = streamed.stream.body(1),
-            Source::Message(_) | Source::Unread(_) => *request.body_mut() = one_frame(&self.message),
+        if let Source::Message(_) = &self.source {
+            *request.body_mut() = one_frame(&self.message);
+        } else if let Source::Stream(streamed) = &self.source {
+            *request.body_mut() = streamed.stream.body(1);
         }
         plan.headers.set(request.headers_mut(), 1, timeout);
+    }
+
+    /// Why a request that is no message is sent once only, if it is.
+    #[cold]
+    fn note_of_stream(&self) -> Option<Note> {
+        match &self.source {
+            Source::Message(_) | Source::Unread(_) => None,
+            Source::Stream(streamed) => streamed.stream.over_limit(),
+            Source::Once(once) => Some(once.note),
+        }
     }
 
     /// The body has been read, or shows itself to be a stream.
@@ -195,10 +206,10 @@ impl ReplayableRequest for CapturedRequest {
 
     #[inline]
     fn note(&self, plan: &MethodPlan) -> Option<Note> {
-        match &self.source {
-            Source::Message(_) | Source::Unread(_) => too_large(&self.message, plan),
-            Source::Stream(streamed) => streamed.stream.over_limit(),
-            Source::Once(once) => Some(once.note),
+        if let Source::Message(_) | Source::Unread(_) = &self.source {
+            too_large(&self.message, plan)
+        } else {
+            self.note_of_stream()
         }
     }
 
@@ -308,7 +319,7 @@ impl Template {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grpc::request::Inspection;
+    use crate::grpc::request::{Inspection, Known};
     use crate::operation::JitterSeeds;
     use crate::settings::{BufferLimits, CallSettings};
     use gax_retry::{CodeSet, Compatibility, RetrySettings};
@@ -340,7 +351,7 @@ mod tests {
     }
 
     fn captured(request: &http::Request<Body>, plan: &MethodPlan) -> CapturedRequest {
-        let inspection = Inspection::at(request, plan, true);
+        let inspection = Inspection::at(request, plan, Known { is_usual_uri: false, is_watched: true });
         CapturedRequest::new(request, inspection.own, Bytes::from_static(b"body"))
     }
 

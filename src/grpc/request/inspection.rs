@@ -1,6 +1,6 @@
 //! What one look at a request shows.
 
-use super::own_parts::{FoundParts, OwnParts};
+use super::own_parts::{FoundParts, Known, OwnParts};
 use crate::grpc::methods::timeout::{self, GRPC_TIMEOUT};
 use crate::grpc::methods::{GRPC, MethodPlan, PREVIOUS_ATTEMPTS, TRAILERS};
 use crate::settings::CallOptions;
@@ -21,19 +21,18 @@ pub(crate) struct Inspection<'a> {
 }
 
 impl<'a> Inspection<'a> {
-    /// If it is watched, somebody on the way may look at its extensions. Where attempts tell their number in a header, that
-    /// is not the caller's to set.
+    /// Where attempts tell their number in a header, that is not the caller's to set.
     #[expect(clippy::inline_always, reason = "what it finds is large to move (bench `speed`, instructions)")]
     #[inline(always)]
-    pub(crate) fn at<B>(request: &'a http::Request<B>, plan: &MethodPlan, is_watched: bool) -> Self {
+    pub(crate) fn at<B>(request: &'a http::Request<B>, plan: &MethodPlan, known: Known) -> Self {
         let counts = plan.headers.counts_attempts();
         let extensions = request.extensions();
         let description = extensions.get::<GrpcMethod<'static>>();
-        let mut known = usize::from(description.is_some());
+        let mut count = usize::from(description.is_some());
         let mut options = None;
-        if extensions.len() > known {
+        if extensions.len() > count {
             options = extensions.get::<CallOptions>();
-            known += usize::from(options.is_some());
+            count += usize::from(options.is_some());
         }
         let (mut timeout, mut own) = (None, FoundParts::default());
         let (mut te, mut content_type, mut has_count) = (false, false, false);
@@ -52,10 +51,10 @@ impl<'a> Inspection<'a> {
         }
         let is_of_tonic = te
             && content_type
-            && extensions.len() == known
+            && extensions.len() == count
             && request.method() == Method::POST
             && request.version() == Version::HTTP_2;
-        let own = is_of_tonic.then(|| own.finish(plan, request.uri(), description, is_watched));
+        let own = is_of_tonic.then(|| own.finish(plan, request.uri(), description, known));
         Self { options, timeout, own, has_count }
     }
 }

@@ -8,10 +8,10 @@ mod replayable;
 mod stream;
 mod watched_body;
 
-pub(crate) use buffer::{Read, RequestBuffer};
+pub(crate) use buffer::{Read, RequestBuffer, Unfinished};
 pub(crate) use captured::CapturedRequest;
 pub(crate) use inspection::Inspection;
-pub(crate) use own_parts::OwnParts;
+pub(crate) use own_parts::{Known, OwnParts};
 pub(crate) use replayable::{ReplayableRequest, fill, one_frame, path_of, shrink, too_large};
 pub(crate) use stream::RequestStream;
 pub(crate) use watched_body::WatchedBody;

@@ -10,7 +10,7 @@ use tonic::body::Body;
 /// What a request has that others to its method do not: nothing, in most cases, which takes no allocation.
 #[derive(Debug, Default)]
 pub(crate) struct OwnParts {
-    parts: Box<[Part]>,
+    parts: Option<Box<[Part]>>,
 }
 
 #[derive(Debug)]
@@ -29,6 +29,15 @@ pub(super) struct FoundParts {
     parts: Vec<Part>,
 }
 
+/// What is known of a request before it is looked at.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known {
+    /// It goes where the others to its method go. If not, that is not known.
+    pub(crate) is_usual_uri: bool,
+    /// Somebody on the way may look at its extensions.
+    pub(crate) is_watched: bool,
+}
+
 impl FoundParts {
     /// One of at most so many headers.
     pub(super) fn header(&mut self, name: &HeaderName, value: &HeaderValue, at_most: usize) {
@@ -39,8 +48,27 @@ impl FoundParts {
     }
 
     /// All parts of a request to that URI. Its description counts only where somebody may look at it.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "in most cases there are none (bench `speed`, instructions)")]
+    #[inline(always)]
     pub(super) fn finish(
+        self,
+        plan: &MethodPlan,
+        uri: &Uri,
+        description: Option<&GrpcMethod<'static>>,
+        known: Known,
+    ) -> OwnParts {
+        if self.parts.is_empty()
+            && known.is_usual_uri
+            && let Some(usual) = &plan.usual
+            && (!known.is_watched || usual.describes(description))
+        {
+            return OwnParts::default();
+        }
+        self.compare(plan, uri, description, known.is_watched)
+    }
+
+    #[cold]
+    fn compare(
         mut self,
         plan: &MethodPlan,
         uri: &Uri,
@@ -50,24 +78,23 @@ impl FoundParts {
         let usual = plan.usual.as_ref();
         let (same_uri, same_method) = usual.map_or((false, false), |usual| usual.compare(uri, description));
         if !same_uri {
-            self.add(Part::Uri(uri.clone()));
+            self.parts.push(Part::Uri(uri.clone()));
         }
         if is_watched && !same_method {
-            self.add(Part::Description(description.cloned()));
+            self.parts.push(Part::Description(description.cloned()));
         }
-        OwnParts { parts: self.parts.into_boxed_slice() }
-    }
-
-    #[cold]
-    fn add(&mut self, part: Part) {
-        self.parts.push(part);
+        OwnParts { parts: (!self.parts.is_empty()).then(|| self.parts.into_boxed_slice()) }
     }
 }
 
 impl OwnParts {
+    fn parts(&self) -> &[Part] {
+        self.parts.as_deref().unwrap_or_default()
+    }
+
     /// The path of the request.
     pub(super) fn path(&self, plan: &MethodPlan) -> PathAndQuery {
-        let own = self.parts.iter().find_map(|part| match part {
+        let own = self.parts().iter().find_map(|part| match part {
             Part::Uri(uri) => Some(uri),
             Part::Header(..) | Part::Description(_) => None,
         });
@@ -77,7 +104,7 @@ impl OwnParts {
     /// Writes them into a request.
     pub(super) fn write(&self, plan: &MethodPlan, is_watched: bool, request: &mut http::Request<Body>) {
         let mut description = plan.usual.as_ref().and_then(Usual::description);
-        for part in &self.parts {
+        for part in self.parts() {
             match part {
                 Part::Header(name, value) => drop(request.headers_mut().append(name.clone(), value.clone())),
                 Part::Uri(uri) => request.uri_mut().clone_from(uri),
@@ -93,28 +120,20 @@ impl OwnParts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operation::JitterSeeds;
-    use crate::settings::{BufferLimits, CallSettings};
-    use gax_retry::{CodeSet, Compatibility, RetrySettings};
-
-    fn plan() -> MethodPlan {
-        let settings = CallSettings::new(RetrySettings::default(), CodeSet::EMPTY);
-        let (limits, jitter) = (BufferLimits::default(), JitterSeeds::default());
-        MethodPlan::new(&settings, Compatibility::Grpc, limits, &jitter, None).of_one_method()
-    }
+    use crate::grpc::methods::Found;
 
     /// How many parts are kept of a request to that URI, with that description.
     fn kept(plan: &MethodPlan, uri: &'static str, method: Option<&'static str>, is_watched: bool) -> usize {
         let description = method.map(|method| GrpcMethod::new("pkg.Service", method));
-        let own =
-            FoundParts::default().finish(plan, &Uri::from_static(uri), description.as_ref(), is_watched);
-        own.parts.len()
+        let known = Known { is_usual_uri: false, is_watched };
+        let own = FoundParts::default().finish(plan, &Uri::from_static(uri), description.as_ref(), known);
+        own.parts().len()
     }
 
     #[test]
     fn what_is_as_in_the_first_request_is_not_kept() {
-        let (usual, mut of_several) = (plan(), plan());
-        of_several.usual = None;
+        let of_several = Found::example().plan;
+        let usual = of_several.of_one_method();
         assert_eq!(kept(&usual, "/pkg.Service/Get", Some("Get"), true), 0);
         for (uri, method, is_watched, expected) in [
             ("/pkg.Service/Get", Some("Get"), true, (0, 2)),

@@ -52,15 +52,17 @@ impl HttpBody for ResponseBody {
             }
             return Poll::Ready(Some(Ok(Frame::data(data))));
         }
-        match &mut this.remainder {
-            Remainder::Open(open_body) => return open_body.poll_frame(cx),
-            Remainder::Unread(body) => return Pin::new(body).poll_frame(cx),
-            Remainder::Trailers(_) | Remainder::End => {}
+        // They are moved once: see bench `speed`, instructions.
+        if let Remainder::Trailers(_) = &this.remainder
+            && let Remainder::Trailers(trailers) = std::mem::take(&mut this.remainder)
+        {
+            return Poll::Ready(Some(Ok(Frame::trailers(trailers))));
         }
-        Poll::Ready(match std::mem::take(&mut this.remainder) {
-            Remainder::Trailers(trailers) => Some(Ok(Frame::trailers(trailers))),
-            Remainder::End | Remainder::Open(_) | Remainder::Unread(_) => None,
-        })
+        match &mut this.remainder {
+            Remainder::Open(open_body) => open_body.poll_frame(cx),
+            Remainder::Unread(body) => Pin::new(body).poll_frame(cx),
+            Remainder::Trailers(_) | Remainder::End => Poll::Ready(None),
+        }
     }
 
     fn is_end_stream(&self) -> bool {

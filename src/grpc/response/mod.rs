@@ -1,7 +1,6 @@
 //! Responses: how much of one is read before it counts, and how the caller gets the rest.
 
 mod body;
-mod message;
 mod observed_stream;
 mod open_body;
 mod reader;
@@ -9,4 +8,4 @@ mod reader;
 pub use body::ResponseBody;
 pub(crate) use observed_stream::ObservedStream;
 pub(crate) use open_body::{OpenBody, Remainder};
-pub(crate) use reader::{Fault, ReadExtent, ReplySlot, check_head, read, unread};
+pub(crate) use reader::{Fault, ReadExtent, ReplySlot, check_head, read, read_on, unread};

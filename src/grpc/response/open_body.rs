@@ -59,6 +59,8 @@ impl OpenBody {
         }
     }
 
+    // Of its own, since responses that are buffered whole have no use for it (bench `speed`, instructions).
+    #[inline(never)]
     pub(crate) fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         let frame = ready!(self.poll_body(cx));
         if let Some(observed) = &mut self.observed {

@@ -8,7 +8,7 @@ use crate::operation::{Current, Note};
 use bytes::Bytes;
 use gax_retry::{Code, CommitPoint, MethodKind};
 use http::{HeaderMap, StatusCode};
-use http_body::Body as HttpBody;
+use http_body::{Body as HttpBody, Frame};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tonic::Status;
@@ -30,10 +30,11 @@ pub(crate) enum ReadExtent {
 impl ReadExtent {
     #[inline]
     pub(crate) fn of(kind: Option<MethodKind>, commit_point: CommitPoint) -> Self {
-        match kind {
-            Some(kind) if kind.is_unary() => ReadExtent::Whole,
-            Some(_) if commit_point == CommitPoint::Headers => ReadExtent::Head,
-            _ => ReadExtent::FirstMessage,
+        let Some(kind) = kind else { return ReadExtent::FirstMessage };
+        match commit_point {
+            _ if kind.is_unary() => ReadExtent::Whole,
+            CommitPoint::Headers => ReadExtent::Head,
+            CommitPoint::FirstMessage => ReadExtent::FirstMessage,
         }
     }
 
@@ -63,24 +64,34 @@ pub(crate) enum Fault {
 }
 
 /// Looks at the head of a response, which may be all there is.
-#[inline]
+#[expect(clippy::inline_always, reason = "few heads have a status (bench `speed`, instructions)")]
+#[inline(always)]
 pub(crate) fn check_head<B>(
     response: &mut http::Response<B>,
     current: &mut Current<'_>,
 ) -> Result<(), Box<Failure>> {
-    let status = response.status();
     match received::code(response.headers()) {
-        None if status == StatusCode::OK => Ok(()),
-        None => Err(Box::new(Failure::without_status(status, std::mem::take(response.headers_mut())))),
-        Some(Code::Ok) => {
-            sanitize(response.headers_mut(), current);
-            Ok(())
-        }
-        Some(code) => {
-            sanitize(response.headers_mut(), current);
-            Err(Box::new(Failure::by_server(code, None, std::mem::take(response.headers_mut()))))
-        }
+        None if response.status() == StatusCode::OK => Ok(()),
+        code => check_status(response.status(), code, response.headers_mut(), current),
     }
+}
+
+/// The head of a response has a status, of gRPC or of HTTP.
+#[cold]
+fn check_status(
+    status: StatusCode,
+    code: Option<Code>,
+    headers: &mut HeaderMap,
+    current: &mut Current<'_>,
+) -> Result<(), Box<Failure>> {
+    let Some(code) = code else {
+        return Err(Box::new(Failure::without_status(status, std::mem::take(headers))));
+    };
+    sanitize(headers, current);
+    if code == Code::Ok {
+        return Ok(());
+    }
+    Err(Box::new(Failure::by_server(code, None, std::mem::take(headers))))
 }
 
 /// A response of which nothing but the head has been read.
@@ -93,7 +104,11 @@ where
 }
 
 /// Reads on until it is known what follows from the response.
-#[inline]
+#[expect(
+    clippy::inline_always,
+    reason = "few of its arguments are looked at where a response comes at once (bench `speed`, instructions)"
+)]
+#[inline(always)]
 pub(crate) fn read(
     response: &mut http::Response<ResponseBody>,
     extent: ReadExtent,
@@ -110,23 +125,28 @@ pub(crate) fn read(
         let Remainder::Unread(body) = remainder else {
             return Poll::Ready(Ok(()));
         };
-        let frame = match Pin::new(body).poll_frame(cx) {
-            Poll::Ready(Some(Ok(frame))) => frame,
-            Poll::Ready(Some(Err(status))) => return Poll::Ready(Err(Fault::Broke(status.into()))),
-            Poll::Ready(None) => return Poll::Ready(ended(response)),
-            Poll::Pending if extent == ReadExtent::FirstMessage && frames.has_message() => {
-                pass_on(response, Note::Committed, current);
-                return Poll::Ready(Ok(()));
-            }
-            Poll::Pending => return Poll::Pending,
+        // Data is taken out of its frame, which leaves nothing to drop: to move the frame would be more than all that is
+        // decided about it (bench `speed`, instructions).
+        let mut polled = Pin::new(body).poll_frame(cx);
+        let data = match &mut polled {
+            Poll::Ready(Some(Ok(frame))) => frame.data_mut().map(std::mem::take),
+            _ => None,
         };
-        if !frame.is_data() {
-            match frame.into_trailers() {
-                Ok(trailers) => return Poll::Ready(closed(response, trailers, current)),
-                Err(_unknown) => continue,
-            }
-        }
-        let data = frame.into_data().unwrap_or_default();
+        let Some(data) = data else {
+            let Poll::Ready(Some(Ok(frame))) = polled else {
+                return stopped(polled, response, extent, current);
+            };
+            let Ok(trailers) = frame.into_trailers() else { continue };
+            // The body goes first, so that nothing is left to drop where the trailers are written.
+            *remainder = Remainder::End;
+            std::mem::forget(std::mem::replace(remainder, Remainder::Trailers(trailers)));
+            let is_good = match remainder {
+                Remainder::Trailers(trailers) => are_good(trailers, current),
+                _ => false,
+            };
+            return Poll::Ready(if is_good { Ok(()) } else { Err(failed(response)) });
+        };
+        std::mem::forget(polled);
         // The end of a body without trailers may come as a frame of nothing.
         if data.is_empty() {
             continue;
@@ -148,6 +168,35 @@ pub(crate) fn read(
     }
 }
 
+/// The same for a response that did not come at once.
+pub(crate) fn read_on(
+    response: &mut http::Response<ResponseBody>,
+    extent: ReadExtent,
+    max_buffer: usize,
+    current: &mut Current<'_>,
+    cx: &mut Context<'_>,
+) -> Poll<Result<(), Fault>> {
+    read(response, extent, max_buffer, current, cx)
+}
+
+/// No frame has come: the body has ended, is broken, or there is more to come.
+fn stopped(
+    polled: Poll<Option<Result<Frame<Bytes>, Status>>>,
+    response: &mut http::Response<ResponseBody>,
+    extent: ReadExtent,
+    current: &mut Current<'_>,
+) -> Poll<Result<(), Fault>> {
+    match polled {
+        Poll::Ready(Some(Err(status))) => Poll::Ready(Err(Fault::Broke(status.into()))),
+        Poll::Ready(_) => Poll::Ready(ended(response)),
+        Poll::Pending if extent == ReadExtent::FirstMessage && response.body().frames.has_message() => {
+            pass_on(response, Note::Committed, current);
+            Poll::Ready(Ok(()))
+        }
+        Poll::Pending => Poll::Pending,
+    }
+}
+
 /// The body ended without trailers: fine only if the head had the status.
 fn ended(response: &mut http::Response<ResponseBody>) -> Result<(), Fault> {
     if received::code(response.headers()).is_some() {
@@ -158,27 +207,30 @@ fn ended(response: &mut http::Response<ResponseBody>) -> Result<(), Fault> {
     Err(Fault::Failed(Box::new(Failure::without_status(response.status(), headers))))
 }
 
+/// Whether the trailers that a body ended with have the status of a success.
 #[inline]
-fn closed(
-    response: &mut http::Response<ResponseBody>,
-    mut trailers: HeaderMap,
-    current: &mut Current<'_>,
-) -> Result<(), Fault> {
-    let code = received::code(&trailers);
+fn are_good(trailers: &mut HeaderMap, current: &mut Current<'_>) -> bool {
+    let code = received::code(trailers);
     if code.is_some() {
-        sanitize(&mut trailers, current);
+        sanitize(trailers, current);
     }
-    if code == Some(Code::Ok) {
-        response.body_mut().remainder = Remainder::Trailers(trailers);
-        return Ok(());
-    }
+    code == Some(Code::Ok)
+}
+
+/// The trailers that the body ended with have a status that is none of success, or none at all.
+#[cold]
+fn failed(response: &mut http::Response<ResponseBody>) -> Fault {
+    let trailers = match std::mem::take(&mut response.body_mut().remainder) {
+        Remainder::Trailers(trailers) => trailers,
+        Remainder::End | Remainder::Unread(_) | Remainder::Open(_) => HeaderMap::new(),
+    };
     let mut headers = std::mem::take(response.headers_mut());
-    Err(Fault::Failed(Box::new(if let Some(code) = code {
+    Fault::Failed(Box::new(if let Some(code) = received::code(&trailers) {
         Failure::by_server(code, Some(headers), trailers)
     } else {
         headers.extend(trailers);
         Failure::without_status(StatusCode::OK, headers)
-    })))
+    }))
 }
 
 /// The response goes out with its end still to come.

@@ -11,10 +11,10 @@ async fn start(settings: &RetrySettings, script: Script) -> (Option<u32>, Outcom
     let bound = script.bound;
     let mut driver = driver(settings, script);
     let first = driver.start(bound);
-    if let Some(first) = first {
+    if first.is_some() {
         let (fake, _, current) = driver.parts();
         let attempt = fake.attempt(&current);
-        driver.sent(first, attempt);
+        driver.sent(attempt);
     }
     (first.map(StartedAttempt::number), finish(driver).await)
 }

@@ -346,7 +346,7 @@ impl Policy {
     #[inline]
     pub(super) fn succeeded(&self, world: &mut impl World) {
         if let Some(budget) = &self.budget {
-            budget.succeeded(|| world.uptime());
+            fill(budget, world);
         }
     }
 
@@ -359,6 +359,12 @@ impl Policy {
     pub(super) fn takes_retry(&self, world: &mut impl World) -> bool {
         self.budget.as_ref().is_none_or(|budget| budget.retried(|| world.uptime()))
     }
+}
+
+/// Out of the way of operations without a budget (bench `speed`, instructions).
+#[inline(never)]
+fn fill(budget: &RetryBudget, world: &mut impl World) {
+    budget.succeeded(|| world.uptime());
 }
 
 fn first(rules: &Rules) -> (Result<StartedAttempt, Refusal>, Progress) {
