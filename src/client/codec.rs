@@ -4,6 +4,7 @@
 //! What needs more than that, compression above all, goes through tonic's own client, on both sides of the
 //! operation.
 
+use crate::body::is_one_message;
 use crate::grpc::Remainder;
 use crate::operation::PREFIX;
 use bytes::{Buf as _, BufMut, Bytes, BytesMut};
@@ -83,9 +84,7 @@ impl Codec {
 
     #[inline]
     fn is_one_plain_message(&self, bytes: &[u8]) -> bool {
-        let Some(([flag, length @ ..], message)) = bytes.split_first_chunk::<PREFIX>() else { return false };
-        let length = usize::try_from(u32::from_be_bytes(*length)).unwrap_or(usize::MAX);
-        *flag == 0 && length == message.len() && length <= self.max_decoding()
+        bytes.first() == Some(&0) && is_one_message(bytes) && bytes.len() <= self.longest_response()
     }
 
     /// tonic's client over a service, with this codec's settings.

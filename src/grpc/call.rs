@@ -74,22 +74,16 @@ impl<A: ServiceHandle> Call<A> {
         let plan = own_plan.unwrap_or(plan);
         // By gax-java's rules an attempt outlives the total timeout, but not what the call gives itself.
         let bound = earlier(bound, plan.timeout);
-        if kind.is_some_and(MethodKind::streams_requests) {
-            let terms = Terms { own, bound, wants_report };
-            return self.start_otherwise(handle, service, request, Found { plan, kind }, None, terms);
-        }
-        let message = match RequestBuffer::message_of(request.body_mut(), kind.is_some(), &plan.limits) {
+        let read = if kind.is_some_and(MethodKind::streams_requests) {
+            Err(None)
+        } else {
+            RequestBuffer::message_of(request.body_mut(), kind.is_some(), &plan.limits).map_err(Some)
+        };
+        let message = match read {
             Ok(message) => message,
             Err(read) => {
-                let terms = Terms { own, bound, wants_report };
-                return self.start_otherwise(
-                    handle,
-                    service,
-                    request,
-                    Found { plan, kind },
-                    Some(read),
-                    terms,
-                );
+                let (found, terms) = (Found { plan, kind }, Terms { own, bound, wants_report });
+                return self.start_otherwise(handle, service, request, found, read, terms);
             }
         };
         let extent = ReadExtent::of(kind, plan.policy.commit_point());

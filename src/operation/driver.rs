@@ -114,13 +114,9 @@ impl<P: Protocol> Driver<P> {
     /// The first attempt is in flight.
     #[inline]
     pub(crate) fn sent(&mut self, attempt: P::Attempt) {
-        // As `Slot::of` has it, but written where it stays.
-        if (*self.plan).as_ref().hedging().is_some() {
-            self.slot = Slot::several(self.progress.number, attempt);
-            return;
-        }
+        let slot = Slot::of((*self.plan).as_ref(), self.progress.number, attempt);
         // What was there holds nothing, and to drop it would be a call (bench `speed`, instructions).
-        std::mem::forget(std::mem::replace(&mut self.slot, Slot::InFlight { attempt }));
+        std::mem::forget(std::mem::replace(&mut self.slot, slot));
     }
 
     pub(crate) fn protocol(self: Pin<&mut Self>) -> &mut P {

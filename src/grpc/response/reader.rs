@@ -137,7 +137,8 @@ pub(crate) fn read(
                 return stopped(polled, response, extent, current);
             };
             let Ok(trailers) = frame.into_trailers() else { continue };
-            // The body goes first, so that nothing is left to drop where the trailers are written.
+            // They are written where they stay, and looked at there: to hand them on would copy them twice more. The body
+            // goes first, so that nothing is left to drop.
             *remainder = Remainder::End;
             std::mem::forget(std::mem::replace(remainder, Remainder::Trailers(trailers)));
             let is_good = match remainder {
