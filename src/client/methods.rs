@@ -117,7 +117,7 @@ impl Plans {
         let plan = MethodPlan::new(call, *compatibility, limits, jitter, budget);
         let plan = plan.of_version(version).observed_by(self.observers.clone());
         let plan = plan.replaying(self.replay_memory.of(&limits, *compatibility));
-        if info.kind().is_unary() { plan } else { plan.for_stream().of_one_method() }
+        if info.kind().is_unary() { plan } else { plan.for_kind(info.kind()).of_one_method() }
     }
 
     /// These methods, by whichever table the handle has.

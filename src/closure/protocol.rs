@@ -113,7 +113,7 @@ where
     }
 
     fn expire(&mut self, _: &Plan, attempt: Option<Pin<&mut Fut>>, _: &mut Current<'_>) -> AttemptResult {
-        let result = AttemptResult::failed(Code::DeadlineExceeded);
+        let result = AttemptResult::failed(Code::DeadlineExceeded).with_timed_out();
         if attempt.is_some() { result } else { result.with_delivery(Delivery::NotSent) }
     }
 }

@@ -32,7 +32,9 @@ pub(crate) fn run_blocking(
             Action::Send(started) => {
                 let result = progress.send(started, policy, |_| {
                     if started.has_no_time() {
-                        AttemptResult::failed(Code::DeadlineExceeded).with_delivery(Delivery::NotSent)
+                        AttemptResult::failed(Code::DeadlineExceeded)
+                            .with_timed_out()
+                            .with_delivery(Delivery::NotSent)
                     } else {
                         attempt(started)
                     }

@@ -4,7 +4,7 @@
 use super::in_progress::InProgress;
 use super::observe::Observed;
 use super::protocol::{Current, Protocol};
-use super::report::OperationReport;
+use super::report::{Note, OperationReport};
 use super::several::Several;
 use super::timer::Timer;
 use gax_retry::{Action, End, Outcome, Policy, StartedAttempt, Stop};
@@ -133,10 +133,21 @@ impl<P: Protocol> Driver<P> {
         self.progress.has_news()
     }
 
+    /// Whether the attempt with the reply may take all the time that the operation has.
+    pub(crate) fn has_all_the_time(&self) -> bool {
+        self.progress.has_all_the_time((*self.plan).as_ref())
+    }
+
     /// An operation that has a reply, as its observers know it: to be closed by whoever knows what the reply is worth.
     #[inline]
     pub(crate) fn take_observed(self: Pin<&mut Self>) -> Option<Box<Observed>> {
         self.project().progress.take_observed()
+    }
+
+    /// Writes down what the attempts alone don't tell.
+    pub(crate) fn note(self: Pin<&mut Self>, note: Note) {
+        let this = self.project();
+        this.progress.note((**this.plan).as_ref(), note);
     }
 
     /// The report of an operation that has ended; `stop` says why it failed.

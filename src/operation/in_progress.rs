@@ -328,6 +328,11 @@ impl InProgress {
         self.operation.time_limit(policy).and_then(|limit| clock.at(limit))
     }
 
+    /// Whether the attempt that was sent last may take all the time that the operation has.
+    pub(super) fn has_all_the_time(&self, policy: &Policy) -> bool {
+        self.operation.has_all_the_time(policy, self.number)
+    }
+
     /// Whether the report of a success tells more than that the first attempt succeeded.
     #[inline]
     pub(super) fn has_news(&self) -> bool {

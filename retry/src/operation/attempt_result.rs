@@ -25,6 +25,7 @@ pub struct AttemptResult {
     pub(super) seen: Seen,
     pub(super) retry: RetryFact,
     pub(super) idempotent: bool,
+    pub(super) timed_out: bool,
     pub(super) replayable: Replayable,
     asks: Asks,
     /// The delay that the server asks for: in two parts, beside the small fields above, it takes less than a `Duration`.
@@ -144,6 +145,7 @@ impl AttemptResult {
             seen: Seen::Nothing,
             retry: RetryFact::ByCode,
             idempotent: true,
+            timed_out: false,
             replayable: Replayable::Yes,
             asks: Asks::Nothing,
             delay_seconds: 0,
@@ -177,6 +179,12 @@ impl AttemptResult {
     /// The same, but that it ended with that code.
     pub(crate) fn with_code(self, code: Code) -> Self {
         Self { outcome: Self::failed(code).outcome, ..self }
+    }
+
+    /// Our own clock ended it, or something that counts as that: its RPC timeout was used up. Where that timeout was all that
+    /// was left of the operation's time, the operation ends there, whatever its codes.
+    pub fn with_timed_out(self) -> Self {
+        Self { timed_out: true, ..self }
     }
 
     /// How far the request got; [`Delivery::Unknown`] unless said.

@@ -191,6 +191,15 @@ impl Rules {
         }
     }
 
+    /// The total timeout in nanoseconds where an attempt that it ends has ended the operation, whatever its code. By
+    /// gax-java's rules such an attempt ends as any other does.
+    pub(crate) fn clock_limit(&self) -> u64 {
+        match self {
+            Rules::GaxJava(_) => FOREVER,
+            _ => self.time_limit(),
+        }
+    }
+
     /// No attempt follows the first one.
     pub(crate) fn set_single(&mut self) {
         match self {

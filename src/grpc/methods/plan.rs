@@ -6,7 +6,7 @@ use crate::operation::{JitterSeeds, Observers, earlier, is_nested_retry};
 use crate::settings::{BufferLimits, CallOptions, CallSettings};
 #[cfg(feature = "tables")]
 use gax_retry::Hedging;
-use gax_retry::{Compatibility, Policy, RetryBudget, StartedAttempt};
+use gax_retry::{Compatibility, MethodKind, Policy, RetryBudget, StartedAttempt};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,8 +26,8 @@ pub(crate) struct MethodPlan {
     pub(crate) observers: Option<Arc<Observers>>,
     /// What requests have in common, where the plan is for those of one method.
     pub(crate) usual: Option<Usual>,
-    /// Whether RPC timeouts don't apply, since a stream is on either side.
-    is_stream: bool,
+    /// The kind of the RPCs that it is for: which of their timeouts apply.
+    kind: MethodKind,
     /// The policy without what operators allow at most, where they bound anything: a call's options go over that.
     unbounded: Option<Arc<Policy>>,
 }
@@ -67,10 +67,10 @@ impl MethodPlan {
             jitter: jitter.clone(),
             observers: None,
             usual: None,
-            is_stream: false,
+            kind: MethodKind::Unary,
             unbounded: None,
         };
-        plan.with_policy(policy, false).with_headers()
+        plan.with_policy(policy, MethodKind::Unary).with_headers()
     }
 
     /// The same, made of that version of settings that can be replaced.
@@ -95,9 +95,9 @@ impl MethodPlan {
         Self { usual: Some(Usual::default()), ..self.clone() }
     }
 
-    /// The same for an RPC with a stream on either side.
-    pub(crate) fn for_stream(&self) -> Self {
-        self.clone().with_policy(self.unbounded().clone(), true).with_headers()
+    /// The same for RPCs of that kind.
+    pub(crate) fn for_kind(&self, kind: MethodKind) -> Self {
+        self.clone().with_policy(self.unbounded().clone(), kind).with_headers()
     }
 
     /// Whether a percentile of its calls' latencies says when they are hedged.
@@ -118,15 +118,20 @@ impl MethodPlan {
         let policy = self.unbounded().clone();
         let usable = policy.hedging().copied().filter(|hedging| hedging.problems().is_empty());
         let hedging = usable.filter(|_| self.counts_latencies())?;
-        Some(self.clone().with_policy(policy.with_hedging(hedging), self.is_stream).with_headers())
+        Some(self.clone().with_policy(policy.with_hedging(hedging), self.kind).with_headers())
     }
 
     fn unbounded(&self) -> &Policy {
         self.unbounded.as_deref().unwrap_or(&self.policy)
     }
 
-    fn with_policy(self, policy: Policy, is_stream: bool) -> Self {
-        let policy = if is_stream { policy.without_rpc_timeouts() } else { policy };
+    fn with_policy(self, policy: Policy, kind: MethodKind) -> Self {
+        // What is replayed is retried by its settings, which gax-java has no word for.
+        let policy = if kind.streams_requests() && self.replay_memory.is_some() {
+            policy.without_rpc_timeouts()
+        } else {
+            policy.for_kind(kind)
+        };
         let policy = if self.limits.retries_enabled { policy } else { policy.without_retries() };
         let environment = self.limits.environment;
         let (policy, unbounded) = if environment.is_empty() {
@@ -135,7 +140,7 @@ impl MethodPlan {
             (policy.clone().with_environment(&environment), Some(Arc::new(policy)))
         };
         let timeout = earlier(self.timeout, environment.total_timeout());
-        Self { policy, timeout, is_stream, unbounded, ..self }
+        Self { policy, timeout, kind, unbounded, ..self }
     }
 
     /// The same, with headers that fit its policy. A call with a policy of its own does without.
@@ -161,7 +166,7 @@ impl MethodPlan {
             policy = policy.inside_retry();
         }
         let plan = Self { timeout: options.and_then(CallOptions::deadline), ..self.clone() };
-        Arc::new(plan.with_policy(policy, self.is_stream))
+        Arc::new(plan.with_policy(policy, self.kind))
     }
 }
 

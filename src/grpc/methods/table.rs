@@ -58,18 +58,23 @@ struct Plans {
 #[derive(Debug)]
 struct ByKind {
     usual: Arc<MethodPlan>,
-    /// For RPCs with a stream on either side.
-    stream: Arc<MethodPlan>,
+    response_stream: Arc<MethodPlan>,
+    request_stream: Arc<MethodPlan>,
 }
 
 impl ByKind {
     fn of(plan: MethodPlan) -> Self {
-        Self { stream: Arc::new(plan.for_stream()), usual: Arc::new(plan) }
+        Self {
+            response_stream: Arc::new(plan.for_kind(MethodKind::ServerStreaming)),
+            request_stream: Arc::new(plan.for_kind(MethodKind::BidiStreaming)),
+            usual: Arc::new(plan),
+        }
     }
 
     fn plan(&self, kind: Option<MethodKind>) -> Arc<MethodPlan> {
         Arc::clone(match kind {
-            Some(kind) if !kind.is_unary() => &self.stream,
+            Some(kind) if kind.streams_requests() => &self.request_stream,
+            Some(MethodKind::ServerStreaming) => &self.response_stream,
             _ => &self.usual,
         })
     }

@@ -85,7 +85,8 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     fn faulty(&mut self, plan: &MethodPlan, fault: Fault, current: &mut Current<'_>) -> Bad {
         match fault {
             Fault::Failed(failure) => Bad::Ended(self.failed(plan, failure, Seen::Headers, current)),
-            Fault::Broke(error) => self.broken(plan, error, Seen::Headers, current),
+            Fault::Broke(error, None) => self.broken(plan, error, Seen::Headers, current),
+            Fault::Broke(error, messages) => self.broken_behind(plan, error, messages, current),
             Fault::Unreadable(failure) => Bad::Ended(self.unreadable(plan, failure, current)),
         }
     }
@@ -189,6 +190,9 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                                 watched(request, *outgoing);
                             }
                         });
+                        if let Some(before) = &mut self.failure {
+                            before.take_messages();
+                        }
                         attempt.set(GrpcAttempt::Sent { future: service.call(request) });
                     });
                     match ready {

@@ -118,6 +118,6 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         let after = current.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
         let broken = Broken::TimedOut { after };
         let failure = broken.failure().map(HttpFailure::Transport);
-        self.failed(plan, failure, AttemptOutcome::Broken(broken), current)
+        self.failed(plan, failure, AttemptOutcome::Broken(broken), current).with_timed_out()
     }
 }

@@ -6,3 +6,4 @@ mod grpc_hedging;
 mod grpc_rules;
 mod hedging;
 mod http_hedging;
+mod recorded_calls;

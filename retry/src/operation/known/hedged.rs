@@ -10,8 +10,14 @@ use std::time::Duration;
 impl State {
     /// A gate is shut: the operation ends, unless hedges in flight may still win.
     pub(super) fn refused(&mut self, policy: &Policy, reason: StopReason) {
-        let others_may_win =
-            matches!(reason, StopReason::Throttled | StopReason::Pushback | StopReason::NotReplayable);
+        // Attempts whose time is up at the same moment end one after the other.
+        let others_may_win = matches!(
+            reason,
+            StopReason::TotalTimeout
+                | StopReason::Throttled
+                | StopReason::Pushback
+                | StopReason::NotReplayable
+        );
         if policy.hedging.is_some() && others_may_win && !self.in_flight.is_empty() {
             if reason != StopReason::Throttled {
                 self.hedges.close(Refusal::new(reason));

@@ -222,7 +222,10 @@ impl State {
                 policy.succeeded(world);
                 self.follow(policy, bound, AttemptKind::Poll, result.server_delay(), result.end(), world);
             }
-            Outcome::Failed(code) => self.failed(policy, bound, code, result, world),
+            Outcome::Failed(code) => {
+                let is_at_limit = result.timed_out && policy.ends_with(ended, bound);
+                self.failed(policy, bound, code, result, is_at_limit, world);
+            }
         }
     }
 
@@ -241,6 +244,7 @@ impl State {
         bound: u64,
         code: Code,
         result: AttemptResult,
+        is_at_limit: bool,
         world: &mut impl World,
     ) {
         let server_delay = policy.heeded(result.server_delay());
@@ -248,7 +252,7 @@ impl State {
             Some(_) if !matches!(result.seen, Seen::Messages { .. }) => Seen::Messages { resumable: false },
             _ => result.seen,
         };
-        match gates::pass(policy, code, result.with_seen(seen), server_delay, world) {
+        match gates::pass(policy, code, result.with_seen(seen), is_at_limit, server_delay, world) {
             Err(reason) => self.refused(policy, reason),
             Ok(()) if policy.hedging.is_some() => {
                 self.hedge_after(policy, bound, server_delay, limited(world.now()));

@@ -232,14 +232,14 @@ impl Observed {
         self.each(|observer, info| observer.operation_failed(info, &summary));
     }
 
-    /// The stream that the reply began has ended with that code.
-    pub(crate) fn stream_ended(mut self: Box<Self>, code: Code) {
+    /// The stream that the reply began has ended with that code; if it failed, `reason` says why there is no other attempt.
+    pub(crate) fn stream_ended(mut self: Box<Self>, code: Code, reason: StopReason) {
         if let Some(started) = self.started_with_reply() {
             let now = self.clock.elapsed();
             let attempt = Attempt::new(started, now, code);
             if code != Code::Ok {
-                self.ended(&attempt, AttemptEnd::PermanentFailure(StopReason::Committed));
-                let summary = self.close(code, Some(StopReason::Committed));
+                self.ended(&attempt, AttemptEnd::PermanentFailure(reason));
+                let summary = self.close(code, Some(reason));
                 return self.each(|observer, info| observer.operation_failed(info, &summary));
             }
             self.replied = Some(attempt);
