@@ -82,6 +82,7 @@ pub fn spaced(delay: u64, total: u64) -> RetrySettings {
 /// The settings of `ListAssets`, for a client or a layer.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch")]
 pub struct Setup {
     /// Limits and back-off.
     pub settings: RetrySettings,

@@ -2,7 +2,7 @@
 
 use super::replay_memory::ReplayMemory;
 use super::{AttemptHeaders, Usual};
-use crate::operation::{JitterSeeds, Observers, earlier, is_nested_retry};
+use crate::operation::{JitterSeeds, Note, Observers, earlier, is_nested_retry};
 use crate::settings::{BufferLimits, CallOptions, CallSettings};
 #[cfg(feature = "tables")]
 use gax_retry::Hedging;
@@ -19,6 +19,8 @@ pub(crate) struct MethodPlan {
     /// The time that a call brings along for all its attempts.
     pub(crate) timeout: Option<Duration>,
     pub(crate) limits: BufferLimits,
+    /// What is noted of a response that is longer than the buffer.
+    pub(crate) too_large: Note,
     /// What streams of requests are buffered in; `None`: they are not.
     pub(crate) replay_memory: Option<ReplayMemory>,
     pub(crate) jitter: JitterSeeds,
@@ -63,6 +65,7 @@ impl MethodPlan {
             headers: AttemptHeaders::new(first_time(&policy), counts_attempts),
             timeout: None,
             limits,
+            too_large: Note::ResponseTooLargeToBuffer,
             replay_memory: None,
             jitter: jitter.clone(),
             observers: None,
@@ -78,6 +81,11 @@ impl MethodPlan {
         let version = version.unwrap_or_default();
         let unbounded = self.unbounded.map(|policy| Arc::new(Policy::clone(&policy).with_version(version)));
         Self { policy: self.policy.with_version(version), unbounded, ..self }
+    }
+
+    /// The same for a client that decodes messages itself: a longer one than it buffers could not be decoded anyway.
+    pub(crate) fn decoding(self) -> Self {
+        Self { too_large: Note::MessageAboveDecodingLimit, ..self }
     }
 
     /// The same, and these observers are told of the calls.

@@ -172,7 +172,6 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         cx: &mut Context<'_>,
         reply: &mut ReplySlot,
     ) -> Poll<AttemptResult> {
-        let longest = plan.limits.max_response_buffer;
         loop {
             let bad = match attempt.as_mut().project() {
                 AttemptProj::Ready { time, is_late } => {
@@ -210,7 +209,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                         *reply = Poll::Ready(Ok(unread(response)));
                         let Poll::Ready(Ok(response)) = reply else { return Poll::Pending };
                         match check_head(response, current) {
-                            Ok(()) => match read(response, self.extent, longest, current, cx) {
+                            Ok(()) => match read(response, self.extent, plan, current, cx) {
                                 Poll::Ready(Ok(())) => {
                                     self.replied(current);
                                     return Poll::Ready(AttemptResult::done());
@@ -236,7 +235,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                     Poll::Ready(Err(error)) => self.broken(plan, error.into(), Seen::Nothing, current),
                 },
                 AttemptProj::Collecting { response } => {
-                    match read_on(response, self.extent, longest, current, cx) {
+                    match read_on(response, self.extent, plan, current, cx) {
                         Poll::Ready(Ok(())) => {
                             *reply = Poll::Ready(Ok(std::mem::take(&mut **response)));
                             self.replied(current);

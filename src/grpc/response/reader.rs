@@ -114,7 +114,7 @@ where
 pub(crate) fn read(
     response: &mut http::Response<ResponseBody>,
     extent: ReadExtent,
-    max_buffer: usize,
+    plan: &MethodPlan,
     current: &mut Current<'_>,
     cx: &mut Context<'_>,
 ) -> Poll<Result<(), Fault>> {
@@ -164,8 +164,8 @@ pub(crate) fn read(
             pass_on(response, Note::Committed, current);
             return Poll::Ready(Ok(()));
         }
-        if frames.len() > max_buffer {
-            pass_on(response, Note::ResponseTooLargeToBuffer, current);
+        if frames.len() > plan.limits.max_response_buffer {
+            pass_on(response, plan.too_large, current);
             return Poll::Ready(Ok(()));
         }
     }
@@ -175,11 +175,11 @@ pub(crate) fn read(
 pub(crate) fn read_on(
     response: &mut http::Response<ResponseBody>,
     extent: ReadExtent,
-    max_buffer: usize,
+    plan: &MethodPlan,
     current: &mut Current<'_>,
     cx: &mut Context<'_>,
 ) -> Poll<Result<(), Fault>> {
-    read(response, extent, max_buffer, current, cx)
+    read(response, extent, plan, current, cx)
 }
 
 /// No frame has come: the body has ended, is broken, or there is more to come.

@@ -26,6 +26,8 @@ pub enum Note {
     FailedBehindMessages,
     /// The response was larger than the buffer that responses are classified in, and was handed to the caller.
     ResponseTooLargeToBuffer,
+    /// A message of the response is larger than the client's `max_decoding_message_size`. No other attempt would change that.
+    MessageAboveDecodingLimit,
     /// The server's `grpc-status-details-bin` was not valid base64; it was left out of the status.
     MalformedStatusDetails,
     /// No more than five attempts are made, as over any gRPC channel, although the settings allow more.
@@ -57,6 +59,9 @@ impl fmt::Display for Note {
             Note::Committed => "the response was committed before its end was seen",
             Note::FailedBehindMessages => "the response failed behind its first message: both were handed on",
             Note::ResponseTooLargeToBuffer => "the response was larger than the response buffer: committed",
+            Note::MessageAboveDecodingLimit => {
+                "a message of the response is larger than max_decoding_message_size: not retried"
+            }
             Note::MalformedStatusDetails => "the server's status details were not valid base64: left out",
             Note::HedgeWithheld => "a hedge was withheld: the retry budget was used up",
             Note::AttemptsCapped => "no more than five attempts are made, as gRPC's rules have it",

@@ -85,7 +85,10 @@ impl OperationReport {
     pub(crate) fn unreadable(mut self, code: Code) -> Self {
         self.ledger.attempts.unreadable(code);
         self.ledger.stop_reason = Some(StopReason::NonRetryable);
-        self.ledger.note(Note::UnreadableResponse);
+        // What is only too long for this client breaks no rules.
+        if !self.notes().contains(&Note::MessageAboveDecodingLimit) {
+            self.ledger.note(Note::UnreadableResponse);
+        }
         self
     }
 

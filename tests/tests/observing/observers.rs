@@ -571,3 +571,12 @@ async fn of_hedges_the_losers_are_cancelled_before_the_winner_is_told() {
         );
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_response_that_is_handed_on_before_its_end_is_told_as_committed_over_http() {
+    let large = || HttpScript::new([HttpAct::status(200).with_body([b'x'; 4096])]);
+    let told = fetched(http_layer().max_response_buffer(1024), large()).await;
+    assert_eq!(told[3..5], ["committed 1", "attempt_succeeded 1 OK 0-0"]);
+    let told = fetched(http_layer(), large()).await;
+    assert_eq!(told[3], "attempt_succeeded 1 OK 0-0");
+}

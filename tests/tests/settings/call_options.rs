@@ -311,7 +311,7 @@ async fn a_preset_s_limits_are_changed_like_settings() {
     assert_eq!((error.report().elapsed(), server.times()), (ms(700), vec![0]));
 }
 
-/// gax-java: the RPC timeout of a call replaces that of its attempts, and changes nothing else (GAX_JAVA 23, 36, 37).
+/// In gax-java the timeout of a call replaces the RPC timeout of its attempts, and changes nothing else.
 #[tokio::test(start_paused = true)]
 async fn by_gax_java_s_rules_no_timeout_of_a_call_turns_retries_on() {
     let limited = RetrySettings::builder().jittered(false).total_timeout(ms(10_000)).build().unwrap();

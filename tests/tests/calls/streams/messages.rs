@@ -1,6 +1,6 @@
 //! What a plain client would have read of a stream that fails is read, in order, unless another attempt was sent before
 //! anything was handed on.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, Compatibility, StopReason};
 use tokio_stream::StreamExt as _;
@@ -17,7 +17,7 @@ const DOWN: Code = Code::Unavailable;
 const COUNTS: [usize; 4] = [1, 2, 10, 100];
 const RULES: [Compatibility; 3] = [Compatibility::Documented, Compatibility::GaxJava, Compatibility::Grpc];
 
-/// INTERNAL_ERROR.
+/// `INTERNAL_ERROR`.
 const BROKEN: u32 = 2;
 
 /// How the messages of a stream lie in DATA frames, and what comes behind them.
