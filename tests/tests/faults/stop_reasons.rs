@@ -117,8 +117,8 @@ async fn a_call_that_waits_for_its_turn_gets_it() {
 #[derive(Debug, Clone, Copy)]
 struct NeverReady;
 
-impl Service<http::Request<tonic::body::Body>> for NeverReady {
-    type Response = http::Response<tonic::body::Body>;
+impl Service<http::Request<Body>> for NeverReady {
+    type Response = http::Response<Body>;
     type Error = io::Error;
     type Future = Pending<Result<Self::Response, Self::Error>>;
 
@@ -126,7 +126,7 @@ impl Service<http::Request<tonic::body::Body>> for NeverReady {
         Poll::Ready(Err(io::Error::other("the pool is gone")))
     }
 
-    fn call(&mut self, _: http::Request<tonic::body::Body>) -> Self::Future {
+    fn call(&mut self, _: http::Request<Body>) -> Self::Future {
         pending()
     }
 }
@@ -156,14 +156,14 @@ async fn a_channel_that_is_closed_for_good_is_not_asked_again() {
 async fn an_attempt_s_clock_covers_the_wait_for_the_channel() {
     #[derive(Debug, Clone, Copy)]
     struct Busy;
-    impl Service<http::Request<tonic::body::Body>> for Busy {
-        type Response = http::Response<tonic::body::Body>;
+    impl Service<http::Request<Body>> for Busy {
+        type Response = http::Response<Body>;
         type Error = Infallible;
         type Future = Pending<Result<Self::Response, Infallible>>;
         fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
             Poll::Pending
         }
-        fn call(&mut self, _: http::Request<tonic::body::Body>) -> Self::Future {
+        fn call(&mut self, _: http::Request<Body>) -> Self::Future {
             pending()
         }
     }
