@@ -10,6 +10,7 @@ mod http;
 pub mod live;
 pub mod observe;
 mod operation;
+mod panics;
 mod settings;
 #[cfg(feature = "testing")]
 pub mod testing;

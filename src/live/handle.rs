@@ -2,6 +2,7 @@
 
 use super::follower::{CurrentTable, Follow, Follower};
 use super::{ReplaceError, SettingsEvent};
+use crate::panics::PanicGuard;
 use gax_table::RetryTable;
 use std::error::Error;
 use std::fmt;
@@ -57,10 +58,14 @@ struct Hub {
 struct State {
     current: Arc<CurrentTable>,
     followers: Vec<Weak<dyn Follow>>,
-    listeners: Vec<Listener>,
+    listeners: Vec<Arc<Listener>>,
 }
 
-type Listener = Arc<dyn Fn(&SettingsEvent<'_>) + Send + Sync>;
+/// What a program has called at each event. Its panics end here.
+struct Listener {
+    call: Box<dyn Fn(&SettingsEvent<'_>) + Send + Sync>,
+    guard: PanicGuard,
+}
 
 impl SettingsHandle {
     /// A handle with that table, as version 1.
@@ -136,12 +141,15 @@ impl SettingsHandle {
         }
         let listeners = self.state().listeners.clone();
         for listener in listeners {
-            listener(event);
+            listener.guard.run("a listener of retry settings", || (listener.call)(event));
         }
     }
 
     /// Calls the closure after each replacement and each refusal, in the thread that replaced the table or watches the
     /// file. It may use the handle. With the feature `tracing`, each is also an event, at the level INFO or WARN.
+    ///
+    /// A panic of the closure is caught: the settings are replaced, the other closures are called, and a watched file stays
+    /// watched. With the feature `tracing` its first panic is an event at the level ERROR.
     ///
     /// # Examples
     ///
@@ -155,6 +163,7 @@ impl SettingsHandle {
     /// # Ok::<(), tonic_gax::TableError>(())
     /// ```
     pub fn on_event(&self, listener: impl Fn(&SettingsEvent<'_>) + Send + Sync + 'static) {
+        let listener = Listener { call: Box::new(listener), guard: PanicGuard::default() };
         self.state().listeners.push(Arc::new(listener));
     }
 

@@ -1,6 +1,7 @@
 //! Who is told of the operations of a client or layer.
 
 use super::info::full_method;
+use super::installed::Installed;
 use super::{OnRetry, OperationObserver, Retry};
 use std::collections::HashSet;
 use std::fmt;
@@ -9,14 +10,14 @@ use std::sync::Arc;
 /// The observers of a client or layer, in the order in which they were installed, and the methods it knows.
 #[derive(Clone, Default)]
 pub(crate) struct Observers {
-    list: Vec<Arc<dyn OperationObserver>>,
+    list: Vec<Installed>,
     /// The methods that were known before they were called, as `package.Service/Method`; `None`: all.
     registered: Option<HashSet<Box<str>>>,
 }
 
 impl Observers {
     pub(crate) fn push(&mut self, observer: Arc<dyn OperationObserver>) {
-        self.list.push(observer);
+        self.list.push(Installed::new(observer));
     }
 
     pub(crate) fn on_retry(&mut self, log: impl Fn(&Retry<'_>) + Send + Sync + 'static) {
@@ -45,7 +46,7 @@ impl Observers {
         self.registered.as_ref().is_none_or(|registered| registered.contains(full_method(method)))
     }
 
-    pub(super) fn list(&self) -> &[Arc<dyn OperationObserver>] {
+    pub(super) fn list(&self) -> &[Installed] {
         &self.list
     }
 }

@@ -1,77 +1,16 @@
 //! The spans and events of operations.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use crate::lines::Lines;
 use gax_retry::{Code, RetrySettings};
-use std::fmt::{Debug, Write as _};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use tonic::Status;
 use tonic_gax::Retryer;
 use tonic_gax::observe::TracingObserver;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{Recorder, Reply, Script, Setup, Stack, VirtualServer, ms};
-use tracing::field::{Field, Visit};
-use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Subscriber};
-use tracing_subscriber::layer::{Context, SubscriberExt as _};
-use tracing_subscriber::registry::LookupSpan;
-use tracing_subscriber::{Layer, Registry};
-
-/// Writes down what comes from this library, a line a thing.
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<String>>>);
-
-#[derive(Default)]
-struct Fields(String);
-
-impl Visit for Fields {
-    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        write!(self.0, " {}={value:?}", field.name()).unwrap();
-    }
-}
-
-impl Lines {
-    fn push(&self, line: String) {
-        self.0.lock().unwrap().push(line);
-    }
-
-    fn take(&self) -> Vec<String> {
-        std::mem::take(&mut *self.0.lock().unwrap())
-    }
-}
-
-impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Lines {
-    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
-        let span = context.span(id).unwrap();
-        if span.metadata().target().starts_with("tonic_gax::") {
-            let parent = span.parent().map_or("nothing", |parent| parent.metadata().name());
-            let mut fields = Fields::default();
-            attributes.record(&mut fields);
-            self.push(format!("{} in {parent}:{}", span.name(), fields.0));
-        }
-    }
-
-    fn on_record(&self, id: &Id, record: &Record<'_>, context: Context<'_, S>) {
-        let mut fields = Fields::default();
-        record.record(&mut fields);
-        self.push(format!("{}:{}", context.span(id).unwrap().name(), fields.0));
-    }
-
-    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
-        if event.metadata().target().starts_with("tonic_gax::") {
-            let mut fields = Fields::default();
-            event.record(&mut fields);
-            let span = context.event_span(event).map_or("nothing", |span| span.metadata().name());
-            self.push(format!("{} in {span}:{}", event.metadata().level(), fields.0));
-        }
-    }
-
-    fn on_close(&self, id: Id, context: Context<'_, S>) {
-        let span = context.span(&id).unwrap();
-        if span.metadata().target().starts_with("tonic_gax::") {
-            self.push(format!("{} closes", span.name()));
-        }
-    }
-}
+use tracing_subscriber::Registry;
+use tracing_subscriber::layer::SubscriberExt as _;
 
 fn settings() -> RetrySettings {
     RetrySettings::builder()

@@ -175,3 +175,20 @@ fn the_dialect_is_that_of_the_handle() {
     watch(&path, &handle).unwrap().detach();
     assert_eq!((handle.table().dialect(), attempts(&handle)), (Dialect::Grpc, Some(3)));
 }
+
+#[test]
+fn a_listener_that_panics_does_not_end_the_watch() {
+    let folder = folder("panicking");
+    let path = folder.join("table.json");
+    fs::write(&path, text(2)).unwrap();
+    let handle = handle();
+    handle.on_event(|event| assert!(event.to_string().is_empty(), "it panics"));
+    let events = events(&handle);
+    let _watch = watch(&path, &handle).unwrap();
+    let next = folder.join("next");
+    for count in 3..6 {
+        fs::write(&next, text(count)).unwrap();
+        fs::rename(&next, &path).unwrap();
+        wait_for(&handle, &events, count);
+    }
+}
