@@ -109,7 +109,9 @@ impl RetryLayer {
     #[cfg(feature = "live")]
     #[must_use]
     pub fn with_handle(handle: &SettingsHandle) -> Self {
-        Self { live: Some(LiveTable::new(handle)), ..Self::new(handle.table()) }
+        let mut layer = Self { live: Some(LiveTable::new(handle)), ..Self::new(handle.table()) };
+        layer.options.observers.follow(handle);
+        layer
     }
 
     /// Tells the layer which methods are unary and which are streams, and which are idempotent, by compiled descriptors (an

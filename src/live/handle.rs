@@ -1,5 +1,6 @@
 //! A retry table that can be replaced.
 
+use super::WatchState;
 use super::follower::{CurrentTable, Follow, Follower};
 use super::{ReplaceError, SettingsEvent};
 use crate::panics::PanicGuard;
@@ -53,6 +54,7 @@ pub struct SettingsHandle {
 struct Hub {
     state: Mutex<State>,
     versions: watch::Sender<u64>,
+    watch: Arc<WatchState>,
 }
 
 struct State {
@@ -75,7 +77,8 @@ impl SettingsHandle {
         let current = Arc::new(CurrentTable { table, version: 1, budget });
         let state = State { current, followers: Vec::new(), listeners: Vec::new() };
         let (versions, _) = watch::channel(1);
-        Self { hub: Arc::new(Hub { state: Mutex::new(state), versions }) }
+        let hub = Hub { state: Mutex::new(state), versions, watch: Arc::default() };
+        Self { hub: Arc::new(hub) }
     }
 
     /// Replaces the table: operations that begin from now on run by it. Returns the version that it has.
@@ -89,7 +92,7 @@ impl SettingsHandle {
         match self.try_replace(table) {
             Ok(current) => {
                 let (version, table) = (current.version, &current.table);
-                self.tell(&SettingsEvent::Replaced { version, table });
+                self.notify(&SettingsEvent::Replaced { version, table });
                 Ok(version)
             }
             Err(error) => {
@@ -126,10 +129,10 @@ impl SettingsHandle {
 
     /// A table was refused: says so.
     pub(super) fn refuse(&self, error: &ReplaceError) {
-        self.tell(&SettingsEvent::Refused { version: self.version(), error });
+        self.notify(&SettingsEvent::Refused { version: self.version(), error });
     }
 
-    fn tell(&self, event: &SettingsEvent<'_>) {
+    pub(super) fn notify(&self, event: &SettingsEvent<'_>) {
         #[cfg(feature = "tracing")]
         match event {
             SettingsEvent::Replaced { version, table } => {
@@ -138,6 +141,9 @@ impl SettingsHandle {
             SettingsEvent::Refused { version, .. } => {
                 tracing::warn!(settings.version = version, "{event}");
             }
+            SettingsEvent::Watching { version, .. } | SettingsEvent::WatchEnded { version, .. } => {
+                tracing::info!(settings.version = version, "{event}");
+            }
         }
         let listeners = self.state().listeners.clone();
         for listener in listeners {
@@ -145,8 +151,9 @@ impl SettingsHandle {
         }
     }
 
-    /// Calls the closure after each replacement and each refusal, in the thread that replaced the table or watches the
-    /// file. It may use the handle. With the feature `tracing`, each is also an event, at the level INFO or WARN.
+    /// Calls the closure after each replacement and each refusal, and when a file is watched or not watched any more, in the
+    /// thread that replaced the table or watches the file. It may use the handle. With the feature `tracing`, each is also
+    /// an event, at the level INFO or, for a refusal, WARN.
     ///
     /// A panic of the closure is caught: the settings are replaced, the other closures are called, and a watched file stays
     /// watched. With the feature `tracing` its first panic is an event at the level ERROR.
@@ -171,6 +178,17 @@ impl SettingsHandle {
     #[must_use]
     pub fn version(&self) -> u64 {
         *self.hub.versions.borrow()
+    }
+
+    /// Whether the table's file is [watched](super::watch) and could be read when it was last looked at. `None`: the table has
+    /// no file that was ever watched.
+    #[must_use]
+    pub fn is_watched(&self) -> Option<bool> {
+        self.hub.watch.is_watched()
+    }
+
+    pub(crate) fn watch_state(&self) -> &Arc<WatchState> {
+        &self.hub.watch
     }
 
     /// The table that operations begin with now.

@@ -16,6 +16,8 @@ mod replaceable;
 mod source;
 #[cfg(feature = "watch")]
 mod watch;
+#[cfg(feature = "live")]
+mod watch_state;
 
 #[cfg(feature = "live")]
 pub use error::ReplaceError;
@@ -29,3 +31,5 @@ pub(crate) use replaceable::{Loaded, Replaceable};
 pub use source::SettingsSource;
 #[cfg(feature = "watch")]
 pub use watch::{Watch, watch};
+#[cfg(feature = "live")]
+pub(crate) use watch_state::WatchState;

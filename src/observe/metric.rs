@@ -128,6 +128,17 @@ pub(super) static VERSION: Metric = Metric {
     description: "The version of the settings with which the call began that ended last.",
 };
 
+/// Whether the file of the settings is watched; no proposal has it.
+pub(super) static WATCHED: Metric = Metric {
+    name: "gax.client.settings.watched",
+    unit: "{watch}",
+    description: "1 if the settings' file was watched as the call began that ended last, 0 if it could not be read or is not \
+                  watched any more.",
+};
+
+/// The level of what belongs to a whole client or layer.
+pub(super) static GAUGES: [&Metric; 3] = [&BUDGET, &VERSION, &WATCHED];
+
 /// What gax-java measures, by its names, which follow a prefix.
 #[derive(Debug)]
 pub(super) struct GaxJavaMetrics {

@@ -1,7 +1,7 @@
 //! Metrics by the API of OpenTelemetry.
 
 use super::measure::{Attribute, Instruments, Measure, observe_by_measure};
-use super::metric::{BUDGET, GAX_JAVA, GRPC, Metric, OTHERS, RECEIVED, RPC_DURATION, SENT, VERSION};
+use super::metric::{GAUGES, GAX_JAVA, GRPC, Metric, OTHERS, RECEIVED, RPC_DURATION, SENT};
 use super::{AttemptTransfer, MetricNames, OperationInfo, OperationSummary};
 use gax_retry::{Attempt, StartedAttempt, StopReason};
 use opentelemetry::KeyValue;
@@ -53,7 +53,7 @@ impl OtelMetrics {
         if let Some(prefix) = &names.gax_java_prefix {
             meters.add(meter, Some(prefix), &GAX_JAVA.counters(), &GAX_JAVA.histograms());
         }
-        for gauge in [&BUDGET, &VERSION] {
+        for gauge in GAUGES {
             let builder = meter.f64_gauge(gauge.name).with_unit(gauge.unit);
             meters.gauges.insert(gauge.name, builder.with_description(gauge.description).build());
         }

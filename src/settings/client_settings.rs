@@ -135,7 +135,11 @@ impl ClientSettings {
     #[must_use]
     pub fn with_handle(self, source: &impl SettingsSource) -> Self {
         #[cfg(feature = "live")]
-        let settings = Self { handle: Some(source.handle().clone()), ..self };
+        let settings = {
+            let mut settings = Self { handle: Some(source.handle().clone()), ..self };
+            settings.observers.follow(source.handle());
+            settings
+        };
         // Without that feature nothing is a source.
         #[cfg(not(feature = "live"))]
         let (settings, _) = (self, source);

@@ -3,6 +3,8 @@
 use super::info::full_method;
 use super::installed::Installed;
 use super::{OnRetry, OperationObserver, Retry};
+#[cfg(feature = "live")]
+use crate::live::{SettingsHandle, WatchState};
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -13,6 +15,9 @@ pub(crate) struct Observers {
     list: Vec<Installed>,
     /// The methods that were known before they were called, as `package.Service/Method`; `None`: all.
     registered: Option<HashSet<Box<str>>>,
+    /// Of the settings' file, where they are those of a handle.
+    #[cfg(feature = "live")]
+    watch: Option<Arc<WatchState>>,
 }
 
 impl Observers {
@@ -33,13 +38,27 @@ impl Observers {
     #[cfg(feature = "tables")]
     pub(crate) fn registering<'a>(&self, methods: impl IntoIterator<Item = &'a Box<str>>) -> Self {
         let named = methods.into_iter().map(|path| Box::from(full_method(path))).collect();
-        Self { list: self.list.clone(), registered: Some(named) }
+        Self { registered: Some(named), ..self.clone() }
     }
 
     /// The same, where no method is known.
     #[cfg(feature = "http")]
     pub(crate) fn registering_none(&self) -> Self {
-        Self { list: self.list.clone(), registered: Some(HashSet::new()) }
+        Self { registered: Some(HashSet::new()), ..self.clone() }
+    }
+
+    /// The settings are those of that handle.
+    #[cfg(feature = "live")]
+    pub(crate) fn follow(&mut self, handle: &SettingsHandle) {
+        self.watch = Some(Arc::clone(handle.watch_state()));
+    }
+
+    /// Whether the settings' file is watched; `None`: they have none.
+    pub(super) fn settings_are_watched(&self) -> Option<bool> {
+        #[cfg(feature = "live")]
+        return self.watch.as_ref()?.is_watched();
+        #[cfg(not(feature = "live"))]
+        None
     }
 
     pub(super) fn knows(&self, method: &str) -> bool {

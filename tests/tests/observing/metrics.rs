@@ -349,6 +349,29 @@ async fn budgets_versions_and_opentelemetry_s_own_conventions_are_measured() {
     }
 }
 
+#[test]
+fn whether_the_settings_file_is_watched_is_a_gauge() {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("measured_watch.json");
+    std::fs::write(&path, r#"{"methodConfig": []}"#).unwrap();
+    let handle = SettingsHandle::new(RetryTable::parse(r#"{"methodConfig": []}"#).unwrap());
+    let (ended, end) = std::sync::mpsc::channel();
+    let measured = || {
+        let otel = Otel::new();
+        let retryer =
+            Retryer::with_handle(&handle, "any", [Code::Unavailable]).observer(otel.observer(names()));
+        retryer.run_blocking(|_| Ok::<_, Status>(())).unwrap();
+        let lines = otel.lines();
+        lines.into_iter().find(|line| line.0 == "gax.client.settings.watched{gax.target=dns:///assets}")
+    };
+    assert_eq!(measured(), None);
+    let watch = tonic_gax::live::watch(&path, &handle).unwrap();
+    assert_eq!(format!("{:?}", measured().unwrap().2), "1.0");
+    handle.on_event(move |event| ended.send(event.to_string()).unwrap());
+    drop(watch);
+    assert!(end.recv().unwrap().ends_with("is not watched any more"));
+    assert_eq!(format!("{:?}", measured().unwrap().2), "0.0");
+}
+
 /// gax-java's own names, for dashboards that services in Java have already.
 #[tokio::test(start_paused = true)]
 async fn gax_s_counts_and_latencies_are_measured_on_request() {

@@ -42,7 +42,8 @@ impl Observed {
         clock: Clock,
     ) -> Self {
         let is_registered = observers.knows(name.as_str());
-        let info = OperationInfo::new(name, transport, is_registered, policy.version());
+        let watched = observers.settings_are_watched();
+        let info = OperationInfo::new(name, transport, is_registered, policy.version(), watched);
         let observers = observers.list().iter().map(|observer| observer.for_operation(&info)).collect();
         let audience = Audience::new(observers, info);
         let watches_transfers = transport != Transport::Closure && audience.watches_transfers();
