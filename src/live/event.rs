@@ -1,11 +1,11 @@
-//! What listeners are notified of.
+//! The events that listeners are notified of.
 
-use super::ReplaceError;
+use super::{ReplaceError, SettingsWarning};
 use gax_table::RetryTable;
 use std::fmt;
 use std::path::Path;
 
-/// Settings were replaced, a table was refused, or a file is watched or not watched any more. It prints one sentence for
+/// Settings were replaced, a table was refused or has something odd, or a file is watched or not watched any more. It prints one sentence for
 /// a log.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -25,6 +25,14 @@ pub enum SettingsEvent<'a> {
         version: u64,
         /// What is wrong with the table that was refused.
         error: &'a ReplaceError,
+    },
+    /// Something is worth a warning in a table that has just replaced another one.
+    #[non_exhaustive]
+    Warning {
+        /// The version of the settings.
+        version: u64,
+        /// The warning.
+        warning: &'a SettingsWarning,
     },
     /// A file is watched: from now on or, after its folder was away, again.
     #[non_exhaustive]
@@ -63,6 +71,7 @@ impl fmt::Display for SettingsEvent<'_> {
                     "retry settings stay at version {version}, because the new table is refused: {error}"
                 )
             }
+            Self::Warning { version, warning } => write!(f, "retry settings of version {version}: {warning}"),
             Self::Watching { version, path } => {
                 write!(f, "retry settings follow the file {path:?}, and have version {version}")
             }

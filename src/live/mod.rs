@@ -12,8 +12,15 @@ mod event;
 mod follower;
 #[cfg(feature = "live")]
 mod handle;
+#[cfg(feature = "live")]
+mod known_methods;
 mod replaceable;
+#[cfg(feature = "live")]
+mod replacement;
 mod source;
+pub(crate) mod unknown_methods;
+#[cfg(feature = "live")]
+mod warning;
 #[cfg(feature = "watch")]
 mod watch;
 #[cfg(feature = "live")]
@@ -27,8 +34,12 @@ pub use event::SettingsEvent;
 pub(crate) use follower::{CurrentTable, Follower};
 #[cfg(feature = "live")]
 pub use handle::SettingsHandle;
+#[cfg(feature = "live")]
+pub(crate) use known_methods::KnownMethods;
 pub(crate) use replaceable::{Loaded, Replaceable};
 pub use source::SettingsSource;
+#[cfg(feature = "live")]
+pub use warning::SettingsWarning;
 #[cfg(feature = "watch")]
 pub use watch::{Watch, watch};
 #[cfg(feature = "live")]

@@ -126,7 +126,7 @@ struct WatchedFile {
     handle: SettingsHandle,
     watcher: RecommendedWatcher,
     folders: BTreeSet<PathBuf>,
-    /// What the file held when it was last read; `None`: it never was.
+    /// The file's bytes when it was last read; `None`: it never was.
     content: Option<Vec<u8>>,
     /// While the file can be read.
     working: Option<Working>,
@@ -166,7 +166,7 @@ impl WatchedFile {
     fn follow(mut self, changes: &Receiver<Change>) {
         let end = End { path: self.path.clone(), handle: self.handle.clone() };
         while wait(changes) {
-            // What happens after this is seen, what happened before is read. What can't be watched is looked at again.
+            // Later changes are seen, and earlier ones are read. A folder that can't be watched now is tried again.
             self.watch_folders().ok();
             // The handle notifies those who listen.
             self.read().ok();
@@ -220,7 +220,7 @@ impl WatchedFile {
         match table {
             _ if is_empty => {
                 let sentence = format!("{} is empty; write another file and rename it", self.path.display());
-                self.refused(true, ReplaceError::refused(sentence.into()))
+                self.refused(true, ReplaceError::refused(sentence))
             }
             Ok(table) => self.handle.replace(table).map(drop),
             Err(error) => self.refused(true, error.into()),

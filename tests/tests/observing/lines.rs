@@ -1,4 +1,4 @@
-//! What `tracing` gets from this library.
+//! The spans and events that `tracing` gets from this library.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use std::fmt::{Debug, Write as _};

@@ -168,7 +168,7 @@ fn settings() -> RetrySettings {
         .unwrap()
 }
 
-/// What a call of `ListAssets` comes to, and what the last of these observers is notified of.
+/// The results of two calls of `ListAssets`, and the notifications of an observer that comes after the first one.
 async fn listed(stack: Stack, script: Script, first: Option<&Panics>) -> (String, Vec<String>) {
     let server = VirtualServer::start(script);
     let setup = Setup::new(settings()).budgeted(RetryBudget::tokens(8, 0.1)).reporting();
