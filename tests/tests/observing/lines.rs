@@ -18,6 +18,11 @@ pub(crate) struct Lines(Arc<Mutex<Vec<String>>>);
 struct Fields(String);
 
 impl Visit for Fields {
+    /// The only numbers of which `tracing-opentelemetry` makes numbers.
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        write!(self.0, " {}={value}i64", field.name()).unwrap();
+    }
+
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
         write!(self.0, " {}={value:?}", field.name()).unwrap();
     }

@@ -1,0 +1,7 @@
+//! Spans and events for `tracing`.
+
+mod operation_span;
+mod sentence;
+mod tracing_observer;
+
+pub use tracing_observer::TracingObserver;
