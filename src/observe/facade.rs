@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Measures operations and attempts by the facade [`metrics`], whose recorder the program installs.
 ///
 /// [`LATENCY_BUCKETS`](super::LATENCY_BUCKETS), [`SIZE_BUCKETS`](super::SIZE_BUCKETS) and
-/// [`COUNT_BUCKETS`](super::COUNT_BUCKETS) are the buckets that gRPC's metrics have; they are the recorder's to set.
+/// [`RETRY_BUCKETS`](super::RETRY_BUCKETS) are the buckets that gRPC's metrics have; they are the recorder's to set.
 ///
 /// # Examples
 ///

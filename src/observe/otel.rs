@@ -12,8 +12,8 @@ use std::time::Duration;
 
 /// Measures operations and attempts by OpenTelemetry's API. The meter is the program's: the global one is never taken.
 ///
-/// Histograms advise the buckets of gRFC A66: [`LATENCY_BUCKETS`](super::LATENCY_BUCKETS),
-/// [`SIZE_BUCKETS`](super::SIZE_BUCKETS) and [`COUNT_BUCKETS`](super::COUNT_BUCKETS).
+/// Histograms advise the buckets of gRFCs A66 and A96: [`LATENCY_BUCKETS`](super::LATENCY_BUCKETS),
+/// [`SIZE_BUCKETS`](super::SIZE_BUCKETS) and [`RETRY_BUCKETS`](super::RETRY_BUCKETS).
 ///
 /// # Examples
 ///
