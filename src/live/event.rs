@@ -73,12 +73,13 @@ impl fmt::Display for SettingsEvent<'_> {
             }
             Self::Warning { version, warning } => write!(f, "retry settings of version {version}: {warning}"),
             Self::Watching { version, path } => {
-                write!(f, "retry settings follow the file {path:?}, and have version {version}")
+                write!(f, "retry settings follow the file {}, and have version {version}", path.display())
             }
             Self::WatchEnded { version, path } => {
                 write!(
                     f,
-                    "retry settings stay at version {version}: the file {path:?} is not watched any more"
+                    "retry settings stay at version {version}: the file {} is not watched any more",
+                    path.display()
                 )
             }
         }

@@ -2,6 +2,7 @@
 
 mod operation_span;
 mod sentence;
+mod span_options;
 mod tracing_observer;
 
 pub use tracing_observer::TracingObserver;

@@ -1,7 +1,7 @@
 //! The spans and events of one operation.
 
-use super::TracingObserver;
 use super::sentence::{Sentence, why};
+use super::span_options::SpanOptions;
 use crate::observe::{
     OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Transport, WireMessage,
 };
@@ -17,7 +17,7 @@ use tracing::{Span, debug, debug_span, trace, warn};
 pub(super) struct OperationSpan {
     span: Span,
     attempts: Mutex<Vec<AttemptSpan>>,
-    observer: TracingObserver,
+    options: SpanOptions,
     /// Whether anybody takes in events of messages.
     messages: bool,
 }
@@ -31,8 +31,8 @@ struct AttemptSpan {
 }
 
 impl OperationSpan {
-    pub(super) fn new(span: Span, observer: TracingObserver, messages: bool) -> Self {
-        Self { span, attempts: Mutex::default(), observer, messages }
+    pub(super) fn new(span: Span, options: SpanOptions, messages: bool) -> Self {
+        Self { span, attempts: Mutex::default(), options, messages }
     }
 
     fn change<R>(&self, change: impl FnOnce(&mut Vec<AttemptSpan>) -> R) -> R {
@@ -124,7 +124,7 @@ impl OperationObserver for OperationSpan {
             };
         }
         let is_final = summary.stop_reason() == Some(StopReason::NonRetryable);
-        if is_final && self.observer.expected.contains(summary.code()) {
+        if is_final && self.options.expected.contains(summary.code()) {
             failed!(debug);
         } else {
             failed!(warn);
@@ -157,7 +157,7 @@ impl OperationObserver for OperationSpan {
             otel.status_message = Empty,
         );
         let is_sent = operation.transport() != Transport::Closure;
-        let delay = (self.observer.attempt_delays && is_sent).then(|| {
+        let delay = (self.options.attempt_delays && is_sent).then(|| {
             let delay =
                 debug_span!(parent: &span, "delay", otel.name = "Delay", grpc.delay_type = "connecting");
             debug!(parent: &delay, grpc.delay_reason = DELAY_REASON, "Delay triggered");
@@ -168,13 +168,13 @@ impl OperationObserver for OperationSpan {
     }
 
     fn attempt_headers(&self, _: &OperationInfo, attempt: StartedAttempt, headers: &mut OutgoingHeaders<'_>) {
-        if let Some(inject) = &self.observer.propagator {
+        if let Some(inject) = &self.options.propagator {
             inject(&self.attempt(attempt.number()), headers);
         }
     }
 
     fn watches_transfers(&self, operation: &OperationInfo) -> bool {
-        self.messages || (self.observer.attempt_delays && operation.transport() == Transport::Grpc)
+        self.messages || (self.options.attempt_delays && operation.transport() == Transport::Grpc)
     }
 
     fn attempt_sent(&self, operation: &OperationInfo, attempt: StartedAttempt, waited: Duration) {

@@ -1,15 +1,13 @@
 //! The observer for `tracing`.
 
 use super::operation_span::{OperationSpan, integer, prefixed};
+use super::span_options::SpanOptions;
 use crate::observe::{OperationInfo, OperationObserver, OutgoingHeaders, Transport};
-use gax_retry::{Code, CodeSet, IntoCodes, ParseCodeError};
+use gax_retry::{IntoCodes, ParseCodeError};
 use std::fmt;
 use std::sync::Arc;
 use tracing::field::Empty;
 use tracing::{Level, Span, enabled, info_span};
-
-/// Writes the context of a span into the headers of a request.
-type Propagator = dyn Fn(&Span, &mut OutgoingHeaders<'_>) + Send + Sync;
 
 /// Makes a span of each operation and, below it, one of each attempt, and one warning of each operation that failed where
 /// retries could have helped, or with a code that the caller does not [expect](Self::expected_codes).
@@ -47,39 +45,11 @@ type Propagator = dyn Fn(&Span, &mut OutgoingHeaders<'_>) + Send + Sync;
 /// # drop(retryer);
 /// # Ok::<(), tonic_gax::SettingsError>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct TracingObserver {
     server_address: Option<Arc<str>>,
-    pub(super) propagator: Option<Arc<Propagator>>,
-    pub(super) attempt_delays: bool,
     sent_prefix: bool,
-    /// The codes of which nobody has to be warned.
-    pub(super) expected: CodeSet,
-}
-
-/// Codes of a server that works, about a request that it can't or won't serve: by OpenTelemetry's conventions for RPCs they
-/// are no errors of the server.
-const EXPECTED: [Code; 8] = [
-    Code::InvalidArgument,
-    Code::NotFound,
-    Code::AlreadyExists,
-    Code::PermissionDenied,
-    Code::FailedPrecondition,
-    Code::Aborted,
-    Code::OutOfRange,
-    Code::Unauthenticated,
-];
-
-impl Default for TracingObserver {
-    fn default() -> Self {
-        Self {
-            server_address: None,
-            propagator: None,
-            attempt_delays: false,
-            sent_prefix: false,
-            expected: EXPECTED.into(),
-        }
-    }
+    options: SpanOptions,
 }
 
 impl TracingObserver {
@@ -110,7 +80,7 @@ impl TracingObserver {
     /// # Ok::<(), tonic_gax::ParseCodeError>(())
     /// ```
     pub fn expected_codes<K>(mut self, codes: impl IntoCodes<K>) -> Result<Self, ParseCodeError> {
-        self.expected = codes.into_codes()?;
+        self.options.expected = codes.into_codes()?;
         Ok(self)
     }
 
@@ -133,7 +103,7 @@ impl TracingObserver {
     /// start until a connection reads its request (gRFC A121); over HTTP until the client takes it. Default: it hasn't.
     #[must_use]
     pub fn attempt_delays(mut self, are_spans: bool) -> Self {
-        self.attempt_delays = are_spans;
+        self.options.attempt_delays = are_spans;
         self
     }
 
@@ -144,7 +114,7 @@ impl TracingObserver {
         mut self,
         inject: impl Fn(&Span, &mut OutgoingHeaders<'_>) + Send + Sync + 'static,
     ) -> Self {
-        self.propagator = Some(Arc::new(inject));
+        self.options.propagator = Some(Arc::new(inject));
         self
     }
 }
@@ -177,6 +147,6 @@ impl OperationObserver for TracingObserver {
             otel.status_message = Empty,
         );
         let messages = is_grpc && enabled!(Level::TRACE);
-        Some(Arc::new(OperationSpan::new(span, self.clone(), messages)))
+        Some(Arc::new(OperationSpan::new(span, self.options.clone(), messages)))
     }
 }

@@ -54,6 +54,7 @@ impl Observers {
     }
 
     /// Whether the settings' file is watched; `None`: they have none.
+    #[cfg_attr(not(feature = "live"), expect(clippy::unused_self, reason = "no settings have a file"))]
     pub(super) fn settings_are_watched(&self) -> Option<bool> {
         #[cfg(feature = "live")]
         return self.watch.as_ref()?.is_watched();

@@ -1,5 +1,4 @@
 //! The rules for Prometheus, and their cases.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use std::ffi::OsString;
 use std::path::Path;

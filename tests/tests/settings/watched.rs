@@ -67,7 +67,7 @@ fn a_file_is_read_at_once_and_whenever_it_is_replaced() {
     let watch = watch(&path, &handle).unwrap();
     assert_eq!((handle.version(), attempts(&handle)), (2, Some(2)));
     assert_eq!(events.recv_timeout(AGES).unwrap(), "retry settings are replaced by version 2");
-    let watching = format!("retry settings follow the file {path:?}, and have version 2");
+    let watching = format!("retry settings follow the file {}, and have version 2", path.display());
     assert_eq!(events.recv_timeout(AGES).unwrap(), watching);
 
     let next = folder.join("table.json.new");
@@ -84,8 +84,10 @@ fn a_file_is_read_at_once_and_whenever_it_is_replaced() {
     assert_eq!(handle.is_watched(), Some(true));
     let version = handle.version();
     drop(watch);
-    let ended =
-        format!("retry settings stay at version {version}: the file {path:?} is not watched any more");
+    let ended = format!(
+        "retry settings stay at version {version}: the file {} is not watched any more",
+        path.display()
+    );
     while events.recv_timeout(AGES).unwrap() != ended {}
     assert_eq!(handle.is_watched(), Some(false));
 }
@@ -239,7 +241,7 @@ fn a_watch_outlives_its_folders_being_away_and_says_whether_it_works() {
     let gone = root.join("gone");
     let removals: [&dyn Fn(); 3] =
         [&|| fs::rename(&inner, &gone).unwrap(), &|| fs::remove_dir_all(&inner).unwrap(), &|| {
-            fs::remove_dir_all(root.join("outer")).unwrap()
+            fs::remove_dir_all(root.join("outer")).unwrap();
         }];
     for (count, remove) in (3..).zip(removals) {
         remove();
@@ -249,7 +251,7 @@ fn a_watch_outlives_its_folders_being_away_and_says_whether_it_works() {
         call();
         let version = handle.version();
         write(count);
-        let back = format!("retry settings follow the file {path:?}, and have version {version}");
+        let back = format!("retry settings follow the file {}, and have version {version}", path.display());
         assert_eq!(events.recv_timeout(AGES).unwrap(), back);
         wait_for(&handle, &events, count);
         while events.try_recv().is_ok() {}
