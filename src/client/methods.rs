@@ -127,7 +127,7 @@ impl Plans {
         handle: &crate::live::SettingsHandle,
         methods: Box<[Arc<Method>]>,
     ) -> Replaceable<List> {
-        let plans = Arc::clone(plans);
+        let (plans, known) = (Arc::clone(plans), plans.settings.known.clone());
         let make = move |current: &crate::live::CurrentTable| -> List {
             let ClientSettings { stub, budget, has_own_budget, .. } = &plans.settings;
             let budget = if *has_own_budget { budget } else { &current.budget };
@@ -140,6 +140,6 @@ impl Plans {
             let methods = methods.iter().zip(calls).map(method).collect();
             List { methods, plans: Some(Arc::clone(&plans)) }
         };
-        Replaceable::live(handle.follow(make, |_| Ok(())))
+        Replaceable::live(handle.follow(make, known))
     }
 }

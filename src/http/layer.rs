@@ -135,7 +135,9 @@ impl HttpRetryLayer {
     #[cfg(feature = "live")]
     #[must_use]
     pub fn with_handle(handle: &SettingsHandle, service: impl Into<Box<str>>) -> Self {
-        Self::of(Basis::Handle(handle.clone(), service.into()))
+        let mut layer = Self::of(Basis::Handle(handle.clone(), service.into()));
+        layer.observers.follow(handle);
+        layer
     }
 
     fn of(basis: Basis) -> Self {

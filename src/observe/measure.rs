@@ -1,6 +1,8 @@
 //! What is measured of operations.
 
-use super::metric::{BUDGET, GAX_JAVA, GRPC, Metric, Metrics, OTHERS, RECEIVED, RPC_DURATION, SENT, VERSION};
+use super::metric::{
+    BUDGET, GAX_JAVA, GRPC, Metric, Metrics, OTHERS, RECEIVED, RPC_DURATION, SENT, VERSION, WATCHED,
+};
 use super::{AttemptTransfer, MetricNames, OperationInfo, OperationSummary, Transport};
 use gax_retry::{Attempt, AttemptKind, Code, StartedAttempt};
 use std::borrow::Cow;
@@ -56,6 +58,9 @@ impl<I: Instruments> Measure<I> {
         }
         if let Some(version) = operation.settings_version() {
             self.instruments.set(&VERSION, version as f64, target.as_slice());
+        }
+        if let Some(is_watched) = operation.settings_are_watched() {
+            self.instruments.set(&WATCHED, f64::from(u8::from(is_watched)), target.as_slice());
         }
     }
 

@@ -42,11 +42,9 @@ impl Observed {
         clock: Clock,
     ) -> Self {
         let is_registered = observers.knows(name.as_str());
-        let info = OperationInfo::new(name, transport, is_registered, policy.version());
-        let of_operation = |observer: &Arc<dyn OperationObserver>| {
-            observer.for_operation(&info).unwrap_or_else(|| Arc::clone(observer))
-        };
-        let observers = observers.list().iter().map(of_operation).collect();
+        let watched = observers.settings_are_watched();
+        let info = OperationInfo::new(name, transport, is_registered, policy.version(), watched);
+        let observers = observers.list().iter().map(|observer| observer.for_operation(&info)).collect();
         let audience = Audience::new(observers, info);
         let watches_transfers = transport != Transport::Closure && audience.watches_transfers();
         let tally = OperationSummary {
@@ -167,8 +165,8 @@ impl Observed {
         let mut headers = HeaderMap::new();
         self.each(|observer, info| {
             observer.attempt_headers(info, attempt, &mut OutgoingHeaders::new(&mut headers));
-            observer.attempt_sent(info, attempt, waited);
         });
+        self.each(|observer, info| observer.attempt_sent(info, attempt, waited));
         let is_counted = self.watches_transfers && self.audience.info().transport() == Transport::Grpc;
         let outbound = is_counted.then(|| Arc::new(Outbound::new(&self.audience, attempt, self.clock)));
         if let Some(known) = self.in_flight(number) {
