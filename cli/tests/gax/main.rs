@@ -11,6 +11,7 @@ mod help;
 mod hostile;
 mod lint_page;
 mod mixed;
+mod output;
 mod plan;
 mod plan_misuse;
 mod plan_table;
