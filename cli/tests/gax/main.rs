@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper of tests fails the test that calls it")]
 
 mod conformance;
+mod delays;
 mod demo;
 mod files;
 mod generate;

@@ -36,6 +36,7 @@ pub struct Impact {
     refused: Vec<Duration>,
     truncated: bool,
     load: f64,
+    load_capped: bool,
     throttled_load: Option<f64>,
     load_of_silence: u32,
     attempts_of_silence: usize,
@@ -66,15 +67,17 @@ impl Impact {
         let is_counted =
             plan.stop_reason() == Some(StopReason::MaxAttempts) && policy.waits_no_longer_than_delays();
         let counts = attempts(policy, if is_counted { 1 } else { samples });
+        let most_attempts = counts.iter().copied().max().unwrap_or(1);
         Self {
             worst_case: policy.worst_case(),
             refused: plan.attempts().iter().map(crate::Attempt::start).collect(),
             truncated: plan.is_truncated(),
             load: mean(&counts),
+            load_capped: most_attempts >= Simulation::MAX_ATTEMPTS && !is_counted,
             throttled_load: throttled.map(|policy| mean(&attempts(&policy, samples))),
             load_of_silence: policy.most_attempts_at_once(),
             attempts_of_silence: Simulation::new(policy, &mut NoJitter).count_silent(),
-            most_attempts: counts.iter().copied().max().unwrap_or(1),
+            most_attempts,
         }
     }
 
@@ -101,6 +104,26 @@ impl Impact {
     #[must_use]
     pub fn load(&self) -> f64 {
         self.load
+    }
+
+    /// Whether attempts were no longer counted from some number on, so that [`load`](Self::load) and
+    /// [`most_attempts`](Self::most_attempts) are less than an outage leads to.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::{Code, Compatibility, Impact, RetrySettings};
+    /// use std::time::Duration;
+    ///
+    /// let settings = RetrySettings::builder()
+    ///     .initial_retry_delay(Duration::ZERO).total_timeout(Duration::from_secs(10))
+    ///     .build()?;
+    /// assert!(Impact::new(&settings, Code::Unavailable, Compatibility::Documented).is_load_capped());
+    /// # Ok::<(), gax_retry::SettingsError>(())
+    /// ```
+    #[must_use]
+    pub fn is_load_capped(&self) -> bool {
+        self.load_capped
     }
 
     /// The same where the policy has a [budget](crate::RetryBudget), full at first: on average of 100 operations that come
@@ -249,6 +272,7 @@ mod tests {
         let settings = RetrySettings::builder()
             .total_timeout(10_000 * MS)
             .initial_retry_delay(2_400 * MS)
+            .retry_delay_multiplier(1.0)
             .max_attempts(5)
             .build()
             .unwrap();
