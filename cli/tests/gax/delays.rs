@@ -72,6 +72,51 @@ fn to_write_a_default_out_changes_no_plan_of_flags() {
     }
 }
 
+#[test]
+fn a_delay_of_1_ms_is_a_delay_and_a_count_that_was_ended_is_no_measurement() {
+    let folder = folder("delays_short_explained");
+    let path = folder.join("table.toml");
+    let table = path.to_str().unwrap();
+    fs::write(&path, entry("initial_retry_delay = \"1ms\"\nretry_delay_multiplier = 1\n")).unwrap();
+    let text = session(&format!("table explain {table} Get"));
+    let said = "The number of attempts has no limit, and delays are short (1 ms, jittered): they hardly slow the attempts \
+                down. In 100 simulated outages the busiest call made at least 10,000 attempts.";
+    assert!(text.contains(said), "{text}");
+    assert!(text.contains("it gets at least 10000 times its usual load, on average."), "{text}");
+    let explained = json(&["table", "explain", table, "Get", "--format", "json"]);
+    assert_eq!((&explained["load"], &explained["load_capped"]), (&10_000.0.into(), &true.into()));
+    let shown = json(&["table", "show", table, "--load", "--format", "json"]);
+    assert_eq!(shown["methods"][0]["load_capped"], true);
+    fs::write(&path, entry("initial_retry_delay = \"0s\"\n")).unwrap();
+    let text = session(&format!("table explain {table} Get"));
+    assert!(text.contains("and there is no delay: nothing slows the attempts down."), "{text}");
+    fs::write(&path, entry("max_attempts = 4\n")).unwrap();
+    let explained = json(&["table", "explain", table, "Get", "--format", "json"]);
+    assert_eq!((&explained["load"], &explained["load_capped"]), (&4.0.into(), &false.into()));
+}
+
+#[test]
+fn a_hedge_that_the_timeout_leaves_no_room_for_is_no_load() {
+    let folder = folder("delays_hedged");
+    let path = folder.join("table.toml");
+    let said = |delay: &str| {
+        let text = format!(
+            "[[entry]]\nfor = [\"a.B/Get\"]\ntimeout = \"2s\"\nhedging = {{ max_attempts = 3, delay = \"{delay}\" }}\n"
+        );
+        fs::write(&path, text).unwrap();
+        session(&format!("table explain {} Get", path.display()))
+    };
+    let (late, early) = (said("2s"), said("900ms"));
+    assert!(late.contains("A call makes one attempt."), "{late}");
+    assert!(
+        early.contains("If the service is too slow to reply, it gets 3 times its usual load."),
+        "{early}"
+    );
+    let some = said("1500ms");
+    assert!(some.contains("up to 2 attempts, 1.5 s apart"), "{some}");
+    assert!(some.contains("If the service is too slow to reply, it gets 2 times its usual load."), "{some}");
+}
+
 /// The rules that find something in that entry, with their severities, and the exit status.
 fn lint_in(folder: &Path, rest: &str, args: &str) -> (Vec<String>, i32) {
     let path = folder.join("table.toml");

@@ -147,7 +147,8 @@ impl Impact {
     }
 
     /// How many attempts of one operation are in flight at once if the service is too slow to reply: 1, unless it is
-    /// hedged. A percentile keeps that to the slowest calls for as long as most are fast.
+    /// hedged, and no more than start before the total timeout. A percentile keeps that to the slowest calls for as long as
+    /// most are fast.
     #[must_use]
     pub fn load_of_silence(&self) -> u32 {
         self.load_of_silence
@@ -306,9 +307,28 @@ mod tests {
     }
 
     #[test]
+    fn no_more_hedges_are_load_than_start_before_the_total_timeout() {
+        let settings = |total| RetrySettings::builder().total_timeout(total).build().unwrap();
+        let at_once = |total, delay| {
+            let hedging = Hedging::new(3).delay(delay);
+            let policy = Policy::new(&settings(total), CodeSet::EMPTY).with_hedging(hedging);
+            let impact = Impact::of(&policy);
+            (impact.load_of_silence(), impact.attempts_of_silence())
+        };
+        assert_eq!(at_once(1000 * MS, 2000 * MS), (1, 1));
+        assert_eq!(at_once(1000 * MS, 1000 * MS), (1, 1));
+        assert_eq!(at_once(1001 * MS, 1000 * MS), (2, 2));
+        assert_eq!(at_once(1000 * MS, 400 * MS), (3, 3));
+        assert_eq!(at_once(1000 * MS, Duration::ZERO), (3, 3));
+        let percentile = Hedging::new(3).delay(2000 * MS).percentile(0.95);
+        let policy = Policy::new(&settings(1000 * MS), CodeSet::EMPTY).with_hedging(percentile);
+        assert_eq!(Impact::of(&policy).load_of_silence(), 3);
+    }
+
+    #[test]
     fn delays_of_zero_are_cut_off() {
         let settings = RetrySettings::builder().total_timeout(1000 * MS).initial_retry_delay(Duration::ZERO);
         let impact = impact(settings, Code::Unavailable);
-        assert!(impact.is_truncated());
+        assert!(impact.is_truncated() && impact.is_load_capped());
     }
 }
