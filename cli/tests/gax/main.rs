@@ -10,6 +10,7 @@ mod generate;
 mod generate_out;
 mod help;
 mod hostile;
+mod lint_corpus;
 mod lint_page;
 mod mixed;
 mod output;

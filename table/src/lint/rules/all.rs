@@ -32,6 +32,7 @@ pub(in crate::lint) fn check(subject: &Subject<'_>, report: &mut Report) {
         entries::check,
         limits::check,
         backoff::check,
+        load::check,
         codes::check,
         writes::check,
         coverage::check,

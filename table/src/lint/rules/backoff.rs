@@ -56,6 +56,20 @@ const SHORT_DELAY: Rule = Rule::new(
     "a first delay of less than 10 ms",
     "Write a first delay such as 0.1s.",
 );
+const SHRINKING_DELAY: Rule = Rule::new(
+    "shrinking-delay",
+    Severity::Warning,
+    Needs::Table,
+    "delays that get shorter",
+    "Write a multiplier above 1, such as 1.3.",
+);
+const NO_JITTER: Rule = Rule::new(
+    "no-jitter",
+    Severity::Warning,
+    Needs::Table,
+    "clients that failed together come back together",
+    "Leave jittered out.",
+);
 const MULTIPLIER_PRECISION: Rule = Rule::new(
     "multiplier-precision",
     Severity::Note,
@@ -78,7 +92,7 @@ const GENTLE_BACKOFF: Rule = Rule::new(
     "Start with a delay of a second or more, or double the delays.",
 );
 
-pub(super) static RULES: [Rule; 10] = [
+pub(super) static RULES: [Rule; 12] = [
     CAP_ABOVE_TIMEOUT,
     CAP_EQUALS_TIMEOUT,
     BACKOFF_EXCEEDS_TIMEOUT,
@@ -86,6 +100,8 @@ pub(super) static RULES: [Rule; 10] = [
     MULTIPLIER_IS_1,
     CONSTANT_DELAY,
     SHORT_DELAY,
+    SHRINKING_DELAY,
+    NO_JITTER,
     MULTIPLIER_PRECISION,
     ZERO_DELAY,
     GENTLE_BACKOFF,
@@ -105,6 +121,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         if entry.retries() {
             zero(subject, entry, report);
             short(subject, entry, report);
+            jitter(entry, report);
         }
         if entry.policy.codes().contains(Code::ResourceExhausted) {
             overload(subject, entry, report);
@@ -159,10 +176,17 @@ fn short(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     report.add(&SHORT_DELAY, Place::value(entry, field), message, remedy);
 }
 
+fn jitter(entry: &EntryView<'_>, report: &mut Report) {
+    if !entry.policy.settings().jittered() {
+        let help = "leave jittered out: in an outage all clients come back at the same moments";
+        report.add(&NO_JITTER, Place::value(entry, PolicyField::Jittered), "delays have no jitter", help);
+    }
+}
+
 /// Whether delays that do not grow go on until the timeout.
 fn is_constant(subject: &Subject<'_>, entry: &EntryView<'_>) -> bool {
     let (settings, delays) = (entry.policy.settings(), delays(subject, entry));
-    let grows = delays.multiplier() > 1.0 && delays.max() != Some(delays.initial());
+    let grows = delays.multiplier().to_bits() != 1.0_f64.to_bits() && delays.max() != Some(delays.initial());
     entry.retries()
         && !grows
         && !delays.initial().is_zero()
@@ -234,14 +258,20 @@ fn growth(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
         let message =
             format!("the longest delay is the first, {initial:?}, so that the multiplier has no effect");
         let origin = Place::value(entry, PolicyField::MaxRetryDelay);
-        report.add(&MAX_EQUALS_INITIAL, origin, message, "write a longer maximum, or 1 for the multiplier");
+        report.add(&MAX_EQUALS_INITIAL, origin, message, "write a longer maximum");
+    }
+    if multiplier < 1.0 {
+        let message = format!("each delay is {multiplier} times the one before");
+        let help = "write a multiplier such as 1.3: in an outage clients that speed up keep it going";
+        report.add(&SHRINKING_DELAY, origin.clone(), message, help);
     }
     if is_written && !is_constant && multiplier.to_bits() == 1.0_f64.to_bits() {
         let help = "write a multiplier such as 1.3: in an outage clients that do not slow down keep it going";
         report.add(&MULTIPLIER_IS_1, origin.clone(), "delays do not grow", help);
     }
     let one_decimal: f64 = format!("{multiplier:.1}").parse().unwrap_or(multiplier);
-    if subject.table.dialect() == Dialect::AsWritten && one_decimal.to_bits() != multiplier.to_bits() {
+    let is_read_by_java = entry.is_of_service_config() && subject.table.dialect() == Dialect::AsWritten;
+    if is_read_by_java && one_decimal.to_bits() != multiplier.to_bits() {
         let message = format!("Google's Java generator rounds {multiplier} to one decimal");
         report.add(&MULTIPLIER_PRECISION, origin, message, "write a multiplier with one decimal");
     }

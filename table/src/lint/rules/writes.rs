@@ -108,7 +108,7 @@ fn retried(subject: &Subject<'_>, report: &mut Report) {
         let ambiguous = among(codes, &AMBIGUOUS);
         if matches!(action, Action::Create | Action::Change) && !ambiguous.is_empty() {
             let message = format!(
-                "{name} changes something and is retried on {ambiguous}, which may mean that it was done"
+                "{name} may change something and is retried on {ambiguous}, which may mean that it was done"
             );
             report.add(
                 &AMBIGUOUS_CODE_ON_WRITE,
@@ -136,7 +136,7 @@ fn hedged(subject: &Subject<'_>, report: &mut Report) {
         let is_write = matches!(rpc.action(), Action::Create | Action::Change) && rpc.idempotent.is_none();
         if is_hedged && is_write && !rpc.method.kind().streams_requests() {
             let message = format!(
-                "{} changes something and is hedged, so that it may be carried out several times at once",
+                "{} may change something and is hedged, so that it may be carried out several times at once",
                 rpc.full_name()
             );
             let help = "retry it in place of hedging it or, if twice is the same as once, write idempotent = true in TOML";
