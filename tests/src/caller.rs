@@ -73,6 +73,7 @@ pub fn spaced(delay: u64, total: u64) -> RetrySettings {
     RetrySettings::builder()
         .jittered(false)
         .initial_retry_delay(ms(delay))
+        .retry_delay_multiplier(1.0)
         .initial_rpc_timeout(ms(1000))
         .total_timeout(ms(total))
         .build()

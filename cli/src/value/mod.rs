@@ -11,5 +11,5 @@ mod outcome;
 pub(crate) use codes::{Codes, codes};
 pub(crate) use dialect::DialectName;
 pub(crate) use gax_retry::__private::parse_duration as duration;
-pub(crate) use number::{attempts, multiplier, samples, seed};
+pub(crate) use number::{attempts, load, multiplier, samples, seed};
 pub(crate) use outcome::outcome;

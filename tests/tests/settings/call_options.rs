@@ -82,6 +82,29 @@ async fn each_field_is_changed_alone() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn each_default_of_a_delay_stands_by_itself() {
+    let unset = || RetrySettings::builder().jittered(false).total_timeout(ms(5000)).max_attempts(5);
+    let initial = || unset().initial_retry_delay(ms(100));
+    let spellings = [
+        (unset(), CallOptions::new()),
+        (initial(), CallOptions::new()),
+        (unset(), CallOptions::new().initial_retry_delay(ms(100))),
+        (initial().retry_delay_multiplier(1.3), CallOptions::new()),
+        (unset().retry_delay_multiplier(1.3), CallOptions::new().max_retry_delay(ms(60_000))),
+        (initial().max_retry_delay(ms(60_000)), CallOptions::new()),
+    ];
+    for (settings, options) in spellings {
+        let settings = settings.build().unwrap();
+        let (seen, _) = seen(&Setup::new(settings.clone()), &Reply::unavailable(), &options).await;
+        let starts: Vec<u64> = seen.iter().map(|(start, _)| *start).collect();
+        assert_eq!(starts, [0, 100, 230, 399, 619], "{settings:?} {options:?}");
+    }
+    let constant = Setup::new(initial().retry_delay_multiplier(1.0).build().unwrap());
+    let (seen, _) = seen(&constant, &Reply::unavailable(), &CallOptions::new()).await;
+    assert_eq!(seen.last(), Some(&(400, Some(4600))));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_limit_can_be_lifted() {
     let none = CallOptions::new;
     // The total is all that is left to end it.

@@ -1,6 +1,7 @@
 //! What hedging makes of a policy.
 
 use super::Policy;
+use crate::nanos::{FOREVER, limited};
 use crate::operation::Hedging;
 use crate::rules::Refusal;
 use crate::{Code, CodeSet};
@@ -82,9 +83,16 @@ impl Policy {
         }
     }
 
-    /// How many attempts of one operation can be in flight at once: one, or those that hedging makes.
+    /// How many attempts of one operation can be in flight at once: one, or the hedges that start before the total timeout.
     pub(crate) fn most_attempts_at_once(&self) -> u32 {
-        self.most_hedged().max(1)
+        let most = self.most_hedged().max(1);
+        // A percentile may turn out to be any delay.
+        let delay =
+            self.hedging.filter(|_| self.latencies.is_none()).and_then(|hedging| hedging.delay_between());
+        match (delay.map(limited), self.rules.time_limit()) {
+            (None | Some(0), _) | (_, FOREVER) => most,
+            (Some(delay), limit) => u32::try_from(limit.div_ceil(delay)).unwrap_or(u32::MAX).clamp(1, most),
+        }
     }
 
     /// How many attempts hedging makes.

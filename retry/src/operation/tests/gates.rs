@@ -222,8 +222,8 @@ fn no_limits_come_before_time_and_time_before_attempts() {
         operation.ends(unavailable()).until(100 * MS);
         operation.at(250 * MS).ends(unavailable()).now().remove(0)
     };
-    assert_eq!(no_time(2), "250 stop of 2 TOTAL_TIMEOUT before 3 after 100");
-    assert_eq!(no_time(9), "250 stop of 2 TOTAL_TIMEOUT before 3 after 100");
+    assert_eq!(no_time(2), "250 stop of 2 TOTAL_TIMEOUT before 3 after 130");
+    assert_eq!(no_time(9), "250 stop of 2 TOTAL_TIMEOUT before 3 after 130");
 }
 
 /// With one attempt the documented rules draw no delay, which nobody would wait for.
