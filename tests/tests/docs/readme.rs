@@ -1,11 +1,12 @@
 //! The README as a newcomer takes it: each recipe is copied into an empty package, exactly as it stands there, and has
-//! to compile; the first steps are two commands.
+//! to compile. The first program runs, against the service that it is shown with.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 /// A block of code: the heading above it, its language, its text.
 struct Block {
@@ -57,6 +58,9 @@ fn texts(sections: &[&str], language: &str) -> Vec<String> {
     texts.map(shown).collect()
 }
 
+/// How our crates are depended on until 0.1 is released.
+const UNRELEASED: &str = "{ git = \"https://github.com/tonic-gax/tonic-gax\" }";
+
 /// An empty package of that name with these dependencies, ours from this repository.
 fn package(name: &str, dependencies: &str) -> PathBuf {
     let package = Path::new(env!("CARGO_TARGET_TMPDIR")).join("readme").join(name);
@@ -64,6 +68,7 @@ fn package(name: &str, dependencies: &str) -> PathBuf {
         fs::remove_dir_all(&package).unwrap();
     }
     fs::create_dir_all(package.join("src")).unwrap();
+    let dependencies = dependencies.replace(UNRELEASED, "\"0.1\"");
     let mut manifest =
         format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n\n{dependencies}\n[workspace]\n\n");
     manifest.push_str("[patch.crates-io]\n");
@@ -78,41 +83,85 @@ fn package(name: &str, dependencies: &str) -> PathBuf {
     package
 }
 
-/// Compiles a package, without a network, into the folder that the workspace's own builds use.
-fn check(package: &Path) {
+/// cargo in that folder, without a network, which compiles into the folder that the workspace's own builds use.
+fn cargo(folder: &Path, words: &[&str]) -> Command {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["check", "--quiet", "--offline", "--target-dir"])
-        .arg(target)
-        .current_dir(package)
-        .env_remove("RUSTFLAGS")
-        .output()
-        .unwrap();
+    let (verb, rest) = words.split_first().unwrap();
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args([verb, "--quiet", "--offline", "--target-dir"]).arg(target).args(rest);
+    command.current_dir(folder).env_remove("RUSTFLAGS");
+    command
+}
+
+/// Compiles a package or runs it; returns its output.
+fn succeed(package: &Path, verb: &str) -> String {
+    let output = cargo(package, &[verb]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(
         output.status.success(),
-        "the README's recipe does not compile in {}:\n{text}",
+        "cargo {verb} fails for the README's recipe in {}:\n{text}",
         package.display()
     );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The demo's service, which ends with this.
+struct Service(Child);
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _gone = self.0.kill();
+        let _status = self.0.wait();
+    }
+}
+
+/// Text in which each run of digits and points is one `#`: times, counts and ports.
+fn masked(text: &str) -> String {
+    let mut masked = String::new();
+    for letter in text.chars() {
+        match letter {
+            '0'..='9' | '.' if masked.ends_with('#') => {}
+            '0'..='9' => masked.push('#'),
+            _ => masked.push(letter),
+        }
+    }
+    masked
 }
 
 #[test]
-fn the_first_steps_are_two_commands() {
-    let commands: Vec<_> = texts(&["Try it"], "sh").concat().lines().map(str::to_owned).collect();
-    assert_eq!(commands, ["cargo run -- demo", "cargo test --workspace"]);
-}
-
-#[test]
-fn the_layer_compiles_in_an_empty_package() {
-    let section = ["Under the client you have"];
-    let [dependencies] = &texts(&section, "toml")[..] else { unreachable!("one list of dependencies") };
-    let package = package("layered", dependencies);
-    let [program] = &texts(&section, "rust")[..] else { unreachable!("one program") };
+fn the_first_program_shows_a_retry() {
+    let section = ["A first retry"];
+    let [toml, json, rust, text] = ["toml", "json", "rust", "text"].map(|language| texts(&section, language));
+    let ([dependencies], [table], [program], [output]) = (&toml[..], &json[..], &rust[..], &text[..]) else {
+        unreachable!("one block of each language")
+    };
     let body = program.lines().filter(|line| line.starts_with("    ")).count();
     assert!(body <= 10, "the shortest path has {body} lines");
-    fs::write(package.join("src/main.rs"), program).unwrap();
-    check(&package);
+
+    let commands = texts(&section, "sh").concat();
+    let port = "127.0.0.1:50051";
+    assert!(commands.contains(&format!("\ncargo run -- demo --listen {port}\n")), "{commands}");
+    let mut service = cargo(&repository(), &["run", "--", "demo", "--listen", "127.0.0.1:0"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .map(Service)
+        .unwrap();
+    let mut lines = BufReader::new(service.0.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let first = lines.next().unwrap();
+    let address = first.split(' ').find(|word| word.starts_with("127.0.0.1:")).unwrap();
+
+    let package = package("first", dependencies);
+    fs::write(package.join("retries.json"), table).unwrap();
+    assert!(program.contains(port));
+    fs::write(package.join("src/main.rs"), program.replace(port, address)).unwrap();
+    let printed = succeed(&package, "run");
+    assert_eq!(masked(&printed), masked(output), "{printed}");
+    let arrived: Vec<String> = lines.by_ref().filter(|line| line.contains("arrives")).take(3).collect();
+    for (line, (attempt, reply)) in
+        arrived.iter().zip([(1, "UNAVAILABLE at once"), (2, "UNAVAILABLE at once"), (3, "OK after 400 ms")])
+    {
+        assert!(line.contains(&format!("attempt {attempt} arrives")) && line.ends_with(reply), "{line}");
+    }
 }
 
 #[test]
@@ -128,7 +177,7 @@ fn the_generated_client_compiles_in_an_empty_package() {
     assert_eq!((build.len(), program.len()), (1, 4));
     fs::write(package.join("build.rs"), build.concat()).unwrap();
     fs::write(package.join("src/main.rs"), program.concat()).unwrap();
-    check(&package);
+    succeed(&package, "check");
 }
 
 fn copy(from: &Path, to: &Path) {

@@ -1,5 +1,6 @@
 //! `gax demo`: an outage, and a generated client that rides it out.
 
+mod listen;
 mod scene;
 mod stage;
 
@@ -14,6 +15,7 @@ use gax_retry::{Code, CodeSet, Compatibility, Hedging, RetrySettings};
 use scene::Scene;
 use serde::Serialize;
 use stage::{Played, Stage};
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use tonic_gax::__private::attempt_table;
 use tonic_gax::CallSettings;
@@ -25,12 +27,18 @@ use tonic_gax::CallSettings;
 /// the program overrides while the service hangs, then hedged while some replies are slow, and finally while
 /// it hangs for good. Shows each attempt when it arrives at the server or is cancelled there, and then the
 /// client's report. Takes about eight seconds.
+///
+/// With --listen it starts the service alone, for a client of yours.
 #[derive(Debug, Args)]
 #[command(after_long_help = JSON)]
 pub(crate) struct DemoArgs {
     /// Seed of the random waits: the same seed draws the same waits
     #[arg(long, value_name = "NUMBER", value_parser = value::seed, allow_hyphen_values = true)]
     seed: Option<u64>,
+
+    /// Only start the service, on this address, until Ctrl-C: of each three calls two are refused
+    #[arg(long, value_name = "ADDRESS", value_parser = value::address, conflicts_with_all = ["seed", "format"])]
+    listen: Option<SocketAddr>,
 
     /// Output format; JSON is printed once, when the demo is over
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -52,7 +60,10 @@ pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::Run(format!("no runtime can be started ({error})")))?;
-    runtime.block_on(scenes(args))
+    match args.listen {
+        Some(address) => runtime.block_on(listen::run(address)),
+        None => runtime.block_on(scenes(args)),
+    }
 }
 
 async fn scenes(args: &DemoArgs) -> Result<ExitCode, Failure> {
@@ -131,7 +142,7 @@ fn hedged(settings: &RetrySettings, hedging: &Hedging) -> String {
 
 fn happened(event: &Event) -> String {
     match event {
-        Event::Arrived(arrival) => arrived(arrival),
+        Event::Arrived(arrival) => arrived(arrival, arrival.request.number),
         Event::Over { request, at, is_cancelled: true } => {
             let (at, style) = (Ms(*at), of_code(Code::Cancelled));
             format!("{at:>9}  attempt {} is {style}cancelled{style:#}\n", request.number)
@@ -140,8 +151,9 @@ fn happened(event: &Event) -> String {
     }
 }
 
-fn arrived(arrival: &Arrival) -> String {
-    let (at, number) = (Ms(arrival.at), arrival.request.number);
+/// A line for a request: which attempt of its operation it is, and what becomes of it.
+fn arrived(arrival: &Arrival, number: u32) -> String {
+    let at = Ms(arrival.at);
     let timeout = Escaped(arrival.timeout.as_deref().unwrap_or("none"));
     let style = match arrival.turn {
         Turn::Reply(_, code) => of_code(code),
@@ -182,7 +194,7 @@ struct Shown {
 
 #[derive(Serialize)]
 struct Seen {
-    attempt: usize,
+    attempt: u32,
     at_ms: Ms,
     grpc_timeout: Option<String>,
     reply: String,
