@@ -2,6 +2,7 @@
 
 mod examples;
 mod faq;
+mod keep_alive;
 mod memorystore;
 mod presets;
 mod readme;
