@@ -1,4 +1,4 @@
-use super::{session, stdout};
+use super::{gax_with, session, stdout};
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -133,6 +133,27 @@ fn people_see_each_attempt_when_it_comes() {
         rest.iter().any(|line| line.starts_with("TOTAL_TIMEOUT: attempt 3 could only have started at 5"))
     );
     assert!(rest.iter().any(|line| line.starts_with("The caller gets DEADLINE_EXCEEDED: ")));
+}
+
+#[test]
+fn people_learn_what_was_to_be_seen_on_a_narrow_terminal() {
+    let output = gax_with([("COLUMNS", "60")], ["demo", "--seed", "7"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let [opening, ..] = text.split("\n\n").collect::<Vec<_>>()[..] else { unreachable!("it has an opening") };
+    let opening = opening.split_once('\n').unwrap().1;
+    assert_eq!(
+        opening.lines().collect::<Vec<_>>(),
+        [
+            "Each wait is drawn at random, from 1 ms up to its delay, but",
+            "for scene 4; --seed 7 draws the same ones again."
+        ]
+    );
+    let (_, end) = text.split_once("\nThere was to see\n").unwrap();
+    assert_eq!(end.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())).count(), 4, "{end}");
+    // But for tables of attempts, whose columns are as narrow as their heads.
+    let is_prose = |line: &&str| !line.contains(" | ") && !line.contains("-+-");
+    let wide: Vec<_> = text.lines().filter(is_prose).filter(|line| line.chars().count() > 60).collect();
+    assert!(wide.is_empty(), "{wide:#?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::{arrived, scene};
 use crate::command::print;
 use crate::failure::Failure;
-use crate::render::HEAD;
+use crate::render::{HEAD, prose};
 use crate::server::{Event, Script, serve};
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -17,11 +17,11 @@ pub(super) async fn run(address: SocketAddr) -> Result<ExitCode, Failure> {
     script.cycle(&outage.turns);
     let address = serve(address, script)?;
     let turns: Vec<String> = outage.turns.iter().map(ToString::to_string).collect();
-    print(&format!(
-        "{HEAD}An AssetService listens on {address}{HEAD:#} until Ctrl-C.\n\
-         Calls get in turn: {}.\n\n",
+    let opening = format!(
+        "{HEAD}An AssetService listens on {address}{HEAD:#} until Ctrl-C.\nCalls get in turn: {}.\n\n",
         turns.join(", ")
-    ))?;
+    );
+    print(&prose(&opening, 0))?;
     while let Some(event) = events.recv().await {
         if let Event::Arrived(arrival) = event {
             print(&arrived(&arrival, arrival.previous_attempts.saturating_add(1)))?;

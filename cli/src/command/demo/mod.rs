@@ -6,7 +6,7 @@ mod stage;
 
 use super::{Format, fresh_seed, print, print_json};
 use crate::failure::{FINDINGS, Failure};
-use crate::render::{HEAD, Ms, Named, Recoverable, Timeline, attempts, bars, explain, grown, of_code};
+use crate::render::{HEAD, Ms, Named, Recoverable, Timeline, attempts, bars, explain, grown, of_code, prose};
 use crate::server::{Arrival, Event, Turn};
 use crate::value;
 use clap::Args;
@@ -15,6 +15,7 @@ use gax_retry::{Code, CodeSet, Compatibility, Hedging, RetrySettings};
 use scene::Scene;
 use serde::Serialize;
 use stage::{Played, Stage};
+use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use tonic_gax::__private::attempt_table;
@@ -72,10 +73,12 @@ async fn scenes(args: &DemoArgs) -> Result<ExitCode, Failure> {
     let mut stage = Stage::set(seed).await?;
     let text = args.format == Format::Text;
     if text {
-        print(&format!(
-            "An AssetService listens on {}. Waits are drawn with --seed {seed}.\n",
-            stage.address
-        ))?;
+        let address = stage.address;
+        let opening = format!(
+            "An AssetService listens on {address}.\n\
+             Each wait is drawn at random, from 1 ms up to its delay, but for scene 4; --seed {seed} draws the same ones again.\n"
+        );
+        print(&prose(&opening, 0))?;
     }
     let mut shown = Vec::new();
     let mut as_scripted = true;
@@ -92,7 +95,9 @@ async fn scenes(args: &DemoArgs) -> Result<ExitCode, Failure> {
         as_scripted &= played.code() == scene.code;
         shown.push(Shown::of(scene, &played));
     }
-    if !text {
+    if text {
+        print(&prose(&lessons(&scenes), 3))?;
+    } else {
         print_json(&Demo { address: stage.address.to_string(), seed, scenes: shown })?;
     }
     Ok(if as_scripted { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
@@ -105,6 +110,16 @@ impl Played {
     }
 }
 
+/// What was to be seen.
+fn lessons(scenes: &[Scene]) -> String {
+    let mut text = format!("\n{HEAD}There was to see{HEAD:#}\n");
+    for (index, scene) in scenes.iter().enumerate() {
+        let _infallible = writeln!(text, "{}. {}", index + 1, scene.lesson);
+    }
+    text.push_str("\nTo call this service with a client of yours: gax demo --listen 127.0.0.1:50051\n");
+    text
+}
+
 fn head(number: usize, scene: &Scene, call: &CallSettings) -> String {
     let Scene { title, rpc, turns, .. } = scene;
     let turns: Vec<String> = turns.iter().map(ToString::to_string).collect();
@@ -112,11 +127,12 @@ fn head(number: usize, scene: &Scene, call: &CallSettings) -> String {
         Some(hedging) => hedged(call.retry_settings(), hedging),
         None => limits(call.retry_settings(), call.retryable_codes()),
     };
-    format!(
+    let head = format!(
         "\n{HEAD}{number}. {title}{HEAD:#}\n{} with {limits}.\nThe server's script: {}.\n\n",
         rpc.name(),
         turns.join(", ")
-    )
+    );
+    prose(&head, 0)
 }
 
 /// The settings in a few words.
@@ -132,7 +148,7 @@ fn limits(settings: &RetrySettings, codes: CodeSet) -> String {
     format!("delays {delays}, RPC timeouts {timeouts}, total timeout {total}; {codes} retried")
 }
 
-/// The same of a hedged call.
+/// The settings of a hedged call in a few words.
 fn hedged(settings: &RetrySettings, hedging: &Hedging) -> String {
     let total =
         settings.total_timeout().map_or_else(|| "none".to_owned(), |total| format!("{:#}", Ms(total)));
@@ -159,7 +175,11 @@ fn arrived(arrival: &Arrival, number: u32) -> String {
         Turn::Reply(_, code) => of_code(code),
         Turn::Hang => of_code(Code::DeadlineExceeded),
     };
-    format!("{at:>9}  attempt {number} arrives, grpc-timeout {timeout}: {style}{}{style:#}\n", arrival.turn)
+    let line = format!(
+        "{at:>9}  attempt {number} arrives, grpc-timeout {timeout}: {style}{}{style:#}\n",
+        arrival.turn
+    );
+    prose(&line, 11)
 }
 
 fn outcome(played: &Played) -> String {
@@ -171,7 +191,8 @@ fn outcome(played: &Played) -> String {
         Some(status) => format!("The caller gets {}: {}\n", played.code(), Escaped(status.message())),
         None => String::new(),
     };
-    format!("\n{}{bars}\n{why}\n{error}", attempts(&attempt_table(&played.report)))
+    let ending = prose(&format!("{why}\n{error}"), 0);
+    format!("\n{}{bars}\n{ending}", attempts(&attempt_table(&played.report)))
 }
 
 #[derive(Serialize)]
