@@ -191,3 +191,19 @@ fn one_that_blocks_needs_no_attempt_if_it_asks_for_none() {
     assert!(retry_blocking(&settings, [Code::Aborted], &mut down).is_err());
     assert_eq!(calls, 3);
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_error_prints_what_the_closure_said() {
+    use std::error::Error as _;
+
+    let settings = RetrySettings::builder().jittered(false).max_attempts(3).build().unwrap();
+    let gone = || std::io::Error::other(Status::unavailable("no route\u{1b}"));
+    let retryer = Retryer::new(&settings, |_: &std::io::Error| true).named("redis: GET");
+    let error = retryer.run(|_| std::future::ready(Err::<(), _>(gone()))).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "redis: GET failed after 3 attempts in 230 ms (MAX_ATTEMPTS): \
+         code: 'The service is currently unavailable', message: \"no route\\u{1b}\""
+    );
+    assert!(error.source().is_none_or(|source| !error.to_string().contains(&source.to_string())));
+}
