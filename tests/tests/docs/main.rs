@@ -4,6 +4,7 @@ mod examples;
 mod faq;
 mod keep_alive;
 mod memorystore;
+mod otlp;
 mod presets;
 mod readme;
 mod storage_requests;

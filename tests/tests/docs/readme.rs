@@ -1,12 +1,12 @@
-//! The README as a newcomer takes it: each recipe is copied into an empty package, exactly as it stands there, and has
-//! to compile. The first program runs, against the service that it is shown with.
+//! The first recipes of the README and of the generator's page as a newcomer takes them: each is copied into an empty package,
+//! exactly as it stands there, and runs against the demo's service.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Lines};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 /// A block of code: the heading above it, its language, its text.
 struct Block {
@@ -19,11 +19,11 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-fn blocks() -> Vec<Block> {
-    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+fn blocks(page: &str) -> Vec<Block> {
+    let page = fs::read_to_string(repository().join(page)).unwrap();
     let (mut blocks, mut section, mut is_heading): (Vec<Block>, _, _) = (Vec::new(), String::new(), false);
     let mut block: Option<Block> = None;
-    for event in Parser::new(&readme) {
+    for event in Parser::new(&page) {
         match event {
             Event::Start(Tag::Heading { .. }) => {
                 section.clear();
@@ -46,16 +46,10 @@ fn blocks() -> Vec<Block> {
     blocks
 }
 
-/// The blocks of that language under these headings.
-fn texts(sections: &[&str], language: &str) -> Vec<String> {
-    let blocks = blocks().into_iter().filter(|block| block.language == language);
-    let texts = blocks.filter(|block| sections.contains(&&*block.section)).map(|block| block.text);
-    // What rustdoc hides, a reader doesn't copy.
-    let shown = |text: String| {
-        let lines: Vec<_> = text.split_inclusive('\n').filter(|line| !line.starts_with("# ")).collect();
-        lines.concat()
-    };
-    texts.map(shown).collect()
+/// The blocks of that language under a heading of a page.
+fn texts(page: &str, section: &str, language: &str) -> Vec<String> {
+    let blocks = blocks(page).into_iter().filter(|block| block.section == section);
+    blocks.filter(|block| block.language == language).map(|block| block.text).collect()
 }
 
 /// How our crates are depended on until 0.1 is released.
@@ -106,14 +100,45 @@ fn succeed(package: &Path, verb: &str) -> String {
 }
 
 /// The demo's service, which ends with this.
-struct Service(Child);
+struct Service {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+    address: String,
+}
+
+impl Service {
+    /// Starts it as the README does, but on a free port.
+    fn start() -> Self {
+        let mut command = cargo(&repository(), &["run", "--", "demo", "--listen", "127.0.0.1:0"]);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let first = lines.next().unwrap().unwrap();
+        let address = first.split(' ').find(|word| word.starts_with("127.0.0.1:")).unwrap().to_owned();
+        Self { child, lines, address }
+    }
+
+    /// The program, with the address of this service in place of its own.
+    fn called_by(&self, program: &str) -> String {
+        assert!(program.contains(PORT), "{program}");
+        program.replace(PORT, &self.address)
+    }
+
+    /// What it prints of the next three attempts.
+    fn arrivals(&mut self) -> Vec<String> {
+        let lines = self.lines.by_ref().map(Result::unwrap);
+        lines.filter(|line| line.contains("  attempt ")).take(3).collect()
+    }
+}
 
 impl Drop for Service {
     fn drop(&mut self) {
-        let _gone = self.0.kill();
-        let _status = self.0.wait();
+        let _gone = self.child.kill();
+        let _status = self.child.wait();
     }
 }
+
+/// Where the recipes have the service.
+const PORT: &str = "127.0.0.1:50051";
 
 /// Text in which each run of digits and points is one `#`: times, counts and ports.
 fn masked(text: &str) -> String {
@@ -128,56 +153,56 @@ fn masked(text: &str) -> String {
     masked
 }
 
-#[test]
-fn the_first_program_shows_a_retry() {
-    let section = ["A first retry"];
-    let [toml, json, rust, text] = ["toml", "json", "rust", "text"].map(|language| texts(&section, language));
-    let ([dependencies], [table], [program], [output]) = (&toml[..], &json[..], &rust[..], &text[..]) else {
-        unreachable!("one block of each language")
-    };
-    let body = program.lines().filter(|line| line.starts_with("    ")).count();
-    assert!(body <= 10, "the shortest path has {body} lines");
-
-    let commands = texts(&section, "sh").concat();
-    let port = "127.0.0.1:50051";
-    assert!(commands.contains(&format!("\ncargo run -- demo --listen {port}\n")), "{commands}");
-    let mut service = cargo(&repository(), &["run", "--", "demo", "--listen", "127.0.0.1:0"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .map(Service)
-        .unwrap();
-    let mut lines = BufReader::new(service.0.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let first = lines.next().unwrap();
-    let address = first.split(' ').find(|word| word.starts_with("127.0.0.1:")).unwrap();
-
-    let package = package("first", dependencies);
-    fs::write(package.join("retries.json"), table).unwrap();
-    assert!(program.contains(port));
-    fs::write(package.join("src/main.rs"), program.replace(port, address)).unwrap();
-    let printed = succeed(&package, "run");
-    assert_eq!(masked(&printed), masked(output), "{printed}");
-    let arrived: Vec<String> = lines.by_ref().filter(|line| line.contains("arrives")).take(3).collect();
-    for (line, (attempt, reply)) in
-        arrived.iter().zip([(1, "UNAVAILABLE at once"), (2, "UNAVAILABLE at once"), (3, "OK after 400 ms")])
-    {
-        assert!(line.contains(&format!("attempt {attempt} arrives")) && line.ends_with(reply), "{line}");
-    }
+/// The lines from `attempt` on: before it is the time since the service was started.
+fn attempts(text: &str) -> Vec<String> {
+    text.lines().map(|line| masked(&line[line.find("attempt ").unwrap_or(0)..])).collect()
 }
 
 #[test]
-fn the_generated_client_compiles_in_an_empty_package() {
-    let [dependencies] = &texts(&["A generated client"], "toml")[..] else {
-        unreachable!("one list of dependencies")
+fn the_first_program_shows_a_retry() {
+    let section = |language: &str| texts("README.md", "A first retry", language);
+    let [toml, json, rust, text] = ["toml", "json", "rust", "text"].map(section);
+    let ([dependencies], [table], [program], [output, arrivals]) =
+        (&toml[..], &json[..], &rust[..], &text[..])
+    else {
+        unreachable!("a block of each language, and two of text")
+    };
+    let body = program.lines().filter(|line| line.starts_with("    ")).count();
+    assert!(body <= 10, "the shortest path has {body} lines");
+    let commands = section("sh").concat();
+    assert!(commands.contains(&format!("\ncargo run -- demo --listen {PORT}\n")), "{commands}");
+
+    let mut service = Service::start();
+    let package = package("first", dependencies);
+    fs::write(package.join("retries.json"), table).unwrap();
+    fs::write(package.join("src/main.rs"), service.called_by(program)).unwrap();
+    let printed = succeed(&package, "run");
+    assert_eq!(masked(&printed), masked(output), "{printed}");
+    let arrived = service.arrivals().join("\n");
+    assert_eq!(attempts(&arrived), attempts(arrivals), "{arrived}");
+}
+
+#[test]
+fn the_generated_client_retries_in_an_empty_package() {
+    let section = |language: &str| texts("docs/src/generator.md", "The generator", language);
+    let ([dependencies], [build, program]) = (&section("toml")[..], &section("rust")[..]) else {
+        unreachable!("one list of dependencies, one build script and one program")
     };
     let package = package("generated", dependencies);
     copy(&repository().join("proto"), &package.join("proto"));
-    let sections = ["A generated client", "Overriding the table", "Finding out what happened"];
-    let (build, program): (Vec<_>, Vec<_>) =
-        texts(&sections, "rust").into_iter().partition(|text| text.contains("tonic_gax_build"));
-    assert_eq!((build.len(), program.len()), (1, 4));
-    fs::write(package.join("build.rs"), build.concat()).unwrap();
-    fs::write(package.join("src/main.rs"), program.concat()).unwrap();
-    succeed(&package, "check");
+    let mut service = Service::start();
+    fs::write(package.join("build.rs"), build).unwrap();
+    fs::write(package.join("src/main.rs"), service.called_by(program)).unwrap();
+    let printed = succeed(&package, "run");
+    assert!(printed.contains("projects/demo/assets/disk-1"), "{printed}");
+    let arrived = service.arrivals().join("\n");
+    assert!(arrived.contains("attempt 3 arrives"), "{arrived}");
+}
+
+#[test]
+fn the_readme_is_short() {
+    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+    assert!(readme.lines().count() <= 120, "{} lines", readme.lines().count());
 }
 
 fn copy(from: &Path, to: &Path) {
