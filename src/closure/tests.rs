@@ -228,3 +228,19 @@ async fn a_message_above_one_s_own_limit_is_final_and_a_server_s_out_of_range_is
         assert_eq!(error.await.unwrap_err().report().attempt_count(), attempts, "{status:?}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_error_prints_what_the_closure_said() {
+    use std::error::Error as _;
+
+    let settings = RetrySettings::builder().jittered(false).max_attempts(3).build().unwrap();
+    let gone = || std::io::Error::other(Status::unavailable("no route\u{1b}"));
+    let retryer = Retryer::new(&settings, |_: &std::io::Error| true).named("redis: GET");
+    let error = retryer.run(|_| std::future::ready(Err::<(), _>(gone()))).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "redis: GET failed after 3 attempts in 230 ms (MAX_ATTEMPTS): \
+         code: 'The service is currently unavailable', message: \"no route\\u{1b}\""
+    );
+    assert!(error.source().is_none_or(|source| !error.to_string().contains(&source.to_string())));
+}

@@ -30,7 +30,7 @@ use tower_layer::Layer;
 ///   [`retryable_statuses`](Self::retryable_statuses) or a preset says so.
 /// * It is retried only if it is safe to retry, by the [table](Self::idempotency) and the
 ///   [strategy](Self::strategy), or if no server can have carried it out.
-/// * `Retry-After` is waited for, with back-off on top, and one beyond the budget ends the operation.
+/// * `Retry-After` is waited for, with back-off on top, and one beyond the total timeout ends the operation.
 ///
 /// The response carries an [`OperationReport`](crate::OperationReport) in its extensions
 /// ([`report`](crate::HttpResponseExt::report)), unless it is a success at the first attempt and nobody

@@ -58,7 +58,7 @@ impl Rules<'_> {
         }
     }
 
-    /// The caller has a result within the budget, and never waits longer than its patience.
+    /// The caller has a result within the total timeout, and never waits longer than its patience.
     fn time(&mut self) {
         let (handed_over, patience) = (self.call.handed_over, self.call.call.patience);
         if let Some(budget) = self.budget() {

@@ -49,7 +49,8 @@ impl fmt::Display for OperationClass {
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{IdempotencyRule, OperationClass, Precondition};
+/// # use gax_retry as tonic_gax;
+/// use tonic_gax::{IdempotencyRule, OperationClass, Precondition};
 ///
 /// let rule = IdempotencyRule::new(
 ///     "invoices.pay",

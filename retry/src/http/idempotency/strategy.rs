@@ -9,7 +9,8 @@ use std::str::FromStr;
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{Idempotency, IdempotencyStrategy};
+/// # use gax_retry as tonic_gax;
+/// use tonic_gax::{Idempotency, IdempotencyStrategy};
 ///
 /// assert!(!IdempotencyStrategy::default().permits(&Idempotency::Never));
 /// assert_eq!("always".parse(), Ok(IdempotencyStrategy::Always));

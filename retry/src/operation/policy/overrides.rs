@@ -68,7 +68,8 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{Code, Override, Policy, RetrySettings, SettingsOverrides};
+    /// # use gax_retry as tonic_gax;
+    /// use tonic_gax::{Code, Override, Policy, RetrySettings, SettingsOverrides};
     /// use std::time::Duration;
     ///
     /// let policy = Policy::new(&RetrySettings::no_retry(Duration::from_secs(60)), Code::Unavailable);
