@@ -6,7 +6,7 @@ use crate::operation::{JitterSeeds, Observers, earlier, is_nested_retry};
 use crate::settings::{BufferLimits, CallOptions, CallSettings};
 #[cfg(feature = "tables")]
 use gax_retry::Hedging;
-use gax_retry::{Compatibility, Policy, RetryBudget, StartedAttempt};
+use gax_retry::{Compatibility, Policy, Repetition, RetryBudget, StartedAttempt};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,6 +26,8 @@ pub(crate) struct MethodPlan {
     pub(crate) observers: Option<Arc<Observers>>,
     /// What requests have in common, where the plan is for those of one method.
     pub(crate) usual: Option<Usual>,
+    /// Whether its calls change nothing.
+    is_read_only: bool,
     /// Whether RPC timeouts don't apply, since a stream is on either side.
     is_stream: bool,
     /// The policy without what operators allow at most, where they bound anything: a call's options go over that.
@@ -67,6 +69,7 @@ impl MethodPlan {
             jitter: jitter.clone(),
             observers: None,
             usual: None,
+            is_read_only: false,
             is_stream: false,
             unbounded: None,
         };
@@ -88,6 +91,16 @@ impl MethodPlan {
     /// The same, and streams of requests are buffered there to be replayed; `None`: they are not.
     pub(crate) fn replaying(self, replay_memory: Option<ReplayMemory>) -> Self {
         Self { replay_memory, ..self }
+    }
+
+    /// The same for methods that change nothing, or may.
+    pub(crate) fn reading(self, is_read_only: bool) -> Self {
+        Self { is_read_only, ..self }
+    }
+
+    /// Whether a failure can come of an earlier attempt of the call that was carried out.
+    pub(crate) fn repetition(&self) -> Repetition {
+        if self.is_read_only { Repetition::No } else { Repetition::ByCode }
     }
 
     /// The same for one method alone, which knows what its requests have in common.

@@ -8,7 +8,7 @@ use super::plan::MethodPlan;
 use super::replay_memory::ReplayMemory;
 use crate::operation::{JitterSeeds, Observers};
 use crate::settings::{BufferLimits, CallSettings};
-use gax_retry::{CodeSet, Compatibility, Hedging, MethodKind, RetryBudget, RetrySettings};
+use gax_retry::{CodeSet, Compatibility, Hedging, RetryBudget, RetrySettings};
 use gax_table::{Dialect, RetryTable};
 use http::Uri;
 use std::collections::HashMap;
@@ -60,18 +60,23 @@ struct ByKind {
     usual: Arc<MethodPlan>,
     /// For RPCs with a stream on either side.
     stream: Arc<MethodPlan>,
+    /// For hedged RPCs that change nothing, with and without a stream.
+    reading: Option<[Arc<MethodPlan>; 2]>,
 }
 
 impl ByKind {
     fn of(plan: MethodPlan) -> Self {
-        Self { stream: Arc::new(plan.for_stream()), usual: Arc::new(plan) }
+        let stream = plan.for_stream();
+        let is_hedged = plan.policy.hedging().is_some();
+        let reading = is_hedged.then(|| [&stream, &plan].map(|plan| Arc::new(plan.clone().reading(true))));
+        Self { stream: Arc::new(stream), usual: Arc::new(plan), reading }
     }
 
-    fn plan(&self, kind: Option<MethodKind>) -> Arc<MethodPlan> {
-        Arc::clone(match kind {
-            Some(kind) if !kind.is_unary() => &self.stream,
-            _ => &self.usual,
-        })
+    fn plan(&self, described: Option<Described>) -> Arc<MethodPlan> {
+        let is_stream = described.is_some_and(|method| !method.kind.is_unary());
+        let reading = self.reading.as_ref().filter(|_| described.is_some_and(|method| method.is_read_only));
+        let [stream, usual] = reading.map_or([&self.stream, &self.usual], |[stream, usual]| [stream, usual]);
+        Arc::clone(if is_stream { stream } else { usual })
     }
 }
 
@@ -176,14 +181,14 @@ impl Methods {
             return None;
         }
         let kind = described.map(|method| method.kind);
-        Some(Found { plan: hedged.unwrap_or(&plans.own).plan(kind), kind })
+        Some(Found { plan: hedged.unwrap_or(&plans.own).plan(described), kind })
     }
 
     /// A method that the table has nothing to say about, but a call's options have.
     pub(crate) fn unlisted(&self, path: &str) -> Found {
         let described = names(path).and_then(|(service, method)| self.described(path, service, method));
         let kind = described.map(|method| method.kind);
-        Found { plan: self.unlisted.own.plan(kind), kind }
+        Found { plan: self.unlisted.own.plan(described), kind }
     }
 
     fn described(&self, path: &str, service: &str, method: &str) -> Option<Described> {

@@ -41,8 +41,11 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         }
         self.request.ended(current.number());
         let result = AttemptResult::failed(failure.code).with_seen(seen).with_replayable(replayable);
-        failure.follow(self.failure.take());
-        self.failure = Some(failure);
+        let result = result.with_repetition(plan.repetition());
+        if self.failure.as_ref().is_none_or(|before| !before.is_held) {
+            failure.follow(self.failure.take());
+            self.failure = Some(failure);
+        }
         result
     }
 

@@ -21,6 +21,8 @@ use tonic::codegen::StdError;
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) code: Code,
+    /// The operation ends with it, whatever fails after it, unless an attempt in flight has a reply.
+    pub(crate) is_held: bool,
     kind: Kind,
     /// What a server last sent, before an attempt that got no response.
     said: Option<Box<Failure>>,
@@ -72,7 +74,7 @@ enum Kind {
 
 impl Failure {
     fn new(code: Code, kind: Kind) -> Self {
-        Self { code, kind, said: None }
+        Self { code, is_held: false, kind, said: None }
     }
 
     /// It came after an attempt that failed before it: what a server said there is not forgotten.

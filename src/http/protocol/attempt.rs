@@ -57,7 +57,9 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
             return Some(ReadExtent::to_end(plan.limits.max_response_buffer));
         }
         let result = self.result(plan, Some(HttpFailure::Status(status.as_u16())));
-        let is_drained = self.request.is_replayable() && plan.policy.permits(result);
+        // The response of a hedge may be held, for longer than its connection should be.
+        let may_wait = plan.policy.permits(result) || current.number() > 1 && plan.policy.may_hold(result);
+        let is_drained = self.request.is_replayable() && may_wait;
         is_drained.then(|| ReadExtent::drain(current.clock().at(ended_at.saturating_add(DRAIN_TIME))))
     }
 
@@ -267,6 +269,10 @@ where
             AttemptOwned::Sent { .. } | AttemptOwned::Done => {}
         }
         self.timed_out(plan, current)
+    }
+
+    fn hold(&mut self) {
+        self.held = self.ended.take();
     }
 
     fn before_wait(&mut self) {

@@ -134,12 +134,13 @@ impl IdempotencyTable {
     #[must_use]
     pub fn classify(&self, request: &RequestFacts<'_>) -> Classification {
         let path = self.without_prefix(request.path());
-        self.rules
-            .iter()
-            .find(|rule| rule.covers(request.method(), path))
-            .map_or_else(Classification::unknown, |rule| {
-                Classification::new(rule.shared_name(), rule.classify(request), rule.is_fixed())
-            })
+        self.rules.iter().find(|rule| rule.covers(request.method(), path)).map_or_else(
+            || Classification::unknown(request.hedges()),
+            |rule| {
+                let (idempotency, hedges) = (rule.classify(request), rule.hedges(request));
+                Classification::new(rule.shared_name(), idempotency, rule.is_fixed(), hedges)
+            },
+        )
     }
 
     fn without_prefix<'a>(&self, path: &'a str) -> &'a str {

@@ -35,8 +35,8 @@ impl Reader<'_> {
     }
 
     fn rule(&mut self, node: &Node) -> Result<IdempotencyRule, TableError> {
-        let names = ["name", "method", "path", "class", "if_any"];
-        let [name, method, path, class, if_any] = self.find(node, "a rule", names)?;
+        let names = ["name", "method", "path", "class", "if_any", "hedgeable"];
+        let [name, method, path, class, if_any, hedgeable] = self.find(node, "a rule", names)?;
         let required = |field: Option<&Node>, what: &str, help: &str| match field {
             Some(field) => self.scalars.string(field, what).map(|text| (field.span, text)),
             None => Err(self.source.fault(node.span, "is no whole rule", help)),
@@ -58,9 +58,12 @@ impl Reader<'_> {
                 return Err(self.source.fault(node.span, "says not just one of class and if_any", help));
             }
         };
-        IdempotencyRule::new(name.to_string(), method.to_string(), &path, class).map_err(|error| {
-            self.source.fault(place, "is no pattern for paths", format!("correct it: {error}"))
-        })
+        let rule =
+            IdempotencyRule::new(name.to_string(), method.to_string(), &path, class).map_err(|error| {
+                self.source.fault(place, "is no pattern for paths", format!("correct it: {error}"))
+            })?;
+        let hedgeable = hedgeable.map(|node| self.scalars.boolean(node, "hedgeable")).transpose()?;
+        Ok(hedgeable.map_or(rule.clone(), |word| rule.hedgeable(word.value)))
     }
 
     fn class(&self, node: &Node) -> Result<OperationClass, TableError> {
