@@ -62,6 +62,21 @@ fn rules_of_a_file_decide_in_their_order_before_those_they_are_based_on() {
 }
 
 #[test]
+fn an_idempotency_key_counts_where_a_file_says_so() {
+    let key: &[(&str, &str)] = &[("Idempotency-Key", "7")];
+    for (word, expected) in
+        [("", "never"), ("false", "never"), ("true", "conditional: Idempotency-Key header")]
+    {
+        let line = if word.is_empty() { String::new() } else { format!("idempotency_key = {word}\n") };
+        let table = RetryTable::parse(&format!("[http]\nbase = \"http-methods\"\n{line}")).unwrap();
+        let request = RequestFacts::new("POST", "/payments").with_headers(&key);
+        assert_eq!(said(table.idempotency().unwrap(), &request), expected, "{word}");
+        let again = RetryTable::parse(table.convert(crate::TableFormat::Toml).text()).unwrap();
+        assert_eq!(again.idempotency(), table.idempotency());
+    }
+}
+
+#[test]
 fn of_several_tables_the_last_that_has_rules_counts() {
     let parse = |text: &str| RetryTable::parse(text).unwrap();
     let entry = "[[entry]]\nfor = [\"a.B\"]\ntimeout = \"5s\"\n";
