@@ -116,7 +116,8 @@ impl Plans {
         let limits = BufferLimits { max_response_buffer: codec.longest_response(), ..*limits };
         let plan = MethodPlan::new(call, *compatibility, limits, jitter, budget).decoding();
         let plan = plan.of_version(version).observed_by(self.observers.clone());
-        let plan = plan.replaying(self.replay_memory.of(&limits, *compatibility));
+        let plan =
+            plan.replaying(self.replay_memory.of(&limits, *compatibility)).reading(info.is_read_only());
         if info.kind().is_unary() { plan } else { plan.for_kind(info.kind()).of_one_method() }
     }
 

@@ -7,7 +7,7 @@ use super::protocol::{Current, Protocol};
 use super::report::{Note, OperationReport};
 use super::several::Several;
 use super::timer::Timer;
-use gax_retry::{Action, End, Outcome, Policy, StartedAttempt, Stop};
+use gax_retry::{Action, AttemptResult, End, Outcome, Policy, StartedAttempt, Stop};
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -204,7 +204,7 @@ impl<P: Protocol> Driver<P> {
                 }
                 SlotProj::Several { attempts } => match attempts.poll(protocol, plan, progress, cx, reply) {
                     Poll::Ready(Some((number, result))) => {
-                        progress.ended_of(policy, number, result);
+                        ended(progress, protocol, plan, number, result);
                         if result.outcome() == Outcome::Done {
                             attempts.cancel_losers::<P>(plan, progress);
                             this.slot.set(Slot::Finished);
@@ -294,6 +294,20 @@ fn close_hedges<P: Protocol>(progress: &mut InProgress, protocol: &P, plan: &P::
     }
 }
 
+/// An attempt of several has ended, or one whose time was up.
+fn ended<P: Protocol>(
+    progress: &mut InProgress,
+    protocol: &mut P,
+    plan: &P::Plan,
+    number: u32,
+    result: AttemptResult,
+) {
+    progress.ended_of(plan.as_ref(), number, result);
+    if progress.is_held(number) {
+        protocol.hold();
+    }
+}
+
 /// What comes after the actions.
 enum Then {
     /// Poll what is in flight, or wait.
@@ -349,7 +363,7 @@ fn follow<P: Protocol>(
                     }
                     _ => protocol.expire(plan, None, &mut progress.current(policy)),
                 };
-                progress.ended_of(policy, number, result);
+                ended(progress, protocol, plan, number, result);
             }
             Action::Cancel(number) => {
                 match slot.as_mut().project() {

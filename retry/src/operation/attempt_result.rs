@@ -24,6 +24,7 @@ pub struct AttemptResult {
     pub(super) resend: Resend,
     pub(super) seen: Seen,
     pub(super) retry: RetryFact,
+    repetition: Repetition,
     pub(super) idempotent: bool,
     pub(super) timed_out: bool,
     pub(super) replayable: Replayable,
@@ -127,6 +128,20 @@ pub enum RetryFact {
     No(StopReason),
 }
 
+/// Whether a failure can come of an earlier attempt of the operation that was carried out: what was deleted is not found, and
+/// what was made is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[expect(clippy::exhaustive_enums, reason = "the code decides, or the protocol knows more than the code")]
+pub enum Repetition {
+    /// If its code is `ALREADY_EXISTS`, `ABORTED` or `FAILED_PRECONDITION`; in a hedged operation also `NOT_FOUND`.
+    #[default]
+    ByCode,
+    /// Yes, whatever its code.
+    Yes,
+    /// No, since the request changes nothing, or by what else the server said: a hedge that fails so decides at once.
+    No,
+}
+
 /// What a server asks for, but for how long: apart from the time it takes a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asks {
@@ -144,6 +159,7 @@ impl AttemptResult {
             resend: Resend::No,
             seen: Seen::Nothing,
             retry: RetryFact::ByCode,
+            repetition: Repetition::ByCode,
             idempotent: true,
             timed_out: false,
             replayable: Replayable::Yes,
@@ -207,6 +223,11 @@ impl AttemptResult {
         Self { retry, ..self }
     }
 
+    /// Whether the failure can come of an earlier attempt that was carried out; by its code unless said.
+    pub fn with_repetition(self, repetition: Repetition) -> Self {
+        Self { repetition, ..self }
+    }
+
     /// Whether the request is safe to retry; true unless said. One that isn't is retried only if it was provably not
     /// processed.
     pub fn with_idempotent(self, idempotent: bool) -> Self {
@@ -232,6 +253,20 @@ impl AttemptResult {
     /// Whether the request may be sent again, as far as what it does is concerned.
     pub(super) fn is_repeatable(self) -> bool {
         self.idempotent || self.delivery != Delivery::Unknown
+    }
+
+    /// Whether the failure can come of an earlier attempt that was carried out, for all that its code says.
+    pub(super) fn may_be_repetition(self, is_hedged: bool) -> bool {
+        match self.code() {
+            _ if self.repetition == Repetition::Yes => true,
+            Code::NotFound => is_hedged && self.repetition == Repetition::ByCode,
+            code => matches!(code, Code::AlreadyExists | Code::Aborted | Code::FailedPrecondition),
+        }
+    }
+
+    /// Whether it is known that it can't.
+    pub(super) fn is_no_repetition(self) -> bool {
+        self.repetition == Repetition::No
     }
 
     /// What the server asks for.

@@ -316,6 +316,12 @@ impl<N> Operation<N> {
         }
     }
 
+    /// The hedge whose failure is held: the operation ends with it, unless an attempt that is in flight has a reply.
+    #[must_use]
+    pub fn held(&self) -> Option<u32> {
+        self.state()?.held()
+    }
+
     /// Whether a hedge was due and the retry budget did not allow it.
     #[must_use]
     pub fn has_withheld_hedges(&self) -> bool {

@@ -128,6 +128,10 @@ impl RuleSet for GaxJava {
 }
 
 impl GaxJava {
+    pub(crate) fn is_jittered(&self) -> bool {
+        self.algorithm.is_jittered()
+    }
+
     pub(crate) fn total(&self) -> u64 {
         self.algorithm.total().map_or(FOREVER, limited)
     }
@@ -137,7 +141,7 @@ impl GaxJava {
         let elapsed = i128::from(ask.now);
         let bound = bounded(remaining(ask.bound, ask.now)).map(millis_up);
         let own = Own {
-            backoff: u64::try_from(grown.wait).unwrap_or(0),
+            backoff: u64::try_from(grown.delay).unwrap_or(0),
             is_drawn: self.algorithm.is_drawn(jitter),
             left: [self.algorithm.left(elapsed), bound].into_iter().flatten().min(),
             unit: millis_up,

@@ -11,7 +11,7 @@ pub(crate) use documented::Documented;
 pub(crate) use gax_java::GaxJava;
 pub(crate) use grpc::Grpc;
 pub(crate) use polling::Polls;
-pub(crate) use server_wait::{longest, longest_of};
+pub(crate) use server_wait::{Own, longest, longest_of};
 pub(crate) use strategy::Strategy;
 
 use crate::nanos::FOREVER;
@@ -173,6 +173,17 @@ impl Rules {
         jitter: &mut dyn JitterSource,
     ) -> Result<Wait, Refusal> {
         with_progress!(self, progress, |rules, own| rules.next(own, ask, jitter), else Err(Refusal::STRAY))
+    }
+
+    /// Whether waits are drawn at random.
+    pub(crate) fn is_jittered(&self) -> bool {
+        match self {
+            Rules::Documented(rules) => rules.is_jittered(),
+            Rules::GaxJava(rules) => rules.is_jittered(),
+            Rules::Grpc(rules) => rules.is_jittered(),
+            Rules::Strategy(rules) => rules.is_jittered(),
+            Rules::Polls(_) => false,
+        }
     }
 
     /// Whether an attempt is cut off at a whole number of milliseconds.

@@ -6,7 +6,7 @@ use crate::operation::{JitterSeeds, Note, Observers, earlier, is_nested_retry};
 use crate::settings::{BufferLimits, CallOptions, CallSettings};
 #[cfg(feature = "tables")]
 use gax_retry::Hedging;
-use gax_retry::{Compatibility, MethodKind, Policy, RetryBudget, StartedAttempt};
+use gax_retry::{Compatibility, MethodKind, Policy, Repetition, RetryBudget, StartedAttempt};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,6 +28,8 @@ pub(crate) struct MethodPlan {
     pub(crate) observers: Option<Arc<Observers>>,
     /// What requests have in common, where the plan is for those of one method.
     pub(crate) usual: Option<Usual>,
+    /// Whether its calls change nothing.
+    is_read_only: bool,
     /// The kind of the RPCs that it is for: which of their timeouts apply.
     kind: MethodKind,
     /// The policy without what operators allow at most, where they bound anything: a call's options go over that.
@@ -70,6 +72,7 @@ impl MethodPlan {
             jitter: jitter.clone(),
             observers: None,
             usual: None,
+            is_read_only: false,
             kind: MethodKind::Unary,
             unbounded: None,
         };
@@ -96,6 +99,16 @@ impl MethodPlan {
     /// The same, and streams of requests are buffered there to be replayed; `None`: they are not.
     pub(crate) fn replaying(self, replay_memory: Option<ReplayMemory>) -> Self {
         Self { replay_memory, ..self }
+    }
+
+    /// The same for methods that change nothing, or may.
+    pub(crate) fn reading(self, is_read_only: bool) -> Self {
+        Self { is_read_only, ..self }
+    }
+
+    /// Whether a failure can come of an earlier attempt of the call that was carried out.
+    pub(crate) fn repetition(&self) -> Repetition {
+        if self.is_read_only { Repetition::No } else { Repetition::ByCode }
     }
 
     /// The same for one method alone, which knows what its requests have in common.

@@ -317,6 +317,12 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         matches!(attempt, GrpcAttempt::Collecting { .. }).then_some(CommitPoint::Headers)
     }
 
+    fn hold(&mut self) {
+        if let Some(failure) = &mut self.failure {
+            failure.is_held = true;
+        }
+    }
+
     fn before_wait(&mut self) {
         if let Some(failure) = &mut self.failure {
             failure.pack();

@@ -42,15 +42,18 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         }
         self.request.ended(current.number());
         let result = AttemptResult::failed(failure.code).with_seen(seen).with_replayable(replayable);
-        let mut before = self.failure.take();
-        if plan.policy.hedging().is_some()
-            && let Some(before) = &mut before
-        {
-            // This attempt was sent before that one ended.
-            before.take_messages();
+        let result = result.with_repetition(plan.repetition());
+        if self.failure.as_ref().is_none_or(|before| !before.is_held) {
+            let mut before = self.failure.take();
+            if plan.policy.hedging().is_some()
+                && let Some(before) = &mut before
+            {
+                // This attempt was sent before that one ended.
+                before.take_messages();
+            }
+            failure.follow(before);
+            self.failure = Some(failure);
         }
-        failure.follow(before);
-        self.failure = Some(failure);
         result
     }
 

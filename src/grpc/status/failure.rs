@@ -22,6 +22,8 @@ use tonic::codegen::StdError;
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) code: Code,
+    /// The operation ends with it, whatever fails after it, unless an attempt in flight has a reply.
+    pub(crate) is_held: bool,
     kind: Kind,
     /// What a server last sent, before an attempt that got no response.
     said: Option<Box<Failure>>,
@@ -78,7 +80,7 @@ enum Kind {
 
 impl Failure {
     fn new(code: Code, kind: Kind) -> Self {
-        Self { code, kind, said: None, messages: None }
+        Self { code, is_held: false, kind, said: None, messages: None }
     }
 
     /// It came behind those messages.

@@ -64,8 +64,7 @@ impl OperationReport {
 
     /// The report of an operation without an attempt, since its request could not be made.
     pub(crate) fn unsendable(method: impl Into<Name>) -> Self {
-        let mut ledger = Ledger::default();
-        ledger.stop_reason = Some(StopReason::NonRetryable);
+        let ledger = Ledger { stop_reason: Some(StopReason::NonRetryable), ..Ledger::default() };
         Self::new(method, ledger)
     }
 

@@ -327,3 +327,33 @@ async fn what_was_opened_for_an_attempt_that_was_not_sent_is_closed_before_the_w
     }
     call.abort();
 }
+
+/// The server had given the idle connection up when the request went out: nobody had asked for its 408.
+#[tokio::test]
+async fn a_408_on_a_connection_that_was_used_before_is_a_closed_connection() {
+    let parting = || HttpAct::status(408).with_header("connection", "close");
+    let twice = async |method: &str, second: HttpAct| {
+        let script = HttpScript::new([HttpAct::status(200), second, HttpAct::status(201)]);
+        let (server, url) = FaultServer::on_socket(script).await;
+        let http = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
+        let mut client = layer().layer(http);
+        sent(&mut client, "GET", &url).await;
+        let (codes, resends, report) = sent(&mut client, method, &url).await;
+        (codes, resends, server.accepted(), report)
+    };
+    for method in ["GET", "PUT", "DELETE"] {
+        let (codes, resends, connections, report) = twice(method, parting()).await;
+        assert_eq!((codes, resends, connections), (vec![OK], 1, 2), "{report}");
+    }
+    // It may be meant for the request, which may have been carried out.
+    let (codes, resends, _, report) = twice("POST", parting()).await;
+    assert_eq!((codes, resends), (vec![Code::FailedPrecondition], 0), "{report}");
+    // One that leaves the connection open was asked for.
+    let (codes, resends, _, report) = twice("GET", HttpAct::status(408)).await;
+    assert_eq!((codes, resends), (vec![Code::FailedPrecondition], 0), "{report}");
+    // So was the first response of a connection.
+    let (_server, url) = FaultServer::on_socket(HttpScript::new([parting()])).await;
+    let http = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
+    let (codes, resends, report) = sent(&mut layer().layer(http), "GET", &url).await;
+    assert_eq!((codes, resends), (vec![Code::FailedPrecondition], 0), "{report}");
+}

@@ -25,6 +25,8 @@ pub(crate) struct Observed {
     /// The attempt with the reply, of which nothing is told until it is known that the caller can use it.
     replied: Option<Attempt>,
     last: Option<Code>,
+    /// The code that the operation ends with, unless an attempt in flight has a reply.
+    held: Option<Code>,
     /// Since when no attempt has been in flight.
     idle_since: Option<Duration>,
     tally: OperationSummary,
@@ -66,6 +68,7 @@ impl Observed {
             in_flight: Vec::with_capacity(1),
             replied: None,
             last: None,
+            held: None,
             idle_since: None,
             tally,
             is_committed: false,
@@ -149,6 +152,11 @@ impl Observed {
             AttemptEnd::PermanentFailure(reason) => observer.attempt_permanent_failure(info, attempt, reason),
             AttemptEnd::Cancelled => observer.attempt_cancelled(info, attempt),
         });
+    }
+
+    /// An attempt has failed with that code, which the operation ends with unless one in flight has a reply.
+    pub(crate) fn held(&mut self, code: Code) {
+        self.held = Some(code);
     }
 
     /// The attempt of that number was dropped, so long after the operation's start.
@@ -247,7 +255,7 @@ impl Observed {
 
     /// The operation has no reply.
     pub(crate) fn failed(mut self: Box<Self>, stop: Stop) {
-        let code = match self.last {
+        let code = match self.held.or(self.last) {
             _ if stop.is_at_deadline() => Code::DeadlineExceeded,
             _ if stop.reason() == StopReason::Cancelled => Code::Cancelled,
             Some(code) => code,
