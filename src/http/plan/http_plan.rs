@@ -118,9 +118,19 @@ impl HttpPlan {
 
     /// The plan for requests of that rule that can be hedged, where they are.
     pub(crate) fn hedged(&self, rule: Option<&str>) -> Option<Arc<Self>> {
-        let join =
-            |plan: Self, own: &Self| Self { policy: plan.policy.with_latencies_of(&own.policy), ..plan };
-        self.hedged.as_ref().map(|hedged| hedged.of(rule, join))
+        self.hedged.as_ref().map(|hedged| hedged.of(rule, Self::with_latencies_of))
+    }
+
+    fn with_latencies_of(self, other: &Self) -> Self {
+        Self { policy: self.policy.with_latencies_of(&other.policy), ..self }
+    }
+
+    /// The latencies of the plan before go on to count, rule by rule, where requests are hedged after the same percentile.
+    #[cfg(feature = "live")]
+    pub(super) fn go_on_from(&mut self, before: &Self) {
+        if let (Some(hedged), Some(before)) = (&mut self.hedged, &before.hedged) {
+            *hedged = hedged.joined(before, Self::with_latencies_of);
+        }
     }
 
     /// Takes in what one call brings along.

@@ -2,8 +2,10 @@
 
 use super::Policy;
 use crate::operation::Hedging;
+use crate::operation::latencies::Latencies;
 use crate::rules::Refusal;
 use crate::{Code, CodeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 impl Policy {
@@ -18,7 +20,7 @@ impl Policy {
     }
 
     /// This policy, whose percentile is worked out from the latencies of the other one's operations. It stays as it is unless
-    /// both have a percentile.
+    /// both have the same percentile.
     ///
     /// # Examples
     ///
@@ -32,8 +34,12 @@ impl Policy {
     /// ```
     #[must_use]
     pub fn with_latencies_of(self, other: &Self) -> Self {
-        let latencies = self.latencies.map(|own| other.latencies.clone().unwrap_or(own));
-        Self { latencies, ..self }
+        let is_same =
+            |others: &Arc<Latencies>| self.latencies.as_ref().is_some_and(|own| own.is_like(others));
+        match other.latencies.clone().filter(is_same) {
+            latencies @ Some(_) => Self { latencies, ..self },
+            None => self,
+        }
     }
 
     /// How operations are hedged, if they are.
