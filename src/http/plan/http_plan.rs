@@ -118,11 +118,23 @@ impl HttpPlan {
 
     /// The plan for requests that are hedged; `None`: one like that isn't.
     pub(crate) fn hedged(&self, classification: &Classification) -> Option<Arc<Self>> {
-        let join =
-            |plan: Self, own: &Self| Self { policy: plan.policy.with_latencies_of(&own.policy), ..plan };
         let hedged = self.hedged.as_ref()?;
         let hedging = hedged.any().policy.hedging()?;
-        classification.is_hedged(self.strategy, hedging).then(|| hedged.of(classification.rule(), join))
+        classification
+            .is_hedged(self.strategy, hedging)
+            .then(|| hedged.of(classification.rule(), Self::with_latencies_of))
+    }
+
+    fn with_latencies_of(self, other: &Self) -> Self {
+        Self { policy: self.policy.with_latencies_of(&other.policy), ..self }
+    }
+
+    /// The latencies of the plan before go on to count, rule by rule, where requests are hedged after the same percentile.
+    #[cfg(feature = "live")]
+    pub(super) fn go_on_from(&mut self, before: &Self) {
+        if let (Some(hedged), Some(before)) = (&mut self.hedged, &before.hedged) {
+            *hedged = hedged.joined(before, Self::with_latencies_of);
+        }
     }
 
     /// Takes in what one call brings along.
