@@ -39,6 +39,8 @@ pub enum RawFrame {
     Trailers(u8),
     /// A whole message of nothing.
     Message,
+    /// So many of them in one frame.
+    Messages(usize),
     /// A part of a message.
     Data,
     /// The stream is reset for that reason.
@@ -333,6 +335,7 @@ impl Connection {
                     self.frame(HEADERS, END_HEADERS | END_STREAM, stream, &trailers).await?;
                 }
                 RawFrame::Message => self.frame(DATA, 0, stream, &[0; 5]).await?,
+                RawFrame::Messages(count) => self.frame(DATA, 0, stream, &[0; 5].repeat(count)).await?,
                 RawFrame::Data => self.frame(DATA, 0, stream, &[0, 0, 0, 0, 9, 1]).await?,
                 RawFrame::Reset(reason) => {
                     self.frame(RST_STREAM, 0, stream, &reason.to_be_bytes()).await?;

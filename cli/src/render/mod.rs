@@ -21,7 +21,7 @@ pub(crate) use json::write_json;
 pub(crate) use milliseconds::{Ms, grown};
 pub(crate) use notice::{Notice, NoticePlace, NoticeRule, github, sarif};
 pub(crate) use prose::prose;
-pub(crate) use quantity::{Count, bytes, until_measured};
+pub(crate) use quantity::{Count, bytes, times, until_measured};
 pub(crate) use table::{attempts, table};
 pub(crate) use timeline::{Named, Refused, Row, Timeline};
 

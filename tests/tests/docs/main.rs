@@ -1,5 +1,6 @@
 //! What the README, the guide and `examples/` say and show, run as it stands there.
 
+mod alerts;
 mod examples;
 mod faq;
 mod keep_alive;

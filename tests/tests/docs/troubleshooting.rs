@@ -229,6 +229,7 @@ async fn five() -> String {
     let settings = RetrySettings::builder()
         .jittered(false)
         .initial_retry_delay(ms(100))
+        .retry_delay_multiplier(1.0)
         .max_attempts(10)
         .build()
         .unwrap();
