@@ -106,7 +106,8 @@ impl IdempotencyRule {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{IdempotencyRule, OperationClass};
+    /// # use gax_retry as tonic_gax;
+    /// use tonic_gax::{IdempotencyRule, OperationClass};
     ///
     /// let rule = IdempotencyRule::new("logs.append", "PUT", "/v1/logs/{id}/entries/{entry}", OperationClass::Always)?;
     /// assert_eq!(rule.hedgeable(true).is_hedgeable(), Some(true));
