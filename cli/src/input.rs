@@ -59,6 +59,11 @@ impl Input {
         Self::read(path, "a service YAML")
     }
 
+    /// Reads compiled protos.
+    pub(crate) fn descriptor_set(path: &Path) -> Result<Self, Failure> {
+        Self::read(path, "a descriptor set")
+    }
+
     /// The text, without a byte order mark.
     pub(crate) fn text(&self) -> Cow<'_, str> {
         let content = self.content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&self.content);

@@ -5,6 +5,7 @@
 mod conformance;
 mod delays;
 mod demo;
+mod descriptor_sets;
 mod files;
 mod folders;
 mod generate;
