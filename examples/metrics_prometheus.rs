@@ -11,7 +11,7 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
-use tonic_gax::observe::{COUNT_BUCKETS, FacadeMetrics, LATENCY_BUCKETS, MetricNames, SIZE_BUCKETS};
+use tonic_gax::observe::{FacadeMetrics, LATENCY_BUCKETS, MetricNames, RETRY_BUCKETS, SIZE_BUCKETS};
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
@@ -19,7 +19,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
 
     // In production a port that Prometheus knows; here one that is free.
     let endpoint: SocketAddr = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
-    // Durations, sizes and counts have buckets of their own; without any they would be summaries. The recommended names are
+    // Durations, sizes and retries have buckets of their own; without any they would be summaries. The recommended names are
     // those of the guide's dashboard.
     let (recorder, exporter) = PrometheusBuilder::new()
         .with_http_listener(endpoint)
@@ -27,8 +27,8 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
         .set_buckets_for_metric(Matcher::Suffix("duration".to_owned()), &LATENCY_BUCKETS)?
         .set_buckets_for_metric(Matcher::Suffix("retry_delay".to_owned()), &LATENCY_BUCKETS)?
         .set_buckets_for_metric(Matcher::Suffix("message_size".to_owned()), &SIZE_BUCKETS)?
-        .set_buckets_for_metric(Matcher::Suffix("retries".to_owned()), &COUNT_BUCKETS)?
-        .set_buckets_for_metric(Matcher::Suffix("hedges".to_owned()), &COUNT_BUCKETS)?
+        .set_buckets_for_metric(Matcher::Suffix("retries".to_owned()), &RETRY_BUCKETS)?
+        .set_buckets_for_metric(Matcher::Suffix("hedges".to_owned()), &RETRY_BUCKETS)?
         .build()?;
     metrics::set_global_recorder(recorder)?;
     tokio::spawn(exporter);

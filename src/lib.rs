@@ -10,6 +10,7 @@ mod http;
 pub mod live;
 pub mod observe;
 mod operation;
+mod panics;
 mod settings;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -33,7 +34,7 @@ pub use gax_retry::{
 pub use gax_table::{Dialect, RetryTable, RetryTableBuilder, TableError};
 pub use grpc::{CodeExt, DeadlineBody, DeadlineFuture, DeadlineLayer, DeadlineService, ResponseBody};
 #[cfg(feature = "tables")]
-pub use grpc::{DescriptorError, ResponseFuture, RetryLayer, RetryService, UnknownMethodsError};
+pub use grpc::{DescriptorError, ResponseFuture, RetryLayer, RetryService};
 #[cfg(feature = "http")]
 pub use http::{
     HttpCallOptions, HttpError, HttpReport, HttpResponseBody, HttpResponseExt, HttpResponseFuture,
@@ -41,6 +42,7 @@ pub use http::{
 };
 #[cfg(feature = "reqwest")]
 pub use http::{ReqwestRequestBuilder, ReqwestService};
+pub use live::unknown_methods::UnknownMethodsError;
 pub use operation::{ConnectProblem, Note, OperationError, OperationReport};
 pub use settings::{CallOptions, CallSettings, MethodInfo, OperationCallSettings, RequestExt};
 

@@ -114,10 +114,11 @@ impl Plans {
         let ClientSettings { compatibility, limits, jitter, .. } = &self.settings;
         // A response that does not fit into the longest message is no use whole.
         let limits = BufferLimits { max_response_buffer: codec.longest_response(), ..*limits };
-        let plan = MethodPlan::new(call, *compatibility, limits, jitter, budget);
+        let plan = MethodPlan::new(call, *compatibility, limits, jitter, budget).decoding();
         let plan = plan.of_version(version).observed_by(self.observers.clone());
-        let plan = plan.replaying(self.replay_memory.of(&limits, *compatibility));
-        if info.kind().is_unary() { plan } else { plan.for_stream().of_one_method() }
+        let plan =
+            plan.replaying(self.replay_memory.of(&limits, *compatibility)).reading(info.is_read_only());
+        if info.kind().is_unary() { plan } else { plan.for_kind(info.kind()).of_one_method() }
     }
 
     /// These methods, by whichever table the handle has.
@@ -127,7 +128,7 @@ impl Plans {
         handle: &crate::live::SettingsHandle,
         methods: Box<[Arc<Method>]>,
     ) -> Replaceable<List> {
-        let plans = Arc::clone(plans);
+        let (plans, known) = (Arc::clone(plans), plans.settings.known.clone());
         let make = move |current: &crate::live::CurrentTable| -> List {
             let ClientSettings { stub, budget, has_own_budget, .. } = &plans.settings;
             let budget = if *has_own_budget { budget } else { &current.budget };
@@ -140,6 +141,6 @@ impl Plans {
             let methods = methods.iter().zip(calls).map(method).collect();
             List { methods, plans: Some(Arc::clone(&plans)) }
         };
-        Replaceable::live(handle.follow(make, |_| Ok(())))
+        Replaceable::live(handle.follow(make, known))
     }
 }

@@ -31,7 +31,7 @@ impl LiveService {
             version: current.version,
             budget: current.budget.clone(),
         };
-        Self { entry: Replaceable::live(handle.follow(make, |_| Ok(()))) }
+        Self { entry: Replaceable::live(handle.follow(make, None)) }
     }
 
     pub(super) fn policy(&self, codes: CodeSet, compatibility: Option<Compatibility>) -> Policy {

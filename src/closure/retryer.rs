@@ -124,7 +124,9 @@ impl<R> Retryer<R> {
     #[cfg(feature = "live")]
     #[must_use]
     pub fn with_handle(handle: &SettingsHandle, service: impl Into<Box<str>>, retryable: R) -> Self {
-        Self::of(Basis::Live(LiveService::new(handle, service.into()), None), retryable)
+        let mut retryer = Self::of(Basis::Live(LiveService::new(handle, service.into()), None), retryable);
+        retryer.observers.follow(handle);
+        retryer
     }
 
     fn of(basis: Basis, retryable: R) -> Self {

@@ -4,10 +4,11 @@ use super::service::RetryService;
 #[cfg(feature = "live")]
 use crate::grpc::methods::LiveTable;
 use crate::grpc::methods::unknown::{known_methods, unknown_names};
-use crate::grpc::methods::{DescriptorError, MethodOptions, Methods, UnknownMethodsError, descriptors};
+use crate::grpc::methods::{DescriptorError, MethodOptions, Methods, descriptors};
 use crate::live::Replaceable;
 #[cfg(feature = "live")]
 use crate::live::SettingsHandle;
+use crate::live::unknown_methods::UnknownMethodsError;
 use crate::operation::{JitterSeeds, OperationObserver, Retry};
 use crate::transport::CloneService;
 use gax_retry::{Compatibility, Environment, Hedging, RetryBudget, RetryBudgets};
@@ -109,7 +110,9 @@ impl RetryLayer {
     #[cfg(feature = "live")]
     #[must_use]
     pub fn with_handle(handle: &SettingsHandle) -> Self {
-        Self { live: Some(LiveTable::new(handle)), ..Self::new(handle.table()) }
+        let mut layer = Self { live: Some(LiveTable::new(handle)), ..Self::new(handle.table()) };
+        layer.options.observers.follow(handle);
+        layer
     }
 
     /// Tells the layer which methods are unary and which are streams, and which are idempotent, by compiled descriptors (an
@@ -122,6 +125,10 @@ impl RetryLayer {
     /// The bytes are not a `FileDescriptorSet`.
     pub fn with_descriptors(mut self, encoded: &[u8]) -> Result<Self, DescriptorError> {
         self.options.described.extend(descriptors::descriptions(encoded)?);
+        #[cfg(feature = "live")]
+        if let Some(live) = &mut self.live {
+            live.know(&self.options.described);
+        }
         Ok(self.changed())
     }
 
@@ -133,21 +140,23 @@ impl RetryLayer {
     }
 
     /// Makes [`unknown_methods`](Self::unknown_methods) an error, if there are any. Call it after
-    /// [`with_descriptors`](Self::with_descriptors): only the descriptors that the layer has by then count.
+    /// [`with_descriptors`](Self::with_descriptors): only the descriptors that the layer has by then count. A layer that
+    /// follows a handle refuses each replacement that has any, from now on, whether it is in use or not.
     ///
     /// # Errors
     ///
     /// The table names a service or a method that the descriptors don't have.
-    pub fn deny_unknown_methods(self, deny: bool) -> Result<Self, UnknownMethodsError> {
+    #[cfg_attr(not(feature = "live"), expect(unused_mut, reason = "a table that stays is checked once"))]
+    pub fn deny_unknown_methods(mut self, deny: bool) -> Result<Self, UnknownMethodsError> {
+        #[cfg(feature = "live")]
+        if let Some(live) = &mut self.live {
+            live.deny_unknown_methods(deny, &self.options.described);
+            self.table = live.handle.table();
+        }
         if deny {
             known_methods(&self.table, &self.options.described)?;
         }
-        #[cfg(feature = "live")]
-        if let Some(live) = &self.live {
-            let live = LiveTable { denies_unknown_methods: deny, ..live.clone() };
-            return Ok(Self { live: Some(live), ..self.changed() });
-        }
-        Ok(self)
+        Ok(self.changed())
     }
 
     /// Which client's rules turn settings into attempts. By default, a table that was read in the dialect

@@ -20,10 +20,10 @@ pub(crate) use call::Call;
 pub use deadline::{DeadlineBody, DeadlineFuture, DeadlineLayer, DeadlineService};
 #[cfg(feature = "tables")]
 pub use layer::RetryLayer;
+#[cfg(feature = "tables")]
+pub use methods::DescriptorError;
 pub(crate) use methods::timeout::{GRPC_TIMEOUT, from_headers as timeout_in};
 pub(crate) use methods::{AttemptTimeout, Found, MethodPlan, PREVIOUS_ATTEMPTS, ReplayMemory};
-#[cfg(feature = "tables")]
-pub use methods::{DescriptorError, UnknownMethodsError};
 pub(crate) use protocol::GrpcProtocol;
 pub(crate) use request::{Known, ReplayableRequest, fill, one_frame, path_of, shrink, too_large};
 pub use response::ResponseBody;

@@ -27,8 +27,8 @@ impl ReplaceError {
         Self(Box::new(Kind::Dialect { old, new }))
     }
 
-    pub(super) fn refused(error: Box<dyn Error + Send + Sync>) -> Self {
-        Self(Box::new(Kind::Refused(error)))
+    pub(super) fn refused(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self(Box::new(Kind::Refused(error.into())))
     }
 
     #[cfg(feature = "watch")]

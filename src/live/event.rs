@@ -1,10 +1,12 @@
-//! What is told of replaced settings.
+//! The events that listeners are notified of.
 
-use super::ReplaceError;
+use super::{ReplaceError, SettingsWarning};
 use gax_table::RetryTable;
 use std::fmt;
+use std::path::Path;
 
-/// Settings were replaced, or a table was refused. It prints one sentence for a log.
+/// Settings were replaced, a table was refused or has something odd, or a file is watched or not watched any more. It prints one sentence for
+/// a log.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SettingsEvent<'a> {
@@ -23,6 +25,30 @@ pub enum SettingsEvent<'a> {
         version: u64,
         /// What is wrong with the table that was refused.
         error: &'a ReplaceError,
+    },
+    /// Something is worth a warning in a table that has just replaced another one.
+    #[non_exhaustive]
+    Warning {
+        /// The version of the settings.
+        version: u64,
+        /// The warning.
+        warning: &'a SettingsWarning,
+    },
+    /// A file is watched: from now on or, after its folder was away, again.
+    #[non_exhaustive]
+    Watching {
+        /// The version of the settings.
+        version: u64,
+        /// The file.
+        path: &'a Path,
+    },
+    /// A file is not watched any more, and the settings stay as they are: the `Watch` was dropped.
+    #[non_exhaustive]
+    WatchEnded {
+        /// The version of the settings that stay.
+        version: u64,
+        /// The file.
+        path: &'a Path,
     },
 }
 
@@ -43,6 +69,17 @@ impl fmt::Display for SettingsEvent<'_> {
                 write!(
                     f,
                     "retry settings stay at version {version}, because the new table is refused: {error}"
+                )
+            }
+            Self::Warning { version, warning } => write!(f, "retry settings of version {version}: {warning}"),
+            Self::Watching { version, path } => {
+                write!(f, "retry settings follow the file {}, and have version {version}", path.display())
+            }
+            Self::WatchEnded { version, path } => {
+                write!(
+                    f,
+                    "retry settings stay at version {version}: the file {} is not watched any more",
+                    path.display()
                 )
             }
         }

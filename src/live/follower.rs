@@ -1,9 +1,9 @@
 //! What follows a handle.
 
+use super::KnownMethods;
 use arc_swap::{ArcSwap, Guard};
 use gax_retry::RetryBudget;
 use gax_table::RetryTable;
-use std::error::Error;
 use std::sync::Arc;
 
 /// The table that counts, and what all who follow it share.
@@ -17,20 +17,18 @@ pub(crate) struct CurrentTable {
 pub(crate) struct Follower<T> {
     current: ArcSwap<T>,
     make: Box<dyn Fn(&CurrentTable) -> T + Send + Sync>,
-    check: Box<Check>,
+    /// The methods that it knows, for as long as it is there; `None`: it takes whatever is called.
+    known: Option<Arc<KnownMethods>>,
 }
-
-/// Says whether a table can be used.
-type Check = dyn Fn(&CurrentTable) -> Result<(), Box<dyn Error + Send + Sync>> + Send + Sync;
 
 impl<T> Follower<T> {
     pub(super) fn new(
         current: &CurrentTable,
         make: impl Fn(&CurrentTable) -> T + Send + Sync + 'static,
-        check: impl Fn(&CurrentTable) -> Result<(), Box<dyn Error + Send + Sync>> + Send + Sync + 'static,
+        known: Option<Arc<KnownMethods>>,
     ) -> Self {
         let first = ArcSwap::from_pointee(make(current));
-        Self { current: first, make: Box::new(make), check: Box::new(check) }
+        Self { current: first, make: Box::new(make), known }
     }
 
     pub(super) fn load(&self) -> Guard<Arc<T>> {
@@ -41,19 +39,19 @@ impl<T> Follower<T> {
 /// What a handle knows of those who follow it.
 pub(super) trait Follow: Send + Sync {
     /// Makes what the table leads to, and puts it in place once that is called.
-    fn prepare(
-        self: Arc<Self>,
-        current: &CurrentTable,
-    ) -> Result<Box<dyn FnOnce()>, Box<dyn Error + Send + Sync>>;
+    fn prepare(self: Arc<Self>, current: &CurrentTable) -> Box<dyn FnOnce()>;
+
+    /// Whether it knows its methods.
+    fn knows_methods(&self) -> bool;
 }
 
 impl<T: Send + Sync + 'static> Follow for Follower<T> {
-    fn prepare(
-        self: Arc<Self>,
-        current: &CurrentTable,
-    ) -> Result<Box<dyn FnOnce()>, Box<dyn Error + Send + Sync>> {
-        (self.check)(current)?;
+    fn prepare(self: Arc<Self>, current: &CurrentTable) -> Box<dyn FnOnce()> {
         let next = Arc::new((self.make)(current));
-        Ok(Box::new(move || self.current.store(next)))
+        Box::new(move || self.current.store(next))
+    }
+
+    fn knows_methods(&self) -> bool {
+        self.known.is_some()
     }
 }

@@ -1,9 +1,10 @@
 //! A retry table that can be replaced.
 
 use super::follower::{CurrentTable, Follow, Follower};
-use super::{ReplaceError, SettingsEvent};
+use super::replacement::Replacement;
+use super::{KnownMethods, ReplaceError, SettingsEvent, SettingsWarning, WatchState};
+use crate::panics::PanicGuard;
 use gax_table::RetryTable;
-use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::watch;
@@ -52,15 +53,21 @@ pub struct SettingsHandle {
 struct Hub {
     state: Mutex<State>,
     versions: watch::Sender<u64>,
+    watch: Arc<WatchState>,
 }
 
 struct State {
     current: Arc<CurrentTable>,
     followers: Vec<Weak<dyn Follow>>,
-    listeners: Vec<Listener>,
+    known: Vec<Weak<KnownMethods>>,
+    listeners: Vec<Arc<Listener>>,
 }
 
-type Listener = Arc<dyn Fn(&SettingsEvent<'_>) + Send + Sync>;
+/// A closure that a program has called at each event. Its panics end here.
+struct Listener {
+    call: Box<dyn Fn(&SettingsEvent<'_>) + Send + Sync>,
+    guard: PanicGuard,
+}
 
 impl SettingsHandle {
     /// A handle with that table, as version 1.
@@ -68,23 +75,33 @@ impl SettingsHandle {
     pub fn new(table: RetryTable) -> Self {
         let budget = table.throttling().map(|throttling| throttling.budget());
         let current = Arc::new(CurrentTable { table, version: 1, budget });
-        let state = State { current, followers: Vec::new(), listeners: Vec::new() };
+        let state = State { current, followers: Vec::new(), known: Vec::new(), listeners: Vec::new() };
         let (versions, _) = watch::channel(1);
-        Self { hub: Arc::new(Hub { state: Mutex::new(state), versions }) }
+        let hub = Hub { state: Mutex::new(state), versions, watch: Arc::default() };
+        Self { hub: Arc::new(hub) }
     }
 
     /// Replaces the table: operations that begin from now on run by it. Returns the version that it has.
     ///
     /// # Errors
     ///
-    /// The table was read in another dialect than the first, or a layer that
-    /// [denies unknown methods](crate::RetryLayer::deny_unknown_methods) finds some. The settings stay as they
-    /// were, and [listeners](Self::on_event) are told.
+    /// The settings stay as they were, and [listeners](Self::on_event) are notified, if
+    ///
+    /// * the table was read in another dialect than the first;
+    /// * a layer or client that [denies unknown methods](crate::RetryLayer::deny_unknown_methods) finds some;
+    /// * the table has a new name that is most likely misspelt: no generated client and no layer's descriptors have it, and it
+    ///   is close to a name that they have and the table doesn't, or a method that they have loses the retries that it had.
+    ///
+    /// Other names that nobody knows are a [warning](SettingsEvent::Warning), since a table may be newer than its clients. So
+    /// is a table by which nothing is retried any more.
     pub fn replace(&self, table: RetryTable) -> Result<u64, ReplaceError> {
         match self.try_replace(table) {
-            Ok(current) => {
+            Ok((current, warnings)) => {
                 let (version, table) = (current.version, &current.table);
-                self.tell(&SettingsEvent::Replaced { version, table });
+                self.notify(&SettingsEvent::Replaced { version, table });
+                for warning in &warnings {
+                    self.notify(&SettingsEvent::Warning { version, warning });
+                }
                 Ok(version)
             }
             Err(error) => {
@@ -94,12 +111,21 @@ impl SettingsHandle {
         }
     }
 
-    fn try_replace(&self, table: RetryTable) -> Result<Arc<CurrentTable>, ReplaceError> {
+    fn try_replace(
+        &self,
+        table: RetryTable,
+    ) -> Result<(Arc<CurrentTable>, Vec<SettingsWarning>), ReplaceError> {
         let mut state = self.state();
         let (old, new) = (state.current.table.dialect(), table.dialect());
         if old != new {
             return Err(ReplaceError::dialect(old, new));
         }
+        let known: Vec<_> = state.known.iter().filter_map(Weak::upgrade).collect();
+        known.iter().try_for_each(|known| known.check(&table)).map_err(ReplaceError::refused)?;
+        let replacement = Replacement::new(&state.current.table, &table, &known);
+        replacement.check().map_err(ReplaceError::refused)?;
+        let followers: Vec<_> = state.followers.iter().filter_map(Weak::upgrade).collect();
+        let warnings = replacement.warnings(followers.iter().all(|follower| follower.knows_methods()));
         let throttling = table.throttling();
         let budget = if throttling == state.current.table.throttling() {
             state.current.budget.clone()
@@ -109,39 +135,45 @@ impl SettingsHandle {
         let version = state.current.version.saturating_add(1);
         let current = Arc::new(CurrentTable { table, version, budget });
         state.followers.retain(|follower| follower.strong_count() > 0);
-        let followers = state.followers.iter().filter_map(Weak::upgrade);
-        let prepared: Result<Vec<_>, _> = followers.map(|follower| follower.prepare(&current)).collect();
-        for put_in_place in prepared.map_err(ReplaceError::refused)? {
+        let prepared: Vec<_> = followers.into_iter().map(|follower| follower.prepare(&current)).collect();
+        for put_in_place in prepared {
             put_in_place();
         }
         state.current = Arc::clone(&current);
         self.hub.versions.send_replace(version);
-        Ok(current)
+        Ok((current, warnings))
     }
 
     /// A table was refused: says so.
     pub(super) fn refuse(&self, error: &ReplaceError) {
-        self.tell(&SettingsEvent::Refused { version: self.version(), error });
+        self.notify(&SettingsEvent::Refused { version: self.version(), error });
     }
 
-    fn tell(&self, event: &SettingsEvent<'_>) {
+    pub(super) fn notify(&self, event: &SettingsEvent<'_>) {
         #[cfg(feature = "tracing")]
         match event {
             SettingsEvent::Replaced { version, table } => {
                 tracing::info!(settings.version = version, findings = table.findings().len(), "{event}");
             }
-            SettingsEvent::Refused { version, .. } => {
+            SettingsEvent::Refused { version, .. } | SettingsEvent::Warning { version, .. } => {
                 tracing::warn!(settings.version = version, "{event}");
+            }
+            SettingsEvent::Watching { version, .. } | SettingsEvent::WatchEnded { version, .. } => {
+                tracing::info!(settings.version = version, "{event}");
             }
         }
         let listeners = self.state().listeners.clone();
         for listener in listeners {
-            listener(event);
+            listener.guard.run("a listener of retry settings", || (listener.call)(event));
         }
     }
 
-    /// Calls the closure after each replacement and each refusal, in the thread that replaced the table or watches the
-    /// file. It may use the handle. With the feature `tracing`, each is also an event, at the level INFO or WARN.
+    /// Calls the closure after each replacement and each refusal, and when a file is watched or not watched any more, in the
+    /// thread that replaced the table or watches the file. It may use the handle. With the feature `tracing`, each is also
+    /// an event, at the level INFO or, for a refusal and a warning, WARN.
+    ///
+    /// A panic of the closure is caught: the settings are replaced, the other closures are called, and a watched file stays
+    /// watched. With the feature `tracing` its first panic is an event at the level ERROR.
     ///
     /// # Examples
     ///
@@ -155,6 +187,7 @@ impl SettingsHandle {
     /// # Ok::<(), tonic_gax::TableError>(())
     /// ```
     pub fn on_event(&self, listener: impl Fn(&SettingsEvent<'_>) + Send + Sync + 'static) {
+        let listener = Listener { call: Box::new(listener), guard: PanicGuard::default() };
         self.state().listeners.push(Arc::new(listener));
     }
 
@@ -162,6 +195,17 @@ impl SettingsHandle {
     #[must_use]
     pub fn version(&self) -> u64 {
         *self.hub.versions.borrow()
+    }
+
+    /// Whether the table's file is [watched](super::watch) and could be read when it was last looked at. `None`: the table has
+    /// no file that was ever watched.
+    #[must_use]
+    pub fn is_watched(&self) -> Option<bool> {
+        self.hub.watch.is_watched()
+    }
+
+    pub(crate) fn watch_state(&self) -> &Arc<WatchState> {
+        &self.hub.watch
     }
 
     /// The table that operations begin with now.
@@ -181,14 +225,21 @@ impl SettingsHandle {
         versions.wait_for(|now| *now > version).await.map_or(version, |now| *now)
     }
 
-    /// What is made of this table and of those that replace it.
+    /// Tables are checked against these methods, for as long as somebody keeps them.
+    pub(crate) fn know(&self, known: KnownMethods) -> Arc<KnownMethods> {
+        let known = Arc::new(known);
+        add(&mut self.state().known, Arc::downgrade(&known));
+        known
+    }
+
+    /// Makes something of this table and of those that replace it, for somebody who knows these methods.
     pub(crate) fn follow<T: Send + Sync + 'static>(
         &self,
         make: impl Fn(&CurrentTable) -> T + Send + Sync + 'static,
-        check: impl Fn(&CurrentTable) -> Result<(), Box<dyn Error + Send + Sync>> + Send + Sync + 'static,
+        known: Option<Arc<KnownMethods>>,
     ) -> Arc<Follower<T>> {
         let mut state = self.state();
-        let follower = Arc::new(Follower::new(&state.current, make, check));
+        let follower = Arc::new(Follower::new(&state.current, make, known));
         let known: Weak<Follower<T>> = Arc::downgrade(&follower);
         state.followers.push(known);
         follower
@@ -197,6 +248,14 @@ impl SettingsHandle {
     fn state(&self) -> MutexGuard<'_, State> {
         self.hub.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Adds one more, and forgets those that are gone before more memory is taken for the list.
+fn add<T: ?Sized>(list: &mut Vec<Weak<T>>, one_more: Weak<T>) {
+    if list.len() == list.capacity() {
+        list.retain(|known| known.strong_count() > 0);
+    }
+    list.push(one_more);
 }
 
 /// Short: its table alone may have hundreds of entries.

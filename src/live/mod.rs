@@ -12,10 +12,19 @@ mod event;
 mod follower;
 #[cfg(feature = "live")]
 mod handle;
+#[cfg(feature = "live")]
+mod known_methods;
 mod replaceable;
+#[cfg(feature = "live")]
+mod replacement;
 mod source;
+pub(crate) mod unknown_methods;
+#[cfg(feature = "live")]
+mod warning;
 #[cfg(feature = "watch")]
 mod watch;
+#[cfg(feature = "live")]
+mod watch_state;
 
 #[cfg(feature = "live")]
 pub use error::ReplaceError;
@@ -25,7 +34,13 @@ pub use event::SettingsEvent;
 pub(crate) use follower::{CurrentTable, Follower};
 #[cfg(feature = "live")]
 pub use handle::SettingsHandle;
+#[cfg(feature = "live")]
+pub(crate) use known_methods::KnownMethods;
 pub(crate) use replaceable::{Loaded, Replaceable};
 pub use source::SettingsSource;
+#[cfg(feature = "live")]
+pub use warning::SettingsWarning;
 #[cfg(feature = "watch")]
 pub use watch::{Watch, watch};
+#[cfg(feature = "live")]
+pub(crate) use watch_state::WatchState;

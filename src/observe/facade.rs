@@ -2,8 +2,7 @@
 
 use super::measure::{Attribute, Instruments, Measure, observe_by_measure};
 use super::metric::{
-    BUDGET, BYTES, GAX_JAVA, GRPC, MILLISECONDS, Metric, OTHERS, RECEIVED, RPC_DURATION, SECONDS, SENT,
-    VERSION,
+    BYTES, GAUGES, GAX_JAVA, GRPC, MILLISECONDS, Metric, OTHERS, RECEIVED, RPC_DURATION, SECONDS, SENT,
 };
 use super::{AttemptTransfer, MetricNames, OperationInfo, OperationSummary};
 use gax_retry::{Attempt, StartedAttempt, StopReason};
@@ -15,7 +14,7 @@ use std::time::Duration;
 /// Measures operations and attempts by the facade [`metrics`], whose recorder the program installs.
 ///
 /// [`LATENCY_BUCKETS`](super::LATENCY_BUCKETS), [`SIZE_BUCKETS`](super::SIZE_BUCKETS) and
-/// [`COUNT_BUCKETS`](super::COUNT_BUCKETS) are the buckets that gRPC's metrics have; they are the recorder's to set.
+/// [`RETRY_BUCKETS`](super::RETRY_BUCKETS) are the buckets that gRPC's metrics have; they are the recorder's to set.
 ///
 /// # Examples
 ///
@@ -57,7 +56,7 @@ impl FacadeMetrics {
             if prefix.is_some() {
                 describe(&GAX_JAVA.counters(), &GAX_JAVA.histograms());
             }
-            for gauge in [&BUDGET, &VERSION] {
+            for gauge in GAUGES {
                 recorder.describe_gauge(gauge.name.into(), Some(Unit::Count), gauge.description.into());
             }
         });

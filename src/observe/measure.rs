@@ -1,6 +1,8 @@
 //! What is measured of operations.
 
-use super::metric::{BUDGET, GAX_JAVA, GRPC, Metric, Metrics, OTHERS, RECEIVED, RPC_DURATION, SENT, VERSION};
+use super::metric::{
+    BUDGET, GAX_JAVA, GRPC, Metric, Metrics, OTHERS, RECEIVED, RPC_DURATION, SENT, VERSION, WATCHED,
+};
 use super::{AttemptTransfer, MetricNames, OperationInfo, OperationSummary, Transport};
 use gax_retry::{Attempt, AttemptKind, Code, StartedAttempt};
 use std::borrow::Cow;
@@ -56,6 +58,9 @@ impl<I: Instruments> Measure<I> {
         }
         if let Some(version) = operation.settings_version() {
             self.instruments.set(&VERSION, version as f64, target.as_slice());
+        }
+        if let Some(is_watched) = operation.settings_are_watched() {
+            self.instruments.set(&WATCHED, f64::from(u8::from(is_watched)), target.as_slice());
         }
     }
 
@@ -117,18 +122,11 @@ impl<I: Instruments> Measure<I> {
             let kind = match attempt.kind() {
                 AttemptKind::Original => "original",
                 AttemptKind::Hedge => "hedge",
-                AttemptKind::Resend => "transparent_retry",
                 _ => "retry",
             };
             attributes.push((metrics.attempt_type, Cow::Borrowed(kind)));
         }
         self.instruments.count(&metrics.attempts, &attributes);
-    }
-
-    pub(super) fn sent_again(&self, operation: &OperationInfo, attempt: StartedAttempt) {
-        if self.names.attempt_types {
-            self.started(operation, attempt);
-        }
     }
 
     pub(super) fn watches_transfers(&self, operation: &OperationInfo) -> bool {
@@ -221,10 +219,6 @@ macro_rules! observe_by_measure {
 
             fn attempt_started(&self, operation: &OperationInfo, attempt: StartedAttempt) {
                 self.measure.started(operation, attempt);
-            }
-
-            fn transparent_retry(&self, operation: &OperationInfo, attempt: StartedAttempt) {
-                self.measure.sent_again(operation, attempt);
             }
 
             fn watches_transfers(&self, operation: &OperationInfo) -> bool {

@@ -9,11 +9,8 @@ pub const LATENCY_BUCKETS: [f64; 41] = [
     0.5, 0.65, 0.8, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0,
 ];
 
-/// The bounds of the buckets of counts (gRFC A66).
-pub const COUNT_BUCKETS: [f64; 18] = [
-    0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0, 8192.0, 16384.0,
-    32768.0, 65536.0,
-];
+/// The bounds of the buckets of retries, transparent retries and hedges of a call (gRFC A96).
+pub const RETRY_BUCKETS: [f64; 5] = [1.0, 2.0, 3.0, 4.0, 5.0];
 
 /// The bounds of the buckets of sizes, in bytes (gRFC A66).
 pub const SIZE_BUCKETS: [f64; 14] = [
@@ -57,7 +54,7 @@ impl Metric {
             SECONDS => Some(&LATENCY_BUCKETS),
             BYTES => Some(&SIZE_BUCKETS),
             MILLISECONDS => None,
-            _ => Some(&COUNT_BUCKETS),
+            _ => Some(&RETRY_BUCKETS),
         }
     }
 }
@@ -127,6 +124,17 @@ pub(super) static VERSION: Metric = Metric {
     unit: "{version}",
     description: "The version of the settings with which the call began that ended last.",
 };
+
+/// Whether the file of the settings is watched; no proposal has it.
+pub(super) static WATCHED: Metric = Metric {
+    name: "gax.client.settings.watched",
+    unit: "{watch}",
+    description: "1 if the settings' file was watched as the call began that ended last, 0 if it could not be read or is not \
+                  watched any more.",
+};
+
+/// The level of what belongs to a whole client or layer.
+pub(super) static GAUGES: [&Metric; 3] = [&BUDGET, &VERSION, &WATCHED];
 
 /// What gax-java measures, by its names, which follow a prefix.
 #[derive(Debug)]

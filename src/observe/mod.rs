@@ -26,7 +26,7 @@ pub use crate::operation::{
 pub use facade::FacadeMetrics;
 pub use gax_retry::{AttemptKind, ServerDelay};
 #[cfg(any(feature = "otel", feature = "metrics"))]
-pub use metric::{COUNT_BUCKETS, LATENCY_BUCKETS, SIZE_BUCKETS};
+pub use metric::{LATENCY_BUCKETS, RETRY_BUCKETS, SIZE_BUCKETS};
 #[cfg(any(feature = "otel", feature = "metrics"))]
 pub use metric_names::MetricNames;
 #[cfg(feature = "otel")]

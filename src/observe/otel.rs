@@ -1,7 +1,7 @@
 //! Metrics by the API of OpenTelemetry.
 
 use super::measure::{Attribute, Instruments, Measure, observe_by_measure};
-use super::metric::{BUDGET, GAX_JAVA, GRPC, Metric, OTHERS, RECEIVED, RPC_DURATION, SENT, VERSION};
+use super::metric::{GAUGES, GAX_JAVA, GRPC, Metric, OTHERS, RECEIVED, RPC_DURATION, SENT};
 use super::{AttemptTransfer, MetricNames, OperationInfo, OperationSummary};
 use gax_retry::{Attempt, StartedAttempt, StopReason};
 use opentelemetry::KeyValue;
@@ -12,8 +12,8 @@ use std::time::Duration;
 
 /// Measures operations and attempts by OpenTelemetry's API. The meter is the program's: the global one is never taken.
 ///
-/// Histograms advise the buckets of gRFC A66: [`LATENCY_BUCKETS`](super::LATENCY_BUCKETS),
-/// [`SIZE_BUCKETS`](super::SIZE_BUCKETS) and [`COUNT_BUCKETS`](super::COUNT_BUCKETS).
+/// Histograms advise the buckets of gRFCs A66 and A96: [`LATENCY_BUCKETS`](super::LATENCY_BUCKETS),
+/// [`SIZE_BUCKETS`](super::SIZE_BUCKETS) and [`RETRY_BUCKETS`](super::RETRY_BUCKETS).
 ///
 /// # Examples
 ///
@@ -53,7 +53,7 @@ impl OtelMetrics {
         if let Some(prefix) = &names.gax_java_prefix {
             meters.add(meter, Some(prefix), &GAX_JAVA.counters(), &GAX_JAVA.histograms());
         }
-        for gauge in [&BUDGET, &VERSION] {
+        for gauge in GAUGES {
             let builder = meter.f64_gauge(gauge.name).with_unit(gauge.unit);
             meters.gauges.insert(gauge.name, builder.with_description(gauge.description).build());
         }

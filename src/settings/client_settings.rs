@@ -2,6 +2,9 @@
 
 use super::StubSettings;
 use crate::live::SettingsSource;
+use crate::live::unknown_methods::UnknownMethodsError;
+#[cfg(feature = "live")]
+use crate::live::{KnownMethods, SettingsHandle};
 use crate::operation::{JitterSeeds, Observers, OperationObserver, Retry};
 use gax_retry::{Compatibility, Environment, RetryBudget, RetryBudgets};
 use std::sync::Arc;
@@ -19,7 +22,10 @@ pub struct ClientSettings {
     pub(crate) has_own_budget: bool,
     /// What replaces the settings of the stub.
     #[cfg(feature = "live")]
-    pub(crate) handle: Option<crate::live::SettingsHandle>,
+    pub(crate) handle: Option<SettingsHandle>,
+    /// The methods against which the handle's tables are checked.
+    #[cfg(feature = "live")]
+    pub(crate) known: Option<Arc<KnownMethods>>,
     pub(crate) observers: Observers,
     pub(crate) method_extension: bool,
     connect_timeout: Option<Duration>,
@@ -38,6 +44,8 @@ impl ClientSettings {
             has_own_budget: false,
             #[cfg(feature = "live")]
             handle: None,
+            #[cfg(feature = "live")]
+            known: None,
             observers: Observers::default(),
             method_extension: true,
             connect_timeout: None,
@@ -135,11 +143,33 @@ impl ClientSettings {
     #[must_use]
     pub fn with_handle(self, source: &impl SettingsSource) -> Self {
         #[cfg(feature = "live")]
-        let settings = Self { handle: Some(source.handle().clone()), ..self };
+        let settings = {
+            let handle = source.handle();
+            let known = handle.know(KnownMethods::of_client(self.stub.services(), false));
+            let mut settings = Self { handle: Some(handle.clone()), known: Some(known), ..self };
+            settings.observers.follow(handle);
+            settings
+        };
         // Without that feature nothing is a source.
         #[cfg(not(feature = "live"))]
         let (settings, _) = (self, source);
         settings
+    }
+
+    /// Whether a table of the handle is refused that names services or methods which the client doesn't have.
+    ///
+    /// # Errors
+    ///
+    /// The handle's table of this moment names some.
+    #[cfg_attr(not(feature = "live"), expect(unused_mut, unused_variables, reason = "there is no handle"))]
+    pub fn deny_unknown_methods(mut self, deny: bool) -> Result<Self, UnknownMethodsError> {
+        #[cfg(feature = "live")]
+        if let Some(handle) = &self.handle {
+            let known = handle.know(KnownMethods::of_client(self.stub.services(), deny));
+            known.check(&handle.table())?;
+            self.known = Some(known);
+        }
+        Ok(self)
     }
 
     /// Whether tonic's [`GrpcMethod`](tonic::GrpcMethod) goes with every request, in its extensions, for

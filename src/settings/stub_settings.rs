@@ -6,6 +6,8 @@ use gax_retry::__private::{code_problem, no_problems, of_rpc, rpc_problem};
 #[cfg(feature = "live")]
 use gax_retry::CodeSet;
 use gax_retry::{Code, Hedging, RetrySettings, SettingsError, SettingsProblem};
+#[cfg(feature = "live")]
+use gax_table::{MethodDescription, ServiceDescription};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
@@ -127,6 +129,20 @@ impl StubSettings {
 
     pub(crate) fn calls(&self) -> impl Iterator<Item = (&'static MethodInfo, &CallSettings)> {
         self.methods.iter().zip(&self.calls)
+    }
+
+    /// The services and their RPCs, by the names that a retry table has for them.
+    #[cfg(feature = "live")]
+    pub(crate) fn services(&self) -> Vec<ServiceDescription> {
+        let mut services: BTreeMap<&str, ServiceDescription> = BTreeMap::new();
+        for method in self.methods {
+            let (service, own) = (method.table_service(), method.service());
+            let described = MethodDescription::new(method.name(), method.kind());
+            let described = if own == service { described } else { described.mixed_in_from(own) };
+            let known = services.remove(service).unwrap_or_else(|| ServiceDescription::new(service));
+            services.insert(service, known.with_method(described));
+        }
+        services.into_values().collect()
     }
 
     /// The settings of each RPC as they would be if the client had been generated from that table. What the program has

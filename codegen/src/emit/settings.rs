@@ -351,6 +351,17 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
                 Self { inner: self.inner.with_handle(handle) }
             }
 
+            /// Whether the handle refuses each table that names services or methods which this client doesn't have.
+            /// Call it after `with_handle`; without a handle it has no effect. Default: a table is refused if a name in
+            /// it is most likely misspelt, and others are a warning.
+            ///
+            /// # Errors
+            ///
+            /// The table that the handle has now names some.
+            pub fn deny_unknown_methods(self, deny: bool) -> Result<Self, #runtime::UnknownMethodsError> {
+                Ok(Self { inner: self.inner.deny_unknown_methods(deny)? })
+            }
+
             #switches
 
             #observing

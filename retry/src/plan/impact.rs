@@ -192,7 +192,8 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{Code, Policy, RetrySettings};
+    /// # use gax_retry as tonic_gax;
+    /// use tonic_gax::{Code, Policy, RetrySettings};
     /// use std::time::Duration;
     ///
     /// let settings = RetrySettings::builder()

@@ -29,7 +29,8 @@ const MAX: Duration = Duration::from_secs(60);
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{Compatibility, RetrySettings};
+/// # use gax_retry as tonic_gax;
+/// use tonic_gax::{Compatibility, RetrySettings};
 /// use std::time::Duration;
 ///
 /// let delays = RetrySettings::default().retry_delays(Compatibility::Documented);

@@ -48,7 +48,8 @@ use std::time::Duration;
 /// # Examples
 ///
 /// ```
-/// use gax_retry::RetrySettings;
+/// # use gax_retry as tonic_gax;
+/// use tonic_gax::RetrySettings;
 /// use std::time::Duration;
 ///
 /// let settings = RetrySettings::builder()
@@ -103,7 +104,8 @@ impl RetrySettings {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::RetrySettings;
+    /// # use gax_retry as tonic_gax;
+    /// use tonic_gax::RetrySettings;
     /// use std::time::Duration;
     ///
     /// let patient = RetrySettings::no_retry(Duration::from_secs(5))

@@ -1,9 +1,11 @@
 //! The methods of a table that can be replaced.
 
+use super::descriptors::Descriptions;
 use super::table::{MethodOptions, Methods};
-use super::unknown::known_methods;
-use crate::live::{CurrentTable, Replaceable, SettingsHandle};
+use super::unknown::services;
+use crate::live::{CurrentTable, KnownMethods, Replaceable, SettingsHandle};
 use gax_retry::RetryBudget;
+use std::sync::Arc;
 
 /// What replaces a layer's table.
 #[derive(Debug, Clone)]
@@ -11,13 +13,28 @@ pub(crate) struct LiveTable {
     pub(crate) handle: SettingsHandle,
     /// Whether the program has set a budget, in place of the table's.
     pub(crate) has_own_budget: bool,
-    pub(crate) denies_unknown_methods: bool,
+    denies_unknown_methods: bool,
+    /// The methods of the descriptors, once there are any.
+    known: Option<Arc<KnownMethods>>,
 }
 
 impl LiveTable {
     /// The table of that handle.
     pub(crate) fn new(handle: &SettingsHandle) -> Self {
-        Self { handle: handle.clone(), has_own_budget: false, denies_unknown_methods: false }
+        Self { handle: handle.clone(), has_own_budget: false, denies_unknown_methods: false, known: None }
+    }
+
+    /// Whether a table is refused that names other methods than these.
+    pub(crate) fn deny_unknown_methods(&mut self, deny: bool, described: &Descriptions) {
+        self.denies_unknown_methods = deny;
+        self.know(described);
+    }
+
+    /// Tables are checked against these methods from now on.
+    pub(crate) fn know(&mut self, described: &Descriptions) {
+        let services = services(described);
+        let known = || self.handle.know(KnownMethods::of_descriptors(services, self.denies_unknown_methods));
+        self.known = (!described.is_empty()).then(known);
     }
 
     /// The methods by whichever table the handle has.
@@ -27,15 +44,10 @@ impl LiveTable {
         own_budget: Option<RetryBudget>,
     ) -> Replaceable<Methods> {
         let own_budget = self.has_own_budget.then_some(own_budget);
-        let described = self.denies_unknown_methods.then(|| options.described.clone());
         let make = move |current: &CurrentTable| {
             let budget = own_budget.as_ref().unwrap_or(&current.budget);
             Methods::new(current.table.clone(), Some(current.version), budget.as_ref(), &options)
         };
-        let check = move |current: &CurrentTable| match &described {
-            Some(described) => known_methods(&current.table, described).map_err(Into::into),
-            None => Ok(()),
-        };
-        Replaceable::live(self.handle.follow(make, check))
+        Replaceable::live(self.handle.follow(make, self.known.clone()))
     }
 }

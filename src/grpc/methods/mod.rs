@@ -32,6 +32,4 @@ pub(crate) use previous_attempts::{PREVIOUS_ATTEMPTS, previous_attempts};
 pub(crate) use replay_memory::{Limit, ReplayMemory, Reserved};
 #[cfg(feature = "tables")]
 pub(crate) use table::{MethodOptions, Methods};
-#[cfg(feature = "tables")]
-pub use unknown::UnknownMethodsError;
 pub(crate) use usual::Usual;

@@ -93,7 +93,7 @@ impl HttpPlan {
         self.statuses = Some(statuses);
     }
 
-    /// Hedges requests that are safe to retry.
+    /// Hedges requests that may run twice at once.
     pub(crate) fn set_hedging(&mut self, hedging: Hedging) {
         // Latencies are counted for a percentile alone.
         let is_measured = hedging.percentile_of_latencies().is_some();
@@ -116,11 +116,13 @@ impl HttpPlan {
         self.hedged = None;
     }
 
-    /// The plan for requests of that rule that can be hedged, where they are.
-    pub(crate) fn hedged(&self, rule: Option<&str>) -> Option<Arc<Self>> {
+    /// The plan for requests that are hedged; `None`: one like that isn't.
+    pub(crate) fn hedged(&self, classification: &Classification) -> Option<Arc<Self>> {
         let join =
             |plan: Self, own: &Self| Self { policy: plan.policy.with_latencies_of(&own.policy), ..plan };
-        self.hedged.as_ref().map(|hedged| hedged.of(rule, join))
+        let hedged = self.hedged.as_ref()?;
+        let hedging = hedged.any().policy.hedging()?;
+        classification.is_hedged(self.strategy, hedging).then(|| hedged.of(classification.rule(), join))
     }
 
     /// Takes in what one call brings along.

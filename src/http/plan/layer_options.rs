@@ -75,9 +75,8 @@ impl LayerOptions {
             #[cfg(feature = "live")]
             Basis::Handle(handle, service) => {
                 let (options, service) = (self.clone(), service.clone());
-                return Replaceable::live(
-                    handle.follow(move |current| options.plan_by(current, &service), |_| Ok(())),
-                );
+                let make = move |current: &CurrentTable| options.plan_by(current, &service);
+                return Replaceable::live(handle.follow(make, None));
             }
         };
         Replaceable::fixed(self.finished(plan, None, None))

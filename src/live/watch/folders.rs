@@ -9,7 +9,7 @@ use std::{fs, io};
 const MOST_LINKS: usize = 40;
 
 /// The folders in which something happens when the path leads to another content: the one of the file itself, and those of
-/// all links on the way there. A Kubernetes volume, for one, has `table.json -> ..data/table.json` and
+/// all links on the way there. Where that one is away, the closest one above it that is there. A Kubernetes volume, for one, has `table.json -> ..data/table.json` and
 /// `..data -> ..2026_11_22`, of which the second is replaced.
 pub(super) fn folders(path: &Path) -> io::Result<BTreeSet<PathBuf>> {
     let mut folders = BTreeSet::new();
@@ -36,9 +36,9 @@ pub(super) fn folders(path: &Path) -> io::Result<BTreeSet<PathBuf>> {
             }
         }
     }
-    if let Some(folder) = resolved.parent() {
-        folders.insert(folder.to_owned());
-    }
+    // Of a folder that is away its parent, where it will be made again.
+    let folder = resolved.ancestors().skip(1).find(|folder| folder.is_dir());
+    folders.extend(folder.map(Path::to_owned));
     Ok(folders)
 }
 

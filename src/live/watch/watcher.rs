@@ -1,13 +1,15 @@
 //! Watches a file.
 
 use super::folders::folders;
-use crate::live::{ReplaceError, SettingsHandle};
+use crate::live::watch_state::Working;
+use crate::live::{ReplaceError, SettingsEvent, SettingsHandle};
 use gax_table::RetryTable;
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 use std::{io, thread};
@@ -16,16 +18,20 @@ use std::{io, thread};
 const QUIET: Duration = Duration::from_millis(50);
 /// How many changes are waited for in all, so that a busy folder delays nothing for long.
 const MOST_CHANGES: usize = 100;
+/// How often the file is read though nothing was seen to happen: some file systems tell nothing.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// Reads the handle's table from a file, now and whenever the file changes, in the dialect of the table that the handle has.
 ///
 /// The file is noticed however it is replaced: written in place, renamed over, or behind links that are pointed elsewhere,
 /// as Kubernetes does with config maps. Write it under another name and rename it: a file that is written in place may
 /// be read half-written. Such a file, one that is empty, and any other that [`SettingsHandle::replace`] refuses leaves the
-/// settings as they are, and those who [listen](SettingsHandle::on_event) are told why.
+/// settings as they are, and those who [listen](SettingsHandle::on_event) are notified why.
 ///
-/// Changes are noticed by a thread of its own, through what the operating system offers. Some network file systems, and
-/// Kubernetes volumes mounted by `subPath`, tell nothing: read such a file now and then, and call `replace`.
+/// Changes are noticed by a thread of its own, through what the operating system offers, and every five seconds the file is
+/// looked at in any case: some network file systems report no changes. If the file or its folders are away, the settings
+/// stay as they are, and the file is read as soon as it is back. [`SettingsHandle::is_watched`] says whether the watch
+/// works, and so do the event [`Watching`](SettingsEvent::Watching) and the gauge `gax.client.settings.watched`.
 ///
 /// # Errors
 ///
@@ -59,13 +65,20 @@ pub fn watch(path: impl AsRef<Path>, handle: &SettingsHandle) -> Result<Watch, R
     });
     let path = std::path::absolute(path).map_err(|error| cannot(error.into()))?;
     let watcher = watcher.map_err(|error| ReplaceError::watch(&path, error))?;
-    let mut file =
-        WatchedFile { path, handle: handle.clone(), watcher, folders: BTreeSet::new(), content: None };
+    let mut file = WatchedFile {
+        path,
+        handle: handle.clone(),
+        watcher,
+        folders: BTreeSet::new(),
+        content: None,
+        working: None,
+    };
     file.watch_folders().map_err(|error| ReplaceError::watch(&file.path, error))?;
     file.read()?;
     let shown = file.path.clone();
     let thread = thread::Builder::new().name("gax-watch".to_owned());
     thread.spawn(move || file.follow(&changes)).map_err(|error| ReplaceError::watch(&shown, error.into()))?;
+    handle.notify(&SettingsEvent::Watching { version: handle.version(), path: &shown });
     Ok(Watch { path: shown, stop: Some(sender) })
 }
 
@@ -113,27 +126,53 @@ struct WatchedFile {
     handle: SettingsHandle,
     watcher: RecommendedWatcher,
     folders: BTreeSet<PathBuf>,
-    /// What the file held when it was last read; `None`: it could not be read.
+    /// The file's bytes when it was last read; `None`: it never was.
     content: Option<Vec<u8>>,
+    /// While the file can be read.
+    working: Option<Working>,
+}
+
+/// Says that a file is not watched any more, however its thread ends.
+struct End {
+    path: PathBuf,
+    handle: SettingsHandle,
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        let version = self.handle.version();
+        self.handle.notify(&SettingsEvent::WatchEnded { version, path: &self.path });
+    }
+}
+
+/// Waits until the file may have changed. `false`: nobody wants to know any more.
+fn wait(changes: &Receiver<Change>) -> bool {
+    match changes.recv_timeout(LOOK_AGAIN) {
+        Ok(Change::Seen) => {}
+        Err(RecvTimeoutError::Timeout) => return true,
+        Ok(Change::Stop) | Err(RecvTimeoutError::Disconnected) => return false,
+    }
+    for _ in 1..MOST_CHANGES {
+        match changes.recv_timeout(QUIET) {
+            Ok(Change::Seen) => {}
+            Err(RecvTimeoutError::Timeout) => break,
+            Ok(Change::Stop) | Err(RecvTimeoutError::Disconnected) => return false,
+        }
+    }
+    true
 }
 
 impl WatchedFile {
     fn follow(mut self, changes: &Receiver<Change>) {
-        while let Ok(Change::Seen) = changes.recv() {
-            let mut seen = 1;
-            while seen < MOST_CHANGES {
-                match changes.recv_timeout(QUIET) {
-                    Ok(Change::Seen) => seen += 1,
-                    Err(RecvTimeoutError::Timeout) => break,
-                    Ok(Change::Stop) | Err(RecvTimeoutError::Disconnected) => return,
-                }
-            }
-            // What happens after this is seen, what happened before is read. A folder that is gone has a parent that
-            // is watched.
+        let end = End { path: self.path.clone(), handle: self.handle.clone() };
+        while wait(changes) {
+            // Later changes are seen, and earlier ones are read. A folder that can't be watched now is tried again.
             self.watch_folders().ok();
-            // The handle tells those who listen.
+            // The handle notifies those who listen.
             self.read().ok();
         }
+        drop(self);
+        drop(end);
     }
 
     /// Watches the folders that count now. A folder that was made anew under its old name is watched again.
@@ -159,10 +198,18 @@ impl WatchedFile {
             Ok(content) => content,
             // Said once.
             Err(error) => {
-                let is_news = self.content.take().is_some();
+                let is_news = self.working.take().is_some();
                 return self.refused(is_news, ReplaceError::read(&self.path, error));
             }
         };
+        if self.working.is_none() {
+            self.working = Some(Working::new(Arc::clone(self.handle.watch_state())));
+            // The first time, there is no watch yet.
+            if self.content.is_some() {
+                let version = self.handle.version();
+                self.handle.notify(&SettingsEvent::Watching { version, path: &self.path });
+            }
+        }
         if self.content.as_ref() == Some(&content) {
             return Ok(());
         }
@@ -173,7 +220,7 @@ impl WatchedFile {
         match table {
             _ if is_empty => {
                 let sentence = format!("{} is empty; write another file and rename it", self.path.display());
-                self.refused(true, ReplaceError::refused(sentence.into()))
+                self.refused(true, ReplaceError::refused(sentence))
             }
             Ok(table) => self.handle.replace(table).map(drop),
             Err(error) => self.refused(true, error.into()),

@@ -23,6 +23,7 @@ pub struct OperationInfo {
     transport: Transport,
     is_registered: bool,
     settings_version: Option<u64>,
+    settings_are_watched: Option<bool>,
 }
 
 impl OperationInfo {
@@ -31,10 +32,11 @@ impl OperationInfo {
         transport: Transport,
         is_registered: bool,
         settings_version: Option<u64>,
+        settings_are_watched: Option<bool>,
     ) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        Self { id, name, transport, is_registered, settings_version }
+        Self { id, name, transport, is_registered, settings_version, settings_are_watched }
     }
 
     /// A number that no other observed operation of the process has.
@@ -78,6 +80,13 @@ impl OperationInfo {
     #[must_use]
     pub fn settings_version(&self) -> Option<u64> {
         self.settings_version
+    }
+
+    /// Whether the file of these settings was watched, and could be read, when the operation began. `None`: they have no file
+    /// that was ever watched.
+    #[must_use]
+    pub fn settings_are_watched(&self) -> Option<bool> {
+        self.settings_are_watched
     }
 }
 

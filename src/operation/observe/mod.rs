@@ -2,6 +2,7 @@
 
 mod headers;
 mod info;
+mod installed;
 mod observed;
 mod observer;
 mod observers;

@@ -9,8 +9,8 @@ use std::time::Duration;
 ///
 /// Every method has an empty default. All are called synchronously, in the order of gax-java's tracers, by the task that
 /// polls the operation (`operation_started` of a call through the layer by whoever makes the call; `request_read` and
-/// `message_sent` by the task of the connection): they must neither block nor panic. Observers see methods, numbers and
-/// codes, never messages, bodies or the values of metadata.
+/// `message_sent` by the task of the connection): they must not block. Observers see methods, numbers and codes, never
+/// messages, bodies or the values of metadata.
 ///
 /// Of one operation an observer hears, in this order:
 ///
@@ -25,6 +25,12 @@ use std::time::Duration;
 ///
 /// A stream of responses ends with its last message, or when it is dropped; so does its operation. A call whose request
 /// can't be encoded is no operation, and neither is one of a method that the layer's table doesn't know.
+///
+/// # Panics
+///
+/// A panic of an observer changes nothing for the call and for other observers: it is caught, the observer is notified of
+/// what follows as before, and with the feature `tracing` its first panic is an event at the level ERROR. A program built
+/// with `panic = "abort"` ends, since nothing can be caught there.
 ///
 /// # Cancel safety
 ///

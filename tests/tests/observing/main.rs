@@ -1,8 +1,10 @@
 //! What people see of calls: observers, metrics, spans, text; and the testing kit.
 
 mod escapes;
+mod lines;
 mod metrics;
 mod observers;
+mod panics;
 mod short_debug;
 mod spans;
 mod testing_kit;

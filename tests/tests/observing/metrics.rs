@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use tonic::Status;
 use tonic_gax::live::SettingsHandle;
 use tonic_gax::observe::{
-    COUNT_BUCKETS, FacadeMetrics, LATENCY_BUCKETS, MetricNames, OperationObserver, OtelMetrics, SIZE_BUCKETS,
+    FacadeMetrics, LATENCY_BUCKETS, MetricNames, OperationObserver, OtelMetrics, RETRY_BUCKETS, SIZE_BUCKETS,
 };
 use tonic_gax::{HttpRetryLayer, RetryLayer, Retryer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
@@ -94,7 +94,7 @@ impl Otel {
                                 "s" => &LATENCY_BUCKETS[..],
                                 "By" => &SIZE_BUCKETS,
                                 "ms" => &SDK_BUCKETS,
-                                _ => &COUNT_BUCKETS,
+                                _ => &RETRY_BUCKETS,
                             };
                             assert!(point.bounds().eq(expected.iter().copied()), "{}", metric.name());
                             let attributes = pairs(&mut point.attributes());
@@ -355,6 +355,29 @@ async fn budgets_versions_and_opentelemetry_s_own_conventions_are_measured() {
     }
 }
 
+#[test]
+fn whether_the_settings_file_is_watched_is_a_gauge() {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("measured_watch.json");
+    std::fs::write(&path, r#"{"methodConfig": []}"#).unwrap();
+    let handle = SettingsHandle::new(RetryTable::parse(r#"{"methodConfig": []}"#).unwrap());
+    let (ended, end) = std::sync::mpsc::channel();
+    let measured = || {
+        let otel = Otel::new();
+        let retryer =
+            Retryer::with_handle(&handle, "any", [Code::Unavailable]).observer(otel.observer(names()));
+        retryer.run_blocking(|_| Ok::<_, Status>(())).unwrap();
+        let lines = otel.lines();
+        lines.into_iter().find(|line| line.0 == "gax.client.settings.watched{gax.target=dns:///assets}")
+    };
+    assert_eq!(measured(), None);
+    let watch = tonic_gax::live::watch(&path, &handle).unwrap();
+    assert_eq!(format!("{:?}", measured().unwrap().2), "1.0");
+    handle.on_event(move |event| ended.send(event.to_string()).unwrap());
+    drop(watch);
+    assert!(end.recv().unwrap().ends_with("is not watched any more"));
+    assert_eq!(format!("{:?}", measured().unwrap().2), "0.0");
+}
+
 /// gax-java's own names, for dashboards that services in Java have already.
 #[tokio::test(start_paused = true)]
 async fn gax_s_counts_and_latencies_are_measured_on_request() {
@@ -406,6 +429,23 @@ fn words<'a>(text: &'a str, signs: &[char], beginning: &str) -> BTreeSet<&'a str
     words.filter(|word| word.starts_with(beginning)).collect()
 }
 
+/// The bounds of the buckets of calls with retries are those of gRFC A96.
+#[tokio::test(start_paused = true)]
+async fn retries_have_the_buckets_of_a96() {
+    let otel = Otel::new();
+    two_calls(Stack::Generated, otel.observer(names())).await;
+    otel.provider.force_flush().unwrap();
+    let metrics = otel.exporter.get_finished_metrics().unwrap();
+    let all = metrics.iter().flat_map(|metrics| metrics.scope_metrics()).flat_map(ScopeMetrics::metrics);
+    let retries = all.filter(|metric| metric.name() == "grpc.client.call.retries");
+    let bounds = retries.filter_map(|metric| match metric.data() {
+        AggregatedMetrics::F64(MetricData::Histogram(histogram)) => histogram.data_points().next(),
+        _ => None,
+    });
+    let bounds: Vec<Vec<f64>> = bounds.map(|point| point.bounds().collect()).collect();
+    assert_eq!(format!("{bounds:?}"), "[[1.0, 2.0, 3.0, 4.0, 5.0]]");
+}
+
 const OBSERVING: &str = include_str!("../../../docs/src/observing.md");
 /// For Grafana.
 const DASHBOARD: &str = include_str!("../../../docs/dashboard.json");
@@ -447,7 +487,14 @@ async fn the_dashboard_and_the_alerts_name_what_is_exported() {
     {
         let _guard = metrics::set_default_local_recorder(&recorder);
         two_calls(Stack::Generated, Arc::new(FacadeMetrics::new(names()))).await;
-        a_budgeted_call(Arc::new(FacadeMetrics::new(names()))).await;
+        a_budgeted_call(Arc::new(FacadeMetrics::new(names().attempt_types(true)))).await;
+        let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("watched_for_the_dashboard.json");
+        std::fs::write(&path, r#"{"methodConfig": []}"#).unwrap();
+        let handle = SettingsHandle::new(RetryTable::from_path(&path).unwrap());
+        let _watch = tonic_gax::live::watch(&path, &handle).unwrap();
+        let metrics = Arc::new(FacadeMetrics::new(names()));
+        let retryer = Retryer::with_handle(&handle, "any", [Code::Unavailable]).observer(metrics);
+        retryer.run(|_| async { Ok::<_, Status>(()) }).await.unwrap();
     }
     let page = page.render();
     let queries = OBSERVING.split_once("## A dashboard").unwrap().1;
@@ -472,5 +519,9 @@ async fn the_dashboard_and_the_alerts_name_what_is_exported() {
     for label in ["grpc_method", "grpc_status", "gax_stop_reason"] {
         assert!(queries.contains(label) && page.contains(&format!("{label}=\"")), "{label}");
         assert!(drawn.iter().any(|query| query.contains(label)), "{label}");
+    }
+    for kind in ["original", "retry"] {
+        let label = format!("grpc_attempt_type=\"{kind}\"");
+        assert!(queries.contains(&label) && page.contains(&label), "{label}");
     }
 }

@@ -1,77 +1,16 @@
 //! The spans and events of operations.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use crate::lines::Lines;
 use gax_retry::{Code, RetrySettings};
-use std::fmt::{Debug, Write as _};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use tonic::Status;
-use tonic_gax::Retryer;
 use tonic_gax::observe::TracingObserver;
+use tonic_gax::{CodeExt as _, Retryer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{Recorder, Reply, Script, Setup, Stack, VirtualServer, ms};
-use tracing::field::{Field, Visit};
-use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Subscriber};
-use tracing_subscriber::layer::{Context, SubscriberExt as _};
-use tracing_subscriber::registry::LookupSpan;
-use tracing_subscriber::{Layer, Registry};
-
-/// Writes down what comes from this library, a line a thing.
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<String>>>);
-
-#[derive(Default)]
-struct Fields(String);
-
-impl Visit for Fields {
-    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        write!(self.0, " {}={value:?}", field.name()).unwrap();
-    }
-}
-
-impl Lines {
-    fn push(&self, line: String) {
-        self.0.lock().unwrap().push(line);
-    }
-
-    fn take(&self) -> Vec<String> {
-        std::mem::take(&mut *self.0.lock().unwrap())
-    }
-}
-
-impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Lines {
-    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
-        let span = context.span(id).unwrap();
-        if span.metadata().target().starts_with("tonic_gax::") {
-            let parent = span.parent().map_or("nothing", |parent| parent.metadata().name());
-            let mut fields = Fields::default();
-            attributes.record(&mut fields);
-            self.push(format!("{} in {parent}:{}", span.name(), fields.0));
-        }
-    }
-
-    fn on_record(&self, id: &Id, record: &Record<'_>, context: Context<'_, S>) {
-        let mut fields = Fields::default();
-        record.record(&mut fields);
-        self.push(format!("{}:{}", context.span(id).unwrap().name(), fields.0));
-    }
-
-    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
-        if event.metadata().target().starts_with("tonic_gax::") {
-            let mut fields = Fields::default();
-            event.record(&mut fields);
-            let span = context.event_span(event).map_or("nothing", |span| span.metadata().name());
-            self.push(format!("{} in {span}:{}", event.metadata().level(), fields.0));
-        }
-    }
-
-    fn on_close(&self, id: Id, context: Context<'_, S>) {
-        let span = context.span(&id).unwrap();
-        if span.metadata().target().starts_with("tonic_gax::") {
-            self.push(format!("{} closes", span.name()));
-        }
-    }
-}
+use tracing_subscriber::Registry;
+use tracing_subscriber::layer::SubscriberExt as _;
 
 fn settings() -> RetrySettings {
     RetrySettings::builder()
@@ -102,36 +41,39 @@ async fn an_operation_has_a_span_and_each_attempt_one_below_it() {
         assert_eq!(
             messages,
             [
-                "TRACE in attempt: message=Outbound message sequence-number=0 message-size=0",
-                "TRACE in attempt: message=Outbound message sequence-number=0 message-size=0",
-                "TRACE in attempt: message=Inbound message sequence-number=0 message-size=0",
+                "TRACE in attempt: message=Outbound message sequence-number=0i64 message-size=0i64",
+                "TRACE in attempt: message=Outbound message sequence-number=0i64 message-size=0i64",
+                "TRACE in attempt: message=Inbound message sequence-number=0i64 message-size=0i64",
             ],
             "{stack:?}"
         );
         let method = "google.cloud.asset.v1.AssetService/ListAssets";
+        let dotted = "google.cloud.asset.v1.AssetService.ListAssets";
         let rpc = format!("otel.kind=\"client\" rpc.system.name=\"grpc\" rpc.method=\"{method}\"");
         let attempt = |previous: u32| {
             format!(
-                "attempt in operation: otel.name=Attempt.{method} {rpc} previous-rpc-attempts={previous} \
+                "attempt in operation: otel.name=\"Attempt.{dotted}\" {rpc} previous-rpc-attempts={previous}i64 \
                  transparent-retry=false hedge=false"
             )
         };
         assert_eq!(
             told,
             [
-                format!("operation in nothing: otel.name={method} {rpc} server.address=\"assets.test\""),
+                format!("operation in nothing: otel.name=\"{method}\" {rpc} server.address=\"assets.test\""),
                 attempt(0),
-                "DEBUG in operation: message=failed; another attempt follows attempt=1 code=\"UNAVAILABLE\" \
+                "DEBUG in operation: message=failed; another attempt follows attempt=1i64 code=\"UNAVAILABLE\" \
                  delay=Some(200ms)"
                     .to_owned(),
                 "attempt: rpc.response.status_code=\"UNAVAILABLE\"".to_owned(),
                 "attempt: error.type=\"UNAVAILABLE\"".to_owned(),
+                "attempt: otel.status_code=\"ERROR\"".to_owned(),
+                "attempt: otel.status_message=\"UNAVAILABLE: another attempt follows\"".to_owned(),
                 "attempt closes".to_owned(),
                 attempt(1),
                 "attempt: rpc.response.status_code=\"OK\"".to_owned(),
                 "attempt closes".to_owned(),
                 "operation: rpc.response.status_code=\"OK\"".to_owned(),
-                "operation: attempts=2".to_owned(),
+                "operation: attempts=2i64".to_owned(),
                 "operation closes".to_owned(),
             ],
             "{stack:?}"
@@ -142,7 +84,7 @@ async fn an_operation_has_a_span_and_each_attempt_one_below_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_operation_that_failed_is_one_warning() {
+async fn an_operation_that_retries_could_not_cure_is_one_warning_and_a_span_with_an_error() {
     let lines = Lines::default();
     let _guard = tracing::subscriber::set_default(Registry::default().with(lines.clone()));
     let retryer = Retryer::new(&settings(), [Code::Unavailable])
@@ -150,19 +92,71 @@ async fn an_operation_that_failed_is_one_warning() {
         .observer(Arc::new(TracingObserver::new()))
         .observer(Recorder::default().shared());
     retryer.run(|_| async { Err::<(), _>(Status::unavailable("")) }).await.unwrap_err();
-    retryer.run(|_| async { Err::<(), _>(Status::not_found("")) }).await.unwrap_err();
-    let warnings: Vec<_> = lines.take().into_iter().filter(|line| line.starts_with("WARN")).collect();
-    assert_eq!(warnings.len(), 2);
+    let lines = lines.take();
+    let sentence = "redis: SET failed with UNAVAILABLE after 2 attempts in 200 ms: the total timeout leaves no time for another \
+                    attempt; attempt 3 would have followed after 400 ms";
+    let starting =
+        |start: &str| -> Vec<&String> { lines.iter().filter(|line| line.starts_with(start)).collect() };
     assert_eq!(
-        warnings[0],
-        "WARN in operation: message=redis: SET failed with UNAVAILABLE after 2 attempts in 200 ms: the total timeout \
-         leaves no time for another attempt; attempt 3 would have followed after 400 ms method=\"redis: SET\" \
-         code=\"UNAVAILABLE\" attempts=2 stop_reason=\"TOTAL_TIMEOUT\""
+        starting("WARN"),
+        [&format!(
+            "WARN in operation: message={sentence} method=\"redis: SET\" code=\"UNAVAILABLE\" attempts=2i64 \
+             stop_reason=\"TOTAL_TIMEOUT\""
+        )]
     );
-    assert!(
-        warnings[1]
-            .contains("redis: SET failed with NOT_FOUND after 1 attempt in 0 ms: this error is not retried")
+    assert_eq!(
+        starting("attempt: otel.status"),
+        [
+            "attempt: otel.status_code=\"ERROR\"",
+            "attempt: otel.status_message=\"UNAVAILABLE: another attempt follows\"",
+            "attempt: otel.status_code=\"ERROR\"",
+            "attempt: otel.status_message=\"UNAVAILABLE: the total timeout leaves no time for another attempt\"",
+        ]
     );
+    assert_eq!(
+        starting("operation: otel.status"),
+        ["operation: otel.status_code=\"ERROR\"", &format!("operation: otel.status_message={sentence:?}")]
+    );
+}
+
+/// The level of each event about an operation that fails with that code, retried or not.
+async fn levels(observer: TracingObserver, code: tonic::Code, retried: bool) -> Vec<String> {
+    let lines = Lines::default();
+    let _guard = tracing::subscriber::set_default(Registry::default().with(lines.clone()));
+    let server = VirtualServer::start(Script::always(Reply::code(code)));
+    let setup = Setup::new(settings()).observed(Arc::new(observer));
+    let setup = if retried { setup.retrying([code.to_gax()]) } else { setup };
+    Stack::Generated.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await.unwrap_err();
+    let lines = lines.take();
+    assert!(lines.contains(&"operation: otel.status_code=\"ERROR\"".to_owned()), "{lines:#?}");
+    let failed = lines.iter().filter(|line| line.contains("ListAssets failed with"));
+    failed.filter_map(|line| line.split_once(" in operation: ")).map(|(level, _)| level.to_owned()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_that_the_caller_may_expect_is_no_warning() {
+    for code in (1..=16).map(tonic::Code::from) {
+        let expected = match code.to_gax().name() {
+            "INVALID_ARGUMENT"
+            | "NOT_FOUND"
+            | "ALREADY_EXISTS"
+            | "PERMISSION_DENIED"
+            | "FAILED_PRECONDITION"
+            | "ABORTED"
+            | "OUT_OF_RANGE"
+            | "UNAUTHENTICATED" => "DEBUG",
+            _ => "WARN",
+        };
+        if ![tonic::Code::Unavailable, tonic::Code::DeadlineExceeded].contains(&code) {
+            assert_eq!(levels(TracingObserver::new(), code, false).await, [expected], "{code:?}");
+        }
+        // Retries did not help.
+        assert_eq!(levels(TracingObserver::new(), code, true).await, ["WARN"], "{code:?}");
+    }
+    let own = || TracingObserver::new().expected_codes(tonic::Code::Internal).unwrap();
+    assert_eq!(levels(own(), tonic::Code::Internal, false).await, ["DEBUG"]);
+    assert_eq!(levels(own(), tonic::Code::NotFound, false).await, ["WARN"]);
+    assert!(TracingObserver::new().expected_codes([99]).is_err());
 }
 
 #[tokio::test(start_paused = true)]
@@ -174,9 +168,9 @@ async fn a_dropped_operation_is_no_warning() {
     assert!(tokio::time::timeout(ms(100), run).await.is_err());
     let told = lines.take();
     assert!(told.contains(
-        &"DEBUG in operation: message=cancelled after 100 ms method=\"closure\" attempts=1".to_owned()
+        &"DEBUG in operation: message=cancelled after 100 ms method=\"closure\" attempts=1i64".to_owned()
     ));
-    assert!(!told.iter().any(|line| line.starts_with("WARN")), "{told:?}");
+    assert!(!told.iter().any(|line| line.starts_with("WARN") || line.contains("ERROR")), "{told:?}");
     assert_eq!(told.last().unwrap(), "operation closes");
 }
 
@@ -207,10 +201,11 @@ async fn an_operation_is_named_as_a72_has_it_on_request() {
     let setup = Setup::new(settings()).observed(observer.clone());
     Stack::Generated.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await.unwrap();
     let lines_of = lines.take();
-    let name = "operation in nothing: otel.name=Sent.google.cloud.asset.v1.AssetService/ListAssets otel.kind";
+    let name =
+        "operation in nothing: otel.name=\"Sent.google.cloud.asset.v1.AssetService.ListAssets\" otel.kind";
     assert!(lines_of[0].starts_with(name), "{lines_of:#?}");
     // What is not gRPC keeps its name.
     let retryer = Retryer::new(&settings(), [Code::Unavailable]).named("redis: SET").observer(observer);
     retryer.run(|_| async { Ok::<_, Status>(()) }).await.unwrap();
-    assert!(lines.take()[0].starts_with("operation in nothing: otel.name=redis: SET otel.kind"));
+    assert!(lines.take()[0].starts_with("operation in nothing: otel.name=\"redis: SET\" otel.kind"));
 }

@@ -333,3 +333,47 @@ async fn a_preset_s_limits_are_changed_like_settings() {
     assert_eq!(error.stop_reason(), Some(StopReason::TotalTimeout));
     assert_eq!((error.report().elapsed(), server.times()), (ms(700), vec![0]));
 }
+
+/// In gax-java the timeout of a call replaces the RPC timeout of its attempts, and changes nothing else.
+#[tokio::test(start_paused = true)]
+async fn by_gax_java_s_rules_no_timeout_of_a_call_turns_retries_on() {
+    let limited = RetrySettings::builder().jittered(false).total_timeout(ms(10_000)).build().unwrap();
+    let single = limited.to_builder().max_attempts(1).build().unwrap();
+    let java = |settings: &RetrySettings, codes| {
+        Setup::new(settings.clone()).retrying(codes).compatible(Compatibility::GaxJava)
+    };
+    let down = CodeSet::from(Code::Unavailable);
+    let with_codes = CallOptions::new().retryable_codes(down);
+    for (setup, options) in [
+        (java(&limited, CodeSet::EMPTY), with_codes.clone()),
+        (java(&limited, CodeSet::EMPTY), with_codes.clone().timeout(ms(10_000))),
+        (java(&limited, CodeSet::EMPTY), with_codes.clone().attempt_timeout(ms(10_000))),
+        (java(&limited, CodeSet::EMPTY), with_codes.clone().no_attempt_timeout()),
+        (java(&single, down), CallOptions::new().attempt_timeout(ms(10_000))),
+        (java(&single, down), CallOptions::new().timeout(ms(10_000)).attempt_timeout(ms(10_000))),
+    ] {
+        let outcome = seen(&setup, &Reply::unavailable(), &options).await;
+        assert_eq!(outcome, (vec![(0, Some(10_000))], StopReason::MaxAttempts), "{options:?}");
+    }
+}
+
+/// A layer's table may have codes without any limit, which stub settings refuse.
+#[tokio::test(start_paused = true)]
+async fn by_gax_java_s_rules_a_method_without_limits_has_one_attempt_whatever_timeouts_a_call_has() {
+    let settings = RetrySettings::builder().jittered(false).build().unwrap();
+    let setup = Setup::new(settings).retrying(Code::Unavailable).compatible(Compatibility::GaxJava);
+    for (options, timeout) in [
+        (CallOptions::new(), None),
+        (CallOptions::new().timeout(ms(10_000)), Some(10_000)),
+        (CallOptions::new().attempt_timeout(ms(2000)), Some(2000)),
+        (CallOptions::new().no_attempt_timeout(), None),
+    ] {
+        for stack in [Stack::Layer, Stack::LayerWithDescriptors] {
+            let server = VirtualServer::start(Script::always(Reply::unavailable()));
+            let mut caller = stack.caller(server.channel(), &setup);
+            let report = report_of(&caller.list(listing(&options)).await);
+            assert_eq!(server.seen(), [(0, timeout)], "{options:?} {stack:?}");
+            assert_eq!(report.stop_reason(), Some(StopReason::MaxAttempts), "{options:?} {stack:?}");
+        }
+    }
+}

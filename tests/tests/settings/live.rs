@@ -387,3 +387,20 @@ async fn a_closure_takes_its_service_s_entry_and_the_table_s_budget() {
     let own = other.clone().retry_budget(RetryBudget::tokens(100, 0.1));
     assert_eq!(made(&closure(&own).await).0, 5);
 }
+
+/// A lock is poisoned by the first panic, so that each later call panics as well.
+#[test]
+fn a_listener_that_panics_does_not_keep_settings_from_being_replaced_nor_others_from_being_notified() {
+    let handle = SettingsHandle::new(table(1));
+    let lock = Mutex::new(());
+    handle.on_event(move |event| {
+        let _held = lock.lock().unwrap();
+        assert!(event.to_string().is_empty(), "it panics");
+    });
+    let events = told(&handle);
+    assert_eq!(handle.replace(table(2)).unwrap(), 2);
+    let other = RetryTable::reader().dialect(Dialect::GaxJava).read(br#"{"methodConfig": []}"#).unwrap();
+    handle.replace(other).unwrap_err();
+    assert_eq!(handle.replace(table(3)).unwrap(), 3);
+    assert_eq!((events.lock().unwrap().len(), handle.version()), (3, 3));
+}

@@ -6,8 +6,12 @@ use gax_table::{Dialect, RetryTable};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tonic::Status;
+use tonic_gax::Retryer;
 use tonic_gax::live::{SettingsHandle, watch};
+use tonic_gax::observe::{OperationInfo, OperationObserver};
 
 /// As long as no machine takes; a test that works waits for none of it.
 const AGES: Duration = Duration::from_secs(60);
@@ -48,7 +52,8 @@ fn attempts(handle: &SettingsHandle) -> Option<u32> {
 fn wait_for(handle: &SettingsHandle, events: &Receiver<String>, expected: u32) {
     while attempts(handle) != Some(expected) {
         let event = events.recv_timeout(AGES).unwrap();
-        assert!(event.starts_with("retry settings are replaced"), "{event}");
+        let is_expected = ["retry settings are replaced", "retry settings follow the file"];
+        assert!(is_expected.iter().any(|start| event.starts_with(start)), "{event}");
     }
 }
 
@@ -62,6 +67,8 @@ fn a_file_is_read_at_once_and_whenever_it_is_replaced() {
     let watch = watch(&path, &handle).unwrap();
     assert_eq!((handle.version(), attempts(&handle)), (2, Some(2)));
     assert_eq!(events.recv_timeout(AGES).unwrap(), "retry settings are replaced by version 2");
+    let watching = format!("retry settings follow the file {}, and have version 2", path.display());
+    assert_eq!(events.recv_timeout(AGES).unwrap(), watching);
 
     let next = folder.join("table.json.new");
     for count in 3..6 {
@@ -74,7 +81,15 @@ fn a_file_is_read_at_once_and_whenever_it_is_replaced() {
     while attempts(&handle) != Some(7) {
         events.recv_timeout(AGES).unwrap();
     }
+    assert_eq!(handle.is_watched(), Some(true));
+    let version = handle.version();
     drop(watch);
+    let ended = format!(
+        "retry settings stay at version {version}: the file {} is not watched any more",
+        path.display()
+    );
+    while events.recv_timeout(AGES).unwrap() != ended {}
+    assert_eq!(handle.is_watched(), Some(false));
 }
 
 #[test]
@@ -174,4 +189,99 @@ fn the_dialect_is_that_of_the_handle() {
     fs::write(&path, text(3)).unwrap();
     watch(&path, &handle).unwrap().detach();
     assert_eq!((handle.table().dialect(), attempts(&handle)), (Dialect::Grpc, Some(3)));
+}
+
+#[test]
+fn a_listener_that_panics_does_not_end_the_watch() {
+    let folder = folder("panicking");
+    let path = folder.join("table.json");
+    fs::write(&path, text(2)).unwrap();
+    let handle = handle();
+    handle.on_event(|event| assert!(event.to_string().is_empty(), "it panics"));
+    let events = events(&handle);
+    let _watch = watch(&path, &handle).unwrap();
+    let next = folder.join("next");
+    for count in 3..6 {
+        fs::write(&next, text(count)).unwrap();
+        fs::rename(&next, &path).unwrap();
+        wait_for(&handle, &events, count);
+    }
+}
+
+/// Says of each operation whether the file of its settings was watched.
+#[derive(Default)]
+struct Watched(Mutex<Vec<Option<bool>>>);
+
+impl OperationObserver for Watched {
+    fn operation_started(&self, operation: &OperationInfo) {
+        self.0.lock().unwrap().push(operation.settings_are_watched());
+    }
+}
+
+#[test]
+fn a_watch_outlives_its_folders_being_away_and_says_whether_it_works() {
+    let root = folder("away");
+    let inner = root.join("outer").join("inner");
+    let path = inner.join("table.json");
+    let write = |count| {
+        fs::create_dir_all(&inner).unwrap();
+        fs::write(inner.join("next"), text(count)).unwrap();
+        fs::rename(inner.join("next"), &path).unwrap();
+    };
+    let handle = handle();
+    let watched = Arc::new(Watched::default());
+    let retryer = Retryer::with_handle(&handle, "any", [Code::Unavailable]).observer(watched.clone());
+    let call = || retryer.run_blocking(|_| Ok::<_, Status>(())).map(drop).unwrap();
+    call();
+    write(2);
+    let _watch = watch(&path, &handle).unwrap();
+    call();
+    let events = events(&handle);
+    // Each time another folder goes, by being renamed or removed.
+    let gone = root.join("gone");
+    let removals: [&dyn Fn(); 3] =
+        [&|| fs::rename(&inner, &gone).unwrap(), &|| fs::remove_dir_all(&inner).unwrap(), &|| {
+            fs::remove_dir_all(root.join("outer")).unwrap();
+        }];
+    for (count, remove) in (3..).zip(removals) {
+        remove();
+        let event = events.recv_timeout(AGES).unwrap();
+        assert!(event.contains("can't be read"), "{event}");
+        assert_eq!(handle.is_watched(), Some(false));
+        call();
+        let version = handle.version();
+        write(count);
+        let back = format!("retry settings follow the file {}, and have version {version}", path.display());
+        assert_eq!(events.recv_timeout(AGES).unwrap(), back);
+        wait_for(&handle, &events, count);
+        while events.try_recv().is_ok() {}
+        call();
+        // The folder that was renamed goes at last, which is of no consequence.
+        fs::remove_dir_all(&gone).ok();
+    }
+    let seen = watched.0.lock().unwrap();
+    assert_eq!(
+        *seen,
+        [None, Some(true), Some(false), Some(true), Some(false), Some(true), Some(false), Some(true)]
+    );
+}
+
+/// The system reports no change of a file that only an open handle leads to, as some network file systems report none.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_whose_changes_nobody_reports_is_looked_at_now_and_then() {
+    use std::io::{Seek as _, Write as _};
+    use std::os::fd::AsRawFd as _;
+
+    let folder = folder("unreported");
+    let path = folder.join("table.json");
+    fs::write(&path, text(2)).unwrap();
+    let mut file = fs::File::options().write(true).open(&path).unwrap();
+    fs::remove_dir_all(&folder).unwrap();
+    let handle = handle();
+    let _watch = watch(format!("/proc/self/fd/{}", file.as_raw_fd()), &handle).unwrap();
+    let events = events(&handle);
+    file.rewind().unwrap();
+    file.write_all(text(7).as_bytes()).unwrap();
+    wait_for(&handle, &events, 7);
 }

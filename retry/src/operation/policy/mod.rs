@@ -332,6 +332,11 @@ impl Policy {
         self.rules.start(progress, is_first, now, bound)
     }
 
+    /// Whether an operation is over with that attempt, if our clock ends it. `bound` is the caller's deadline.
+    pub(super) fn ends_with(&self, attempt: StartedAttempt, bound: u64) -> bool {
+        attempt.lasts_until(self.rules.clock_limit().min(bound))
+    }
+
     /// What remains of the server's wishes by this policy's rules.
     pub(super) fn heeded(&self, asked: ServerDelay) -> ServerDelay {
         match (self.heeds, asked) {

@@ -1,0 +1,154 @@
+//! A table that replaces another one, as those see it who know their methods.
+
+use super::SettingsWarning;
+use super::known_methods::KnownMethods;
+use super::unknown_methods::unknown_names;
+use gax_retry::__private::closest;
+use gax_table::{Finding, MethodDescription, MethodPolicy, RetryTable, ServiceDescription};
+use std::collections::HashSet;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+/// How many unknown names are compared with known ones: the work grows with the square.
+const MOST_COMPARED: usize = 200;
+
+/// A table that replaces another one.
+pub(super) struct Replacement<'a> {
+    old: &'a RetryTable,
+    new: &'a RetryTable,
+    known: Vec<ServiceDescription>,
+    unknown: Vec<Finding>,
+}
+
+impl<'a> Replacement<'a> {
+    /// For those who know these methods.
+    pub(super) fn new(old: &'a RetryTable, new: &'a RetryTable, known: &[Arc<KnownMethods>]) -> Self {
+        let known: Vec<_> = known.iter().flat_map(|known| known.services()).cloned().collect();
+        let unknown = unknown_names(new, &known);
+        Self { old, new, known, unknown }
+    }
+
+    /// An error if a name is most likely misspelt: it is close to a known one that the table doesn't have, or a known method
+    /// loses its retries. Names that the old table has as well are no reason to refuse a new one.
+    pub(super) fn check(&self) -> Result<(), MisspeltError> {
+        let before = unknown_names(self.old, &self.known);
+        let before: HashSet<_> = before.iter().filter_map(Finding::name).collect();
+        let is_new = |finding: &&Finding| finding.name().is_some_and(|name| !before.contains(name));
+        let new: Vec<_> = self.unknown.iter().filter(is_new).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        let named: HashSet<_> = self.new.names().map(|name| (name.service(), name.method())).collect();
+        let close = new.iter().take(MOST_COMPARED).filter(|finding| self.is_close(finding, &named));
+        let misspelt: Vec<_> = close.map(|finding| Finding::clone(finding)).collect();
+        let lost = self.lost().next().map(|(service, method)| format!("{service}/{method}"));
+        match lost {
+            None if misspelt.is_empty() => Ok(()),
+            Some(_) if misspelt.is_empty() => {
+                Err(MisspeltError { lost, names: new.into_iter().cloned().collect() })
+            }
+            _ => Err(MisspeltError { lost, names: misspelt }),
+        }
+    }
+
+    /// Whether a known name, which is not among those that the table has, is close to an unknown one.
+    fn is_close(&self, finding: &Finding, named: &HashSet<(&str, Option<&str>)>) -> bool {
+        let Some(name) = finding.name() else { return false };
+        let (service, method) = name.split_once('/').unwrap_or((name, ""));
+        let mut known = self.known.iter().filter(|known| known.name() == service).peekable();
+        if known.peek().is_some() {
+            let methods = known.flat_map(ServiceDescription::methods).map(MethodDescription::name);
+            closest(method, methods.filter(|method| !named.contains(&(service, Some(method))))).is_some()
+        } else {
+            let is_named = |service: &str| named.iter().any(|(named, _)| *named == service);
+            let candidates =
+                self.known.iter().map(ServiceDescription::name).filter(|service| !is_named(service));
+            closest(service, candidates).is_some()
+        }
+    }
+
+    /// The known methods that were retried and are not any more.
+    fn lost(&self) -> impl Iterator<Item = (&str, &str)> {
+        let methods = self
+            .known
+            .iter()
+            .flat_map(|service| service.methods().iter().map(|method| (service.name(), method.name())));
+        methods.filter(|(service, method)| {
+            is_retried(self.old.lookup(service, method)) && !is_retried(self.new.lookup(service, method))
+        })
+    }
+
+    /// What is worth a warning, once the table has taken its place. `all_know`: all who follow the handle know their methods,
+    /// so that a service which none of them has is nobody's.
+    pub(super) fn warnings(self, all_know: bool) -> Vec<SettingsWarning> {
+        let mut warnings = Vec::new();
+        let retries =
+            |table: &RetryTable| (0..table.entry_count()).any(|entry| is_retried(table.entry(entry)));
+        if retries(self.old) && !retries(self.new) {
+            warnings.push(SettingsWarning::NothingRetried { service: None });
+        } else {
+            let services: HashSet<_> = self.lost().map(|(service, _)| service).collect();
+            let is_left = |service: &ServiceDescription| {
+                service
+                    .methods()
+                    .iter()
+                    .any(|method| is_retried(self.new.lookup(service.name(), method.name())))
+            };
+            let mut ended: Vec<_> = self
+                .known
+                .iter()
+                .filter(|service| services.contains(service.name()) && !is_left(service))
+                .map(|service| service.name().to_owned())
+                .collect();
+            ended.sort_unstable();
+            ended.dedup();
+            warnings.extend(
+                ended.into_iter().map(|service| SettingsWarning::NothingRetried { service: Some(service) }),
+            );
+        }
+        let mut names = self.unknown;
+        names.retain(|finding| all_know || finding.rule() == "unknown-method");
+        if !names.is_empty() {
+            warnings.push(SettingsWarning::UnknownNames { names });
+        }
+        warnings
+    }
+}
+
+/// Whether another attempt may follow a method's first.
+fn is_retried(policy: Option<MethodPolicy<'_>>) -> bool {
+    policy.is_some_and(|policy| {
+        let settings = policy.settings();
+        let is_limited = settings.max_attempts().is_some() || settings.total_timeout().is_some();
+        let may_retry = is_limited && settings.max_attempts() != Some(1) && !policy.codes().is_empty();
+        may_retry || policy.hedging().is_some()
+    })
+}
+
+/// A table most likely has a name that is misspelt.
+#[derive(Debug)]
+pub(super) struct MisspeltError {
+    /// A method that would not be retried any more.
+    lost: Option<String>,
+    names: Vec<Finding>,
+}
+
+impl fmt::Display for MisspeltError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.lost {
+            Some(lost) => write!(
+                f,
+                "{lost} would lose its retries, while the table has a new name that no client knows; correct the name, or \
+                 take the retries away in a table of its own"
+            )?,
+            None => f.write_str(
+                "the table has a new name that no client knows and that is close to one that a client has; correct the name, \
+                 or name both",
+            )?,
+        }
+        self.names.iter().try_for_each(|finding| write!(f, "\n{finding}"))
+    }
+}
+
+impl Error for MisspeltError {}
