@@ -9,6 +9,7 @@ use gax_retry::{
     RetrySettings, StatusSet, TransportFailure, TransportFailures,
 };
 use http::HeaderMap;
+use http::header::HOST;
 use http::request::Parts;
 use std::sync::Arc;
 use std::time::Duration;
@@ -167,7 +168,11 @@ impl HttpPlan {
         let target = parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
         let headers = Headers(&parts.headers);
         let facts = RequestFacts::new(parts.method.as_str(), target).with_headers(&headers).with_body(body);
-        self.table.classify(&facts)
+        let authority = parts.uri.authority().map(http::uri::Authority::as_str);
+        let host = authority.or_else(|| parts.headers.get(HOST)?.to_str().ok());
+        // Whoever is named before the host makes no difference.
+        let host = host.map(|host| host.rsplit_once('@').map_or(host, |(_, host)| host));
+        self.table.classify(&host.into_iter().fold(facts, RequestFacts::with_host))
     }
 
     /// The code that a failure counts as, and whether it is retried, where something other than the code
