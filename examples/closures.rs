@@ -47,7 +47,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let retryer =
         Retryer::new(&settings, |error: &io::Error| error.kind() != io::ErrorKind::NotFound).named("read");
     let read = retryer.run_blocking(read)?;
-    print!("{}", read.report());
+    println!("{}", read.report());
     assert_eq!((*read.value(), read.report().attempt_count()), ("contents", 3));
     Ok(())
 }

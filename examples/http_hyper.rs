@@ -32,7 +32,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let response = client.send(request).await?;
     println!("{}", response.status());
     let report = response.report().ok_or("a response after a retry has a report")?;
-    print!("{report}");
+    println!("{report}");
     assert_eq!((response.status().as_u16(), report.attempt_count()), (200, 3));
     println!("{:?}", response.into_body().collect().await?.to_bytes());
     Ok(())

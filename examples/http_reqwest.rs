@@ -25,7 +25,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let response = client.get(format!("{url}/items")).bearer_auth("token").send().await?;
     println!("{}", response.status());
     let report = response.report().ok_or("a response after a retry has a report")?;
-    print!("{report}");
+    println!("{report}");
     assert_eq!((response.status().as_u16(), report.attempt_count()), (200, 3));
     println!("{}", response.text().await?);
     Ok(())

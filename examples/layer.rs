@@ -23,7 +23,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
 
     let response = client.get_book(GetBookRequest { name: "shelves/1/books/1".to_owned() }).await?;
     if let Some(report) = response.extensions().get::<tonic_gax::OperationReport>() {
-        print!("{report}");
+        println!("{report}");
         assert_eq!(report.attempt_count(), 3);
     }
     println!("{:?}", response.into_inner());

@@ -37,7 +37,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     // Each of the three attempts is sent all books.
     let response = client.import_books(tokio_stream::iter(books(100))).await?;
     let report = response.extensions().get::<OperationReport>().ok_or("a retry is reported")?;
-    print!("{report}");
+    println!("{report}");
     assert_eq!((report.attempt_count(), response.get_ref().count), (3, 100));
 
     // More than may be buffered goes out all the same, but only once: from there on the call is committed.
@@ -45,7 +45,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let request = request.with_call_options(CallOptions::new().timeout(Duration::from_secs(60)));
     let response = client.import_books(request).await?;
     let report = response.extensions().get::<OperationReport>().ok_or("the client asks for reports")?;
-    print!("{report}");
+    println!("{report}");
     assert_eq!(response.get_ref().count, 10_000);
     assert!(report.notes().contains(&Note::StreamTooLargeToReplay));
     Ok(())

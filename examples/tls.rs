@@ -25,6 +25,9 @@ fn book() -> GetBookRequest {
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
+    // Only a program with the features `tls-ring` and `tls-aws-lc` both has to say which of them rustls uses.
+    let _known = rustls::crypto::ring::default_provider().install_default();
+
     // A server with a certificate that it issued itself.
     let issued = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
     let (certificate, key) = (issued.cert.pem(), issued.signing_key.serialize_pem());

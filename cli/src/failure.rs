@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 /// The exit status of a command that found something wrong.
 pub(crate) const FINDINGS: u8 = 1;
-/// The exit status of a command that was used the wrong way.
+/// The exit status of a command that was used the wrong way, or that can't write its output.
 pub(crate) const BAD_USE: u8 = 2;
 
 /// A command that can't go on.
@@ -25,9 +25,9 @@ pub(crate) enum Failure {
 impl Failure {
     pub(crate) fn status(&self) -> ExitCode {
         match self {
-            Failure::Usage(_) => ExitCode::from(BAD_USE),
-            Failure::Output(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-            Failure::Run(_) | Failure::Output(_) => ExitCode::from(FINDINGS),
+            // Output that is lost says nothing about what was found.
+            Failure::Usage(_) | Failure::Output(_) => ExitCode::from(BAD_USE),
+            Failure::Run(_) => ExitCode::from(FINDINGS),
             Failure::Shown(_) => ExitCode::SUCCESS,
         }
     }
@@ -37,7 +37,9 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Usage(sentence) | Failure::Run(sentence) => write!(f, "{}", Escaped(sentence)),
-            Failure::Output(error) => write!(f, "standard output can't be written to ({error})"),
+            Failure::Output(error) => {
+                write!(f, "standard output can't be written to ({error}); write to another file or device")
+            }
             Failure::Shown(text) => write!(f, "{}", text.ansi()),
         }
     }

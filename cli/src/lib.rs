@@ -37,16 +37,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Prints what went wrong, if anyone is there to read it.
 pub(crate) fn report(failure: &Failure) -> ExitCode {
-    match failure {
-        Failure::Shown(text) => {
-            let mut out = anstream::stdout();
-            let _unread = write!(out, "{text}").and_then(|()| out.flush());
-        }
-        Failure::Output(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
-        _ => {
-            let _unread =
-                writeln!(anstream::stderr(), "{}error:{:#} {failure}", render::ERROR, render::ERROR);
-        }
+    if let Failure::Shown(text) = failure {
+        let printed = command::print(&text.to_string());
+        return printed.map_or_else(|failure| report(&failure), |()| failure.status());
     }
+    let _unread = writeln!(anstream::stderr(), "{}error:{:#} {failure}", render::ERROR, render::ERROR);
     failure.status()
 }

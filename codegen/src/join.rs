@@ -35,6 +35,7 @@ pub(crate) struct JoinedMethod {
     pub(crate) hedging: Option<Hedging>,
     /// Whether the table or, if it does not say, the protos say that it may be carried out twice.
     pub(crate) is_idempotent: bool,
+    pub(crate) is_read_only: bool,
     /// Where the table's entry stands; `None`: the table has none.
     pub(crate) origin: Option<SourceLocation>,
 }
@@ -82,6 +83,7 @@ fn join_method(
         polling: row(RowKind::OperationPolling).and_then(|row| row.settings()).cloned(),
         hedging: policy.and_then(|policy| policy.hedging()).map(HedgingPolicy::to_hedging),
         is_idempotent: word.unwrap_or_else(|| method.is_idempotent()),
+        is_read_only: method.is_read_only(),
         origin: policy.and_then(|policy| policy.origin().cloned()),
     }
 }

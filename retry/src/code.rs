@@ -8,7 +8,8 @@ use std::str::FromStr;
 /// # Examples
 ///
 /// ```
-/// use gax_retry::Code;
+/// # use gax_retry as tonic_gax;
+/// use tonic_gax::Code;
 ///
 /// assert_eq!("unavailable".parse::<Code>()?, Code::Unavailable);
 /// assert_eq!(Code::try_from(4)?, Code::DeadlineExceeded);
@@ -177,7 +178,8 @@ impl ParseCodeError {
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{Code, CodeSet};
+/// # use gax_retry as tonic_gax;
+/// use tonic_gax::{Code, CodeSet};
 ///
 /// let codes = CodeSet::from([Code::Unavailable, Code::DeadlineExceeded]);
 /// assert!(codes.contains(Code::Unavailable));

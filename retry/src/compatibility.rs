@@ -10,7 +10,8 @@ use std::str::FromStr;
 /// # Examples
 ///
 /// ```
-/// use gax_retry::Compatibility;
+/// # use gax_retry as tonic_gax;
+/// use tonic_gax::Compatibility;
 ///
 /// assert_eq!("gax-java".parse(), Ok(Compatibility::GaxJava));
 /// assert_eq!(Compatibility::default().to_string(), "documented");

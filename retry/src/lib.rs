@@ -49,7 +49,7 @@ pub use jitter::{JitterSource, NoJitter, ScriptedJitter, SeededJitter, jittered_
 pub use method_kind::MethodKind;
 pub use operation::{
     Action, AttemptEnd, AttemptResult, CommitPoint, Delivery, End, Event, Hedging, NotAttempted, Operation,
-    Outcome, Policy, Replayable, Resend, RetryFact, Seen, Stop, World,
+    Outcome, Policy, Repetition, Replayable, Resend, RetryFact, Seen, Stop, World,
 };
 pub use plan::{AttemptPlan, Impact, Response, Simulated, Simulation};
 pub use retry_after::retry_after;

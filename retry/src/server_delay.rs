@@ -9,7 +9,7 @@ pub enum ServerDelay {
     /// Nothing.
     #[default]
     None,
-    /// So long at least: `Retry-After`, `google.rpc.RetryInfo`. Back-off comes on top of it, jittered as ever, so that
+    /// So long at least: `Retry-After`, `google.rpc.RetryInfo`. A draw comes on top of it, up to the back-off or half of that, so that
     /// clients which are told the same moment don't come back together; where the operation has no time for both,
     /// back-off is cut. Without a total timeout, `max_server_delay` is the limit.
     AtLeast(Duration),

@@ -139,6 +139,11 @@ impl StartedAttempt {
         after(self.start, self.rpc_timeout - below)
     }
 
+    /// Whether it may go on until that moment, in nanoseconds, so that the moment is what ends it.
+    pub(crate) fn lasts_until(self, limit: u64) -> bool {
+        limit != FOREVER && after(self.start, self.rpc_timeout) >= limit
+    }
+
     /// The same attempt, sent once more.
     pub(crate) fn resent(self) -> Self {
         let transparent_retries = self.transparent_retries.saturating_add(1);

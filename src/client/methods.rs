@@ -114,10 +114,11 @@ impl Plans {
         let ClientSettings { compatibility, limits, jitter, .. } = &self.settings;
         // A response that does not fit into the longest message is no use whole.
         let limits = BufferLimits { max_response_buffer: codec.longest_response(), ..*limits };
-        let plan = MethodPlan::new(call, *compatibility, limits, jitter, budget);
+        let plan = MethodPlan::new(call, *compatibility, limits, jitter, budget).decoding();
         let plan = plan.of_version(version).observed_by(self.observers.clone());
-        let plan = plan.replaying(self.replay_memory.of(&limits, *compatibility));
-        if info.kind().is_unary() { plan } else { plan.for_stream().of_one_method() }
+        let plan =
+            plan.replaying(self.replay_memory.of(&limits, *compatibility)).reading(info.is_read_only());
+        if info.kind().is_unary() { plan } else { plan.for_kind(info.kind()).of_one_method() }
     }
 
     /// These methods, by whichever table the handle has.

@@ -1,11 +1,28 @@
 //! The error of an operation over a closure.
 
 use crate::operation::OperationReport;
+use gax_retry::__private::Escaped;
 use gax_retry::StopReason;
 use std::error::Error;
 use std::fmt;
 
 /// An operation over a closure that failed: the closure's last error, and the report.
+///
+/// It prints as one line: how the operation ended, and the closure's last error. [`source`](Error::source) is what is
+/// behind that error.
+///
+/// # Examples
+///
+/// ```
+/// use std::io;
+/// use tonic_gax::{RetrySettings, Retryer};
+///
+/// let settings = RetrySettings::builder().max_attempts(1).build()?;
+/// let retryer = Retryer::new(&settings, |_: &io::Error| true).named("read");
+/// let error = retryer.run_blocking(|_| Err::<(), _>(io::Error::other("the disk is gone"))).unwrap_err();
+/// assert!(error.to_string().ends_with(" (MAX_ATTEMPTS): the disk is gone"));
+/// # Ok::<(), tonic_gax::SettingsError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct RetryError<E> {
     last: Option<E>,
@@ -43,14 +60,19 @@ impl<E> RetryError<E> {
     }
 }
 
-impl<E> fmt::Display for RetryError<E> {
+impl<E: fmt::Display> fmt::Display for RetryError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.report.write_outcome(f)
+        self.report.write_outcome(f)?;
+        match &self.last {
+            Some(last) => write!(f, ": {}", Escaped(&last.to_string())),
+            None => Ok(()),
+        }
     }
 }
 
 impl<E: Error + 'static> Error for RetryError<E> {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.last.as_ref().map(|last| last as &(dyn Error + 'static))
+        // The error itself is in the text.
+        self.last.as_ref().and_then(Error::source)
     }
 }

@@ -4,7 +4,7 @@ use super::Retryable;
 use crate::operation::{
     Current, Jitter, JitterSeeds, Name, ObservedTransport, Observers, Protocol, time_left,
 };
-use gax_retry::{AttemptResult, Code, Delivery, Policy, StartedAttempt};
+use gax_retry::{AttemptResult, Code, Policy, RetryFact, StartedAttempt, StopReason};
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -35,8 +35,10 @@ impl<'a, T, E, R: Retryable<E>> Results<'a, T, E, R> {
                     Code::Ok => Code::Unknown,
                     code => code,
                 };
+                let is_final = self.retryable.is_final(&error);
                 self.last = Some(error);
-                AttemptResult::failed(code)
+                let result = AttemptResult::failed(code);
+                if is_final { result.with_retry(RetryFact::No(StopReason::NonRetryable)) } else { result }
             }
         }
     }
@@ -112,8 +114,7 @@ where
         attempt.poll(cx).map(|result| self.results.keep(result, reply))
     }
 
-    fn expire(&mut self, _: &Plan, attempt: Option<Pin<&mut Fut>>, _: &mut Current<'_>) -> AttemptResult {
-        let result = AttemptResult::failed(Code::DeadlineExceeded);
-        if attempt.is_some() { result } else { result.with_delivery(Delivery::NotSent) }
+    fn expire(&mut self, _: &Plan, _: Option<Pin<&mut Fut>>, _: &mut Current<'_>) -> AttemptResult {
+        AttemptResult::failed(Code::DeadlineExceeded).with_timed_out()
     }
 }

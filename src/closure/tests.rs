@@ -191,3 +191,56 @@ fn one_that_blocks_needs_no_attempt_if_it_asks_for_none() {
     assert!(retry_blocking(&settings, [Code::Aborted], &mut down).is_err());
     assert_eq!(calls, 3);
 }
+
+/// An error that says OK of itself.
+#[derive(Debug, PartialEq)]
+struct Odd;
+
+impl crate::ErrorCode for Odd {
+    fn error_code(&self) -> Code {
+        Code::Ok
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_that_calls_itself_ok_is_an_unknown_failure_and_no_success() {
+    let settings =
+        RetrySettings::builder().max_attempts(2).initial_retry_delay(Duration::ZERO).build().unwrap();
+    for (codes, attempts) in [([Code::Unknown], 2), ([Code::Unavailable], 1)] {
+        let error = crate::retry(&settings, codes, || async { Err::<(), _>(Odd) }).await.unwrap_err();
+        assert_eq!(error.last(), Some(&Odd));
+        let codes: Vec<_> = error.report().attempts().iter().map(crate::Attempt::code).collect();
+        assert_eq!(codes, vec![Code::Unknown; attempts]);
+    }
+}
+
+/// tonic's own decoder refuses a message with a code that a server may send as well.
+#[tokio::test(start_paused = true)]
+async fn a_message_above_one_s_own_limit_is_final_and_a_server_s_out_of_range_is_not() {
+    let settings =
+        RetrySettings::builder().max_attempts(2).initial_retry_delay(Duration::ZERO).build().unwrap();
+    let text = "Error, decoded message length too large: found 5000 bytes, the limit is: 1000 bytes";
+    let own = Status::out_of_range(text);
+    let mut of_server = Status::out_of_range(text);
+    of_server.metadata_mut().insert("content-type", "application/grpc".parse().unwrap());
+    for (status, attempts) in [(own, 1), (of_server, 2), (Status::out_of_range("page 7 of 6"), 2)] {
+        let error = crate::retry(&settings, [Code::OutOfRange], || async { Err::<(), _>(status.clone()) });
+        assert_eq!(error.await.unwrap_err().report().attempt_count(), attempts, "{status:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_prints_what_the_closure_said() {
+    use std::error::Error as _;
+
+    let settings = RetrySettings::builder().jittered(false).max_attempts(3).build().unwrap();
+    let gone = || std::io::Error::other(Status::unavailable("no route\u{1b}"));
+    let retryer = Retryer::new(&settings, |_: &std::io::Error| true).named("redis: GET");
+    let error = retryer.run(|_| std::future::ready(Err::<(), _>(gone()))).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "redis: GET failed after 3 attempts in 230 ms (MAX_ATTEMPTS): \
+         code: 'The service is currently unavailable', message: \"no route\\u{1b}\""
+    );
+    assert!(error.source().is_none_or(|source| !error.to_string().contains(&source.to_string())));
+}

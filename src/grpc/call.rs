@@ -119,7 +119,7 @@ impl<A: ServiceHandle> Call<A> {
             Some((buffer, Poll::Ready(Ok(Read::Stream(note))))) => {
                 extent = ReadExtent::Head;
                 *request.body_mut() = buffer.into_body();
-                plan = Arc::new(plan.for_stream());
+                plan = Arc::new(plan.for_kind(MethodKind::BidiStreaming));
                 match note {
                     Note::RequestIsAStream => stream(request, own, &plan),
                     note => CapturedRequest::once(request, note),
@@ -221,7 +221,7 @@ fn operate<A: ServiceHandle>(
 ) {
     match driver.as_mut().poll(cx, reply) {
         Poll::Pending => {}
-        Poll::Ready(Some(stop)) => *reply = Poll::Ready(Err(driver.failed(stop))),
+        Poll::Ready(Some(stop)) => *reply = Poll::Ready(driver.ended(stop)),
         Poll::Ready(None) => {
             let observed = driver.as_mut().take_observed();
             if wants_report || observed.is_some() || driver.has_news() {
@@ -242,7 +242,8 @@ fn tell<A: ServiceHandle>(
     let Poll::Ready(Ok(response)) = reply else { return };
     if let Some(observed) = observed {
         let may_stream = driver.as_mut().protocol().may_stream();
-        observe(response.body_mut(), observed, may_stream);
+        let stream = ObservedStream::new(observed, may_stream, driver.plan(), driver.has_all_the_time());
+        observe(response.body_mut(), stream);
     }
     if wants_report || driver.has_news() {
         response.extensions_mut().insert(driver.report(None));
@@ -250,11 +251,11 @@ fn tell<A: ServiceHandle>(
 }
 
 /// Closes the operation, or leaves that to what is still to come of its response.
-fn observe(body: &mut ResponseBody, observed: Box<Observed>, may_stream: bool) {
+fn observe(body: &mut ResponseBody, stream: ObservedStream) {
     match &mut body.remainder {
-        Remainder::Open(open_body) => open_body.observe(ObservedStream::new(observed, may_stream)),
-        Remainder::End | Remainder::Trailers(_) | Remainder::Unread(_) => {
-            ObservedStream::whole(observed, &body.frames, may_stream);
+        Remainder::Open(open_body) => open_body.observe(stream),
+        Remainder::End | Remainder::Trailers(_) | Remainder::Unread(_) | Remainder::Failed(_) => {
+            stream.whole(&body.frames);
         }
     }
 }

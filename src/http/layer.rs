@@ -30,7 +30,7 @@ use tower_layer::Layer;
 ///   [`retryable_statuses`](Self::retryable_statuses) or a preset says so.
 /// * It is retried only if it is safe to retry, by the [table](Self::idempotency) and the
 ///   [strategy](Self::strategy), or if no server can have carried it out.
-/// * `Retry-After` is waited for, with back-off on top, and one beyond the budget ends the operation.
+/// * `Retry-After` is waited for, with a draw on top, and one beyond the total timeout ends the operation.
 ///
 /// The response carries an [`OperationReport`](crate::OperationReport) in its extensions
 /// ([`report`](crate::HttpResponseExt::report)), unless it is a success at the first attempt and nobody
@@ -180,7 +180,7 @@ impl HttpRetryLayer {
 
     /// Whether the delay that a response asks for is heeded: by the header `Retry-After`, a number of seconds or a
     /// date, as [`gax_retry::retry_after`] reads them, or by a `google.rpc.RetryInfo` in its JSON body. A date counts
-    /// from the response's `Date`, or else from this machine's clock. Back-off comes on top of it.
+    /// from the response's `Date`, or else from this machine's clock. A draw comes on top of it, up to the back-off or half of it.
     #[must_use]
     pub fn server_delays(mut self, heeded: bool) -> Self {
         self.options.server_delays = Some(heeded);
@@ -205,10 +205,16 @@ impl HttpRetryLayer {
         self.changed()
     }
 
-    /// Hedges requests that are safe to retry, by the [table](Self::idempotency) and the
-    /// [strategy](Self::strategy), and that can be replayed: see [`Hedging`]. They are not retried then; other requests
-    /// are, as they would be without this. An attempt's failure counts as its code: a `503` is `UNAVAILABLE`. A
-    /// percentile is that of the requests that match the same rule of the table.
+    /// Hedges `GET`, `HEAD` and `OPTIONS` that are safe to retry, by the [table](Self::idempotency) and the
+    /// [strategy](Self::strategy), and that can be replayed: see [`Hedging`]. To be safe to repeat after a failure is not to be
+    /// safe to run twice at once: other requests are hedged where their rule says so
+    /// ([`IdempotencyRule::hedgeable`](crate::IdempotencyRule::hedgeable)) or the hedging does
+    /// ([`Hedging::allow_non_idempotent`]), and chunks of an upload's session never. What is hedged is not retried; other requests
+    /// are, as they would be without this. An attempt's failure counts as its code: a `503` is `UNAVAILABLE`. A percentile is that
+    /// of the requests that match the same rule of the table.
+    ///
+    /// If a hedge of a request that may change something gets 404, 409 or 412 while an attempt before it is in flight, that one
+    /// may have been carried out, and is waited for: see [the guide](https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/hedging.md#writes).
     ///
     /// # Examples
     ///

@@ -77,20 +77,20 @@ where
             }
             return Poll::Ready(Ok(response));
         }
-        let ended = driver.as_mut().protocol().ended.take();
+        let ended = driver.as_mut().protocol().take_outcome();
         let report = report(driver.as_mut(), stop);
         Poll::Ready(match ended {
             Some(AttemptOutcome::Response(mut response)) => {
                 response.extensions_mut().insert(report);
                 Ok(*response)
             }
-            Some(AttemptOutcome::Broken(broken)) => Err(HttpError::new(report, broken)),
+            Some(AttemptOutcome::Broken(broken)) => Err(HttpError::new(report, broken, stop)),
             None if stop.is_some_and(|stop| stop.reason() == StopReason::Cancelled) => {
-                Err(HttpError::new(report, Broken::RequestEnded))
+                Err(HttpError::new(report, Broken::RequestEnded, stop))
             }
             None => {
                 let problem = driver.plan().policy.problem().cloned();
-                Err(HttpError::new(report, problem.map_or(Broken::NoTime, Broken::Invalid)))
+                Err(HttpError::new(report, problem.map_or(Broken::NoTime, Broken::Invalid), stop))
             }
         })
     }

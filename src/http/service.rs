@@ -91,10 +91,8 @@ impl<S: Clone> HttpRetryService<S> {
         let plan = self.shared.plan_for(&mut parts.extensions);
         let request = ReplayableRequest::new(parts, body.into_replay(), plan.limits.max_replay_bytes);
         let (service, spare) = (self.inner.clone(), self.spare.clone());
-        let protocol = HttpProtocol::new(service, spare, &plan, Arc::clone(&self.shared), request);
-        let hedged =
-            protocol.is_hedgeable().then(|| plan.hedged(protocol.http.idempotency().rule())).flatten();
-        let plan = hedged.unwrap_or(plan);
+        let mut protocol = HttpProtocol::new(service, spare, &plan, Arc::clone(&self.shared), request);
+        let plan = protocol.hedged(&plan).unwrap_or(plan);
         HttpResponseFuture::new(protocol, plan)
     }
 }

@@ -122,18 +122,11 @@ impl<I: Instruments> Measure<I> {
             let kind = match attempt.kind() {
                 AttemptKind::Original => "original",
                 AttemptKind::Hedge => "hedge",
-                AttemptKind::Resend => "transparent_retry",
                 _ => "retry",
             };
             attributes.push((metrics.attempt_type, Cow::Borrowed(kind)));
         }
         self.instruments.count(&metrics.attempts, &attributes);
-    }
-
-    pub(super) fn sent_again(&self, operation: &OperationInfo, attempt: StartedAttempt) {
-        if self.names.attempt_types {
-            self.started(operation, attempt);
-        }
     }
 
     pub(super) fn watches_transfers(&self, operation: &OperationInfo) -> bool {
@@ -226,10 +219,6 @@ macro_rules! observe_by_measure {
 
             fn attempt_started(&self, operation: &OperationInfo, attempt: StartedAttempt) {
                 self.measure.started(operation, attempt);
-            }
-
-            fn transparent_retry(&self, operation: &OperationInfo, attempt: StartedAttempt) {
-                self.measure.sent_again(operation, attempt);
             }
 
             fn watches_transfers(&self, operation: &OperationInfo) -> bool {

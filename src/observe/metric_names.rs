@@ -71,8 +71,8 @@ impl MetricNames {
         self
     }
 
-    /// Whether started attempts have the attribute `grpc.attempt_type` (`original`, `retry`, `hedge` or
-    /// `transparent_retry`), as a later text of gRFC A96 has it. Transparent retries are counted then as well.
+    /// Whether started attempts have the attribute `grpc.attempt_type` (`original`, `retry` or `hedge`), as a later text of
+    /// gRFC A96 has it. Transparent retries are no attempts: a metric of their own counts them for each call.
     #[must_use]
     pub fn attempt_types(mut self, are_told: bool) -> Self {
         self.attempt_types = are_told;

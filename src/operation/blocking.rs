@@ -3,7 +3,7 @@
 use super::in_progress::InProgress;
 use super::inbound::Inbound;
 use super::jitter::Jitter;
-use gax_retry::{Action, AttemptResult, Code, Delivery, End, Policy, StartedAttempt, Stop};
+use gax_retry::{Action, AttemptResult, Code, End, Policy, StartedAttempt, Stop};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(crate) fn run_blocking(
             Action::Send(started) => {
                 let result = progress.send(started, policy, |_| {
                     if started.has_no_time() {
-                        AttemptResult::failed(Code::DeadlineExceeded).with_delivery(Delivery::NotSent)
+                        AttemptResult::failed(Code::DeadlineExceeded).with_timed_out()
                     } else {
                         attempt(started)
                     }

@@ -5,10 +5,10 @@ use super::in_progress::InProgress;
 use super::inbound::entered;
 use super::observe::Observed;
 use super::protocol::{Current, Protocol};
-use super::report::OperationReport;
+use super::report::{Note, OperationReport};
 use super::several::Several;
 use super::timer::Timer;
-use gax_retry::{Action, End, Outcome, Policy, StartedAttempt, Stop};
+use gax_retry::{Action, AttemptResult, End, Outcome, Policy, StartedAttempt, Stop};
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -134,10 +134,21 @@ impl<P: Protocol> Driver<P> {
         self.progress.has_news()
     }
 
+    /// Whether the attempt with the reply may take all the time that the operation has.
+    pub(crate) fn has_all_the_time(&self) -> bool {
+        self.progress.has_all_the_time((*self.plan).as_ref())
+    }
+
     /// An operation that has a reply, as its observers know it: to be closed by whoever knows what the reply is worth.
     #[inline]
     pub(crate) fn take_observed(self: Pin<&mut Self>) -> Option<Box<Observed>> {
         self.project().progress.take_observed()
+    }
+
+    /// Writes down what the attempts alone don't tell.
+    pub(crate) fn note(self: Pin<&mut Self>, note: Note) {
+        let this = self.project();
+        this.progress.note((**this.plan).as_ref(), note);
     }
 
     /// The report of an operation that has ended; `stop` says why it failed.
@@ -199,7 +210,7 @@ impl<P: Protocol> Driver<P> {
                 }
                 SlotProj::Several { attempts } => match attempts.poll(protocol, plan, progress, cx, reply) {
                     Poll::Ready(Some((number, result))) => {
-                        progress.ended_of(policy, number, result);
+                        ended(progress, protocol, plan, number, result);
                         if result.outcome() == Outcome::Done {
                             attempts.cancel_losers::<P>(plan, progress);
                             this.slot.set(Slot::Finished);
@@ -313,6 +324,20 @@ fn close_hedges<P: Protocol>(progress: &mut InProgress, protocol: &P, plan: &P::
     }
 }
 
+/// An attempt of several has ended, or one whose time was up.
+fn ended<P: Protocol>(
+    progress: &mut InProgress,
+    protocol: &mut P,
+    plan: &P::Plan,
+    number: u32,
+    result: AttemptResult,
+) {
+    progress.ended_of(plan.as_ref(), number, result);
+    if progress.is_held(number) {
+        protocol.hold();
+    }
+}
+
 /// What comes after the actions.
 enum Then {
     /// Poll what is in flight, or wait.
@@ -368,7 +393,7 @@ fn follow<P: Protocol>(
                     }
                     _ => protocol.expire(plan, None, &mut progress.current(policy)),
                 };
-                progress.ended_of(policy, number, result);
+                ended(progress, protocol, plan, number, result);
             }
             Action::Cancel(number) => {
                 match slot.as_mut().project() {

@@ -296,6 +296,11 @@ impl InProgress {
         }
     }
 
+    /// Whether the operation ends with the failure of that attempt, unless one in flight has a reply.
+    pub(super) fn is_held(&self, number: u32) -> bool {
+        self.operation.held() == Some(number)
+    }
+
     /// The request can't be sent while an attempt is in flight.
     #[cold]
     pub(super) fn close_hedges(&mut self) {
@@ -345,6 +350,11 @@ impl InProgress {
         self.operation.time_limit(policy).and_then(|limit| clock.at(limit))
     }
 
+    /// Whether the attempt that was sent last may take all the time that the operation has.
+    pub(super) fn has_all_the_time(&self, policy: &Policy) -> bool {
+        self.operation.has_all_the_time(policy, self.number)
+    }
+
     /// Whether the report of a success tells more than that the first attempt succeeded.
     #[inline]
     pub(super) fn has_news(&self) -> bool {
@@ -372,7 +382,9 @@ impl InProgress {
         if let Some(stop) = stop {
             ledger.stop_reason = Some(stop.reason());
             ledger.not_attempted = stop.not_attempted();
-            ledger.failed(stop.attempt());
+            if stop.may_be_repetition() {
+                ledger.note(Note::EarlierAttemptMayHaveSucceeded);
+            }
         }
         report
     }

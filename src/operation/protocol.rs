@@ -105,6 +105,10 @@ pub(crate) trait Protocol {
         None
     }
 
+    /// The failure of the attempt that ended just now is held: the operation ends with it, whatever fails after it, unless an
+    /// attempt in flight has a reply. Asked of protocols whose operations can be hedged.
+    fn hold(&mut self) {}
+
     /// The operation is going to wait before its next attempt: lets go of memory that the wait has no use for.
     fn before_wait(&mut self) {}
 }

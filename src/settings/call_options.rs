@@ -151,8 +151,8 @@ impl CallOptions {
         self.max_attempts(1)
     }
 
-    /// The delay before the second attempt, in place of the settings'. Zero: at once. Beside it, what the settings
-    /// leave unset has other [defaults](crate::RetryDelays).
+    /// The delay before the second attempt, in place of the settings'. Zero: at once. A longest delay that nobody
+    /// has set is [no shorter](crate::RetryDelays).
     pub fn initial_retry_delay(self, delay: Duration) -> Self {
         self.with(|overrides| overrides.with_initial_retry_delay(delay))
     }

@@ -21,6 +21,7 @@ pub struct MethodInfo {
     polling: Option<&'static RetrySettings>,
     hedging: Option<&'static Hedging>,
     is_idempotent: bool,
+    is_read_only: bool,
     /// The service whose client it is mixed into; `None`: its own.
     host: Option<&'static str>,
 }
@@ -41,6 +42,7 @@ impl MethodInfo {
             polling: None,
             hedging: None,
             is_idempotent: false,
+            is_read_only: false,
             host: None,
         }
     }
@@ -104,6 +106,14 @@ impl MethodInfo {
     /// For generated code.
     #[doc(hidden)]
     #[must_use]
+    pub const fn read_only(mut self) -> Self {
+        self.is_read_only = true;
+        self
+    }
+
+    /// For generated code.
+    #[doc(hidden)]
+    #[must_use]
     pub const fn mixed_into(mut self, host: &'static str) -> Self {
         self.host = Some(host);
         self
@@ -126,6 +136,14 @@ impl MethodInfo {
     #[must_use]
     pub fn is_idempotent(&self) -> bool {
         self.is_idempotent
+    }
+
+    /// Whether the RPC is known to change nothing, by the protos: by its `idempotency_level`, or by `google.api.http`, where it
+    /// is a `GET`. What a hedge of such a call is refused with ends the call at once; of other calls it may be held, since an
+    /// attempt before it may have been carried out.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.is_read_only
     }
 
     /// The service's full name, such as `google.cloud.asset.v1.AssetService`. For an RPC that is mixed into another

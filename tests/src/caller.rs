@@ -73,6 +73,7 @@ pub fn spaced(delay: u64, total: u64) -> RetrySettings {
     RetrySettings::builder()
         .jittered(false)
         .initial_retry_delay(ms(delay))
+        .retry_delay_multiplier(1.0)
         .initial_rpc_timeout(ms(1000))
         .total_timeout(ms(total))
         .build()
@@ -82,6 +83,7 @@ pub fn spaced(delay: u64, total: u64) -> RetrySettings {
 /// The settings of `ListAssets`, for a client or a layer.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch")]
 pub struct Setup {
     /// Limits and back-off.
     pub settings: RetrySettings,
@@ -103,6 +105,8 @@ pub struct Setup {
     pub budget: Option<RetryBudget>,
     /// Whether calls are retried inside retries.
     pub nested_retries: bool,
+    /// Whether calls are retried at all.
+    pub retries_enabled: bool,
     /// Who is told of the operations.
     pub observer: Option<Observer>,
 }
@@ -122,6 +126,7 @@ impl Setup {
             hedging: None,
             budget: None,
             nested_retries: true,
+            retries_enabled: true,
             observer: None,
         }
     }
@@ -148,6 +153,12 @@ impl Setup {
     #[must_use]
     pub fn nesting_retries(self, allowed: bool) -> Self {
         Self { nested_retries: allowed, ..self }
+    }
+
+    /// The same, with retries switched off.
+    #[must_use]
+    pub fn without_retries(self) -> Self {
+        Self { retries_enabled: false, ..self }
     }
 
     /// The same, with jitter from that seed.
@@ -204,6 +215,7 @@ impl Setup {
             .with_server_timeouts_are_ours(self.server_timeouts_are_ours)
             .with_reports(self.reports)
             .with_nested_retries(self.nested_retries)
+            .with_retries_enabled(self.retries_enabled)
             .with_retry_budget(self.budget.clone());
         if let Some(bytes) = self.max_replay_bytes {
             settings = settings.with_max_replay_bytes(bytes);
@@ -236,6 +248,7 @@ impl Setup {
             .compatibility(self.compatibility)
             .server_timeouts_are_ours(self.server_timeouts_are_ours)
             .nested_retries(self.nested_retries)
+            .retries_enabled(self.retries_enabled)
             .reports(self.reports)
             .retry_budget(self.budget.clone());
         if let Some(bytes) = self.max_replay_bytes {

@@ -119,3 +119,12 @@ mod streaming {}
 
 #[doc = include_str!("../../docs/src/troubleshooting.md")]
 mod troubleshooting {}
+
+#[doc = include_str!("../../docs/src/from-go.md")]
+mod from_go {}
+
+#[doc = include_str!("../../docs/src/from-python.md")]
+mod from_python {}
+
+#[doc = include_str!("../../docs/src/otlp.md")]
+mod otlp {}

@@ -18,6 +18,7 @@ pub mod generated;
 #[cfg(doctest)]
 mod guide;
 mod http_faults;
+mod listening;
 mod named;
 mod raw;
 mod raw_streams;
@@ -34,6 +35,7 @@ pub use asset::Assets;
 pub use caller::{Caller, Observer, Setup, Stack, lasting, settings, spaced};
 pub use clock::{VirtualClock, ms};
 pub use http_faults::{FaultServer, HttpAct, HttpArrival, HttpScript, MemoryConnector, TEST_ID};
+pub use listening::{Listener, Listening};
 pub use named::NamedScripted;
 pub use raw::{RawFrame, RawRequest, RawServer};
 pub use raw_streams::{RawStream, RawStreams};

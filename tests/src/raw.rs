@@ -39,6 +39,8 @@ pub enum RawFrame {
     Trailers(u8),
     /// A whole message of nothing.
     Message,
+    /// So many of them in one frame.
+    Messages(usize),
     /// A part of a message.
     Data,
     /// The stream is reset for that reason.
@@ -99,6 +101,8 @@ struct State {
     settings: Vec<u8>,
     plays: Mutex<VecDeque<Vec<RawFrame>>>,
     requests: Mutex<Vec<RawRequest>>,
+    /// When the client asked whether the server is there.
+    pings: Mutex<Vec<Duration>>,
     clock: VirtualClock,
 }
 
@@ -116,8 +120,8 @@ impl RawServer {
 
     fn with_settings(settings: Vec<u8>, plays: impl IntoIterator<Item = Vec<RawFrame>>) -> Self {
         let plays = Mutex::new(plays.into_iter().collect());
-        let state =
-            Arc::new(State { settings, plays, requests: Mutex::default(), clock: VirtualClock::start() });
+        let (requests, pings, clock) = (Mutex::default(), Mutex::default(), VirtualClock::start());
+        let state = Arc::new(State { settings, plays, requests, pings, clock });
         let pipes = Pipes::new();
         let mut accepted = pipes.incoming();
         let accepting = Arc::clone(&state);
@@ -171,6 +175,12 @@ impl RawServer {
     #[must_use]
     pub fn times(&self) -> Vec<Duration> {
         self.seen().into_iter().map(|request| request.at).collect()
+    }
+
+    /// When each `PING` of a client came.
+    #[must_use]
+    pub fn pings(&self) -> Vec<Duration> {
+        self.state.pings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The requests, in the order in which they came.
@@ -244,7 +254,11 @@ impl Connection {
         self.io.read_exact(&mut payload).await?;
         match kind {
             SETTINGS if flags & ACK == 0 => self.frame(SETTINGS, ACK, 0, &[]).await?,
-            PING if flags & ACK == 0 => self.frame(PING, ACK, 0, &payload).await?,
+            PING if flags & ACK == 0 => {
+                let at = self.state.clock.elapsed();
+                self.state.pings.lock().unwrap_or_else(PoisonError::into_inner).push(at);
+                self.frame(PING, ACK, 0, &payload).await?;
+            }
             HEADERS => {
                 let at = self.state.clock.elapsed();
                 let (connection, has_ended) = (self.number, flags & END_STREAM != 0);
@@ -321,6 +335,7 @@ impl Connection {
                     self.frame(HEADERS, END_HEADERS | END_STREAM, stream, &trailers).await?;
                 }
                 RawFrame::Message => self.frame(DATA, 0, stream, &[0; 5]).await?,
+                RawFrame::Messages(count) => self.frame(DATA, 0, stream, &[0; 5].repeat(count)).await?,
                 RawFrame::Data => self.frame(DATA, 0, stream, &[0, 0, 0, 0, 9, 1]).await?,
                 RawFrame::Reset(reason) => {
                     self.frame(RST_STREAM, 0, stream, &reason.to_be_bytes()).await?;

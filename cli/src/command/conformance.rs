@@ -108,7 +108,10 @@ impl fmt::Display for Text<'_> {
 /// Which cases of a kind a program can meet with today. All of them run through the same operation.
 fn what_a_client_runs(kind: &str) -> Option<&'static str> {
     match kind {
-        "unary" => Some("unary: a client runs all of these."),
+        "unary" => Some(
+            "unary: a client runs these, but for settings that it refuses: negative durations, multipliers that \
+             are not finite, codes without a limit.",
+        ),
         "streaming" => {
             Some("streaming: a client runs those that are not resumable; none resumes a stream yet.")
         }

@@ -14,7 +14,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use gax_retry::JitterSource as _;
 use serde_json::ser::{CompactFormatter, PrettyFormatter};
 use std::ffi::OsString;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
 
 /// How much output is gathered before it is written.
@@ -24,7 +24,7 @@ const BUFFER: usize = 64 * 1024;
 ///
 /// An operation is one call, made of one or more attempts. Every command has its own --help.
 ///
-/// Exit status: 0 success, 1 findings, 2 usage error.
+/// Exit status: 0 success, 1 findings, 2 usage error, or the output can't be written.
 #[derive(Debug, Parser)]
 #[command(name = "gax", version, max_term_width = 100)]
 struct Cli {
@@ -82,11 +82,14 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     stream(|out| Ok(out.write_all(text.as_bytes())?))
 }
 
-/// Prints what is written, as it comes.
+/// Prints what is written, as it comes. A reader that goes away is no failure: what the command has decided by then,
+/// or decides afterwards, is its exit status.
 pub(crate) fn stream(write: impl FnOnce(&mut dyn Write) -> Result<(), Failure>) -> Result<(), Failure> {
     let mut out = BufWriter::with_capacity(BUFFER, anstream::stdout().lock());
-    write(&mut out)?;
-    Ok(out.flush()?)
+    match write(&mut out).and_then(|()| Ok(out.flush()?)) {
+        Err(Failure::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
 }
 
 /// Prints data as one line of JSON.

@@ -25,7 +25,7 @@ impl Difference {
 pub(super) enum Extent {
     /// All that it tells, and whether an attempt was refused: records of the bare algorithm tell that.
     Whole,
-    /// All that it tells: records of a client's operations never tell of a refused attempt.
+    /// All that it tells: many records of a client's operations don't tell of a refused attempt.
     Attempts,
     /// All but the refused attempt and the sign of timeouts that are none: where a call is recorded to
     /// go the `"same"` as the algorithm alone, that is what it is the same in.
@@ -57,7 +57,12 @@ pub(super) fn difference(
     fields.compare("end_us", expected.end_us, got.end_us);
     let found = fields.found.or_else(|| match extent {
         Extent::Whole => refused(place, expected.denied_next.as_ref(), got.denied_next.as_ref()),
-        Extent::Attempts | Extent::AsCalled => None,
+        Extent::Attempts | Extent::AsCalled => {
+            let denied = expected.denied_next.as_ref().filter(|_| extent == Extent::Attempts)?;
+            // A client computes none where retries are off.
+            let computed = got.denied_next.as_ref()?;
+            refused(place, Some(denied), Some(computed))
+        }
     });
     found.or_else(|| tracer(place, expected.tracer.as_ref()?, got.tracer.as_ref()?))
 }

@@ -187,7 +187,7 @@ fn as_polled(mut record: Record) -> Record {
             format!("cancelled_{limit}")
         }
     };
-    Record { end, denied_next: None, ..record }
+    Record { end, ..record }
 }
 
 fn policy(settings: &Settings, codes: CodeSet, context: &Context) -> Policy {

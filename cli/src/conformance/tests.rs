@@ -226,3 +226,15 @@ fn settings_that_a_java_build_refuses_are_refused_in_its_words() {
         ]
     );
 }
+
+#[test]
+fn a_refused_attempt_of_a_client_s_operation_is_compared_where_it_is_recorded() {
+    let mut case: serde_json::Value = serde_json::from_str(UNARY).unwrap();
+    case["expected_callable"] = case["expected"].clone();
+    assert_eq!(texts(&run(&case.to_string())), [""; 0]);
+    case["expected_callable"]["denied_next"]["retry_delay_us"] = 2000.into();
+    assert_eq!(
+        texts(&run(&case.to_string())),
+        ["u-1 (line 1): expected_callable.denied_next.retry_delay_us is 2000 in the record, but 3000 here"]
+    );
+}

@@ -1,16 +1,24 @@
 //! Attempts that overlap, drawn in text.
 
+use super::table::width;
 use super::{Ms, Named, Timeline};
 use gax_retry::Code;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// How many characters the whole operation takes.
+/// How many characters the whole operation takes, where the terminal has room for them.
 const WIDTH: usize = 48;
+/// The room for numbers and codes beside it.
+const BESIDE: usize = 24;
 
 /// A line for each attempt, from its start to its end; `None` where attempts only follow each other, which their table shows
 /// as well, or where one never ends.
 pub(crate) fn bars(timeline: &Timeline) -> Option<String> {
+    let room = width().map_or(WIDTH, |columns| columns.saturating_sub(BESIDE));
+    bars_in(timeline, room.clamp(WIDTH / 3, WIDTH))
+}
+
+fn bars_in(timeline: &Timeline, width: usize) -> Option<String> {
     let end = timeline.end_ms.filter(|end| !end.0.is_zero())?;
     let rows = &timeline.attempts;
     let overlap = rows.windows(2).any(|pair| match pair {
@@ -24,13 +32,13 @@ pub(crate) fn bars(timeline: &Timeline) -> Option<String> {
     let mut text = String::new();
     for row in rows {
         let (Some(ends), Some(Named(code))) = (row.end_ms, row.code) else { return None };
-        let (start, stop) = (place(row.start_ms, end), place(ends, end));
+        let (start, stop) = (place(row.start_ms, end, width), place(ends, end, width));
         let tip = tip(code);
         let bar = format!("{}|{}{tip}", " ".repeat(start), "-".repeat(stop.saturating_sub(start + 2)));
-        let _infallible = writeln!(text, "  {:>numbers$}  {bar:<WIDTH$}  {code}", row.attempt);
+        let _infallible = writeln!(text, "  {:>numbers$}  {bar:<width$}  {code}", row.attempt);
     }
     let end = end.to_string();
-    let axis = format!("{:<width$}{end}", "0", width = WIDTH.saturating_sub(end.len()));
+    let axis = format!("{:<width$}{end}", "0", width = width.saturating_sub(end.len()));
     let _infallible = writeln!(text, "  {:>numbers$}  {axis}", "");
     Some(text)
 }
@@ -44,12 +52,11 @@ fn tip(code: Code) -> char {
     }
 }
 
-/// Where a time is drawn, of an operation that takes so long.
-fn place(Ms(time): Ms, Ms(whole): Ms) -> usize {
+/// Where a time is drawn, of an operation that takes so long and is drawn so wide.
+fn place(Ms(time): Ms, Ms(whole): Ms, width: usize) -> usize {
     let of = |time: Duration| time.as_nanos();
-    let width = WIDTH as u128;
-    let nearest = (of(time) * width + of(whole) / 2) / of(whole).max(1);
-    usize::try_from(nearest).unwrap_or(WIDTH).min(WIDTH)
+    let nearest = (of(time) * width as u128 + of(whole) / 2) / of(whole).max(1);
+    usize::try_from(nearest).unwrap_or(width).min(width)
 }
 
 #[cfg(test)]
@@ -64,7 +71,7 @@ mod tests {
         let settings = settings.max_attempts(3).build().unwrap();
         let policy = Policy::with_compatibility(&settings, [Code::Unavailable], Compatibility::Documented);
         let plan = AttemptPlan::new(&policy.with_hedging(hedging), responses, &mut NoJitter);
-        bars(&Timeline::from(&plan))
+        bars_in(&Timeline::from(&plan), WIDTH)
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod finding;
 mod json;
 mod milliseconds;
 mod notice;
+mod prose;
 mod quantity;
 pub(crate) mod svg;
 mod table;
@@ -19,7 +20,8 @@ pub(crate) use finding::FindingRow;
 pub(crate) use json::write_json;
 pub(crate) use milliseconds::{Ms, grown};
 pub(crate) use notice::{Notice, NoticePlace, NoticeRule, github, sarif};
-pub(crate) use quantity::{Count, bytes, until_measured};
+pub(crate) use prose::prose;
+pub(crate) use quantity::{Count, bytes, times, until_measured};
 pub(crate) use table::{attempts, table};
 pub(crate) use timeline::{Named, Refused, Row, Timeline};
 

@@ -1,5 +1,6 @@
 //! Numbers of things as people write them.
 
+use gax_retry::Impact;
 use std::fmt;
 
 const KIB: u64 = 1024;
@@ -31,6 +32,12 @@ pub(crate) fn bytes(count: u64) -> String {
         KIB.. if count.is_multiple_of(KIB) => format!("{} KiB", Count(count / KIB)),
         _ => format!("{} bytes", Count(count)),
     }
+}
+
+/// A load as so many times the usual one: `23.1`, or `at least 10000` where attempts were not counted to the end.
+pub(crate) fn times(impact: &Impact) -> String {
+    let load = impact.load();
+    if impact.is_load_capped() { format!("at least {load:.0}") } else { format!("{load:.1}") }
 }
 
 /// When hedges are sent while too few calls are known for a percentile, given the fixed delay.

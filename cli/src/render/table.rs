@@ -5,8 +5,8 @@ use gax_retry::__private::{AttemptTable, Grid};
 use std::io::IsTerminal as _;
 use terminal_size::{Width, terminal_size_of};
 
-/// The width that tables have to fit: that of the terminal, or what `COLUMNS` says where the output goes elsewhere.
-fn width() -> Option<usize> {
+/// The width that text has to fit: that of the terminal, or what `COLUMNS` says where the output goes elsewhere.
+pub(super) fn width() -> Option<usize> {
     let stdout = std::io::stdout();
     if stdout.is_terminal()
         && let Some((Width(columns), _)) = terminal_size_of(&stdout)

@@ -41,7 +41,7 @@ pub(crate) enum Event {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RequestNumber {
     pub(crate) start: u32,
-    pub(crate) number: usize,
+    pub(crate) number: u32,
 }
 
 /// A request that reached the server.
@@ -52,11 +52,13 @@ pub(crate) struct Arrival {
     pub(crate) at: Duration,
     /// The `grpc-timeout` header.
     pub(crate) timeout: Option<String>,
+    /// The attempts before it, by the `grpc-previous-rpc-attempts` header.
+    pub(crate) previous_attempts: u32,
     /// What is done about it.
     pub(crate) turn: Turn,
 }
 
-/// Turns that are taken one after the other, the last one again and again. Clones share them.
+/// Turns that are taken one after the other. After the last one, it is repeated, or all of them are. Clones share them.
 #[derive(Debug, Clone)]
 pub(crate) struct Script {
     state: Arc<Mutex<State>>,
@@ -69,29 +71,42 @@ struct State {
     /// The last request.
     last: RequestNumber,
     turns: VecDeque<Turn>,
+    /// Whether all turns are repeated.
+    is_cycle: bool,
 }
 
 impl Script {
     /// A script that hangs until it is told otherwise, and tells each event to the channel.
     pub(crate) fn new(events: UnboundedSender<Event>) -> Self {
         let last = RequestNumber { start: 0, number: 0 };
-        let state = State { began: Stopwatch::start(), last, turns: VecDeque::new() };
+        let state = State { began: Stopwatch::start(), last, turns: VecDeque::new(), is_cycle: false };
         Self { state: Arc::new(Mutex::new(state)), events }
     }
 
-    /// Starts over with these turns; returns the number of this start.
+    /// Starts over with these turns, of which the last is repeated; returns the number of this start.
     pub(crate) fn restart(&self, turns: &[Turn]) -> u32 {
+        self.start(turns, false)
+    }
+
+    /// Starts over with these turns, all of which are repeated.
+    pub(crate) fn cycle(&self, turns: &[Turn]) {
+        self.start(turns, true);
+    }
+
+    fn start(&self, turns: &[Turn], is_cycle: bool) -> u32 {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let start = state.last.start + 1;
         let last = RequestNumber { start, number: 0 };
-        *state = State { began: Stopwatch::start(), last, turns: turns.iter().copied().collect() };
+        let turns = turns.iter().copied().collect();
+        *state = State { began: Stopwatch::start(), last, turns, is_cycle };
         start
     }
 
     /// Takes the next turn for a request; comes back when it is to get a good reply.
     pub(super) async fn play<T>(&self, request: &Request<T>) -> Result<(), Status> {
-        let timeout = request.metadata().get("grpc-timeout").and_then(|value| value.to_str().ok());
-        let (arrival, began) = self.next(timeout);
+        let header = |name| request.metadata().get(name).and_then(|value| value.to_str().ok());
+        let previous = header("grpc-previous-rpc-attempts").and_then(|number| number.parse().ok());
+        let (arrival, began) = self.next(header("grpc-timeout"), previous.unwrap_or(0));
         let turn = arrival.turn;
         let mut serving = Serving { events: &self.events, request: arrival.request, began, has_reply: false };
         // Nobody listens when the demo is over.
@@ -109,17 +124,18 @@ impl Script {
         }
     }
 
-    fn next(&self, timeout: Option<&str>) -> (Arrival, Stopwatch) {
+    fn next(&self, timeout: Option<&str>, previous_attempts: u32) -> (Arrival, Stopwatch) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let turn = match state.turns.len() {
-            0 | 1 => state.turns.front().copied(),
-            _ => state.turns.pop_front(),
-        };
+        let turn = state.turns.pop_front();
+        if state.is_cycle || state.turns.is_empty() {
+            state.turns.extend(turn);
+        }
         state.last.number += 1;
         let arrival = Arrival {
             request: state.last,
             at: state.began.elapsed(),
             timeout: timeout.map(ToOwned::to_owned),
+            previous_attempts,
             turn: turn.unwrap_or(Turn::Hang),
         };
         (arrival, state.began)

@@ -3,13 +3,15 @@
 //! A message of these parsers follows the flag and its value, as in `--total-timeout "5" has no unit`,
 //! so each starts with a verb.
 
+mod address;
 mod codes;
 mod dialect;
 mod number;
 mod outcome;
 
+pub(crate) use address::address;
 pub(crate) use codes::{Codes, codes};
 pub(crate) use dialect::DialectName;
 pub(crate) use gax_retry::__private::parse_duration as duration;
-pub(crate) use number::{attempts, multiplier, samples, seed};
+pub(crate) use number::{attempts, load, multiplier, samples, seed};
 pub(crate) use outcome::outcome;

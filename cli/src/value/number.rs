@@ -13,6 +13,12 @@ pub(crate) fn multiplier(text: &str) -> Result<f64, String> {
     Ok(value)
 }
 
+/// How often a service may get one call: a finite number, at least 1.
+pub(crate) fn load(text: &str) -> Result<f64, String> {
+    let value = text.trim().parse().ok().filter(|value: &f64| value.is_finite() && *value >= 1.0);
+    value.ok_or_else(|| "is not a load; write a number of at least 1, such as 20".to_owned())
+}
+
 /// A number of attempts, the first one included.
 pub(crate) fn attempts(text: &str) -> Result<u32, String> {
     count(text, u32::MAX, "the first attempt counts, so write 1 or more")

@@ -1,7 +1,12 @@
-use super::{session, stdout};
+use super::{gax_with, session, stdout};
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use tonic::client::Grpc;
+use tonic::codegen::http::uri::PathAndQuery;
+use tonic::{Code, Request};
+use tonic_prost::ProstCodec;
 
 fn numbers(row: &Value, name: &str) -> f64 {
     row[name].as_f64().unwrap()
@@ -131,7 +136,98 @@ fn people_see_each_attempt_when_it_comes() {
 }
 
 #[test]
+fn people_learn_what_was_to_be_seen_on_a_narrow_terminal() {
+    let output = gax_with([("COLUMNS", "60")], ["demo", "--seed", "7"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let [opening, ..] = text.split("\n\n").collect::<Vec<_>>()[..] else { unreachable!("it has an opening") };
+    let opening = opening.split_once('\n').unwrap().1;
+    assert_eq!(
+        opening.lines().collect::<Vec<_>>(),
+        [
+            "Each wait is drawn at random, from 1 ms up to its delay, but",
+            "for scene 4; --seed 7 draws the same ones again."
+        ]
+    );
+    let (_, end) = text.split_once("\nThere was to see\n").unwrap();
+    assert_eq!(end.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())).count(), 4, "{end}");
+    // But for tables of attempts, whose columns are as narrow as their heads.
+    let is_prose = |line: &&str| !line.contains(" | ") && !line.contains("-+-");
+    let wide: Vec<_> = text.lines().filter(is_prose).filter(|line| line.chars().count() > 60).collect();
+    assert!(wide.is_empty(), "{wide:#?}");
+}
+
+#[test]
 fn misuse_is_told_in_one_sentence() {
-    let lines = ["demo --seed x", "demo --format xml", "demo extra"].map(session).join("\n");
+    let lines = [
+        "demo --seed x",
+        "demo --format xml",
+        "demo extra",
+        "demo --listen localhost",
+        "demo --listen [::1]:0 --seed 7",
+    ]
+    .map(session)
+    .join("\n");
     insta::assert_snapshot!(lines);
+}
+
+/// A running command, which ends with this.
+struct Service(Child);
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _gone = self.0.kill();
+        let _status = self.0.wait();
+    }
+}
+
+#[tokio::test]
+async fn a_client_of_ones_own_is_refused_twice_and_then_served() {
+    let command = Command::new(env!("CARGO_BIN_EXE_gax"))
+        .args(["demo", "--listen", "127.0.0.1:0"])
+        .stdout(Stdio::piped())
+        .spawn();
+    let mut service = Service(command.unwrap());
+    let mut lines = BufReader::new(service.0.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut line = || lines.next().unwrap();
+    let first = line();
+    let address = first.strip_prefix("An AssetService listens on ").unwrap();
+    let url = format!("http://{}", address.strip_suffix(" until Ctrl-C.").unwrap());
+    assert_eq!(
+        [line(), line()],
+        ["Calls get in turn: UNAVAILABLE at once, UNAVAILABLE at once, OK after 400 ms.", ""]
+    );
+
+    let channel = tonic_gax::client::connect(url).await.unwrap();
+    let mut client = Grpc::new(channel);
+    // Twice: what is refused comes again.
+    for (number, code) in [(1, Code::Unavailable), (2, Code::Unavailable), (3, Code::Ok)].repeat(2) {
+        client.ready().await.unwrap();
+        let path = PathAndQuery::from_static("/google.cloud.asset.v1.AssetService/ListAssets");
+        let mut request = Request::new(());
+        request.set_timeout(Duration::from_secs(9));
+        if number > 1 {
+            request.metadata_mut().insert("grpc-previous-rpc-attempts", (number - 1).into());
+        }
+        let reply = client.unary(request, path, ProstCodec::<(), ()>::default()).await;
+        assert_eq!(reply.err().map_or(Code::Ok, |status| status.code()), code);
+        let line = line();
+        let arrives = format!("  attempt {number} arrives, grpc-timeout 9000000u: ");
+        let reply = if code == Code::Ok { "OK after 400 ms" } else { "UNAVAILABLE at once" };
+        assert!(line.ends_with(&format!("{arrives}{reply}")), "{line}");
+    }
+    assert!(service.0.try_wait().unwrap().is_none(), "it listens until it is stopped");
+}
+
+#[test]
+fn an_address_in_use_is_refused_with_advice() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let printed = session(&format!("demo --listen {address}")).replace(&address, "ADDRESS");
+    // How the system puts it.
+    let reason = printed.split_once(" (").and_then(|(_, rest)| rest.split_once("); ")).unwrap().0;
+    let printed = printed.replace(reason, "Address in use");
+    assert_eq!(
+        printed,
+        "$ gax demo --listen ADDRESS\n--- stderr\nerror: the server can't listen on ADDRESS (Address in use); name another port, or 0 for one that is free\n--- exit status 1\n"
+    );
 }

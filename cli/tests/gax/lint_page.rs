@@ -71,6 +71,7 @@ fn found(example: &Example<'_>, tables: &[String], folder: &Path) -> Vec<String>
             Some(("to", form)) => {
                 args = vec!["table".to_owned(), "convert".to_owned(), format!("--to={form}")];
             }
+            Some(("max-load", most)) => args.push(format!("--max-load={most}")),
             Some(("dialect", name)) => args.push(format!("--dialect={name}")),
             None if *word == "merged" => {
                 args = vec!["table".to_owned(), "convert".to_owned(), "--to=toml".to_owned()];

@@ -3,14 +3,17 @@
 #![expect(clippy::unwrap_used, reason = "a helper of tests fails the test that calls it")]
 
 mod conformance;
+mod delays;
 mod demo;
 mod files;
 mod generate;
 mod generate_out;
 mod help;
 mod hostile;
+mod lint_corpus;
 mod lint_page;
 mod mixed;
+mod output;
 mod plan;
 mod plan_misuse;
 mod plan_table;

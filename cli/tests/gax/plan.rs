@@ -133,7 +133,7 @@ fn hedged_attempts_without_a_deadline_never_end() {
          2 attempts have no deadline and get no reply, so the operation never ends.\n"
     );
     let picture = stdout(&format!("{plan} --svg -"));
-    assert_eq!(picture.matches("no reply, no deadline: it never ends").count(), 2);
+    assert_eq!(picture.matches("no reply: it never ends").count(), 2);
 }
 
 /// A hedged call is not retried: what matters are its non-fatal codes.
@@ -185,7 +185,7 @@ fn pictures_are_the_same_bytes_every_time() {
     let (text, drawn) = draw("refused.svg", flags);
     assert_eq!(text, stdout(&format!("plan {flags}")), "the table is printed all the same");
     assert_snapshot!("refused", drawn);
-    let mixed = "--total-timeout 5s --initial-retry-delay 200ms --initial-rpc-timeout 1500ms \
+    let mixed = "--total-timeout 5s --initial-retry-delay 200ms --retry-delay-multiplier 1 --initial-rpc-timeout 1500ms \
                  --outcome 30ms:UNAVAILABLE --outcome 900ms:UNAVAILABLE --outcome 2s:INTERNAL --outcome hang";
     assert_snapshot!("mixed", draw("mixed.svg", mixed).1);
     let endless = "--max-attempts 2 --initial-retry-delay 10ms --outcome 5ms:UNAVAILABLE";

@@ -91,5 +91,5 @@ fn retry_throttling_is_counted() {
         With the retry throttling it gets 1.03 times, over 100 calls from a full bucket on.\n";
     assert!(explained.contains(sentences), "{explained}");
     let json = session(&format!("table explain {} C --format json", file.display()));
-    assert!(json.contains(r#""load":4.0,"throttled_load":1.03,"#), "{json}");
+    assert!(json.contains(r#""load":4.0,"load_capped":false,"throttled_load":1.03,"#), "{json}");
 }

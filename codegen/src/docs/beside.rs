@@ -2,16 +2,19 @@
 
 use super::DocLines;
 use gax_retry::__private::Human;
-use gax_retry::{BatchingSettings, LimitExceeded, RetrySettings};
+use gax_retry::{BatchingSettings, Compatibility, LimitExceeded, RetrySettings};
+use std::time::Duration;
 
 /// The docs of the settings of the operations that a method starts.
-pub(crate) fn polling_docs(method: &str, polling: &RetrySettings) -> DocLines {
-    let first = polling
-        .initial_retry_delay()
-        .map_or_else(|| "at once".to_owned(), |delay| format!("after {:#}", Human(delay)));
-    let growth = polling.retry_delay_multiplier().filter(|multiplier| *multiplier > 1.0);
+pub(crate) fn polling_docs(method: &str, polling: &RetrySettings, compatibility: Compatibility) -> DocLines {
+    let delays = polling.retry_delays(compatibility);
+    let first = match delays.initial() {
+        Duration::ZERO => "at once".to_owned(),
+        initial => format!("after {:#}", Human(initial)),
+    };
+    let growth = Some(delays.multiplier()).filter(|multiplier| *multiplier > 1.0);
     let growth = growth.map_or_else(String::new, |multiplier| format!(", times {multiplier}"));
-    let cap = polling.max_retry_delay().map_or_else(String::new, |cap| format!(", {:#} at most", Human(cap)));
+    let cap = delays.max().map_or_else(String::new, |cap| format!(", {:#} at most", Human(cap)));
     let total = polling
         .total_timeout()
         .map_or_else(|| "without a limit".to_owned(), |total| format!("for {:#} in all", Human(total)));

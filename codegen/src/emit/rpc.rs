@@ -63,7 +63,7 @@ impl<'a> Rpc<'a> {
         let operation = operation.zip(entry.polling.as_ref()).map(|((index, ident), polling)| Operation {
             index: Literal::usize_unsuffixed(index),
             ident: format_ident!("{ident}"),
-            docs: polling_docs(name, polling),
+            docs: polling_docs(name, polling, emitter.compatibility),
         });
         Self {
             index: Literal::usize_unsuffixed(index),

@@ -43,12 +43,13 @@ pub(super) fn statics(runtime: &TokenStream, joined: &JoinedService) -> TokenStr
         let host = (method.service != joined.name()).then(|| joined.name());
         let host = host.map(|host| quote!(.mixed_into(#host)));
         let idempotent = method.is_idempotent.then(|| quote!(.idempotent()));
+        let read_only = method.is_read_only.then(|| quote!(.read_only()));
         quote! {
             #runtime::__private::MethodInfo::new(#service, #name, #path)
                 .of_kind(#kind)
                 .with_codes(&RETRYABLE_CODE_DEFINITIONS[#codes])
                 .with_params(&RETRY_PARAM_DEFINITIONS[#params])
-                #batching #polling #hedging #idempotent #host
+                #batching #polling #hedging #idempotent #read_only #host
         }
     });
     let code_count = Literal::usize_unsuffixed(codes.len());

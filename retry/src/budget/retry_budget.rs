@@ -21,7 +21,8 @@ use std::time::Duration;
 /// # Examples
 ///
 /// ```
-/// use gax_retry::RetryBudget;
+/// # use gax_retry as tonic_gax;
+/// use tonic_gax::RetryBudget;
 /// use std::time::Duration;
 ///
 /// let now = || Duration::ZERO;
@@ -71,7 +72,8 @@ impl RetryBudget {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::RetryBudget;
+    /// # use gax_retry as tonic_gax;
+    /// use tonic_gax::RetryBudget;
     /// use std::time::Duration;
     ///
     /// let budget = RetryBudget::ratio(0.2).min_per_second(0);
@@ -141,7 +143,8 @@ impl RetryBudget {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::RetryBudget;
+    /// # use gax_retry as tonic_gax;
+    /// use tonic_gax::RetryBudget;
     /// use std::time::Duration;
     ///
     /// let budget = RetryBudget::tokens(10, 0.1);

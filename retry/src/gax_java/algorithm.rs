@@ -199,6 +199,11 @@ impl Algorithm {
         (self.total != 0).then(|| u64::try_from(trunc_ms(self.total - elapsed)).unwrap_or(0))
     }
 
+    /// Whether delays are drawn at random, where anything is.
+    pub(crate) fn is_jittered(&self) -> bool {
+        self.jittered
+    }
+
     /// Whether delays are drawn at random.
     pub(crate) fn is_drawn(&self, jitter: &impl JitterSource) -> bool {
         self.jittered && jitter.is_random()

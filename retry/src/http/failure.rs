@@ -53,7 +53,8 @@ impl fmt::Display for TransportFailure {
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{TransportFailure, TransportFailures};
+/// # use gax_retry as tonic_gax;
+/// use tonic_gax::{TransportFailure, TransportFailures};
 ///
 /// let broken = TransportFailures::NONE.with(TransportFailure::Reset);
 /// assert!(broken.contains(TransportFailure::Reset));

@@ -12,7 +12,8 @@ impl Code {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::Code;
+    /// # use gax_retry as tonic_gax;
+    /// use tonic_gax::Code;
     ///
     /// assert_eq!(Code::from_http_status(204), Code::Ok);
     /// assert_eq!(Code::from_http_status(503), Code::Unavailable);
@@ -46,7 +47,8 @@ impl Code {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::Code;
+    /// # use gax_retry as tonic_gax;
+    /// use tonic_gax::Code;
     ///
     /// assert_eq!(Code::NotFound.http_status(), 404);
     /// assert_eq!(Code::from_http_status(Code::AlreadyExists.http_status()), Code::Aborted);

@@ -24,7 +24,9 @@ pub struct AttemptResult {
     pub(super) resend: Resend,
     pub(super) seen: Seen,
     pub(super) retry: RetryFact,
+    repetition: Repetition,
     pub(super) idempotent: bool,
+    pub(super) timed_out: bool,
     pub(super) replayable: Replayable,
     asks: Asks,
     /// The delay that the server asks for: in two parts, beside the small fields above, it takes less than a `Duration`.
@@ -126,6 +128,20 @@ pub enum RetryFact {
     No(StopReason),
 }
 
+/// Whether a failure can come of an earlier attempt of the operation that was carried out: what was deleted is not found, and
+/// what was made is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[expect(clippy::exhaustive_enums, reason = "the code decides, or the protocol knows more than the code")]
+pub enum Repetition {
+    /// If its code is `ALREADY_EXISTS`, `ABORTED` or `FAILED_PRECONDITION`; in a hedged operation also `NOT_FOUND`.
+    #[default]
+    ByCode,
+    /// Yes, whatever its code.
+    Yes,
+    /// No, since the request changes nothing, or by what else the server said: a hedge that fails so decides at once.
+    No,
+}
+
 /// What a server asks for, but for how long: apart from the time it takes a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asks {
@@ -143,7 +159,9 @@ impl AttemptResult {
             resend: Resend::No,
             seen: Seen::Nothing,
             retry: RetryFact::ByCode,
+            repetition: Repetition::ByCode,
             idempotent: true,
+            timed_out: false,
             replayable: Replayable::Yes,
             asks: Asks::Nothing,
             delay_seconds: 0,
@@ -179,6 +197,12 @@ impl AttemptResult {
         Self { outcome: Self::failed(code).outcome, ..self }
     }
 
+    /// Our own clock ended it, or something that counts as that: its RPC timeout was used up. Where that timeout was all that
+    /// was left of the operation's time, the operation ends there, whatever its codes.
+    pub fn with_timed_out(self) -> Self {
+        Self { timed_out: true, ..self }
+    }
+
     /// How far the request got; [`Delivery::Unknown`] unless said.
     pub fn with_delivery(self, delivery: Delivery) -> Self {
         Self { delivery, ..self }
@@ -197,6 +221,11 @@ impl AttemptResult {
     /// Whether the failure is retried; by its code unless said.
     pub fn with_retry(self, retry: RetryFact) -> Self {
         Self { retry, ..self }
+    }
+
+    /// Whether the failure can come of an earlier attempt that was carried out; by its code unless said.
+    pub fn with_repetition(self, repetition: Repetition) -> Self {
+        Self { repetition, ..self }
     }
 
     /// Whether the request is safe to retry; true unless said. One that isn't is retried only if it was provably not
@@ -224,6 +253,20 @@ impl AttemptResult {
     /// Whether the request may be sent again, as far as what it does is concerned.
     pub(super) fn is_repeatable(self) -> bool {
         self.idempotent || self.delivery != Delivery::Unknown
+    }
+
+    /// Whether the failure can come of an earlier attempt that was carried out, for all that its code says.
+    pub(super) fn may_be_repetition(self, is_hedged: bool) -> bool {
+        match self.code() {
+            _ if self.repetition == Repetition::Yes => true,
+            Code::NotFound => is_hedged && self.repetition == Repetition::ByCode,
+            code => matches!(code, Code::AlreadyExists | Code::Aborted | Code::FailedPrecondition),
+        }
+    }
+
+    /// Whether it is known that it can't.
+    pub(super) fn is_no_repetition(self) -> bool {
+        self.repetition == Repetition::No
     }
 
     /// What the server asks for.

@@ -1,11 +1,12 @@
 //! What every rule set has in common: the questions that come before time and the number of attempts.
 
-use super::{AttemptResult, Policy, Replayable, Seen, World};
+use super::{AttemptResult, Policy, Replayable, RetryFact, Seen, World};
 use crate::operation::CommitPoint;
 use crate::{Code, ServerDelay, StopReason};
 
-/// Asks a failed attempt, in order: committed, drain the budget, retryable, idempotent, replayable, the
-/// server's never, inside a retry, throttled. `server_delay` is what remains of the server's wishes by the policy.
+/// Asks a failed attempt, in order: ended with the operation's time, committed, drain the budget, retryable, idempotent,
+/// replayable, the server's never, inside a retry, throttled. `server_delay` is what remains of the server's wishes by the
+/// policy; `is_at_limit` says that our own clock ended the attempt, with the operation's time.
 ///
 /// # Errors
 ///
@@ -14,13 +15,17 @@ pub(super) fn pass(
     policy: &Policy,
     code: Code,
     result: AttemptResult,
+    is_at_limit: bool,
     server_delay: ServerDelay,
     world: &mut impl World,
 ) -> Result<(), StopReason> {
-    if is_committed(policy, result) {
-        return Err(StopReason::Committed);
+    if is_at_limit {
+        return Err(StopReason::TotalTimeout);
     }
     let retryable = policy.retryable(code, result.retry);
+    if is_committed(policy, result) {
+        return Err(after_commit(retryable));
+    }
     let never = server_delay == ServerDelay::Never;
     if let Some(budget) = &policy.budget
         && (retryable.is_ok() || never)
@@ -41,6 +46,24 @@ pub(super) fn pass(
         return Err(StopReason::NestedRetry);
     }
     if policy.allows(world) { Ok(()) } else { Err(StopReason::Throttled) }
+}
+
+/// A code that isn't retryable wins over what is committed.
+fn after_commit(retryable: Result<(), StopReason>) -> StopReason {
+    retryable.err().unwrap_or(StopReason::Committed)
+}
+
+impl Policy {
+    /// Why an operation ends whose response was handed on before its end, and then failed with that code. `is_at_limit` says
+    /// that our own clock ended it, with the [operation's time](super::Operation::has_all_the_time).
+    #[must_use]
+    pub fn reason_after_commit(&self, code: Code, is_at_limit: bool) -> StopReason {
+        if is_at_limit {
+            StopReason::TotalTimeout
+        } else {
+            after_commit(self.retryable(code, RetryFact::ByCode))
+        }
+    }
 }
 
 /// Whether the caller has seen a part of the response, which no other attempt could take back, or the server was sent more

@@ -20,7 +20,8 @@ use std::time::Duration;
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{Code, Hedging};
+/// # use gax_retry as tonic_gax;
+/// use tonic_gax::{Code, Hedging};
 /// use std::time::Duration;
 ///
 /// // A second attempt after 300 ms, a third after 600 ms.

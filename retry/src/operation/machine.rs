@@ -186,6 +186,13 @@ impl<N> Operation<N> {
         }
     }
 
+    /// Whether that attempt, which is in flight or has the reply, may take all the time that is left: our clock ends the
+    /// operation with it, whatever its code. By gax-java's rules that is so for a caller's deadline alone.
+    #[must_use]
+    pub fn has_all_the_time(&self, policy: &Policy, number: u32) -> bool {
+        self.attempt(policy, number).is_some_and(|attempt| policy.ends_with(attempt, self.bound()))
+    }
+
     /// Whether the attempt that ended last is repeated without being counted.
     #[must_use]
     pub fn is_resending(&self) -> bool {
@@ -307,6 +314,12 @@ impl<N> Operation<N> {
         if let Known::Full(full) = &mut self.known {
             full.state.close_hedges();
         }
+    }
+
+    /// The hedge whose failure is held: the operation ends with it, unless an attempt that is in flight has a reply.
+    #[must_use]
+    pub fn held(&self) -> Option<u32> {
+        self.state()?.held()
     }
 
     /// Whether a hedge was due and the retry budget did not allow it.

@@ -11,11 +11,12 @@ pub struct Stop {
     attempt: Option<NonZeroU32>,
     not_attempted: Option<NotAttempted>,
     at_deadline: bool,
+    may_be_repetition: bool,
 }
 
 impl Stop {
     pub(super) fn new(reason: StopReason, attempt: Option<NonZeroU32>) -> Self {
-        Self { reason, attempt, not_attempted: None, at_deadline: false }
+        Self { reason, attempt, not_attempted: None, at_deadline: false, may_be_repetition: false }
     }
 
     pub(super) fn before(self, not_attempted: Option<NotAttempted>) -> Self {
@@ -24,6 +25,10 @@ impl Stop {
 
     pub(super) fn at_deadline(self, at_deadline: bool) -> Self {
         Self { at_deadline, ..self }
+    }
+
+    pub(super) fn by_repetition(self, may_be_repetition: bool) -> Self {
+        Self { may_be_repetition, ..self }
     }
 
     /// Why.
@@ -49,6 +54,13 @@ impl Stop {
     #[must_use]
     pub fn is_at_deadline(self) -> bool {
         self.at_deadline
+    }
+
+    /// Whether the error can come of another attempt that was carried out, whose reply was lost or not awaited: a condition
+    /// that does not hold may have held for that one.
+    #[must_use]
+    pub fn may_be_repetition(self) -> bool {
+        self.may_be_repetition
     }
 }
 

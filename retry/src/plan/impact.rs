@@ -36,6 +36,7 @@ pub struct Impact {
     refused: Vec<Duration>,
     truncated: bool,
     load: f64,
+    load_capped: bool,
     throttled_load: Option<f64>,
     load_of_silence: u32,
     attempts_of_silence: usize,
@@ -66,15 +67,17 @@ impl Impact {
         let is_counted =
             plan.stop_reason() == Some(StopReason::MaxAttempts) && policy.waits_no_longer_than_delays();
         let counts = attempts(policy, if is_counted { 1 } else { samples });
+        let most_attempts = counts.iter().copied().max().unwrap_or(1);
         Self {
             worst_case: policy.worst_case(),
             refused: plan.attempts().iter().map(crate::Attempt::start).collect(),
             truncated: plan.is_truncated(),
             load: mean(&counts),
+            load_capped: most_attempts >= Simulation::MAX_ATTEMPTS && !is_counted,
             throttled_load: throttled.map(|policy| mean(&attempts(&policy, samples))),
             load_of_silence: policy.most_attempts_at_once(),
             attempts_of_silence: Simulation::new(policy, &mut NoJitter).count_silent(),
-            most_attempts: counts.iter().copied().max().unwrap_or(1),
+            most_attempts,
         }
     }
 
@@ -103,6 +106,26 @@ impl Impact {
         self.load
     }
 
+    /// Whether attempts were no longer counted from some number on, so that [`load`](Self::load) and
+    /// [`most_attempts`](Self::most_attempts) are less than an outage leads to.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::{Code, Compatibility, Impact, RetrySettings};
+    /// use std::time::Duration;
+    ///
+    /// let settings = RetrySettings::builder()
+    ///     .initial_retry_delay(Duration::ZERO).total_timeout(Duration::from_secs(10))
+    ///     .build()?;
+    /// assert!(Impact::new(&settings, Code::Unavailable, Compatibility::Documented).is_load_capped());
+    /// # Ok::<(), gax_retry::SettingsError>(())
+    /// ```
+    #[must_use]
+    pub fn is_load_capped(&self) -> bool {
+        self.load_capped
+    }
+
     /// The same where the policy has a [budget](crate::RetryBudget), full at first: on average of 100 operations that come
     /// one after the other in one moment. `None`: it has none.
     ///
@@ -124,7 +147,8 @@ impl Impact {
     }
 
     /// How many attempts of one operation are in flight at once if the service is too slow to reply: 1, unless it is
-    /// hedged. A percentile keeps that to the slowest calls for as long as most are fast.
+    /// hedged, and no more than start before the total timeout. A percentile keeps that to the slowest calls for as long as
+    /// most are fast.
     #[must_use]
     pub fn load_of_silence(&self) -> u32 {
         self.load_of_silence
@@ -168,7 +192,8 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{Code, Policy, RetrySettings};
+    /// # use gax_retry as tonic_gax;
+    /// use tonic_gax::{Code, Policy, RetrySettings};
     /// use std::time::Duration;
     ///
     /// let settings = RetrySettings::builder()
@@ -249,6 +274,7 @@ mod tests {
         let settings = RetrySettings::builder()
             .total_timeout(10_000 * MS)
             .initial_retry_delay(2_400 * MS)
+            .retry_delay_multiplier(1.0)
             .max_attempts(5)
             .build()
             .unwrap();
@@ -282,9 +308,28 @@ mod tests {
     }
 
     #[test]
+    fn no_more_hedges_are_load_than_start_before_the_total_timeout() {
+        let settings = |total| RetrySettings::builder().total_timeout(total).build().unwrap();
+        let at_once = |total, delay| {
+            let hedging = Hedging::new(3).delay(delay);
+            let policy = Policy::new(&settings(total), CodeSet::EMPTY).with_hedging(hedging);
+            let impact = Impact::of(&policy);
+            (impact.load_of_silence(), impact.attempts_of_silence())
+        };
+        assert_eq!(at_once(1000 * MS, 2000 * MS), (1, 1));
+        assert_eq!(at_once(1000 * MS, 1000 * MS), (1, 1));
+        assert_eq!(at_once(1001 * MS, 1000 * MS), (2, 2));
+        assert_eq!(at_once(1000 * MS, 400 * MS), (3, 3));
+        assert_eq!(at_once(1000 * MS, Duration::ZERO), (3, 3));
+        let percentile = Hedging::new(3).delay(2000 * MS).percentile(0.95);
+        let policy = Policy::new(&settings(1000 * MS), CodeSet::EMPTY).with_hedging(percentile);
+        assert_eq!(Impact::of(&policy).load_of_silence(), 3);
+    }
+
+    #[test]
     fn delays_of_zero_are_cut_off() {
         let settings = RetrySettings::builder().total_timeout(1000 * MS).initial_retry_delay(Duration::ZERO);
         let impact = impact(settings, Code::Unavailable);
-        assert!(impact.is_truncated());
+        assert!(impact.is_truncated() && impact.is_load_capped());
     }
 }

@@ -183,7 +183,7 @@ impl<'a> Simulation<'a> {
                 }
                 Action::Expire(number) => {
                     let code = self.expired;
-                    self.ended(number, |result| result.with_code(code));
+                    self.ended(number, |result| result.with_code(code).with_timed_out());
                 }
                 Action::Cancel(number) => {
                     if let Some(cancelled) = self.take(number) {

@@ -54,6 +54,10 @@ impl Documented {
         self.max_attempts = Some(1);
     }
 
+    pub(crate) fn is_jittered(&self) -> bool {
+        self.jittered
+    }
+
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
@@ -110,9 +114,10 @@ impl RuleSet for Documented {
         let delay = progress.delay;
         progress.delay = grown(delay, self.delay_multiplier).min(self.max_delay);
         let is_drawn = self.jittered && jitter.is_random();
-        let drawn = if is_drawn { jittered(delay, &mut jitter) } else { delay };
+        let is_lone = matches!(ask.server_delay, ServerDelay::None | ServerDelay::Never);
+        let drawn = if is_drawn && is_lone { jittered(delay, &mut jitter) } else { delay };
         match ask.server_delay {
-            ServerDelay::None | ServerDelay::Never if now.saturating_add(drawn) >= total => {
+            _ if is_lone && now.saturating_add(drawn) >= total => {
                 return Err(Refusal::of_wait(StopReason::TotalTimeout, Duration::from_nanos(drawn)));
             }
             ServerDelay::Exactly(_) => progress.delay = self.initial_delay,
@@ -129,7 +134,7 @@ impl RuleSet for Documented {
             ServerDelay::Exactly(asked) => limited(asked),
             ServerDelay::AtLeast(asked) => {
                 let left = (total != FOREVER).then(|| total - now);
-                let own = Own { backoff: drawn, is_drawn, left, unit: limited };
+                let own = Own { backoff: delay, is_drawn, left, unit: limited };
                 ask.wait_after(asked, own, &mut jitter).ok_or(Refusal::of_server(asked))?
             }
         };

@@ -16,8 +16,18 @@ pub(crate) struct GaxJava {
     algorithm: Algorithm,
     /// A call context's timeout, in place of every attempt's RPC timeout.
     call_timeout: Option<Duration>,
+    /// The method's own settings and codes turn retries off, which no timeout of a call changes.
+    is_off: bool,
     /// The settings are a call's own, and used as they are.
     is_as_given: bool,
+}
+
+/// Settings made ready, or those of one attempt that has the total timeout as its deadline.
+fn algorithm(settings: &RawSettings, is_off: bool) -> Algorithm {
+    if is_off {
+        return Algorithm::new(&RawSettings::simple_timeout_no_retries(settings.total_timeout_us));
+    }
+    Algorithm::new(settings)
 }
 
 impl GaxJava {
@@ -25,12 +35,8 @@ impl GaxJava {
     /// timeout as its deadline, and its RPC timeouts are not looked at.
     pub(crate) fn new(settings: &RawSettings, codes: CodeSet) -> Self {
         let unlimited = settings.total_timeout_us == 0 && settings.max_attempts == 0;
-        let algorithm = if settings.max_attempts == 1 || codes.is_empty() || unlimited {
-            Algorithm::new(&RawSettings::simple_timeout_no_retries(settings.total_timeout_us))
-        } else {
-            Algorithm::new(settings)
-        };
-        Self { algorithm, call_timeout: None, is_as_given: false }
+        let is_off = settings.max_attempts == 1 || codes.is_empty() || unlimited;
+        Self { algorithm: algorithm(settings, is_off), call_timeout: None, is_off, is_as_given: false }
     }
 
     /// A call's own settings are used as given, even those that turn retries off. Only whether waits
@@ -40,15 +46,21 @@ impl GaxJava {
         self.is_as_given = true;
     }
 
-    /// The same method with settings of which a call has changed single fields. Java knows no such thing. A total by
-    /// itself is that of the method; anything else makes them the call's own.
-    pub(crate) fn with_changed(&self, settings: &RawSettings, codes: CodeSet, is_total_only: bool) -> Self {
-        if is_total_only && !self.is_as_given {
-            return Self::new(settings, codes);
-        }
+    /// The same method with settings of which a call has changed single fields. Java knows no such thing. Timeouts by
+    /// themselves are those of the method; anything else makes the settings the call's own.
+    pub(crate) fn with_changed(&self, settings: &RawSettings, is_timeouts_only: bool) -> Self {
         let mut changed = self.clone();
-        changed.replace_settings(settings);
+        if is_timeouts_only && !self.is_as_given {
+            changed.algorithm = algorithm(settings, self.is_off);
+        } else {
+            changed.replace_settings(settings);
+        }
         changed
+    }
+
+    /// The method without retries and without any timeout but a call's.
+    pub(crate) fn without_settings(&self) -> Self {
+        Self { call_timeout: self.call_timeout, ..Self::new(&RawSettings::default(), CodeSet::EMPTY) }
     }
 
     pub(crate) fn set_single(&mut self) {
@@ -116,6 +128,10 @@ impl RuleSet for GaxJava {
 }
 
 impl GaxJava {
+    pub(crate) fn is_jittered(&self) -> bool {
+        self.algorithm.is_jittered()
+    }
+
     pub(crate) fn total(&self) -> u64 {
         self.algorithm.total().map_or(FOREVER, limited)
     }
@@ -125,7 +141,7 @@ impl GaxJava {
         let elapsed = i128::from(ask.now);
         let bound = bounded(remaining(ask.bound, ask.now)).map(millis_up);
         let own = Own {
-            backoff: u64::try_from(grown.wait).unwrap_or(0),
+            backoff: u64::try_from(grown.delay).unwrap_or(0),
             is_drawn: self.algorithm.is_drawn(jitter),
             left: [self.algorithm.left(elapsed), bound].into_iter().flatten().min(),
             unit: millis_up,

@@ -59,6 +59,10 @@ impl Grpc {
         self.max_attempts = Some(1);
     }
 
+    pub(crate) fn is_jittered(&self) -> bool {
+        self.jittered
+    }
+
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
@@ -110,14 +114,14 @@ impl RuleSet for Grpc {
         let delay = progress.delay;
         progress.delay = scaled(delay, self.delay_multiplier).min(self.max_delay);
         let is_drawn = self.jittered && jitter.is_random();
-        let backoff =
-            if is_drawn { uniform(scaled(delay, 0.8), scaled(delay, 1.2), &mut jitter) } else { delay };
         let wait = match ask.server_delay {
             ServerDelay::AtLeast(asked) => {
-                let own = Own { backoff, is_drawn, left: (left != FOREVER).then_some(left), unit: limited };
+                let own =
+                    Own { backoff: delay, is_drawn, left: (left != FOREVER).then_some(left), unit: limited };
                 ask.wait_after(asked, own, &mut jitter).ok_or(refused(asked))?
             }
-            _ => backoff.min(left),
+            _ if is_drawn => uniform(scaled(delay, 0.8), scaled(delay, 1.2), &mut jitter).min(left),
+            _ => delay.min(left),
         };
         Ok(Wait(wait))
     }

@@ -11,7 +11,7 @@ pub(crate) use documented::Documented;
 pub(crate) use gax_java::GaxJava;
 pub(crate) use grpc::Grpc;
 pub(crate) use polling::Polls;
-pub(crate) use server_wait::{longest, longest_of};
+pub(crate) use server_wait::{Own, longest, longest_of};
 pub(crate) use strategy::Strategy;
 
 use crate::nanos::FOREVER;
@@ -175,6 +175,17 @@ impl Rules {
         with_progress!(self, progress, |rules, own| rules.next(own, ask, jitter), else Err(Refusal::STRAY))
     }
 
+    /// Whether waits are drawn at random.
+    pub(crate) fn is_jittered(&self) -> bool {
+        match self {
+            Rules::Documented(rules) => rules.is_jittered(),
+            Rules::GaxJava(rules) => rules.is_jittered(),
+            Rules::Grpc(rules) => rules.is_jittered(),
+            Rules::Strategy(rules) => rules.is_jittered(),
+            Rules::Polls(_) => false,
+        }
+    }
+
     /// Whether an attempt is cut off at a whole number of milliseconds.
     pub(crate) fn has_whole_milliseconds(&self) -> bool {
         matches!(self, Rules::GaxJava(_) | Rules::Polls(_))
@@ -188,6 +199,15 @@ impl Rules {
             Rules::Strategy(rules) => rules.wall(FOREVER),
             Rules::GaxJava(rules) => rules.total(),
             Rules::Polls(_) => FOREVER,
+        }
+    }
+
+    /// The total timeout in nanoseconds where an attempt that it ends has ended the operation, whatever its code. By
+    /// gax-java's rules such an attempt ends as any other does.
+    pub(crate) fn clock_limit(&self) -> u64 {
+        match self {
+            Rules::GaxJava(_) => FOREVER,
+            _ => self.time_limit(),
         }
     }
 

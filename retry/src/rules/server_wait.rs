@@ -21,35 +21,38 @@ pub(crate) fn longest_of(settings: &RetrySettings) -> Duration {
 
 /// What a wait is made of besides the server's part, all in one unit.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Own {
-    pub(super) backoff: u64,
-    /// Whether back-off is drawn at random.
-    pub(super) is_drawn: bool,
+pub(crate) struct Own {
+    /// The back-off, before anything is drawn.
+    pub(crate) backoff: u64,
+    /// Whether waits are drawn at random.
+    pub(crate) is_drawn: bool,
     /// When it is too late for another attempt; `None`: never.
-    pub(super) left: Option<u64>,
-    pub(super) unit: fn(Duration) -> u64,
+    pub(crate) left: Option<u64>,
+    pub(crate) unit: fn(Duration) -> u64,
 }
 
 impl Ask {
-    /// The server's delay with back-off on top, so that clients which are told the same moment don't come back
-    /// together. Where there is no time for all of back-off, it is drawn from the first half of what the server's
-    /// delay leaves, and the attempt has at least the other half. `None`: there is no time for the server's delay.
-    pub(super) fn wait_after(
+    /// The server's delay and a draw on top, so that clients which are told the same moment don't come back together: up to the
+    /// back-off or half of the server's delay, whichever is longer, as Envoy's clients spread over half of it. Where there is
+    /// no time for the longest draw, up to half of what the server's delay leaves, so that the attempt has at least the other
+    /// half. Without jitter back-off comes on top. `None`: there is no time for the server's delay.
+    pub(crate) fn wait_after(
         self,
         server_delay: Duration,
         own: Own,
-        jitter: &mut impl JitterSource,
+        mut jitter: &mut dyn JitterSource,
     ) -> Option<u64> {
         let asked = (own.unit)(server_delay);
-        let Some(left) = own.left else {
-            return (server_delay <= self.longest).then(|| asked.saturating_add(own.backoff));
+        let spread = if own.is_drawn { own.backoff.max(asked / 2) } else { own.backoff };
+        let most = match own.left {
+            None if server_delay > self.longest => return None,
+            None => spread,
+            Some(left) => {
+                let room = left.checked_sub(asked).filter(|room| *room > 0)?;
+                if spread < room { spread } else { room / 2 }
+            }
         };
-        let room = left.checked_sub(asked).filter(|room| *room > 0)?;
-        if own.backoff < room {
-            return Some(asked.saturating_add(own.backoff));
-        }
-        let most = room / 2;
-        let backoff = if own.is_drawn { uniform(0, most, jitter) } else { most };
-        Some(asked.saturating_add(backoff))
+        let on_top = if own.is_drawn { uniform(0, most, &mut jitter) } else { most };
+        Some(asked.saturating_add(on_top))
     }
 }

@@ -23,6 +23,10 @@ impl Strategy {
         &self.strategy
     }
 
+    pub(crate) fn is_jittered(&self) -> bool {
+        self.strategy.backoff.jitter() != Jitter::None
+    }
+
     /// The strategy as one call changes it.
     pub(crate) fn with_overrides(&self, overrides: &SettingsOverrides) -> Self {
         Self { strategy: self.strategy.with_overrides(overrides), ..*self }
@@ -117,6 +121,7 @@ impl RuleSet for Strategy {
         if !is_asked && !self.allows(own, now, progress.waited, ask.bound) {
             return Err(Refusal::of_wait(StopReason::TotalTimeout, Duration::from_nanos(own)));
         }
+        let backoff = progress.growth.undrawn(&self.strategy.backoff);
         progress.growth.waited(&self.strategy.backoff, own);
         let left = self.left(now, progress.waited, ask.bound);
         let wait = match ask.server_delay {
@@ -126,8 +131,8 @@ impl RuleSet for Strategy {
             }
             ServerDelay::Exactly(asked) => limited(asked),
             ServerDelay::AtLeast(asked) => {
-                let is_drawn = self.strategy.backoff.jitter() != Jitter::None && jitter.is_random();
-                let own = Own { backoff: drawn, is_drawn, left, unit: limited };
+                let is_drawn = self.is_jittered() && jitter.is_random();
+                let own = Own { backoff, is_drawn, left, unit: limited };
                 ask.wait_after(asked, own, &mut jitter).ok_or(Refusal::of_server(asked))?
             }
         };

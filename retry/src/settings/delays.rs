@@ -6,27 +6,31 @@ use std::time::Duration;
 
 /// The delay before the second attempt where nobody has set one.
 const INITIAL: Duration = Duration::from_millis(100);
-/// How delays grow where nobody has set the first one.
+/// How delays grow where nobody has set that.
 const MULTIPLIER: f64 = 1.3;
-/// The longest delay where nobody has set the first one.
+/// The longest delay where nobody has set one, unless the first one is longer.
 const MAX: Duration = Duration::from_secs(60);
 
 /// The delays between attempts, with the defaults where [`RetrySettings`] leave fields unset.
 ///
 /// # Defaults
 ///
-/// | `initial_retry_delay` | an unset field is |
-/// | --- | --- |
-/// | unset | `initial_retry_delay` 100 ms, or the maximum if that is shorter; `retry_delay_multiplier` 1.3; `max_retry_delay` 60 s |
-/// | set | `retry_delay_multiplier` 1.0; `max_retry_delay` no cap |
+/// Each default stands by itself: to write one out changes nothing.
 ///
-/// gax-java has other defaults: an unset delay is 0 there and an unset multiplier 1.0, so that retries follow
-/// at once ([`Compatibility::GaxJava`]).
+/// | unset | is |
+/// | --- | --- |
+/// | `initial_retry_delay` | 100 ms, or the maximum if that is shorter |
+/// | `retry_delay_multiplier` | 1.3; a constant delay is written as 1.0 |
+/// | `max_retry_delay` | 60 s, or the initial delay if that is longer |
+///
+/// gax-java has other defaults: an unset delay is 0 there, an unset multiplier 1.0, and there is no cap, so that
+/// retries follow at once ([`Compatibility::GaxJava`]).
 ///
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{Compatibility, RetrySettings};
+/// # use gax_retry as tonic_gax;
+/// use tonic_gax::{Compatibility, RetrySettings};
 /// use std::time::Duration;
 ///
 /// let delays = RetrySettings::default().retry_delays(Compatibility::Documented);
@@ -36,7 +40,7 @@ const MAX: Duration = Duration::from_secs(60);
 ///
 /// let settings = RetrySettings::builder().initial_retry_delay(Duration::from_secs(1)).build()?;
 /// let delays = settings.retry_delays(Compatibility::Documented);
-/// assert_eq!((delays.multiplier(), delays.max()), (1.0, None));
+/// assert_eq!((delays.multiplier(), delays.max()), (1.3, Some(Duration::from_secs(60))));
 /// # Ok::<(), gax_retry::SettingsError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,11 +74,12 @@ impl RetrySettings {
     /// The delays that these settings come to by that library's rules.
     #[must_use]
     pub fn retry_delays(&self, compatibility: Compatibility) -> RetryDelays {
-        let (initial, multiplier, max) = match self.initial_retry_delay {
-            Some(initial) => (initial, 1.0, self.max_retry_delay),
-            None if compatibility == Compatibility::GaxJava => (Duration::ZERO, 1.0, self.max_retry_delay),
-            None => (INITIAL, MULTIPLIER, Some(self.max_retry_delay.unwrap_or(MAX))),
+        let (initial, multiplier, max) = match compatibility {
+            Compatibility::GaxJava => (Duration::ZERO, 1.0, None),
+            _ => (INITIAL, MULTIPLIER, Some(self.initial_retry_delay.unwrap_or_default().max(MAX))),
         };
+        let max = self.max_retry_delay.or(max);
+        let initial = self.initial_retry_delay.unwrap_or(initial);
         RetryDelays {
             initial: max.map_or(initial, |max| initial.min(max)),
             multiplier: self.retry_delay_multiplier.unwrap_or(multiplier),
@@ -105,13 +110,16 @@ mod tests {
     }
 
     #[test]
-    fn beside_a_first_delay_what_is_unset_adds_nothing() {
+    fn each_default_stands_by_itself() {
         let set = RetrySettings::builder().initial_retry_delay(70 * MS);
-        assert_eq!(delays(set.clone()), (70 * MS, 1.0, None));
-        assert_eq!(delays(set.clone().retry_delay_multiplier(2.0)), (70 * MS, 2.0, None));
-        assert_eq!(delays(set.max_retry_delay(90 * MS)), (70 * MS, 1.0, Some(90 * MS)));
+        assert_eq!(delays(set.clone()), (70 * MS, 1.3, Some(60_000 * MS)));
+        assert_eq!(delays(set.clone().retry_delay_multiplier(2.0)), (70 * MS, 2.0, Some(60_000 * MS)));
+        assert_eq!(delays(set.clone().max_retry_delay(90 * MS)), (70 * MS, 1.3, Some(90 * MS)));
+        assert_eq!(delays(set.retry_delay_multiplier(1.0)), (70 * MS, 1.0, Some(60_000 * MS)));
+        let long = RetrySettings::builder().initial_retry_delay(90_000 * MS);
+        assert_eq!(delays(long), (90_000 * MS, 1.3, Some(90_000 * MS)));
         let at_once = RetrySettings::builder().initial_retry_delay(Duration::ZERO);
-        assert_eq!(delays(at_once), (Duration::ZERO, 1.0, None));
+        assert_eq!(delays(at_once), (Duration::ZERO, 1.3, Some(60_000 * MS)));
     }
 
     #[test]
@@ -126,5 +134,8 @@ mod tests {
     fn by_javas_rules_an_unset_delay_is_zero() {
         let delays = RetrySettings::default().retry_delays(Compatibility::GaxJava);
         assert_eq!((delays.initial(), delays.multiplier(), delays.max()), (Duration::ZERO, 1.0, None));
+        let set = RetrySettings::builder().initial_retry_delay(70 * MS).build().unwrap();
+        let delays = set.retry_delays(Compatibility::GaxJava);
+        assert_eq!((delays.initial(), delays.multiplier(), delays.max()), (70 * MS, 1.0, None));
     }
 }

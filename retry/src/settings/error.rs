@@ -10,7 +10,8 @@ use std::time::Duration;
 /// # Examples
 ///
 /// ```
-/// use gax_retry::RetrySettings;
+/// # use gax_retry as tonic_gax;
+/// use tonic_gax::RetrySettings;
 ///
 /// let error = RetrySettings::builder().retry_delay_multiplier(0.5).max_attempts(0).build().unwrap_err();
 /// assert_eq!(error.problems().len(), 2);

@@ -28,8 +28,8 @@ use std::time::Duration;
 /// | --- | --- | --- |
 /// | `total_timeout` | unset | the operation has no limit by time |
 /// | `initial_retry_delay` | unset | 100 ms, or `max_retry_delay` if that is shorter |
-/// | `retry_delay_multiplier` | unset | 1.3; beside an initial delay 1.0: every delay is the initial one |
-/// | `max_retry_delay` | unset | 60 s; beside an initial delay no cap |
+/// | `retry_delay_multiplier` | unset | 1.3; a constant delay is written as 1.0 |
+/// | `max_retry_delay` | unset | 60 s, or the initial delay if that is longer |
 /// | `max_server_delay` | unset | `max_retry_delay` if that is set and longer than 60 s, else 60 s |
 /// | `max_attempts` | unset | no limit by count; the first attempt counts |
 /// | `jittered` | true | a wait is drawn from [1 ms, delay] |
@@ -37,8 +37,8 @@ use std::time::Duration;
 /// | `rpc_timeout_multiplier` | 1.0 | every attempt has the same timeout |
 /// | `max_rpc_timeout` | unset | RPC timeouts have no cap |
 ///
-/// With neither a total timeout nor a number of attempts, an RPC is never retried. Settings without delays
-/// have those of the table: only an initial delay of `Duration::ZERO` retries at once. The names and
+/// With neither a total timeout nor a number of attempts, an RPC is never retried. Each delay that is not set
+/// is that of the table, whatever the others are: only an initial delay of `Duration::ZERO` retries at once. The names and
 /// their meaning are those of gax-java's `RetrySettings`.
 ///
 /// With the feature `serde` they are stored and read in the words of tables in TOML: durations are texts such as `"1500ms"`
@@ -48,7 +48,8 @@ use std::time::Duration;
 /// # Examples
 ///
 /// ```
-/// use gax_retry::RetrySettings;
+/// # use gax_retry as tonic_gax;
+/// use tonic_gax::RetrySettings;
 /// use std::time::Duration;
 ///
 /// let settings = RetrySettings::builder()
@@ -103,7 +104,8 @@ impl RetrySettings {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::RetrySettings;
+    /// # use gax_retry as tonic_gax;
+    /// use tonic_gax::RetrySettings;
     /// use std::time::Duration;
     ///
     /// let patient = RetrySettings::no_retry(Duration::from_secs(5))

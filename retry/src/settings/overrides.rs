@@ -45,7 +45,8 @@ impl<T: fmt::Debug> Override<T> {
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{Code, Override, Policy, RetrySettings, SettingsOverrides};
+/// # use gax_retry as tonic_gax;
+/// use tonic_gax::{Code, Override, Policy, RetrySettings, SettingsOverrides};
 /// use std::time::Duration;
 ///
 /// let policy = Policy::new(&RetrySettings::no_retry(Duration::from_secs(60)), Code::Unavailable);
@@ -159,10 +160,10 @@ impl SettingsOverrides {
         *self == Self::default()
     }
 
-    /// Whether nothing but the total timeout is set.
-    pub(crate) fn is_total_only(&self) -> bool {
-        let total_timeout = self.total_timeout;
-        matches!(total_timeout, Override::Set(_)) && *self == Self { total_timeout, ..Self::default() }
+    /// Whether nothing but timeouts is set: of the operation, of each attempt, or of both.
+    pub(crate) fn is_timeouts_only(&self) -> bool {
+        let (total_timeout, rpc_timeout) = (self.total_timeout, self.rpc_timeout);
+        *self == Self { total_timeout, rpc_timeout, ..Self::default() }
     }
 
     /// What can't work over settings with that first and that longest delay.

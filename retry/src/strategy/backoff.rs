@@ -257,8 +257,12 @@ impl Growth {
                 ((start + source.next_fraction() * (end - start)) / MILLISECOND).floor() * MILLISECOND
             }
         };
-        let capped = if backoff.cap == Cap::AfterJitter { wait.min(max) } else { wait };
-        whole(capped.max(in_nanos(backoff.min)))
+        bounded(wait, backoff)
+    }
+
+    /// The wait that was drawn last, as it would be without a random part.
+    pub(crate) fn undrawn(self, backoff: &Backoff) -> u64 {
+        bounded(self.previous(), backoff)
     }
 
     fn grown(self, backoff: &Backoff, max: f64) -> f64 {
@@ -282,6 +286,12 @@ impl Growth {
             self.0 = in_nanos(Duration::from_nanos(wait)).to_bits();
         }
     }
+}
+
+/// A wait within the least and the longest of a formula, in nanoseconds.
+fn bounded(wait: f64, backoff: &Backoff) -> u64 {
+    let capped = if backoff.cap == Cap::AfterJitter { wait.min(in_nanos(backoff.max)) } else { wait };
+    whole(capped.max(in_nanos(backoff.min)))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "below 104 days nothing is lost; beyond, nanoseconds are")]

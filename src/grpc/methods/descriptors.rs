@@ -12,6 +12,7 @@ use std::collections::HashMap;
 pub(crate) struct Described {
     pub(crate) kind: MethodKind,
     pub(crate) is_idempotent: bool,
+    pub(crate) is_read_only: bool,
 }
 
 /// The methods that descriptors were given for, by path without the leading slash.
@@ -108,7 +109,11 @@ fn described(method: &Method) -> Described {
         let verb = verbs.into_iter().flatten().find(|(_, path)| path.is_some());
         description = verb.into_iter().fold(description, |method, (verb, _)| method.with_http_verb(verb));
     }
-    Described { kind: description.kind(), is_idempotent: description.is_idempotent() }
+    Described {
+        kind: description.kind(),
+        is_idempotent: description.is_idempotent(),
+        is_read_only: description.is_read_only(),
+    }
 }
 
 fn kind(method: &Method) -> MethodKind {

@@ -2,11 +2,11 @@
 
 use super::replay_memory::ReplayMemory;
 use super::{AttemptHeaders, Usual};
-use crate::operation::{JitterSeeds, Observers, earlier, is_nested_retry};
+use crate::operation::{JitterSeeds, Note, Observers, earlier, is_nested_retry};
 use crate::settings::{BufferLimits, CallOptions, CallSettings};
 #[cfg(feature = "tables")]
 use gax_retry::Hedging;
-use gax_retry::{Compatibility, Policy, RetryBudget, StartedAttempt};
+use gax_retry::{Compatibility, MethodKind, Policy, Repetition, RetryBudget, StartedAttempt};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,6 +19,8 @@ pub(crate) struct MethodPlan {
     /// The time that a call brings along for all its attempts.
     pub(crate) timeout: Option<Duration>,
     pub(crate) limits: BufferLimits,
+    /// What is noted of a response that is longer than the buffer.
+    pub(crate) too_large: Note,
     /// What streams of requests are buffered in; `None`: they are not.
     pub(crate) replay_memory: Option<ReplayMemory>,
     pub(crate) jitter: JitterSeeds,
@@ -26,8 +28,10 @@ pub(crate) struct MethodPlan {
     pub(crate) observers: Option<Arc<Observers>>,
     /// What requests have in common, where the plan is for those of one method.
     pub(crate) usual: Option<Usual>,
-    /// Whether RPC timeouts don't apply, since a stream is on either side.
-    is_stream: bool,
+    /// Whether its calls change nothing.
+    is_read_only: bool,
+    /// The kind of the RPCs that it is for: which of their timeouts apply.
+    kind: MethodKind,
     /// The policy without what operators allow at most, where they bound anything: a call's options go over that.
     unbounded: Option<Arc<Policy>>,
 }
@@ -63,14 +67,16 @@ impl MethodPlan {
             headers: AttemptHeaders::new(first_time(&policy), counts_attempts),
             timeout: None,
             limits,
+            too_large: Note::ResponseTooLargeToBuffer,
             replay_memory: None,
             jitter: jitter.clone(),
             observers: None,
             usual: None,
-            is_stream: false,
+            is_read_only: false,
+            kind: MethodKind::Unary,
             unbounded: None,
         };
-        plan.with_policy(policy, false).with_headers()
+        plan.with_policy(policy, MethodKind::Unary).with_headers()
     }
 
     /// The same, made of that version of settings that can be replaced.
@@ -78,6 +84,11 @@ impl MethodPlan {
         let version = version.unwrap_or_default();
         let unbounded = self.unbounded.map(|policy| Arc::new(Policy::clone(&policy).with_version(version)));
         Self { policy: self.policy.with_version(version), unbounded, ..self }
+    }
+
+    /// The same for a client that decodes messages itself: a longer one than it buffers could not be decoded anyway.
+    pub(crate) fn decoding(self) -> Self {
+        Self { too_large: Note::MessageAboveDecodingLimit, ..self }
     }
 
     /// The same, and these observers are told of the calls.
@@ -90,14 +101,24 @@ impl MethodPlan {
         Self { replay_memory, ..self }
     }
 
+    /// The same for methods that change nothing, or may.
+    pub(crate) fn reading(self, is_read_only: bool) -> Self {
+        Self { is_read_only, ..self }
+    }
+
+    /// Whether a failure can come of an earlier attempt of the call that was carried out.
+    pub(crate) fn repetition(&self) -> Repetition {
+        if self.is_read_only { Repetition::No } else { Repetition::ByCode }
+    }
+
     /// The same for one method alone, which knows what its requests have in common.
     pub(crate) fn of_one_method(&self) -> Self {
         Self { usual: Some(Usual::default()), ..self.clone() }
     }
 
-    /// The same for an RPC with a stream on either side.
-    pub(crate) fn for_stream(&self) -> Self {
-        self.clone().with_policy(self.unbounded().clone(), true).with_headers()
+    /// The same for RPCs of that kind.
+    pub(crate) fn for_kind(&self, kind: MethodKind) -> Self {
+        self.clone().with_policy(self.unbounded().clone(), kind).with_headers()
     }
 
     /// Whether a percentile of its calls' latencies says when they are hedged.
@@ -118,7 +139,7 @@ impl MethodPlan {
         let policy = self.unbounded().clone();
         let usable = policy.hedging().copied().filter(|hedging| hedging.problems().is_empty());
         let hedging = usable.filter(|_| self.counts_latencies())?;
-        Some(self.clone().with_policy(policy.with_hedging(hedging), self.is_stream).with_headers())
+        Some(self.clone().with_policy(policy.with_hedging(hedging), self.kind).with_headers())
     }
 
     /// The same, which goes on from the latencies of that plan's calls, if it waits for the same percentile of them.
@@ -133,8 +154,13 @@ impl MethodPlan {
         self.unbounded.as_deref().unwrap_or(&self.policy)
     }
 
-    fn with_policy(self, policy: Policy, is_stream: bool) -> Self {
-        let policy = if is_stream { policy.without_rpc_timeouts() } else { policy };
+    fn with_policy(self, policy: Policy, kind: MethodKind) -> Self {
+        // What is replayed is retried by its settings, which gax-java has no word for.
+        let policy = if kind.streams_requests() && self.replay_memory.is_some() {
+            policy.without_rpc_timeouts()
+        } else {
+            policy.for_kind(kind)
+        };
         let policy = if self.limits.retries_enabled { policy } else { policy.without_retries() };
         let environment = self.limits.environment;
         let (policy, unbounded) = if environment.is_empty() {
@@ -143,7 +169,7 @@ impl MethodPlan {
             (policy.clone().with_environment(&environment), Some(Arc::new(policy)))
         };
         let timeout = earlier(self.timeout, environment.total_timeout());
-        Self { policy, timeout, is_stream, unbounded, ..self }
+        Self { policy, timeout, kind, unbounded, ..self }
     }
 
     /// The same, with headers that fit its policy. A call with a policy of its own does without.
@@ -169,7 +195,7 @@ impl MethodPlan {
             policy = policy.inside_retry();
         }
         let plan = Self { timeout: options.and_then(CallOptions::deadline), ..self.clone() };
-        Arc::new(plan.with_policy(policy, self.is_stream))
+        Arc::new(plan.with_policy(policy, self.kind))
     }
 }
 

@@ -57,39 +57,53 @@ struct Plans {
 /// A plan for RPCs of different kinds.
 #[derive(Debug)]
 struct ByKind {
-    usual: Arc<MethodPlan>,
-    /// For RPCs with a stream on either side.
-    stream: Arc<MethodPlan>,
+    /// For a unary RPC, a stream of responses, and a stream of requests.
+    plans: [Arc<MethodPlan>; 3],
+    /// The same for hedged RPCs that change nothing.
+    reading: Option<[Arc<MethodPlan>; 3]>,
 }
 
 impl ByKind {
-    fn of(plan: MethodPlan) -> Self {
-        Self { stream: Arc::new(plan.for_stream()), usual: Arc::new(plan) }
+    fn of(plan: &MethodPlan) -> Self {
+        let kinds = [MethodKind::Unary, MethodKind::ServerStreaming, MethodKind::BidiStreaming];
+        let plans =
+            kinds.map(|kind| Arc::new(if kind.is_unary() { plan.clone() } else { plan.for_kind(kind) }));
+        let is_hedged = plan.policy.hedging().is_some();
+        let reading =
+            is_hedged.then(|| plans.each_ref().map(|plan| Arc::new((**plan).clone().reading(true))));
+        Self { plans, reading }
     }
 
-    fn plan(&self, kind: Option<MethodKind>) -> Arc<MethodPlan> {
-        Arc::clone(match kind {
-            Some(kind) if !kind.is_unary() => &self.stream,
-            _ => &self.usual,
+    fn plan(&self, described: Option<Described>) -> Arc<MethodPlan> {
+        let reading = self.reading.as_ref().filter(|_| described.is_some_and(|method| method.is_read_only));
+        let [unary, response_stream, request_stream] = reading.unwrap_or(&self.plans);
+        Arc::clone(match described.map(|method| method.kind) {
+            Some(kind) if kind.streams_requests() => request_stream,
+            Some(MethodKind::ServerStreaming) => response_stream,
+            _ => unary,
         })
     }
 
     #[cfg(feature = "live")]
     fn with_latencies_of(&self, before: &Self) -> Self {
-        let joined = |plan: &Arc<MethodPlan>, before: &MethodPlan| {
-            Arc::new(MethodPlan::clone(plan).with_latencies_of(before))
+        // They share the latencies of one method, or of an entry.
+        let [before, ..] = &before.plans;
+        let joined = |plans: &[Arc<MethodPlan>; 3]| {
+            plans.each_ref().map(|plan| Arc::new(MethodPlan::clone(plan).with_latencies_of(before)))
         };
-        Self { usual: joined(&self.usual, &before.usual), stream: joined(&self.stream, &before.stream) }
+        Self { plans: joined(&self.plans), reading: self.reading.as_ref().map(joined) }
+    }
+
+    #[cfg(feature = "live")]
+    fn counts_latencies(&self) -> bool {
+        self.plans.iter().any(|plan| plan.counts_latencies())
     }
 }
 
 #[cfg(feature = "live")]
 impl Plans {
     fn count_latencies(&self) -> bool {
-        [Some(&self.own), self.hedged.as_ref()]
-            .into_iter()
-            .flatten()
-            .any(|plan| plan.usual.counts_latencies())
+        self.own.counts_latencies() || self.hedged.as_ref().is_some_and(ByKind::counts_latencies)
     }
 
     /// Those of the same entry in the table before.
@@ -119,7 +133,7 @@ impl Methods {
         let plan = |settings: &CallSettings| {
             let plan = MethodPlan::new(settings, compatibility, *limits, jitter, budget);
             let plan = plan.observed_by(observers.clone()).of_version(version);
-            ByKind::of(plan.replaying(replay_memory.of(limits, compatibility)))
+            ByKind::of(&plan.replaying(replay_memory.of(limits, compatibility)))
         };
         let plans = |settings: CallSettings| {
             let hedging = hedging.filter(|_| settings.hedging().is_none());
@@ -215,7 +229,7 @@ impl Methods {
         };
         let described = self.described(path, service, method);
         let hedged = plans.hedged.as_ref().filter(|hedged| {
-            let is_allowed = entry.is_some() && hedged.usual.hedges_non_idempotent();
+            let is_allowed = entry.is_some() && hedged.plans[0].hedges_non_idempotent();
             let is_described = entry.is_some() && described.is_some_and(|method| method.is_idempotent);
             is_allowed || self.table.idempotent(service, method).unwrap_or(is_described)
         });
@@ -223,14 +237,14 @@ impl Methods {
             return None;
         }
         let kind = described.map(|method| method.kind);
-        Some(Found { plan: hedged.unwrap_or(&plans.own).plan(kind), kind })
+        Some(Found { plan: hedged.unwrap_or(&plans.own).plan(described), kind })
     }
 
     /// A method that the table has nothing to say about, but a call's options have.
     pub(crate) fn unlisted(&self, path: &str) -> Found {
         let described = names(path).and_then(|(service, method)| self.described(path, service, method));
         let kind = described.map(|method| method.kind);
-        Found { plan: self.unlisted.own.plan(kind), kind }
+        Found { plan: self.unlisted.own.plan(described), kind }
     }
 
     fn described(&self, path: &str, service: &str, method: &str) -> Option<Described> {

@@ -85,7 +85,8 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     fn faulty(&mut self, plan: &MethodPlan, fault: Fault, current: &mut Current<'_>) -> Bad {
         match fault {
             Fault::Failed(failure) => Bad::Ended(self.failed(plan, failure, Seen::Headers, current)),
-            Fault::Broke(error) => self.broken(plan, error, Seen::Headers, current),
+            Fault::Broke(error, None) => self.broken(plan, error, Seen::Headers, current),
+            Fault::Broke(error, messages) => self.broken_behind(plan, error, messages, current),
             Fault::Unreadable(failure) => Bad::Ended(self.unreadable(plan, failure, current)),
         }
     }
@@ -171,7 +172,6 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         cx: &mut Context<'_>,
         reply: &mut ReplySlot,
     ) -> Poll<AttemptResult> {
-        let longest = plan.limits.max_response_buffer;
         loop {
             let bad = match attempt.as_mut().project() {
                 AttemptProj::Ready { time, is_late } => {
@@ -189,6 +189,9 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                                 watched(request, *outgoing);
                             }
                         });
+                        if let Some(before) = &mut self.failure {
+                            before.take_messages();
+                        }
                         attempt.set(GrpcAttempt::Sent { future: service.call(request) });
                     });
                     match ready {
@@ -206,7 +209,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                         *reply = Poll::Ready(Ok(unread(response)));
                         let Poll::Ready(Ok(response)) = reply else { return Poll::Pending };
                         match check_head(response, current) {
-                            Ok(()) => match read(response, self.extent, longest, current, cx) {
+                            Ok(()) => match read(response, self.extent, plan, current, cx) {
                                 Poll::Ready(Ok(())) => {
                                     self.replied(current);
                                     return Poll::Ready(AttemptResult::done());
@@ -232,7 +235,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                     Poll::Ready(Err(error)) => self.broken(plan, error.into(), Seen::Nothing, current),
                 },
                 AttemptProj::Collecting { response } => {
-                    match read_on(response, self.extent, longest, current, cx) {
+                    match read_on(response, self.extent, plan, current, cx) {
                         Poll::Ready(Ok(())) => {
                             *reply = Poll::Ready(Ok(std::mem::take(&mut **response)));
                             self.replied(current);
@@ -312,6 +315,12 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
 
     fn reached(&self, attempt: &Self::Attempt) -> Option<CommitPoint> {
         matches!(attempt, GrpcAttempt::Collecting { .. }).then_some(CommitPoint::Headers)
+    }
+
+    fn hold(&mut self) {
+        if let Some(failure) = &mut self.failure {
+            failure.is_held = true;
+        }
     }
 
     fn before_wait(&mut self) {

@@ -3,10 +3,11 @@
 use super::grpc_protocol::GrpcProtocol;
 use crate::grpc::methods::{MethodPlan, timeout};
 use crate::grpc::request::ReplayableRequest;
+use crate::grpc::response::{Remainder, ResponseBody};
 use crate::grpc::status::cause::{Nature, Reach};
-use crate::grpc::status::{Failure, Suspect};
+use crate::grpc::status::{Failure, Messages, Suspect};
 use crate::grpc::transport::ServiceHandle;
-use crate::operation::{ConnectProblem, Current, Driver, Note, OperationReport};
+use crate::operation::{ConnectProblem, Current, Driver, Note, OperationError, OperationReport};
 use crate::transport::blame;
 use gax_retry::{
     AttemptResult, Code, Delivery, Replayable, Resend, RetryFact, Seen, SettingsError, StartedAttempt, Stop,
@@ -41,8 +42,18 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         }
         self.request.ended(current.number());
         let result = AttemptResult::failed(failure.code).with_seen(seen).with_replayable(replayable);
-        failure.follow(self.failure.take());
-        self.failure = Some(failure);
+        let result = result.with_repetition(plan.repetition());
+        if self.failure.as_ref().is_none_or(|before| !before.is_held) {
+            let mut before = self.failure.take();
+            if plan.policy.hedging().is_some()
+                && let Some(before) = &mut before
+            {
+                // This attempt was sent before that one ended.
+                before.take_messages();
+            }
+            failure.follow(before);
+            self.failure = Some(failure);
+        }
         result
     }
 
@@ -53,7 +64,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         current: &mut Current<'_>,
     ) -> AttemptResult {
         let timeout = current.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
-        self.ended(plan, Box::new(Failure::timed_out(timeout)), seen, current)
+        self.ended(plan, Box::new(Failure::timed_out(timeout)), seen, current).with_timed_out()
     }
 
     /// The attempt ended with a status, or with a response that has none.
@@ -119,6 +130,26 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         })
     }
 
+    /// It broke behind messages that the caller could have read.
+    #[cold]
+    pub(crate) fn broken_behind(
+        &mut self,
+        plan: &MethodPlan,
+        error: StdError,
+        messages: Option<Messages>,
+        current: &mut Current<'_>,
+    ) -> Bad {
+        let mut bad = self.broken(plan, error, Seen::Headers, current);
+        let failure = match &mut bad {
+            Bad::Ended(_) => self.failure.as_mut(),
+            Bad::Suspected(suspect) => Some(&mut suspect.failure),
+        };
+        if let Some(failure) = failure {
+            failure.put_behind(messages);
+        }
+        bad
+    }
+
     /// The response can't be read, and no other attempt would read it better.
     pub(crate) fn unreadable(
         &mut self,
@@ -180,6 +211,27 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
 }
 
 impl<A: ServiceHandle, Q: ReplayableRequest> Driver<GrpcProtocol<A, Q>> {
+    /// The result of an operation that has failed: its status, or the messages that came before that.
+    #[cold]
+    pub(crate) fn ended(
+        mut self: Pin<&mut Self>,
+        stop: Stop,
+    ) -> Result<http::Response<ResponseBody>, Status> {
+        let failure = &mut self.as_mut().protocol().failure;
+        let Some(messages) = failure.as_mut().and_then(|failure| failure.take_messages()) else {
+            return Err(self.failed(stop));
+        };
+        self.as_mut().note(Note::FailedBehindMessages);
+        let status = self.failed(stop);
+        let report = OperationError::of(&status).map(|error| error.report().clone());
+        let mut response =
+            (*messages).map(|frames| ResponseBody::new(frames, Remainder::Failed(Box::new(status))));
+        if let Some(report) = report {
+            response.extensions_mut().insert(report);
+        }
+        Ok(response)
+    }
+
     /// The status of an operation that has failed.
     #[cold]
     pub(crate) fn failed(mut self: Pin<&mut Self>, stop: Stop) -> Status {

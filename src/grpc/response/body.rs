@@ -61,6 +61,7 @@ impl HttpBody for ResponseBody {
         match &mut this.remainder {
             Remainder::Open(open_body) => open_body.poll_frame(cx),
             Remainder::Unread(body) => Pin::new(body).poll_frame(cx),
+            Remainder::Failed(_) => Poll::Ready(this.remainder.take_error().map(Err)),
             Remainder::Trailers(_) | Remainder::End => Poll::Ready(None),
         }
     }
@@ -69,7 +70,7 @@ impl HttpBody for ResponseBody {
         self.frames.is_empty()
             && match &self.remainder {
                 Remainder::End => true,
-                Remainder::Trailers(_) => false,
+                Remainder::Trailers(_) | Remainder::Failed(_) => false,
                 Remainder::Open(open_body) => open_body.is_end_stream(),
                 Remainder::Unread(body) => body.is_end_stream(),
             }
@@ -78,7 +79,7 @@ impl HttpBody for ResponseBody {
     fn size_hint(&self) -> SizeHint {
         match &self.remainder {
             Remainder::Open(_) | Remainder::Unread(_) => SizeHint::default(),
-            Remainder::End | Remainder::Trailers(_) => {
+            Remainder::End | Remainder::Trailers(_) | Remainder::Failed(_) => {
                 SizeHint::with_exact(u64::try_from(self.frames.len()).unwrap_or(u64::MAX))
             }
         }

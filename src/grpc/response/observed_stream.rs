@@ -1,9 +1,11 @@
 //! A stream of responses that somebody observes, until its end.
 
 use crate::body::FrameBuffer;
+use crate::grpc::methods::MethodPlan;
 use crate::operation::{MessageCounter, Observed};
 use gax_retry::Code;
 use std::fmt;
+use std::sync::Arc;
 
 /// What is told of a response that was handed to the caller before its end. Dropped before that end, its operation was
 /// cancelled.
@@ -12,11 +14,21 @@ pub(crate) struct ObservedStream {
     observed: Option<Box<Observed>>,
     /// `None`: the response is one message, which is no stream.
     messages: Option<MessageCounter>,
+    plan: Arc<MethodPlan>,
+    /// Its deadline is the operation's.
+    has_all_the_time: bool,
 }
 
 impl ObservedStream {
-    pub(crate) fn new(observed: Box<Observed>, is_stream: bool) -> Self {
-        Self { observed: Some(observed), messages: is_stream.then(MessageCounter::default) }
+    /// `has_all_the_time` says that its deadline is that of the operation.
+    pub(crate) fn new(
+        observed: Box<Observed>,
+        is_stream: bool,
+        plan: Arc<MethodPlan>,
+        has_all_the_time: bool,
+    ) -> Self {
+        let messages = is_stream.then(MessageCounter::default);
+        Self { observed: Some(observed), messages, plan, has_all_the_time }
     }
 
     /// The caller is about to get these bytes.
@@ -34,18 +46,18 @@ impl ObservedStream {
         self.data(data);
     }
 
-    /// The stream has ended with that code.
-    pub(super) fn ended(&mut self, code: Code) {
+    /// The stream has ended with that code, which our own clock did if it `timed_out`.
+    pub(super) fn ended(&mut self, code: Code, timed_out: bool) {
         if let Some(observed) = self.observed.take() {
-            observed.stream_ended(code);
+            let reason = self.plan.policy.reason_after_commit(code, timed_out && self.has_all_the_time);
+            observed.stream_ended(code, reason);
         }
     }
 
     /// A response of which everything is there.
-    pub(crate) fn whole(observed: Box<Observed>, frames: &FrameBuffer, is_stream: bool) {
-        let mut stream = Self::new(observed, is_stream);
-        frames.pieces().for_each(|piece| stream.data(piece));
-        if let Some(observed) = stream.observed.take() {
+    pub(crate) fn whole(mut self, frames: &FrameBuffer) {
+        frames.pieces().for_each(|piece| self.data(piece));
+        if let Some(observed) = self.observed.take() {
             observed.succeeded();
         }
     }

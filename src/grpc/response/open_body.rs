@@ -24,6 +24,18 @@ pub(crate) enum Remainder {
     Unread(Body),
     /// The response was handed to the caller before its end.
     Open(Box<OpenBody>),
+    /// The error that it ended with.
+    Failed(Box<Status>),
+}
+
+impl Remainder {
+    #[cold]
+    pub(super) fn take_error(&mut self) -> Option<Status> {
+        match std::mem::take(self) {
+            Remainder::Failed(status) => Some(*status),
+            _ => None,
+        }
+    }
 }
 
 /// The part of a response that nobody has classified, and the attempt's deadline, which goes on.
@@ -34,13 +46,15 @@ pub(crate) struct OpenBody {
     /// Whether errors of the body get the code that their cause has.
     names_errors: bool,
     timer: Timer,
+    /// The deadline has passed.
+    timed_out: bool,
     /// Told last, after the stream itself is gone.
     observed: Option<Box<ObservedStream>>,
 }
 
 impl OpenBody {
     pub(crate) fn new(body: Body, deadline: Option<Instant>, names_errors: bool) -> Self {
-        Self { body, deadline, names_errors, timer: Timer::default(), observed: None }
+        Self { body, deadline, names_errors, timer: Timer::default(), timed_out: false, observed: None }
     }
 
     pub(crate) fn is_end_stream(&self) -> bool {
@@ -64,7 +78,7 @@ impl OpenBody {
     pub(crate) fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         let frame = ready!(self.poll_body(cx));
         if let Some(observed) = &mut self.observed {
-            tell(observed, frame.as_ref());
+            tell(observed, frame.as_ref(), self.timed_out);
         }
         Poll::Ready(frame)
     }
@@ -87,6 +101,7 @@ impl OpenBody {
     fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         ready!(self.timer.poll_at(self.deadline, cx));
         self.deadline = None;
+        self.timed_out = true;
         self.body = Body::empty();
         let status = Status::deadline_exceeded("the response did not end before the call's deadline");
         Poll::Ready(Some(Err(status)))
@@ -95,15 +110,17 @@ impl OpenBody {
 
 /// What a frame, or the end, means to those who are told of the stream.
 #[cold]
-fn tell(observed: &mut ObservedStream, frame: Option<&Result<Frame<Bytes>, Status>>) {
+fn tell(observed: &mut ObservedStream, frame: Option<&Result<Frame<Bytes>, Status>>, timed_out: bool) {
     match frame {
         Some(Ok(frame)) => match (frame.data_ref(), frame.trailers_ref()) {
             (Some(data), _) => observed.arrived(data),
-            (None, Some(trailers)) => observed.ended(received::code(trailers).unwrap_or(Code::Unknown)),
+            (None, Some(trailers)) => {
+                observed.ended(received::code(trailers).unwrap_or(Code::Unknown), false);
+            }
             (None, None) => {}
         },
-        Some(Err(status)) => observed.ended(status.code().to_gax()),
-        None => observed.ended(Code::Unknown),
+        Some(Err(status)) => observed.ended(status.code().to_gax(), timed_out),
+        None => observed.ended(Code::Unknown, false),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::body::ResponseBody;
 use super::open_body::{OpenBody, Remainder};
+use crate::body::FrameBuffer;
 use crate::grpc::methods::MethodPlan;
-use crate::grpc::status::{Failure, received};
+use crate::grpc::status::{Failure, Messages, received};
 use crate::operation::{Current, Note};
 use bytes::Bytes;
 use gax_retry::{Code, CommitPoint, MethodKind};
@@ -20,9 +21,10 @@ use tonic::codegen::StdError;
 pub(crate) enum ReadExtent {
     /// All of it: the RPC replies with one message.
     Whole,
-    /// One message, and its end if that is there already: the RPC responds with a stream, or nobody knows whether
-    /// it does.
+    /// One message: the RPC responds with a stream, which its first message commits.
     FirstMessage,
+    /// One message, and its end if that is there already: nobody knows whether the RPC responds with a stream.
+    MessageOrWhole,
     /// Its headers: they commit a stream of responses, or the request is a stream that goes on meanwhile.
     Head,
 }
@@ -30,7 +32,7 @@ pub(crate) enum ReadExtent {
 impl ReadExtent {
     #[inline]
     pub(crate) fn of(kind: Option<MethodKind>, commit_point: CommitPoint) -> Self {
-        let Some(kind) = kind else { return ReadExtent::FirstMessage };
+        let Some(kind) = kind else { return ReadExtent::MessageOrWhole };
         match commit_point {
             _ if kind.is_unary() => ReadExtent::Whole,
             CommitPoint::Headers => ReadExtent::Head,
@@ -57,8 +59,8 @@ pub(crate) type ReplySlot = Poll<Result<http::Response<ResponseBody>, Status>>;
 pub(crate) enum Fault {
     /// It has a status that is none of success, or none at all.
     Failed(Box<Failure>),
-    /// It broke off.
-    Broke(StdError),
+    /// It broke off; behind a whole message, these came before.
+    Broke(StdError, Option<Messages>),
     /// No other attempt would read it better.
     Unreadable(Box<Failure>),
 }
@@ -112,7 +114,7 @@ where
 pub(crate) fn read(
     response: &mut http::Response<ResponseBody>,
     extent: ReadExtent,
-    max_buffer: usize,
+    plan: &MethodPlan,
     current: &mut Current<'_>,
     cx: &mut Context<'_>,
 ) -> Poll<Result<(), Fault>> {
@@ -145,7 +147,7 @@ pub(crate) fn read(
                 Remainder::Trailers(trailers) => are_good(trailers, current),
                 _ => false,
             };
-            return Poll::Ready(if is_good { Ok(()) } else { Err(failed(response)) });
+            return Poll::Ready(if is_good { Ok(()) } else { Err(failed(response, extent)) });
         };
         std::mem::forget(polled);
         // The end of a body without trailers may come as a frame of nothing.
@@ -153,17 +155,17 @@ pub(crate) fn read(
             continue;
         }
         current.received(&data);
-        let another = extent == ReadExtent::FirstMessage && frames.has_message();
         frames.push(data);
-        if another {
+        if extent == ReadExtent::Whole {
+            if frames.has_more_than_a_message() {
+                return Poll::Ready(Err(Fault::Unreadable(Box::new(Failure::two_messages()))));
+            }
+        } else if is_stream(frames, extent) {
             pass_on(response, Note::Committed, current);
             return Poll::Ready(Ok(()));
         }
-        if extent == ReadExtent::Whole && frames.has_more_than_a_message() {
-            return Poll::Ready(Err(Fault::Unreadable(Box::new(Failure::two_messages()))));
-        }
-        if frames.len() > max_buffer {
-            pass_on(response, Note::ResponseTooLargeToBuffer, current);
+        if frames.len() > plan.limits.max_response_buffer {
+            pass_on(response, plan.too_large, current);
             return Poll::Ready(Ok(()));
         }
     }
@@ -173,11 +175,11 @@ pub(crate) fn read(
 pub(crate) fn read_on(
     response: &mut http::Response<ResponseBody>,
     extent: ReadExtent,
-    max_buffer: usize,
+    plan: &MethodPlan,
     current: &mut Current<'_>,
     cx: &mut Context<'_>,
 ) -> Poll<Result<(), Fault>> {
-    read(response, extent, max_buffer, current, cx)
+    read(response, extent, plan, current, cx)
 }
 
 /// No frame has come: the body has ended, is broken, or there is more to come.
@@ -188,9 +190,12 @@ fn stopped(
     current: &mut Current<'_>,
 ) -> Poll<Result<(), Fault>> {
     match polled {
-        Poll::Ready(Some(Err(status))) => Poll::Ready(Err(Fault::Broke(status.into()))),
-        Poll::Ready(_) => Poll::Ready(ended(response)),
-        Poll::Pending if extent == ReadExtent::FirstMessage && response.body().frames.has_message() => {
+        Poll::Ready(Some(Err(status))) => {
+            let messages = messages(response, extent);
+            Poll::Ready(Err(Fault::Broke(status.into(), messages)))
+        }
+        Poll::Ready(_) => Poll::Ready(ended(response, extent)),
+        Poll::Pending if extent == ReadExtent::MessageOrWhole && response.body().frames.has_message() => {
             pass_on(response, Note::Committed, current);
             Poll::Ready(Ok(()))
         }
@@ -199,13 +204,36 @@ fn stopped(
 }
 
 /// The body ended without trailers: fine only if the head had the status.
-fn ended(response: &mut http::Response<ResponseBody>) -> Result<(), Fault> {
+fn ended(response: &mut http::Response<ResponseBody>, extent: ReadExtent) -> Result<(), Fault> {
     if received::code(response.headers()).is_some() {
         response.body_mut().remainder = Remainder::End;
         return Ok(());
     }
+    let messages = messages(response, extent);
     let headers = std::mem::take(response.headers_mut());
-    Err(Fault::Failed(Box::new(Failure::without_status(response.status(), headers))))
+    let mut failure = Box::new(Failure::without_status(response.status(), headers));
+    failure.put_behind(messages);
+    Err(Fault::Failed(failure))
+}
+
+/// Whether that is enough to know that the response is a stream, or to hand it on as one.
+fn is_stream(frames: &FrameBuffer, extent: ReadExtent) -> bool {
+    match extent {
+        ReadExtent::MessageOrWhole => frames.has_more_than_a_message(),
+        _ => frames.has_message(),
+    }
+}
+
+/// What came of a response before it failed, where a caller could have read a message of it.
+#[cold]
+fn messages(response: &mut http::Response<ResponseBody>, extent: ReadExtent) -> Option<Messages> {
+    if extent != ReadExtent::MessageOrWhole || !response.body().frames.has_message() {
+        return None;
+    }
+    let headers = response.headers().clone();
+    let messages = std::mem::take(response).map(|body| body.frames);
+    *response.headers_mut() = headers;
+    Some(Box::new(messages))
 }
 
 /// Whether the trailers that a body ended with have the status of a success.
@@ -220,18 +248,21 @@ fn are_good(trailers: &mut HeaderMap, current: &mut Current<'_>) -> bool {
 
 /// The trailers that the body ended with have a status that is none of success, or none at all.
 #[cold]
-fn failed(response: &mut http::Response<ResponseBody>) -> Fault {
+fn failed(response: &mut http::Response<ResponseBody>, extent: ReadExtent) -> Fault {
     let trailers = match std::mem::take(&mut response.body_mut().remainder) {
         Remainder::Trailers(trailers) => trailers,
-        Remainder::End | Remainder::Unread(_) | Remainder::Open(_) => HeaderMap::new(),
+        Remainder::End | Remainder::Unread(_) | Remainder::Open(_) | Remainder::Failed(_) => HeaderMap::new(),
     };
+    let messages = messages(response, extent);
     let mut headers = std::mem::take(response.headers_mut());
-    Fault::Failed(Box::new(if let Some(code) = received::code(&trailers) {
+    let mut failure = Box::new(if let Some(code) = received::code(&trailers) {
         Failure::by_server(code, Some(headers), trailers)
     } else {
         headers.extend(trailers);
         Failure::without_status(StatusCode::OK, headers)
-    }))
+    });
+    failure.put_behind(messages);
+    Fault::Failed(failure)
 }
 
 /// The response goes out with its end still to come.

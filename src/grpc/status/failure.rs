@@ -3,6 +3,7 @@
 use super::CodeExt as _;
 use super::headers::StatusHeaders;
 use super::{cause, received, server_delay};
+use crate::body::FrameBuffer;
 use crate::operation::{Clock, ConnectProblem, OperationError, OperationReport, RequestEnded};
 use crate::transport::{blame, chain};
 use gax_retry::__private::{Escaped, Human};
@@ -21,10 +22,17 @@ use tonic::codegen::StdError;
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) code: Code,
+    /// The operation ends with it, whatever fails after it, unless an attempt in flight has a reply.
+    pub(crate) is_held: bool,
     kind: Kind,
     /// What a server last sent, before an attempt that got no response.
     said: Option<Box<Failure>>,
+    /// Messages that came before it, as long as no other attempt has been sent.
+    messages: Option<Messages>,
 }
+
+/// The head of a response, and messages that came before it failed.
+pub(crate) type Messages = Box<http::Response<FrameBuffer>>;
 
 /// A failure that may be that of another call on the same connection.
 #[derive(Debug)]
@@ -72,11 +80,26 @@ enum Kind {
 
 impl Failure {
     fn new(code: Code, kind: Kind) -> Self {
-        Self { code, kind, said: None }
+        Self { code, is_held: false, kind, said: None, messages: None }
+    }
+
+    /// It came behind those messages.
+    pub(crate) fn put_behind(&mut self, messages: Option<Messages>) {
+        self.messages = messages;
+    }
+
+    /// The messages that its caller could have read.
+    pub(crate) fn take_messages(&mut self) -> Option<Messages> {
+        self.messages.take()
     }
 
     /// It came after an attempt that failed before it: what a server said there is not forgotten.
-    pub(crate) fn follow(&mut self, before: Option<Box<Failure>>) {
+    pub(crate) fn follow(&mut self, mut before: Option<Box<Failure>>) {
+        if let Some(before) = &mut before
+            && self.messages.is_none()
+        {
+            self.messages = before.take_messages();
+        }
         let is_response =
             |failure: &Failure| matches!(failure.kind, Kind::Status { .. } | Kind::WithoutStatus { .. });
         if !is_response(self) {

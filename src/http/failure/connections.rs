@@ -35,6 +35,14 @@ impl Connections {
         }
     }
 
+    /// Whether the connection that a response came over has brought another one before.
+    pub(crate) fn knows(&self, extensions: &http::Extensions) -> bool {
+        extensions.get::<HttpInfo>().is_some_and(|info| {
+            let (slot, mark) = self.place(info);
+            slot.load(Ordering::Relaxed) == mark
+        })
+    }
+
     /// Whether the connection that an error came over has brought a response before.
     pub(crate) fn remembers(&self, error: &(dyn Error + 'static)) -> bool {
         let Some(error) = chain(error).find_map(|link| link.downcast_ref::<legacy::Error>()) else {
@@ -44,10 +52,7 @@ impl Connections {
         if let Some(connected) = error.connect_info() {
             connected.get_extras(&mut extras);
         }
-        extras.get::<HttpInfo>().is_some_and(|info| {
-            let (slot, mark) = self.place(info);
-            slot.load(Ordering::Relaxed) == mark
-        })
+        self.knows(&extras)
     }
 
     fn place(&self, info: &HttpInfo) -> (&AtomicU64, u64) {

@@ -4,7 +4,7 @@ use crate::http::BoxError;
 use crate::operation::{ConnectProblem, OperationReport, RequestEnded};
 use crate::transport::chain;
 use gax_retry::__private::{Escaped, Human};
-use gax_retry::{Code, HttpFailure, SettingsError, StopReason, TransportFailure};
+use gax_retry::{Attempt, Code, HttpFailure, SettingsError, Stop, StopReason, TransportFailure};
 use std::error::Error;
 use std::fmt;
 use std::time::Duration;
@@ -27,6 +27,8 @@ use std::time::Duration;
 pub struct HttpError {
     report: Box<OperationReport>,
     broken: Broken,
+    /// The code of the attempt that the operation ended with.
+    code: Option<Code>,
 }
 
 /// Why there is no response.
@@ -55,15 +57,17 @@ impl Broken {
 }
 
 impl HttpError {
-    pub(crate) fn new(report: OperationReport, broken: Broken) -> Self {
-        Self { report: Box::new(report), broken }
+    pub(crate) fn new(report: OperationReport, broken: Broken, stop: Option<Stop>) -> Self {
+        let number = stop.and_then(Stop::attempt);
+        let deciding = report.attempts().iter().find(|row| Some(row.number()) == number);
+        Self { code: deciding.map(Attempt::code), report: Box::new(report), broken }
     }
 
     /// The request could not be made.
     #[cfg(feature = "reqwest")]
     pub(crate) fn unsendable(name: String, source: BoxError) -> Self {
         let report = OperationReport::unsendable(std::borrow::Cow::<'static, str>::Owned(name));
-        Self::new(report, Broken::Failed { failure: None, problem: None, source })
+        Self::new(report, Broken::Failed { failure: None, problem: None, source }, None)
     }
 
     /// What the operation did.
@@ -85,7 +89,8 @@ impl HttpError {
         self.broken.failure()
     }
 
-    /// The code that the last attempt ended with. Without an attempt: `DEADLINE_EXCEEDED` if there was no time for one,
+    /// The code of the attempt that the operation ended with: the last one or, of hedges, the one that decided. Without an
+    /// attempt: `DEADLINE_EXCEEDED` if there was no time for one,
     /// `UNKNOWN` if the request could not be made.
     #[must_use]
     pub fn code(&self) -> Code {
@@ -95,8 +100,8 @@ impl HttpError {
         if let Broken::RequestEnded = self.broken {
             return Code::Cancelled;
         }
-        match self.report.attempts().last() {
-            Some(attempt) => attempt.code(),
+        match self.code {
+            Some(code) => code,
             None if self.failure().is_some() => Code::DeadlineExceeded,
             None => Code::Unknown,
         }

@@ -93,7 +93,7 @@ impl HttpPlan {
         self.statuses = Some(statuses);
     }
 
-    /// Hedges requests that are safe to retry.
+    /// Hedges requests that may run twice at once.
     pub(crate) fn set_hedging(&mut self, hedging: Hedging) {
         // Latencies are counted for a percentile alone.
         let is_measured = hedging.percentile_of_latencies().is_some();
@@ -116,9 +116,12 @@ impl HttpPlan {
         self.hedged = None;
     }
 
-    /// The plan for requests of that rule that can be hedged, where they are.
-    pub(crate) fn hedged(&self, rule: Option<&str>) -> Option<Arc<Self>> {
-        self.hedged.as_ref().map(|hedged| hedged.of(rule, Self::with_latencies_of))
+    /// The plan for requests that are hedged; `None`: one like that isn't.
+    pub(crate) fn hedged(&self, classification: &Classification) -> Option<Arc<Self>> {
+        let hedged = self.hedged.as_ref()?;
+        let hedging = hedged.any().policy.hedging()?;
+        let is_hedged = classification.is_hedged(self.strategy, hedging);
+        is_hedged.then(|| hedged.of(classification.rule(), Self::with_latencies_of))
     }
 
     fn with_latencies_of(self, other: &Self) -> Self {

@@ -14,9 +14,11 @@ use crate::operation::{
 };
 use crate::transport::retry_after_in;
 use gax_retry::{
-    AttemptKind, AttemptResult, Delivery, HttpFailure, ServerDelay, StartedAttempt, retry_info_in_json,
+    AttemptKind, AttemptResult, Delivery, HttpFailure, Resend, ServerDelay, StartedAttempt,
+    retry_info_in_json,
 };
 use http::StatusCode;
+use http::header::CONNECTION;
 use http_body::Body;
 use pin_project_lite::pin_project;
 use std::borrow::Cow;
@@ -57,7 +59,9 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
             return Some(ReadExtent::to_end(plan.limits.max_response_buffer));
         }
         let result = self.result(plan, Some(HttpFailure::Status(status.as_u16())));
-        let is_drained = self.request.is_replayable() && plan.policy.permits(result);
+        // The response of a hedge may be held, for longer than its connection should be.
+        let may_wait = plan.policy.permits(result) || current.number() > 1 && plan.policy.may_hold(result);
+        let is_drained = self.request.is_replayable() && may_wait;
         is_drained.then(|| ReadExtent::drain(current.clock().at(ended_at.saturating_add(DRAIN_TIME))))
     }
 
@@ -74,6 +78,24 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         self.failed(plan, Some(failure), AttemptOutcome::Response(Box::new(response)), current)
             .with_server_delay(delay)
             .with_end(ended_at)
+    }
+}
+
+impl<S, B: Replay, R> HttpProtocol<S, B, R> {
+    /// Whether a server says by that response that it has closed a connection which was idle for too long: nobody had asked
+    /// when it was sent. Such a connection counts as closed, for requests that may be sent again.
+    fn is_parting(&self, response: &http::Response<R>) -> bool {
+        let closes = || {
+            let values =
+                response.headers().get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
+            let mut tokens = values.flat_map(|value| value.split(','));
+            tokens.any(|token| token.trim().eq_ignore_ascii_case("close"))
+        };
+        response.status() == StatusCode::REQUEST_TIMEOUT
+            && self.is_repeatable
+            && self.http.is_safe()
+            && closes()
+            && self.shared.connections.knows(response.extensions())
     }
 }
 
@@ -187,6 +209,7 @@ where
                 }
                 AttemptProj::Sent { future } => match ready!(future.poll(cx)) {
                     Ok(response) => {
+                        let is_parting = self.is_parting(&response);
                         self.shared.connections.remember(response.extensions());
                         #[cfg(feature = "reqwest")]
                         if response.extensions().get::<Redirected>().is_some() {
@@ -196,6 +219,11 @@ where
                         let method = &self.request.parts().method;
                         let reader = ResponseReader::new(method, response, plan.limits.body_idle_timeout);
                         let status = reader.status();
+                        if is_parting {
+                            let response = reader.into_response(Read::NotYet, current.deadline());
+                            let result = self.response(plan, response, ended_at, current);
+                            return Poll::Ready(result.with_resend(Resend::Stale));
+                        }
                         let Some(extent) = self.extent(plan, status, ended_at, current) else {
                             let response = reader.into_response(Read::NotYet, current.deadline());
                             return Poll::Ready(self.response(plan, response, ended_at, current));
@@ -267,6 +295,10 @@ where
             AttemptOwned::Sent { .. } | AttemptOwned::Done => {}
         }
         self.timed_out(plan, current)
+    }
+
+    fn hold(&mut self) {
+        self.held = self.ended.take();
     }
 
     fn before_wait(&mut self) {

@@ -8,7 +8,7 @@ use crate::http::response::HttpResponseBody;
 use crate::http::shared_state::SharedState;
 use crate::operation::{Current, inbound_deadline};
 use crate::transport::SharedService;
-use gax_retry::{AttemptResult, Code, HttpFailure, RetryFact, StartedAttempt, StopReason};
+use gax_retry::{AttemptResult, Code, HttpFailure, Repetition, RetryFact, StartedAttempt, StopReason};
 use std::sync::Arc;
 use tokio::time::Instant;
 
@@ -25,7 +25,9 @@ pub(crate) struct HttpProtocol<S, B, R> {
     /// How the last attempt failed.
     pub(super) failure: Option<HttpFailure>,
     /// What it ended with.
-    pub(crate) ended: Option<AttemptOutcome<R>>,
+    pub(super) ended: Option<AttemptOutcome<R>>,
+    /// What a hedge ended with that the operation ends with, unless an attempt in flight has a reply.
+    pub(super) held: Option<AttemptOutcome<R>>,
 }
 
 /// What an attempt ended with.
@@ -63,12 +65,24 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
             http,
             failure: None,
             ended: None,
+            held: None,
         }
     }
 
-    /// Whether the request may be sent while an attempt is in flight.
-    pub(crate) fn is_hedgeable(&self) -> bool {
-        self.is_repeatable && self.request.is_replayable()
+    /// The plan for a request that may be sent while an attempt is in flight, where such requests are hedged. Its attempts
+    /// may follow each other as well, whatever the request is.
+    pub(crate) fn hedged(&mut self, plan: &HttpPlan) -> Option<Arc<HttpPlan>> {
+        if !self.request.is_replayable() {
+            return None;
+        }
+        let hedged = plan.hedged(&self.http.classification)?;
+        self.is_repeatable = true;
+        Some(hedged)
+    }
+
+    /// What is left of an operation that has failed.
+    pub(crate) fn take_outcome(&mut self) -> Option<AttemptOutcome<R>> {
+        self.held.take().or_else(|| self.ended.take())
     }
 
     /// What the report says besides the attempts.
@@ -90,8 +104,15 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         };
         AttemptResult::failed(code)
             .with_retry(retry)
+            .with_repetition(self.repetition(failure))
             .with_idempotent(self.is_repeatable)
             .with_replayable(self.request.is_replayable())
+    }
+
+    /// Whether such a failure can come of an earlier attempt that was carried out.
+    fn repetition(&self, failure: Option<HttpFailure>) -> Repetition {
+        let is_refused = matches!(failure, Some(HttpFailure::Status(404 | 409 | 412)));
+        if is_refused && !self.request.parts().method.is_safe() { Repetition::Yes } else { Repetition::No }
     }
 
     /// The attempt failed so, and that is what is left of it.
@@ -118,6 +139,6 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         let after = current.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
         let broken = Broken::TimedOut { after };
         let failure = broken.failure().map(HttpFailure::Transport);
-        self.failed(plan, failure, AttemptOutcome::Broken(broken), current)
+        self.failed(plan, failure, AttemptOutcome::Broken(broken), current).with_timed_out()
     }
 }

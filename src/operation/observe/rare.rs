@@ -55,6 +55,9 @@ impl Rare {
     ) {
         if let Some(observed) = &mut self.observed {
             Event::ended(policy, operation, attempt, result, &mut |event| observed.tell(event));
+            if operation.held() == Some(attempt.number()) {
+                observed.held(attempt.code());
+            }
         }
     }
 

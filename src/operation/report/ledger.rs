@@ -2,7 +2,7 @@
 
 use super::rows::Rows;
 use super::{Detail, Note};
-use gax_retry::{Attempt, Code, Delivery, NotAttempted, StopReason};
+use gax_retry::{Attempt, Delivery, NotAttempted, StopReason};
 use std::num::NonZeroU64;
 
 /// A report being written, but for what its operation is called: that is known, and would take room while it waits.
@@ -14,8 +14,6 @@ pub(crate) struct Ledger {
     pub(crate) transparent_retries: u32,
     /// How far the request got, over all attempts.
     pub(super) delivery: Delivery,
-    /// The same without the attempt that ended last.
-    earlier_delivery: Delivery,
     /// Of settings that can be replaced.
     pub(crate) settings_version: Option<NonZeroU64>,
     pub(super) detail: Option<Detail>,
@@ -30,7 +28,6 @@ impl Default for Ledger {
             not_attempted: None,
             transparent_retries: 0,
             delivery: Delivery::NotSent,
-            earlier_delivery: Delivery::NotSent,
             settings_version: None,
             detail: None,
             notes: Vec::new(),
@@ -41,20 +38,7 @@ impl Default for Ledger {
 impl Ledger {
     pub(crate) fn push(&mut self, attempt: Attempt, delivery: Delivery) {
         self.attempts.push(attempt);
-        self.earlier_delivery = self.delivery;
         self.delivery = self.delivery.max(delivery);
-    }
-
-    /// The operation has failed, by that attempt's error. A condition that does not hold may have held for an attempt before,
-    /// whose response was lost.
-    pub(crate) fn failed(&mut self, attempt: Option<u32>) {
-        let failed = self.attempts().iter().rev().find(|row| Some(row.number()) == attempt);
-        let is_refused = failed.is_some_and(|row| {
-            matches!(row.code(), Code::FailedPrecondition | Code::Aborted | Code::AlreadyExists)
-        });
-        if is_refused && self.earlier_delivery == Delivery::Unknown {
-            self.note(Note::EarlierAttemptMayHaveSucceeded);
-        }
     }
 
     /// Puts attempts that overlapped into the order in which they were sent.

@@ -21,8 +21,13 @@ pub enum Note {
     /// The response was committed before its end was seen: what came after its first message was not
     /// classified.
     Committed,
+    /// The response failed behind a message, and no other attempt followed: the message was handed to the caller, and the
+    /// error behind it.
+    FailedBehindMessages,
     /// The response was larger than the buffer that responses are classified in, and was handed to the caller.
     ResponseTooLargeToBuffer,
+    /// A message of the response is larger than the client's `max_decoding_message_size`. No other attempt would change that.
+    MessageAboveDecodingLimit,
     /// The server's `grpc-status-details-bin` was not valid base64; it was left out of the status.
     MalformedStatusDetails,
     /// No more than five attempts are made, as over any gRPC channel, although the settings allow more.
@@ -52,7 +57,11 @@ impl fmt::Display for Note {
             Note::StreamTooLargeToReplay => "the stream of requests outgrew the replay limit: committed",
             Note::ReplayMemoryUsedUp => "the replay memory that calls share was used up: committed",
             Note::Committed => "the response was committed before its end was seen",
+            Note::FailedBehindMessages => "the response failed behind its first message: both were handed on",
             Note::ResponseTooLargeToBuffer => "the response was larger than the response buffer: committed",
+            Note::MessageAboveDecodingLimit => {
+                "a message of the response is larger than max_decoding_message_size: not retried"
+            }
             Note::MalformedStatusDetails => "the server's status details were not valid base64: left out",
             Note::HedgeWithheld => "a hedge was withheld: the retry budget was used up",
             Note::AttemptsCapped => "no more than five attempts are made, as gRPC's rules have it",

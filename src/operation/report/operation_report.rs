@@ -64,8 +64,7 @@ impl OperationReport {
 
     /// The report of an operation without an attempt, since its request could not be made.
     pub(crate) fn unsendable(method: impl Into<Name>) -> Self {
-        let mut ledger = Ledger::default();
-        ledger.stop_reason = Some(StopReason::NonRetryable);
+        let ledger = Ledger { stop_reason: Some(StopReason::NonRetryable), ..Ledger::default() };
         Self::new(method, ledger)
     }
 
@@ -85,7 +84,10 @@ impl OperationReport {
     pub(crate) fn unreadable(mut self, code: Code) -> Self {
         self.ledger.attempts.unreadable(code);
         self.ledger.stop_reason = Some(StopReason::NonRetryable);
-        self.ledger.note(Note::UnreadableResponse);
+        // What is only too long for this client breaks no rules.
+        if !self.notes().contains(&Note::MessageAboveDecodingLimit) {
+            self.ledger.note(Note::UnreadableResponse);
+        }
         self
     }
 

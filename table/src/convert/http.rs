@@ -25,6 +25,9 @@ pub(super) fn add_rules(table: &IdempotencyTable, out: &mut dyn fmt::Write) -> f
             quoted(rule.method()),
             quoted(&rule.path().to_string()),
         )?;
+        if let Some(hedgeable) = rule.is_hedgeable() {
+            writeln!(out, "hedgeable = {hedgeable}")?;
+        }
     }
     Ok(())
 }

@@ -114,7 +114,7 @@ fn with_delays(method: &MethodConfig, policy: &RetryPolicy, losses: &mut Losses<
         .max_retry_delay(time(policy.max_backoff));
     let delays = unchecked(builder).retry_delays(Compatibility::Documented);
     let here = |time: Duration| Located { value: nanos(time), span: method.span };
-    if policy.initial_backoff.is_none() {
+    if policy.initial_backoff.is_none() || policy.multiplier.is_none() || policy.max_backoff.is_none() {
         let help = "gRPC has no delays of its own, and refuses a policy without them";
         losses.approximate_entry(method, "delays that nobody set are written out", help);
     }

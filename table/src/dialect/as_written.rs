@@ -94,8 +94,8 @@ impl Resolver<'_> {
             let Words { initial_delay, max_delay, .. } = self.form.words();
             let message = format!("{max_delay} ({cap:?}) is shorter than {initial_delay} ({first:?})");
             let help = self.help(
-                "every delay is maxBackoff; Google's Java clients refuse to start",
-                "every delay is max_retry_delay",
+                "write a maxBackoff above initialBackoff: as it is, every delay is maxBackoff, and Google's Java clients refuse to start",
+                "write a max_retry_delay above initial_retry_delay: as it is, every delay is max_retry_delay",
             );
             self.report("max-below-initial", written.span, message, help);
             initial = Some(cap);
@@ -160,10 +160,7 @@ impl Resolver<'_> {
     fn max_attempts(&mut self, attempts: Option<Located<u32>>, policy: Span, words: &PolicyWords) {
         match attempts {
             None => {
-                let help = self.help(
-                    "write one from 2 to 5: gRPC itself refuses the whole file",
-                    "write one from 2 to 5",
-                );
+                let help = self.help(words.number_of_grpc, words.number);
                 let finding =
                     Finding::new("no-max-attempts", Severity::Note, words.unlimited).with_help(help);
                 self.findings.push(finding.at(self.source.origin(policy)));

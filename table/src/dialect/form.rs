@@ -22,6 +22,9 @@ pub(super) struct PolicyWords {
     pub(super) unlimited: &'static str,
     pub(super) single: &'static str,
     pub(super) remedy: &'static str,
+    /// What to write for a number that is absent, and the same in a file that gRPC may read.
+    pub(super) number: &'static str,
+    pub(super) number_of_grpc: &'static str,
 }
 
 const SERVICE_CONFIG: Words = Words {
@@ -35,11 +38,16 @@ const SERVICE_CONFIG: Words = Words {
         unlimited: "the retry policy has no maxAttempts, so only the timeout ends it",
         single: "with maxAttempts 1 nothing is retried",
         remedy: "write 2 or more, or remove the retry policy",
+        number: "write one from 2 to 5, and longer delays, such as 1s x 2: five attempts 0.1s x 1.3 apart are over after 0.6s",
+        number_of_grpc: "write one from 2 to 5 (gRPC itself refuses the whole file), and longer delays, such as 1s x 2: five \
+                         attempts 0.1s x 1.3 apart are over after 0.6s",
     },
     hedging: PolicyWords {
         unlimited: "the hedging policy has no maxAttempts, so there is one hedge",
         single: "with maxAttempts 1 nothing is hedged",
         remedy: "write 2 or more, or remove the hedging policy",
+        number: "write one from 2 to 5",
+        number_of_grpc: "write one from 2 to 5: gRPC itself refuses the whole file",
     },
 };
 
@@ -54,11 +62,16 @@ const TOML: Words = Words {
         unlimited: "without max_attempts only the timeout ends the retries",
         single: "with max_attempts 1 nothing is retried",
         remedy: "write 2 or more",
+        number: "write one from 2 to 5, and longer delays, such as 1s x 2: five attempts 0.1s x 1.3 apart are over after 0.6s",
+        number_of_grpc: "write one from 2 to 5 (gRPC itself refuses the whole file), and longer delays, such as 1s x 2: five \
+                         attempts 0.1s x 1.3 apart are over after 0.6s",
     },
     hedging: PolicyWords {
         unlimited: "the entry's hedging has no max_attempts, so there is one hedge",
         single: "with max_attempts 1 nothing is hedged",
         remedy: "write 2 or more",
+        number: "write one from 2 to 5",
+        number_of_grpc: "write one from 2 to 5: gRPC itself refuses the whole file",
     },
 };
 

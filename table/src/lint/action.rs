@@ -15,13 +15,38 @@ pub(super) enum Action {
     Repeatable,
 }
 
-const READS: [&str; 15] = [
-    "Get", "List", "BatchGet", "Search", "Query", "Fetch", "Lookup", "Read", "Check", "Count", "Describe",
-    "Analyze", "Test", "Validate", "Stream",
+const READS: [&str; 27] = [
+    "Get",
+    "List",
+    "BatchGet",
+    "Search",
+    "Query",
+    "Fetch",
+    "Lookup",
+    "Read",
+    "Check",
+    "Count",
+    "Describe",
+    "Analyze",
+    "Test",
+    "Validate",
+    "Stream",
+    "Watch",
+    "Tail",
+    "Subscribe",
+    "Listen",
+    "Observe",
+    "Follow",
+    "Monitor",
+    "Find",
+    "View",
+    "Download",
+    "Scan",
+    "Resolve",
 ];
 /// How the names of some methods end that start an operation.
 const STARTS: [&str; 2] = ["Longrunning", "LongRunning"];
-const CREATES: [&str; 18] = [
+const CREATES: [&str; 31] = [
     "Create",
     "BatchCreate",
     "Insert",
@@ -40,6 +65,19 @@ const CREATES: [&str; 18] = [
     "Start",
     "Provision",
     "Issue",
+    "Place",
+    "Charge",
+    "Pay",
+    "Buy",
+    "Purchase",
+    "Transfer",
+    "Refund",
+    "Withdraw",
+    "Deposit",
+    "Register",
+    "Post",
+    "Notify",
+    "Increment",
 ];
 const REMOVALS: [&str; 4] = ["Delete", "BatchDelete", "Remove", "Purge"];
 

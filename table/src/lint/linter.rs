@@ -2,7 +2,7 @@
 
 use super::report::Report;
 use super::rule::Rule;
-use super::rules::{check, rules, unused_suppressions};
+use super::rules::{check, check_load, rules, unused_suppressions};
 use super::subject::Subject;
 use super::suppressed::Suppressions;
 use crate::{Finding, RetryTable, ServiceDescription, Severity, SourceLocation};
@@ -20,6 +20,7 @@ use std::str::FromStr;
 /// | `imported` | none |
 /// | `allow` | nothing |
 /// | `deny` | nothing |
+/// | `max_load` | any load is allowed |
 ///
 /// # Examples
 ///
@@ -39,6 +40,7 @@ pub struct Linter {
     imported: Vec<ServiceDescription>,
     allowed: Vec<Target>,
     denied: Vec<Target>,
+    max_load: Option<f64>,
 }
 
 /// What is allowed or denied: one rule, or all findings of a severity and above.
@@ -81,6 +83,36 @@ impl Linter {
         self
     }
 
+    /// How often a service may get a call, on average, while it refuses every attempt at once: an entry that leads to more is
+    /// an error, `outage-load`. That is [`Impact::load`](gax_retry::Impact::load) or, with retry throttling,
+    /// [`throttled_load`](gax_retry::Impact::throttled_load). Default: any load is allowed, since many published tables
+    /// lead to more than 20. NaN allows any load.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_table::RetryTable;
+    /// use gax_table::lint::Linter;
+    ///
+    /// let table = RetryTable::parse(
+    ///     r#"{"methodConfig": [{
+    ///         "name": [{"service": "a.B"}],
+    ///         "timeout": "60s",
+    ///         "retryPolicy": {
+    ///             "maxAttempts": 5, "initialBackoff": "0.1s", "maxBackoff": "10s", "backoffMultiplier": 1.3,
+    ///             "retryableStatusCodes": ["UNAVAILABLE"]
+    ///         }
+    ///     }]}"#,
+    /// )?;
+    /// assert!(Linter::new().max_load(5.0).run(&table).is_empty());
+    /// assert_eq!(Linter::new().max_load(4.0).run(&table)[0].rule(), "outage-load");
+    /// # Ok::<(), gax_table::TableError>(())
+    /// ```
+    pub fn max_load(mut self, load: f64) -> Self {
+        self.max_load = Some(load);
+        self
+    }
+
     /// The findings about a table, in the order of its text; those without a place come last. What the table itself
     /// [allows](crate::Suppression) is left out.
     #[must_use]
@@ -88,6 +120,9 @@ impl Linter {
         let subject = Subject::new(table, self.services.as_deref(), &self.imported);
         let mut report = Report::default();
         check(&subject, &mut report);
+        if let Some(most) = self.max_load {
+            check_load(&subject, most, &mut report);
+        }
         let unusable = table.unusable_entries(self.services.as_deref().unwrap_or_default());
         let unusable: HashSet<_> = unusable.iter().map(|error| error.origin().map(place_of)).collect();
         let findings = table.findings().iter().cloned().map(|finding| {

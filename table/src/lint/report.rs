@@ -84,6 +84,11 @@ impl<'a> Place<'a> {
         Self { origin: rpc.origin(), name: Some(rpc.full_name()) }
     }
 
+    /// What the table says for all calls together.
+    pub(super) fn of(origin: Option<&'a SourceLocation>) -> Self {
+        Self { origin, name: None }
+    }
+
     /// Something that the table does not name, beside that name.
     pub(super) fn beside(name: Option<&TableName<'a>>, missing: String) -> Self {
         Self { origin: name.and_then(TableName::service_origin), name: Some(missing) }

@@ -25,6 +25,8 @@ pub enum Needs {
     Services,
     /// The tables of several versions of an API.
     Siblings,
+    /// The table, and the load that is allowed: see [`Linter::max_load`](super::Linter::max_load).
+    MaxLoad,
 }
 
 impl Rule {

@@ -70,9 +70,15 @@ impl<'a> KnownServices<'a> {
         self.closest(name, self.by_name.len(), || self.by_name.keys().copied())
     }
 
-    /// The method that may have been meant.
-    pub(super) fn suggest_method(&self, service: &KnownService<'a>, name: &str) -> Option<&'a str> {
-        self.closest(name, service.methods.len(), || service.methods.iter().copied())
+    /// The method that may have been meant, of those that can be.
+    pub(super) fn suggest_method(
+        &self,
+        service: &KnownService<'a>,
+        name: &str,
+        can_be: impl Fn(&str) -> bool,
+    ) -> Option<&'a str> {
+        let candidates = || service.methods.iter().copied().filter(|method| can_be(method));
+        self.closest(name, service.methods.len(), candidates)
     }
 
     /// Where many names are wrong among many, only the first of them are compared: the work would grow with the

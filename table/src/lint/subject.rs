@@ -2,8 +2,10 @@
 
 use super::action::Action;
 use super::services::{KnownService, KnownServices};
-use crate::{MethodDescription, MethodPolicy, RetryTable, ServiceDescription, SourceLocation, TableName};
-use std::collections::HashMap;
+use crate::{
+    MethodDescription, MethodPolicy, RetryTable, ServiceDescription, SourceLocation, TableFormat, TableName,
+};
+use std::collections::{HashMap, HashSet};
 
 /// Its methods return operations that were started before.
 const OPERATIONS: &str = "google.longrunning.Operations";
@@ -21,6 +23,8 @@ pub(super) struct Subject<'a> {
     pub(super) rpcs: Vec<Rpc<'a>>,
     /// Per entry the numbers of its methods.
     rpcs_by_entry: Vec<Vec<usize>>,
+    /// The names that the table has.
+    named: HashSet<(&'a str, Option<&'a str>)>,
 }
 
 /// An entry with its names.
@@ -28,6 +32,8 @@ pub(super) struct Subject<'a> {
 pub(super) struct EntryView<'a> {
     pub(super) policy: MethodPolicy<'a>,
     pub(super) names: Vec<TableName<'a>>,
+    /// That of its file; `None`: it was made in code.
+    pub(super) format: Option<TableFormat>,
 }
 
 /// A method with what the table says of it.
@@ -49,7 +55,11 @@ impl<'a> Subject<'a> {
         imported: &'a [ServiceDescription],
     ) -> Self {
         let mut entries: Vec<EntryView<'a>> = (0..table.entry_count())
-            .filter_map(|index| Some(EntryView { policy: table.entry(index)?, names: Vec::new() }))
+            .filter_map(|index| {
+                let policy = table.entry(index)?;
+                let file = table.files().get(policy.entry.file);
+                Some(EntryView { policy, names: Vec::new(), format: file.and_then(|file| file.format) })
+            })
             .collect();
         let mut by_name = HashMap::new();
         for name in table.names() {
@@ -78,7 +88,8 @@ impl<'a> Subject<'a> {
             }
         }
         let services = services.map(KnownServices::new);
-        Self { table, entries, services, imported: KnownServices::new(imported), rpcs, rpcs_by_entry }
+        let named = by_name.into_keys().collect();
+        Self { table, entries, services, imported: KnownServices::new(imported), rpcs, rpcs_by_entry, named }
     }
 
     /// The services that the table is for, each with its methods.
@@ -91,6 +102,11 @@ impl<'a> Subject<'a> {
         self.services.as_ref().and_then(|services| services.get(name)).or_else(|| self.imported.get(name))
     }
 
+    /// Whether the table names that very method.
+    pub(super) fn has_name(&self, service: &str, method: &str) -> bool {
+        self.named.contains(&(service, Some(method)))
+    }
+
     /// The methods that get an entry.
     pub(super) fn rpcs_of(&self, entry: &EntryView<'_>) -> impl Iterator<Item = &Rpc<'a>> {
         let numbers = entry.policy.entry().and_then(|entry| self.rpcs_by_entry.get(entry));
@@ -99,6 +115,16 @@ impl<'a> Subject<'a> {
 }
 
 impl EntryView<'_> {
+    /// Whether it is of a gRPC service config, which others read too.
+    pub(super) fn is_of_service_config(&self) -> bool {
+        self.format == Some(TableFormat::ServiceConfig)
+    }
+
+    /// The field for the number of attempts.
+    pub(super) fn max_attempts(&self) -> &'static str {
+        if self.is_of_service_config() { "maxAttempts" } else { "max_attempts" }
+    }
+
     /// What it is for, if that is one method or service.
     pub(super) fn only_name(&self) -> Option<String> {
         match self.names.as_slice() {
@@ -157,10 +183,5 @@ impl<'a> Rpc<'a> {
     /// `pkg.Service/Method`
     pub(super) fn full_name(&self) -> String {
         format!("{}/{}", self.service.name(), self.method.name())
-    }
-
-    /// Whether the table names the method itself.
-    pub(super) fn is_named(&self) -> bool {
-        self.name.is_some_and(|name| name.method().is_some())
     }
 }

@@ -15,9 +15,9 @@ use std::sync::Arc;
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{Code, CodeSet, RetrySettings};
-/// use gax_table::RetryTable;
+/// # mod tonic_gax { pub use gax_retry::*; pub use gax_table::*; }
 /// use std::time::Duration;
+/// use tonic_gax::{Code, CodeSet, RetrySettings, RetryTable};
 ///
 /// let patient = RetrySettings::builder().total_timeout(Duration::from_secs(60)).build()?;
 /// let table = RetryTable::builder()
@@ -75,9 +75,9 @@ impl RetryTableBuilder {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{Code, Hedging, RetrySettings};
-    /// use gax_table::RetryTable;
+    /// # mod tonic_gax { pub use gax_retry::*; pub use gax_table::*; }
     /// use std::time::Duration;
+    /// use tonic_gax::{Code, Hedging, RetrySettings, RetryTable};
     ///
     /// let table = RetryTable::builder()
     ///     .method("/example.v1.Library/GetBook", RetrySettings::logical_timeout(Duration::from_secs(5)), Code::Unavailable)

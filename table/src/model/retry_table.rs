@@ -22,9 +22,9 @@ use std::sync::Arc;
 /// # Examples
 ///
 /// ```
-/// use gax_retry::Code;
-/// use gax_table::RetryTable;
+/// # mod tonic_gax { pub use gax_retry::*; pub use gax_table::*; }
 /// use std::time::Duration;
+/// use tonic_gax::{Code, RetryTable};
 ///
 /// let table = RetryTable::parse(
 ///     r#"{"methodConfig": [{

@@ -2,7 +2,7 @@
 
 use super::policy::{Entry, EntryName, RetryThrottling};
 use super::suppression::Suppression;
-use crate::{Finding, SourceLocation, TableError};
+use crate::{Finding, SourceLocation, TableError, TableFormat};
 use gax_retry::{BatchingSettings, CodeSet, RetrySettings};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,6 +10,10 @@ use std::sync::Arc;
 /// What one file, or one builder, adds to a table.
 #[derive(Debug, Default)]
 pub(crate) struct TableFile {
+    /// `None`: a builder.
+    pub(crate) format: Option<TableFormat>,
+    /// Where its text begins.
+    pub(crate) start: Option<SourceLocation>,
     pub(crate) entries: Vec<Arc<Entry>>,
     pub(crate) throttling: Option<RetryThrottling>,
     pub(crate) throttling_origin: Option<SourceLocation>,
@@ -25,6 +29,17 @@ pub(crate) struct TableFile {
     #[cfg(feature = "http")]
     pub(crate) idempotency: Option<gax_retry::IdempotencyTable>,
     pub(crate) findings: Vec<Finding>,
+}
+
+impl TableFile {
+    /// Whether it says nothing of any method or request.
+    pub(crate) fn is_empty(&self) -> bool {
+        #[cfg(feature = "http")]
+        if self.idempotency.is_some() {
+            return false;
+        }
+        self.entries.is_empty() && self.beside.is_empty() && self.unusable.is_empty()
+    }
 }
 
 /// The definitions that a file names for a service, used or not.

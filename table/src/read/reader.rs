@@ -4,7 +4,7 @@ use super::client_config::read_client_config;
 use super::service_config::{dropped_file, other_readers, read_service_config_file};
 use super::syntax::{Document, may_be_service_config, read_document};
 use crate::diagnostics::Findings;
-use crate::document::Source;
+use crate::document::{Source, Span};
 use crate::input::load;
 use crate::model::TableFile;
 use crate::{Dialect, RetryTable, TableError, TableFormat};
@@ -95,7 +95,11 @@ impl TableReader {
                 dropped_file(&error)
             }
             Err(error) => return Err(error),
-            Ok(document) => self.file(&source, &document, findings)?,
+            Ok(document) => {
+                let file = self.file(&source, &document, findings)?;
+                let start = Some(source.origin(Span { start: 0, end: 0 }));
+                TableFile { format: Some(document.format), start, ..file }
+            }
         };
         Ok(RetryTable::assemble(self.dialect, vec![Arc::new(file)]))
     }

@@ -155,6 +155,16 @@ impl MethodDescription {
         }
     }
 
+    /// Whether its proto says that it changes nothing: by its `idempotency_level`, or by `google.api.http`, where it is a `GET`.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        match self.idempotency {
+            IdempotencyLevel::NoSideEffects => true,
+            IdempotencyLevel::Idempotent => false,
+            IdempotencyLevel::Unknown => self.http_verb.as_deref() == Some("GET"),
+        }
+    }
+
     /// The name, such as `ListAssets`.
     #[must_use]
     pub fn name(&self) -> &str {

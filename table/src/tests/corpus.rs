@@ -68,6 +68,26 @@ fn grpc_refuses_a_quarter_of_the_corpus() {
     assert_eq!(refused, [("comes twice", 2), ("has no maxAttempts", 113), ("names no codes to retry", 2)]);
 }
 
+/// So that the defaults of delays change nothing in what is shown of it, and in no difference.
+#[test]
+fn the_corpus_leaves_no_delay_to_a_default() {
+    let Some(paths) = corpus() else { return };
+    let mut retried = 0;
+    for path in &paths {
+        let table = RetryTable::from_path(path).unwrap_or_else(|error| panic!("{error}"));
+        let entries = (0..table.entry_count()).filter_map(|index| table.entry(index));
+        for entry in entries.filter(|entry| !entry.codes().is_empty()) {
+            let settings = entry.settings();
+            let written = settings.initial_retry_delay().is_some()
+                && settings.retry_delay_multiplier().is_some()
+                && settings.max_retry_delay().is_some();
+            assert!(written, "{}", path.display());
+            retried += 1;
+        }
+    }
+    assert_eq!(retried, 564);
+}
+
 /// A service config with every duration and number in one form.
 pub(super) fn normal(value: &serde_json::Value) -> serde_json::Value {
     use serde_json::Value;

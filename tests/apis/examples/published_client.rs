@@ -57,7 +57,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let request = ListAssetsRequest { parent: "projects/p".to_owned(), ..ListAssetsRequest::default() };
     let response = client.list_assets(request).await?;
     let report = response.extensions().get::<OperationReport>().ok_or("a retry is reported")?;
-    print!("{report}");
+    println!("{report}");
     assert_eq!(report.attempt_count(), 3);
     println!("{:?}", response.into_inner().assets.first().map(|asset| &asset.name));
     Ok(())

@@ -29,6 +29,10 @@ pub struct FinishedCall {
     pub seen: Vec<SeenRequest>,
     /// Whether each request that was sent arrived.
     pub is_calm: bool,
+    /// Whether the server carried it out, where servers keep count of that.
+    pub is_carried_out: bool,
+    /// Whether it is known which RPCs stream.
+    pub knows_kinds: bool,
     /// Whether its code says whether it is retried: over HTTP the status does.
     pub is_retried_by_code: bool,
     /// How exact times are.
@@ -60,7 +64,7 @@ impl fmt::Display for FinishedCall {
 pub enum CallEnd {
     /// With a response.
     Reply,
-    /// With an error of that code; over HTTP there is none.
+    /// With an error of that code; over HTTP with a response that counts as it, or without one.
     Failed(Option<Code>),
     /// tonic's own client over the layer could not read the response that the layer handed it, or that turned into an error
     /// after it had been handed over.

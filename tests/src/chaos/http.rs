@@ -5,6 +5,7 @@ use super::{CallEnd, Draw, DrawnServer, RandomCall, RandomCaller, RandomPolicy, 
 use crate::clock::{VirtualClock, ms};
 use crate::{HttpAct, HttpArrival, HttpScript};
 use bytes::Bytes;
+use gax_retry::Code;
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::Connect;
@@ -38,7 +39,8 @@ impl RandomHttpServer {
                 }
             };
         }
-        match draw.below(8) {
+        match draw.below(10) {
+            8 | 9 => HttpAct::Once(draw.ms(0, 400), draw.pick(&[404, 409, 412])),
             0 => HttpAct::Stall,
             1 => {
                 let pieces = (0..draw.between(1, 4)).map(|_| (draw.ms(0, 300), "piece"));
@@ -65,7 +67,9 @@ impl DrawnServer for RandomHttpServer {
 
     /// The server closes no connection.
     fn is_calm(&self) -> bool {
-        self.acts.iter().all(|act| matches!(act, HttpAct::Reply { .. } | HttpAct::Slow(_) | HttpAct::Stall))
+        self.acts.iter().all(|act| {
+            matches!(act, HttpAct::Reply { .. } | HttpAct::Slow(_) | HttpAct::Stall | HttpAct::Once(..))
+        })
     }
 }
 
@@ -109,12 +113,14 @@ impl<C: Connect + Clone + Send + Sync + 'static> RandomCaller for ChaosHttp<C> {
         match result {
             Ok(mut response) => {
                 let report: Option<OperationReport> = response.extensions_mut().remove();
+                let code = Code::from_http_status(response.status().as_u16());
                 // A body that stalls is dropped.
                 drop(timeout(ms(2000), response.into_body().collect()).await);
                 let has_failed = report.as_ref().is_some_and(|report| report.stop_reason().is_some());
-                (if has_failed { CallEnd::Failed(None) } else { CallEnd::Reply }, handed_over, report)
+                let end = if has_failed { CallEnd::Failed(Some(code)) } else { CallEnd::Reply };
+                (end, handed_over, report)
             }
-            Err(error) => (CallEnd::Failed(None), handed_over, Some(error.report().clone())),
+            Err(error) => (CallEnd::Failed(Some(error.code())), handed_over, Some(error.report().clone())),
         }
     }
 }

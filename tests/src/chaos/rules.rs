@@ -4,6 +4,7 @@ use super::call::LONGEST_KEPT;
 use super::{CallEnd, CallKind, FinishedCall, Grain, OperationEnd, Witnessed, WitnessedAttempt};
 use gax_retry::{Attempt, AttemptKind, Code, Compatibility, StopReason};
 use std::time::Duration;
+use tonic_gax::Note;
 
 /// The rules that a call has broken, a sentence each; none, if all is well.
 #[must_use]
@@ -23,6 +24,7 @@ pub fn broken_rules(call: &FinishedCall) -> Vec<String> {
     rules.order(operation);
     rules.server(operation);
     rules.report(operation);
+    rules.repetition(operation);
     rules.broken
 }
 
@@ -58,7 +60,7 @@ impl Rules<'_> {
         }
     }
 
-    /// The caller has a result within the budget, and never waits longer than its patience.
+    /// The caller has a result within the total timeout, and never waits longer than its patience.
     fn time(&mut self) {
         let (handed_over, patience) = (self.call.handed_over, self.call.call.patience);
         if let Some(budget) = self.budget() {
@@ -101,15 +103,21 @@ impl Rules<'_> {
             CallEnd::Failed(code) => {
                 self.hold(*end == OperationEnd::Failed, || format!("a failure counts as {end:?}"));
                 let code = code.unwrap_or(summary.code());
-                self.hold(summary.code() == code, || {
+                // By gRPC's rules an operation ends at its deadline, and over HTTP the last response is handed over there.
+                let is_last = !self.call.is_retried_by_code
+                    && self.call.policy.compatibility == Compatibility::Grpc
+                    && summary.code() == Code::DeadlineExceeded;
+                self.hold(summary.code() == code || is_last, || {
                     format!("the caller got {code}, and the observer {}", summary.code())
                 });
                 self.hold(summary.stop_reason().is_some(), || "a failure has no stop reason".to_owned());
             }
             // To the layer the response was good, whatever the client above it made of that.
             CallEnd::Unreadable(_) => {
+                // A message with an error right behind it is handed on where nobody knows that the RPC is unary.
+                let may_be_handed_on = operation.committed.is_some() || !self.call.knows_kinds;
                 self.hold(
-                    summary.stop_reason() != Some(StopReason::NonRetryable) || operation.committed.is_some(),
+                    summary.stop_reason() != Some(StopReason::NonRetryable) || may_be_handed_on,
                     || format!("the caller got no report of {summary:?}"),
                 );
             }
@@ -334,8 +342,36 @@ impl Rules<'_> {
                 });
             }
         }
-        self.hold(report.stop_reason().is_some() == matches!(self.call.end, CallEnd::Failed(_)), || {
+        let has_failed = matches!(self.call.end, CallEnd::Failed(_));
+        let is_handed_on = !self.call.knows_kinds && report.notes().contains(&Note::FailedBehindMessages);
+        self.hold(report.stop_reason().is_some() == (has_failed || is_handed_on), || {
             format!("the report's stop reason is {:?}", report.stop_reason())
+        });
+    }
+
+    /// A write that was carried out is never reported as refused because of its own repetition, or the note says so.
+    fn repetition(&mut self, operation: &Witnessed) {
+        let CallEnd::Failed(Some(code)) = self.call.end else { return };
+        let is_http = !self.call.is_retried_by_code;
+        let is_refused = match code {
+            Code::FailedPrecondition | Code::Aborted | Code::AlreadyExists => true,
+            Code::NotFound => is_http || self.call.policy.hedging.is_some(),
+            _ => false,
+        };
+        // Over HTTP a status says more than the code that it counts as.
+        if !is_refused || is_http && self.call.call.method == "GET" {
+            return;
+        }
+        let has_unknown = operation.attempts.iter().any(|attempt| {
+            let is_unknown =
+                matches!(end(attempt).map(Attempt::code), Some(Code::Cancelled | Code::DeadlineExceeded));
+            is_unknown && self.call.seen.iter().any(|seen| seen.attempt == attempt.started.number())
+        });
+        let report = self.call.report.as_ref();
+        let is_noted =
+            report.is_some_and(|report| report.notes().contains(&Note::EarlierAttemptMayHaveSucceeded));
+        self.hold(is_noted || !(self.call.is_carried_out || has_unknown), || {
+            format!("the caller got {code} of what may have been carried out, and no note says so")
         });
     }
 }

@@ -1,6 +1,6 @@
 //! What the server does.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -32,6 +32,9 @@ pub enum HttpAct {
     TruncateAfter(usize),
     /// The same, but then it sends nothing more.
     StallAfter(usize),
+    /// It carries the request out, unless it has carried out one of the same call (by the header `x-call`), and replies 200
+    /// after that time; otherwise it replies with that status at once.
+    Once(Duration, u16),
     /// It replies with these bytes, and nothing more.
     Raw(Vec<u8>),
     /// It never replies.
@@ -77,6 +80,7 @@ struct State {
     all: VecDeque<HttpAct>,
     by_id: HashMap<String, VecDeque<HttpAct>>,
     endless: Option<HttpAct>,
+    carried_out: HashSet<String>,
 }
 
 impl HttpScript {
@@ -113,6 +117,17 @@ impl HttpScript {
             own.or_else(|| state.all.pop_front()).or_else(|| state.endless.clone())
         });
         next.unwrap_or_else(|| HttpAct::status(200))
+    }
+
+    /// Whether a request of that call was met with [`HttpAct::Once`], so that it was carried out.
+    #[must_use]
+    pub fn has_carried_out(&self, call: &str) -> bool {
+        self.change(|state| state.carried_out.contains(call))
+    }
+
+    /// Carries out a request of that call. Whether that is the first time.
+    pub(super) fn carry_out(&self, call: &str) -> bool {
+        self.change(|state| state.carried_out.insert(call.to_owned()))
     }
 
     fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {

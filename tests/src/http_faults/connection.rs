@@ -78,7 +78,7 @@ pub(crate) async fn serve<T: AsyncRead + AsyncWrite + Unpin>(
                 until_closed(&mut io).await?;
                 return Ok(End::Closed);
             }
-            HttpAct::Stall => {
+            HttpAct::Stall | HttpAct::Once(..) => {
                 until_closed(&mut io).await?;
                 return Ok(End::Closed);
             }

@@ -1,7 +1,7 @@
 //! The server.
 
 use super::connection::{End, serve, test_id};
-use super::{HttpArrival, HttpScript, MemoryConnector};
+use super::{HttpAct, HttpArrival, HttpScript, MemoryConnector};
 use crate::VirtualClock;
 use bytes::Bytes;
 use http_body_util::Full;
@@ -109,11 +109,21 @@ impl FaultServer {
         Self::client(connector)
     }
 
-    fn meet(&self, mut arrival: HttpArrival) -> super::HttpAct {
+    fn meet(&self, mut arrival: HttpArrival) -> HttpAct {
         arrival.at = self.clock.elapsed();
-        let act = self.script.next(test_id(&arrival));
+        let mut act = self.script.next(test_id(&arrival));
+        if let HttpAct::Once(after, refusal) = act {
+            let is_first = self.script.carry_out(arrival.header("x-call").unwrap_or_default());
+            act = if is_first { HttpAct::Slow(vec![(after, "done")]) } else { HttpAct::status(refusal) };
+        }
         self.arrivals.lock().unwrap_or_else(PoisonError::into_inner).push(arrival);
         act
+    }
+
+    /// What it does.
+    #[must_use]
+    pub fn script(&self) -> &HttpScript {
+        &self.script
     }
 
     /// What came so far.

@@ -20,6 +20,7 @@ fn settings() -> RetrySettings {
     RetrySettings::builder()
         .jittered(false)
         .initial_retry_delay(ms(100))
+        .retry_delay_multiplier(1.0)
         .max_attempts(4)
         .total_timeout(ms(9000))
         .build()

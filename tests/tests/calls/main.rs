@@ -7,7 +7,4 @@ mod interceptors;
 mod readiness;
 mod replay;
 mod start;
-mod stream_limit;
-mod stream_replays;
-mod stream_retries;
 mod streams;

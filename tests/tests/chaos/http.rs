@@ -1,7 +1,6 @@
 //! HTTP over memory, in virtual time.
 
 use crate::virtual_time;
-use gax_retry::Compatibility;
 use std::sync::Arc;
 use std::time::Duration;
 use tonic_gax_tests::chaos::{
@@ -34,9 +33,9 @@ pub(crate) fn finished<S: DrawnServer>(
     seen: impl FnOnce(u32, Duration) -> Vec<SeenRequest>,
 ) -> FinishedCall {
     let mut policy = run.policy.clone();
-    // A request that is not safe to send twice is not hedged; gax-java takes each for safe.
-    let is_safe = call.call.method != "POST" || policy.compatibility == Compatibility::GaxJava;
-    policy.hedging = policy.hedging.filter(|_| is_safe);
+    // A request that may change something is hedged only where that is allowed.
+    let is_safe = call.call.method == "GET";
+    policy.hedging = policy.hedging.filter(|hedging| is_safe || hedging.allows_non_idempotent());
     let call = call.finished(&Arc::new(policy), witness, grain, seen);
     FinishedCall { is_calm: run.is_calm(), is_retried_by_code: false, ..call }
 }
@@ -55,8 +54,12 @@ pub(crate) async fn finish(run: &HttpRun) -> FinishedRun {
     tokio::time::sleep(ms(2000)).await;
     let arrivals = server.arrivals();
     let seen = |number, start| SeenRequest::of_http(&arrivals, number, start);
-    let calls = made.into_iter().map(|call| finished(run, call, &witness, Grain::Virtual, seen)).collect();
-    FinishedRun { calls, witness, time: Some(time), open: server.connections() }
+    let script = server.script();
+    let calls = made.into_iter().map(|call| {
+        let is_carried_out = script.has_carried_out(&call.number.to_string());
+        FinishedCall { is_carried_out, ..finished(run, call, &witness, Grain::Virtual, seen) }
+    });
+    FinishedRun { calls: calls.collect(), witness, time: Some(time), open: server.connections() }
 }
 
 /// The same over HTTP/2. What is open in the end are requests.

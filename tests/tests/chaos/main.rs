@@ -9,6 +9,7 @@ mod footprint;
 mod grpc;
 mod http;
 mod measured;
+mod messages;
 mod sockets;
 
 use tokio::runtime::{Builder, Runtime};

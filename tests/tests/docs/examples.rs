@@ -95,6 +95,19 @@ programs!(
     transparent_retries
 );
 
+/// A report ends without a line break, as every text of ours does.
+#[test]
+fn programs_end_each_line_that_they_print() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for folder in ["examples", "tests/apis/examples"] {
+        for entry in fs::read_dir(root.join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            assert!(!text.contains(" print!("), "{} glues a text to the next one", path.display());
+        }
+    }
+}
+
 #[test]
 fn every_program_is_run() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");

@@ -3,7 +3,9 @@
 mod alerts;
 mod examples;
 mod faq;
+mod keep_alive;
 mod memorystore;
+mod otlp;
 mod presets;
 mod readme;
 mod storage_requests;

@@ -1,11 +1,12 @@
-//! The README as a newcomer takes it: each recipe is copied into an empty package, exactly as it stands there, and has
-//! to compile; the first steps are two commands.
+//! The first recipes of the README and of the generator's page as a newcomer takes them: each is copied into an empty package,
+//! exactly as it stands there, and runs against the demo's service.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use std::fs;
+use std::io::{BufRead as _, BufReader, Lines};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 /// A block of code: the heading above it, its language, its text.
 struct Block {
@@ -18,11 +19,11 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-fn blocks() -> Vec<Block> {
-    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+fn blocks(page: &str) -> Vec<Block> {
+    let page = fs::read_to_string(repository().join(page)).unwrap();
     let (mut blocks, mut section, mut is_heading): (Vec<Block>, _, _) = (Vec::new(), String::new(), false);
     let mut block: Option<Block> = None;
-    for event in Parser::new(&readme) {
+    for event in Parser::new(&page) {
         match event {
             Event::Start(Tag::Heading { .. }) => {
                 section.clear();
@@ -45,17 +46,14 @@ fn blocks() -> Vec<Block> {
     blocks
 }
 
-/// The blocks of that language under these headings.
-fn texts(sections: &[&str], language: &str) -> Vec<String> {
-    let blocks = blocks().into_iter().filter(|block| block.language == language);
-    let texts = blocks.filter(|block| sections.contains(&&*block.section)).map(|block| block.text);
-    // What rustdoc hides, a reader doesn't copy.
-    let shown = |text: String| {
-        let lines: Vec<_> = text.split_inclusive('\n').filter(|line| !line.starts_with("# ")).collect();
-        lines.concat()
-    };
-    texts.map(shown).collect()
+/// The blocks of that language under a heading of a page.
+fn texts(page: &str, section: &str, language: &str) -> Vec<String> {
+    let blocks = blocks(page).into_iter().filter(|block| block.section == section);
+    blocks.filter(|block| block.language == language).map(|block| block.text).collect()
 }
+
+/// How our crates are depended on until 0.1 is released.
+const UNRELEASED: &str = "{ git = \"https://github.com/tonic-gax/tonic-gax\" }";
 
 /// An empty package of that name with these dependencies, ours from this repository.
 fn package(name: &str, dependencies: &str) -> PathBuf {
@@ -64,6 +62,7 @@ fn package(name: &str, dependencies: &str) -> PathBuf {
         fs::remove_dir_all(&package).unwrap();
     }
     fs::create_dir_all(package.join("src")).unwrap();
+    let dependencies = dependencies.replace(UNRELEASED, "\"0.1\"");
     let mut manifest =
         format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n\n{dependencies}\n[workspace]\n\n");
     manifest.push_str("[patch.crates-io]\n");
@@ -78,57 +77,132 @@ fn package(name: &str, dependencies: &str) -> PathBuf {
     package
 }
 
-/// Compiles a package, without a network, into the folder that the workspace's own builds use.
-fn check(package: &Path) {
+/// cargo in that folder, without a network, which compiles into the folder that the workspace's own builds use.
+fn cargo(folder: &Path, words: &[&str]) -> Command {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["check", "--quiet", "--offline", "--target-dir"])
-        .arg(target)
-        .current_dir(package)
-        .env_remove("RUSTFLAGS")
-        .output()
-        .unwrap();
+    let (verb, rest) = words.split_first().unwrap();
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args([verb, "--quiet", "--offline", "--target-dir"]).arg(target).args(rest);
+    command.current_dir(folder).env_remove("RUSTFLAGS");
+    command
+}
+
+/// Compiles a package or runs it; returns its output.
+fn succeed(package: &Path, verb: &str) -> String {
+    let output = cargo(package, &[verb]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(
         output.status.success(),
-        "the README's recipe does not compile in {}:\n{text}",
+        "cargo {verb} fails for the README's recipe in {}:\n{text}",
         package.display()
     );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The demo's service, which ends with this.
+struct Service {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+    address: String,
+}
+
+impl Service {
+    /// Starts it as the README does, but on a free port.
+    fn start() -> Self {
+        let mut command = cargo(&repository(), &["run", "--", "demo", "--listen", "127.0.0.1:0"]);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let first = lines.next().unwrap().unwrap();
+        let address = first.split(' ').find(|word| word.starts_with("127.0.0.1:")).unwrap().to_owned();
+        Self { child, lines, address }
+    }
+
+    /// The program, with the address of this service in place of its own.
+    fn called_by(&self, program: &str) -> String {
+        assert!(program.contains(PORT), "{program}");
+        program.replace(PORT, &self.address)
+    }
+
+    /// What it prints of the next three attempts.
+    fn arrivals(&mut self) -> Vec<String> {
+        let lines = self.lines.by_ref().map(Result::unwrap);
+        lines.filter(|line| line.contains("  attempt ")).take(3).collect()
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _gone = self.child.kill();
+        let _status = self.child.wait();
+    }
+}
+
+/// Where the recipes have the service.
+const PORT: &str = "127.0.0.1:50051";
+
+/// Text in which each run of digits and points is one `#`: times, counts and ports.
+fn masked(text: &str) -> String {
+    let mut masked = String::new();
+    for letter in text.chars() {
+        match letter {
+            '0'..='9' | '.' if masked.ends_with('#') => {}
+            '0'..='9' => masked.push('#'),
+            _ => masked.push(letter),
+        }
+    }
+    masked
+}
+
+/// The lines from `attempt` on: before it is the time since the service was started.
+fn attempts(text: &str) -> Vec<String> {
+    text.lines().map(|line| masked(&line[line.find("attempt ").unwrap_or(0)..])).collect()
 }
 
 #[test]
-fn the_first_steps_are_two_commands() {
-    let commands: Vec<_> = texts(&["Try it"], "sh").concat().lines().map(str::to_owned).collect();
-    assert_eq!(commands, ["cargo run -- demo", "cargo test --workspace"]);
-}
-
-#[test]
-fn the_layer_compiles_in_an_empty_package() {
-    let section = ["Under the client you have"];
-    let [dependencies] = &texts(&section, "toml")[..] else { unreachable!("one list of dependencies") };
-    let package = package("layered", dependencies);
-    let [program] = &texts(&section, "rust")[..] else { unreachable!("one program") };
+fn the_first_program_shows_a_retry() {
+    let section = |language: &str| texts("README.md", "A first retry", language);
+    let [toml, json, rust, text] = ["toml", "json", "rust", "text"].map(section);
+    let ([dependencies], [table], [program], [output, arrivals]) =
+        (&toml[..], &json[..], &rust[..], &text[..])
+    else {
+        unreachable!("a block of each language, and two of text")
+    };
     let body = program.lines().filter(|line| line.starts_with("    ")).count();
     assert!(body <= 10, "the shortest path has {body} lines");
-    fs::write(package.join("src/main.rs"), program).unwrap();
-    check(&package);
+    let commands = section("sh").concat();
+    assert!(commands.contains(&format!("\ncargo run -- demo --listen {PORT}\n")), "{commands}");
+
+    let mut service = Service::start();
+    let package = package("first", dependencies);
+    fs::write(package.join("retries.json"), table).unwrap();
+    fs::write(package.join("src/main.rs"), service.called_by(program)).unwrap();
+    let printed = succeed(&package, "run");
+    assert_eq!(masked(&printed), masked(output), "{printed}");
+    let arrived = service.arrivals().join("\n");
+    assert_eq!(attempts(&arrived), attempts(arrivals), "{arrived}");
 }
 
 #[test]
-fn the_generated_client_compiles_in_an_empty_package() {
-    let [dependencies] = &texts(&["A generated client"], "toml")[..] else {
-        unreachable!("one list of dependencies")
+fn the_generated_client_retries_in_an_empty_package() {
+    let section = |language: &str| texts("docs/src/generator.md", "The generator", language);
+    let ([dependencies], [build, program]) = (&section("toml")[..], &section("rust")[..]) else {
+        unreachable!("one list of dependencies, one build script and one program")
     };
     let package = package("generated", dependencies);
     copy(&repository().join("proto"), &package.join("proto"));
-    let sections = ["A generated client", "Overriding the table", "Finding out what happened"];
-    let (build, program): (Vec<_>, Vec<_>) =
-        texts(&sections, "rust").into_iter().partition(|text| text.contains("tonic_gax_build"));
-    assert_eq!((build.len(), program.len()), (1, 4));
-    fs::write(package.join("build.rs"), build.concat()).unwrap();
-    fs::write(package.join("src/main.rs"), program.concat()).unwrap();
-    check(&package);
+    let mut service = Service::start();
+    fs::write(package.join("build.rs"), build).unwrap();
+    fs::write(package.join("src/main.rs"), service.called_by(program)).unwrap();
+    let printed = succeed(&package, "run");
+    assert!(printed.contains("projects/demo/assets/disk-1"), "{printed}");
+    let arrived = service.arrivals().join("\n");
+    assert!(arrived.contains("attempt 3 arrives"), "{arrived}");
+}
+
+#[test]
+fn the_readme_is_short() {
+    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+    assert!(readme.lines().count() <= 120, "{} lines", readme.lines().count());
 }
 
 fn copy(from: &Path, to: &Path) {

@@ -229,6 +229,7 @@ async fn five() -> String {
     let settings = RetrySettings::builder()
         .jittered(false)
         .initial_retry_delay(ms(100))
+        .retry_delay_multiplier(1.0)
         .max_attempts(10)
         .build()
         .unwrap();
@@ -296,4 +297,13 @@ async fn the_guide_shows_what_is_printed() {
         assert_eq!(shown.1, printed.1, "{}", printed.0);
     }
     assert_eq!(shown(PAGE).len(), printed.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_readme_shows_a_report_as_it_is_printed() {
+    let readme = include_str!("../../../README.md");
+    let (_, section) = readme.split_once("\n## What a call that failed says\n").unwrap();
+    let (_, block) = section.split_once("```text\n").unwrap();
+    let (shown, _) = block.split_once("\n```\n").unwrap();
+    assert_eq!(shown, ended_early().await);
 }

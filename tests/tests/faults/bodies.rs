@@ -103,9 +103,23 @@ async fn a_response_over_tonic_s_limit_is_out_of_range() {
         if stack == Stack::Generated {
             let report = error_report(&status);
             assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable));
-            assert_eq!(report.notes(), [Note::ResponseTooLargeToBuffer, Note::UnreadableResponse]);
+            assert_eq!(report.notes(), [Note::MessageAboveDecodingLimit]);
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_above_one_s_own_limit_is_final_and_the_note_names_the_limit() {
+    let server = VirtualServer::start(Script::always(long(6 * MIB)));
+    let setup = Setup::new(settings()).retrying([Code::OutOfRange]);
+    let client =
+        AssetServiceClient::with_settings(server.channel(), setup.client()).max_decoding_message_size(1000);
+    let status = client.list_assets(ListAssetsRequest::default()).await.unwrap_err();
+    let report = error_report(&status);
+    assert_eq!(status.code(), tonic::Code::OutOfRange);
+    assert_eq!(report.notes(), [Note::MessageAboveDecodingLimit]);
+    assert!(report.to_string().contains("larger than max_decoding_message_size"), "{report}");
+    assert_eq!(server.seen().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]

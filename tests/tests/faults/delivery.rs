@@ -1,12 +1,17 @@
 //! Whether an operation that failed may have been carried out.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use gax_retry::{Code, Delivery, RetrySettings};
+use gax_retry::{Code, Compatibility, Delivery, RetrySettings};
+use std::future::{Pending, pending};
+use std::task::{Context, Poll};
+use std::time::Duration;
 use tonic::Status;
+use tonic::body::Body;
 use tonic_gax::testing::{Reply, Script, pipes};
 use tonic_gax::{Note, OperationError, RequestExt as _};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{Setup, Stack, VirtualServer, ms};
+use tower_service::Service;
 
 fn setup() -> Setup {
     let settings =
@@ -27,7 +32,9 @@ async fn a_request_that_was_sent_may_have_been_carried_out() {
         (vec![Reply::Hang], Delivery::Unknown),
         (vec![Reply::Close], Delivery::Unknown),
         (vec![refused.clone(); 9], Delivery::NotProcessed),
-        (vec![refused.clone(), refused, Reply::unavailable()], Delivery::Unknown),
+        (vec![refused.clone(), refused.clone(), Reply::unavailable()], Delivery::Unknown),
+        // The attempts that came last were not processed; the first may have been.
+        (vec![Reply::unavailable(), refused.clone(), refused], Delivery::Unknown),
     ] {
         for stack in Stack::ALL {
             let script = Script::at_once(replies.clone()).then_always(ms(0), replies.last().unwrap().clone());
@@ -55,6 +62,50 @@ async fn a_request_without_a_connection_or_time_was_not_sent() {
         let late = tonic::Request::new(ListAssetsRequest::default())
             .with_call_options(tonic_gax::CallOptions::new().timeout(ms(0)));
         let status = stack.caller(server.channel(), &setup()).list(late).await.unwrap_err();
+        assert_eq!(error(&status).delivery(), Delivery::NotSent, "{stack:?}");
+    }
+}
+
+/// A service that is never ready.
+#[derive(Debug, Clone, Copy)]
+struct Busy;
+
+impl Service<http::Request<Body>> for Busy {
+    type Response = http::Response<Body>;
+    type Error = Status;
+    type Future = Pending<Result<Self::Response, Status>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Status>> {
+        Poll::Pending
+    }
+
+    fn call(&mut self, _: http::Request<Body>) -> Self::Future {
+        pending()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_that_timed_out_before_it_was_sent_was_not_applied() {
+    for stack in Stack::ALL {
+        let mut caller = stack.caller(Busy, &setup());
+        let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+        assert_eq!(error(&status).report().attempt_count(), 3, "{stack:?}");
+        assert_eq!(error(&status).delivery(), Delivery::NotSent, "{stack:?}");
+        assert!(!error(&status).may_have_been_applied(), "{stack:?}");
+    }
+}
+
+/// gax-java's arithmetic leaves an attempt less than a millisecond, which is no time.
+#[tokio::test(start_paused = true)]
+async fn a_write_whose_only_attempt_had_no_time_was_not_applied() {
+    let settings = RetrySettings::builder().initial_rpc_timeout(Duration::from_micros(900)).max_attempts(2);
+    let setup = Setup::new(settings.build().unwrap()).compatible(Compatibility::GaxJava);
+    let setup = setup.retrying([Code::Unavailable]);
+    for stack in Stack::ALL {
+        let server = VirtualServer::start(Script::new());
+        let status =
+            stack.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await.unwrap_err();
+        assert_eq!(server.seen(), [], "{stack:?}");
         assert_eq!(error(&status).delivery(), Delivery::NotSent, "{stack:?}");
     }
 }

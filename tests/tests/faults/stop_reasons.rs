@@ -6,15 +6,17 @@ use std::convert::Infallible;
 use std::error::Error as _;
 use std::future::{Pending, pending};
 use std::io;
+use std::pin::Pin;
 use std::task::{Context, Poll};
+use tonic::body::Body;
 use tonic::{Request, Status};
 use tonic_gax::{CallOptions, Note, OperationError, OperationReport, RequestExt as _};
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, ListAssetsRequest, ListAssetsResponse,
 };
 use tonic_gax_tests::{
-    Beat, Reply, Script, Setup, Stack, VirtualServer, error_report, lasting, ms, report_of, reported, row,
-    rows,
+    Beat, Reply, Script, Setup, Stack, VirtualServer, codes, error_report, lasting, ms, report_of, reported,
+    row, rows,
 };
 use tower::buffer::Buffer;
 use tower::limit::ConcurrencyLimit;
@@ -115,8 +117,8 @@ async fn a_call_that_waits_for_its_turn_gets_it() {
 #[derive(Debug, Clone, Copy)]
 struct NeverReady;
 
-impl Service<http::Request<tonic::body::Body>> for NeverReady {
-    type Response = http::Response<tonic::body::Body>;
+impl Service<http::Request<Body>> for NeverReady {
+    type Response = http::Response<Body>;
     type Error = io::Error;
     type Future = Pending<Result<Self::Response, Self::Error>>;
 
@@ -124,7 +126,7 @@ impl Service<http::Request<tonic::body::Body>> for NeverReady {
         Poll::Ready(Err(io::Error::other("the pool is gone")))
     }
 
-    fn call(&mut self, _: http::Request<tonic::body::Body>) -> Self::Future {
+    fn call(&mut self, _: http::Request<Body>) -> Self::Future {
         pending()
     }
 }
@@ -154,14 +156,14 @@ async fn a_channel_that_is_closed_for_good_is_not_asked_again() {
 async fn an_attempt_s_clock_covers_the_wait_for_the_channel() {
     #[derive(Debug, Clone, Copy)]
     struct Busy;
-    impl Service<http::Request<tonic::body::Body>> for Busy {
-        type Response = http::Response<tonic::body::Body>;
+    impl Service<http::Request<Body>> for Busy {
+        type Response = http::Response<Body>;
         type Error = Infallible;
         type Future = Pending<Result<Self::Response, Infallible>>;
         fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
             Poll::Pending
         }
-        fn call(&mut self, _: http::Request<tonic::body::Body>) -> Self::Future {
+        fn call(&mut self, _: http::Request<Body>) -> Self::Future {
             pending()
         }
     }
@@ -334,4 +336,41 @@ async fn a_call_may_run_anywhere() {
         retried += report_of(&response).attempts().len() - 1;
     }
     assert_eq!((retried, server.seen().len()), (1, 11));
+}
+
+/// Whose clock ended a call decides whether it is retried: a tonic server's, once the attempt's time is up, counts as ours unless
+/// the program says otherwise.
+#[tokio::test(start_paused = true)]
+async fn a_server_s_timeout_is_a_cancellation_where_it_is_not_ours() {
+    for stack in Stack::ALL {
+        for (setup, expected) in [
+            (Setup::new(lasting(1500)), vec![LATE, LATE]),
+            (Setup::new(lasting(1500)).with_server_timeouts_as_sent(), vec![Code::Cancelled]),
+        ] {
+            let mut caller = stack.caller(Late, &setup.retrying([LATE]));
+            let report = report_of(&caller.list(ListAssetsRequest::default()).await);
+            assert_eq!(codes(&report), expected, "{stack:?}");
+        }
+    }
+}
+
+/// A server whose clock ends each call in the moment in which the attempt's time is up.
+#[derive(Debug, Clone, Copy)]
+struct Late;
+
+impl Service<http::Request<Body>> for Late {
+    type Response = http::Response<Body>;
+    type Error = Status;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Status>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Status>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: http::Request<Body>) -> Self::Future {
+        Box::pin(async {
+            tokio::time::sleep(ms(1000)).await;
+            Ok(Status::cancelled("Timeout expired").into_http())
+        })
+    }
 }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by it")]
 
 mod circles;
+mod imports;
 mod links;
 mod order;
 mod pages;

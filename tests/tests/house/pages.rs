@@ -80,3 +80,30 @@ fn docs_rs_builds_each_crate_with_all_features_and_shows_them() {
         );
     }
 }
+
+#[test]
+fn the_guide_s_style_names_the_columns_of_the_comparison() {
+    let (page, style) = (read("docs/src/comparison.md").unwrap(), read("docs/book.css").unwrap());
+    let heads: BTreeSet<_> = page.lines().filter(|line| line.starts_with("| | gax-java")).collect();
+    let [head] = Vec::from_iter(heads)[..] else { unreachable!("its tables have one head") };
+    let names =
+        head.split('|').skip(2).map(|name| name.trim().replace('`', "")).filter(|name| !name.is_empty());
+    let names: Vec<_> = names.collect();
+    let named = style.lines().filter_map(|line| line.split_once("::before { content: \"")?.1.split_once('"'));
+    assert_eq!(names, named.map(|(name, _)| name).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_guide_s_pictures_are_its_own() {
+    for name in guide() {
+        let text = read(&format!("docs/src/{name}")).unwrap();
+        let images =
+            text.match_indices("![").filter_map(|(at, _)| text[at..].split_once("](")?.1.split_once(')'));
+        for (image, _) in images {
+            assert!(
+                image.starts_with("pictures/"),
+                "docs/src/{name} shows {image}, which a reader without a network misses"
+            );
+        }
+    }
+}

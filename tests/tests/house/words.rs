@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// What nobody says, in lower case, and what is said in its place.
-const RULED_OUT: [(&str, &str); 12] = [
+const RULED_OUT: [(&str, &str); 16] = [
     ("stock", "tonic's own client"),
     ("answer", "response, reply"),
     ("answers", "responses, replies"),
@@ -18,6 +18,10 @@ const RULED_OUT: [(&str, &str); 12] = [
     ("holds back", "buffers"),
     ("may be sent twice", "is safe to retry"),
     ("server's word", "pushback, server delay"),
+    ("time budget", "total timeout"),
+    ("left of the budget", "left of the total timeout"),
+    ("end of the budget", "end of the total timeout"),
+    ("within the budget", "within the total timeout, or retry budget"),
 ];
 
 /// The repository's folders with text that people read.

@@ -22,7 +22,8 @@ type Memory = Client<MemoryConnector, ReplayBody>;
 /// Three attempts of a second, 100 ms apart.
 fn layer() -> HttpRetryLayer {
     let settings = RetrySettings::builder().jittered(false).initial_retry_delay(ms(100));
-    let settings = settings.initial_rpc_timeout(ms(1000)).max_attempts(3).build().unwrap();
+    let settings =
+        settings.retry_delay_multiplier(1.0).initial_rpc_timeout(ms(1000)).max_attempts(3).build().unwrap();
     HttpRetryLayer::new(&settings, [Code::Unavailable, Code::DeadlineExceeded])
 }
 

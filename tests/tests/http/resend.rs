@@ -12,6 +12,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll};
+use tokio_stream::StreamExt as _;
 use tonic_gax::{
     Code, Compatibility, HttpRetryLayer, HttpRetryService, IdempotencyStrategy, OperationReport, ReplayBody,
     ReqwestService, RetrySettings, StopReason,
@@ -270,4 +271,89 @@ async fn a_client_that_is_closed_for_good_is_not_asked_twice() {
         let (codes, _, report) = sent(&mut client, "GET", URL).await;
         assert_eq!((codes, report.stop_reason()), (vec![DOWN], Some(StopReason::ChannelClosed)), "{report}");
     }
+}
+
+#[tokio::test]
+async fn the_strategy_never_holds_for_a_stale_connection_too() {
+    let (server, url) = FaultServer::on_socket(HttpScript::new([HttpAct::status(200), HttpAct::Reset])).await;
+    let http = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
+    let mut client = layer().strategy(IdempotencyStrategy::Never).layer(http);
+    assert_eq!(sent(&mut client, "GET", &url).await.0, [OK]);
+    settle().await;
+    let (codes, resends, report) = sent(&mut client, "GET", &url).await;
+    assert_eq!((codes, resends), (vec![DOWN], 0), "{report}");
+    assert_eq!(server.arrivals().len(), 2);
+}
+
+/// A service that is never ready.
+#[derive(Debug, Clone, Copy)]
+struct Busy;
+
+impl Service<http::Request<ReplayBody>> for Busy {
+    type Response = http::Response<Full<Bytes>>;
+    type Error = io::Error;
+    type Future = Ready<io::Result<Self::Response>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Pending
+    }
+
+    fn call(&mut self, _: http::Request<ReplayBody>) -> Self::Future {
+        ready(Ok(http::Response::new(Full::default())))
+    }
+}
+
+/// A file that was opened for an attempt which was never sent is closed before the wait.
+#[tokio::test(start_paused = true)]
+async fn what_was_opened_for_an_attempt_that_was_not_sent_is_closed_before_the_wait() {
+    let file = Arc::new(Bytes::from_static(b"file"));
+    let opened = Arc::downgrade(&file);
+    let body = ReplayBody::from_fn(move || {
+        let file = Arc::clone(&file);
+        http_body_util::StreamBody::new(
+            tokio_stream::iter([()])
+                .map(move |()| Ok::<_, io::Error>(http_body::Frame::data(Bytes::clone(&file)))),
+        )
+    });
+    let settings = settings().to_builder().initial_rpc_timeout(ms(1000)).build().unwrap();
+    let mut client = HttpRetryLayer::new(&settings, [Code::DeadlineExceeded]).layer(Busy);
+    let request = http::Request::put(URL).body(body).unwrap();
+    let call = tokio::spawn(async move { client.call(request).await.map(drop) });
+    let began = tokio::time::Instant::now();
+    // In the first attempt, in the wait of 200 ms behind it, and in the second.
+    for (at, count) in [(500, 2), (1100, 1), (1500, 2)] {
+        tokio::time::sleep_until(began + ms(at)).await;
+        assert_eq!(opened.strong_count(), count, "{at}");
+    }
+    call.abort();
+}
+
+/// The server had given the idle connection up when the request went out: nobody had asked for its 408.
+#[tokio::test]
+async fn a_408_on_a_connection_that_was_used_before_is_a_closed_connection() {
+    let parting = || HttpAct::status(408).with_header("connection", "close");
+    let twice = async |method: &str, second: HttpAct| {
+        let script = HttpScript::new([HttpAct::status(200), second, HttpAct::status(201)]);
+        let (server, url) = FaultServer::on_socket(script).await;
+        let http = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
+        let mut client = layer().layer(http);
+        sent(&mut client, "GET", &url).await;
+        let (codes, resends, report) = sent(&mut client, method, &url).await;
+        (codes, resends, server.accepted(), report)
+    };
+    for method in ["GET", "PUT", "DELETE"] {
+        let (codes, resends, connections, report) = twice(method, parting()).await;
+        assert_eq!((codes, resends, connections), (vec![OK], 1, 2), "{report}");
+    }
+    // It may be meant for the request, which may have been carried out.
+    let (codes, resends, _, report) = twice("POST", parting()).await;
+    assert_eq!((codes, resends), (vec![Code::FailedPrecondition], 0), "{report}");
+    // One that leaves the connection open was asked for.
+    let (codes, resends, _, report) = twice("GET", HttpAct::status(408)).await;
+    assert_eq!((codes, resends), (vec![Code::FailedPrecondition], 0), "{report}");
+    // So was the first response of a connection.
+    let (_server, url) = FaultServer::on_socket(HttpScript::new([parting()])).await;
+    let http = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
+    let (codes, resends, report) = sent(&mut layer().layer(http), "GET", &url).await;
+    assert_eq!((codes, resends), (vec![Code::FailedPrecondition], 0), "{report}");
 }

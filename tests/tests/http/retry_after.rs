@@ -89,7 +89,8 @@ async fn neither_gax_java_nor_grpc_heed_it_unless_told_to() {
     }
 }
 
-/// Five thousand operations are told one moment at once: they come back spread over the back-off's ten seconds.
+/// Five thousand operations are told one moment at once: they come back spread over half of the minute that
+/// they are told.
 #[tokio::test(start_paused = true)]
 async fn a_herd_that_is_told_one_moment_comes_back_apart() {
     const CLIENTS: usize = 5000;
@@ -115,16 +116,14 @@ async fn a_herd_that_is_told_one_moment_comes_back_apart() {
         assert_eq!((told.len(), back.len()), (CLIENTS, CLIENTS));
         assert_eq!(*told.last().unwrap(), 0, "{act:?}");
         assert!(
-            back[0] >= 60_000 && *back.last().unwrap() <= 70_001,
+            back[0] >= 60_000 && *back.last().unwrap() <= 90_001,
             "{act:?}: {} {}",
             back[0],
             back[CLIENTS - 1]
         );
-        for second in 60_000_u128..70_000 {
-            if second % 1000 == 0 {
-                let count = back.iter().filter(|time| (second..second + 1000).contains(time)).count();
-                assert!((400..600).contains(&count), "{act:?}: {count} from {second} ms");
-            }
+        for from in (60_000_u128..90_000).step_by(3000) {
+            let count = back.iter().filter(|time| (from..from + 3000).contains(time)).count();
+            assert!((400..600).contains(&count), "{act:?}: {count} from {from} ms");
         }
     }
 }

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_retry::{Code, Compatibility, RetryBudget, RetryBudgets, RetrySettings, StopReason};
+use gax_retry::{Code, Compatibility, Hedging, RetryBudget, RetryBudgets, RetrySettings, StopReason};
 use gax_table::{Dialect, RetryTable};
 use http_body_util::Full;
 use tonic::Status;
@@ -219,4 +219,24 @@ async fn closures_draw_on_a_budget_and_share_it_with_calls() {
     assert_eq!((error.report().attempts().len(), error.stop_reason()), (1, THROTTLED));
     let setup = Setup::new(settings()).budgeted(budget);
     assert_eq!(calls(&setup, Stack::Generated, &["U"]).await, [(1, THROTTLED)]);
+}
+
+/// How many requests arrive if so many calls are hedged after 30 ms, and each reply takes a second.
+async fn hedged_beside_a_slow_server(budget: RetryBudget, calls: usize) -> usize {
+    let hedging = Hedging::new(2).delay(ms(30)).allow_non_idempotent();
+    let setup = Setup::new(RetrySettings::logical_timeout(ms(5000))).hedged(hedging).budgeted(budget);
+    let server = VirtualServer::start(Script::of(vec![(ms(1000), Reply::Serve); 300]));
+    let caller = Stack::Generated.caller(server.channel(), &setup);
+    for _ in 0..calls {
+        caller.clone().list(ListAssetsRequest::default()).await.unwrap();
+    }
+    server.seen().len()
+}
+
+/// Slow replies are successes: they put tokens back, and a ratio counts hedges all the same.
+#[tokio::test(start_paused = true)]
+async fn a_ratio_bounds_the_hedges_of_a_slow_server_and_tokens_do_not() {
+    assert_eq!(hedged_beside_a_slow_server(RetryBudget::tokens(10, 0.1), 100).await, 200);
+    let with_ratio = hedged_beside_a_slow_server(RetryBudget::ratio(0.1).min_per_second(0), 100).await;
+    assert!((100..=111).contains(&with_ratio), "{with_ratio}");
 }

@@ -260,3 +260,53 @@ async fn retry_info_in_the_body_of_an_http_error_counts_like_retry_after() {
         http(Compatibility::Documented, HttpAct::status(503).with_body(INFO.replace("3s", "10s"))).await;
     assert_eq!((times, reason), (vec![0], Some(StopReason::ServerDelayExceedsBudget)));
 }
+
+/// When two hundred clients come back that were told the same moment at once, in milliseconds: the first, the last, and the
+/// most of them within a twentieth of what they were told.
+fn herd(mut times: Vec<u128>, asked: u128) -> (u128, u128, usize) {
+    times.sort_unstable();
+    let back = times.split_off(200);
+    assert_eq!((times.last(), back.len()), (Some(&0), 200));
+    let part = asked / 20;
+    let most =
+        back.iter().map(|from| back.iter().filter(|at| *at >= from && **at < from + part).count()).max();
+    (*back.first().unwrap(), *back.last().unwrap(), most.unwrap())
+}
+
+#[tokio::test(start_paused = true)]
+async fn clients_that_are_told_the_same_moment_come_back_over_half_of_the_wait() {
+    let jittered = settings(5).to_builder().jittered(true).build().unwrap();
+    for compatibility in [Compatibility::Documented, Compatibility::GaxJava, Compatibility::Grpc] {
+        let acts = vec![HttpAct::status(503).with_header("retry-after", "4"); 200];
+        let (server, connector) = FaultServer::in_memory(HttpScript::new(acts));
+        let layer = HttpRetryLayer::new(&jittered, [Code::Unavailable]);
+        let layer = layer.compatibility(compatibility).server_delays(true).jitter_seed(7);
+        let client = layer.layer(FaultServer::full_client(connector));
+        let get = |_| {
+            let request = http::Request::get("http://server/v1/things").body(Full::<Bytes>::default());
+            let client = client.clone();
+            tokio::spawn(async move { client.send(request.unwrap()).await.unwrap().status() })
+        };
+        for call in (0..200).map(get).collect::<Vec<_>>() {
+            assert_eq!(call.await.unwrap(), 200, "{compatibility}");
+        }
+        let (first, last, most) = herd(server.times(), 4000);
+        assert!((4000..4100).contains(&first) && (5900..=6001).contains(&last), "{first} {last}");
+        assert!(most < 50, "{most} of 200 within 200 ms by {compatibility}");
+    }
+    for stack in Stack::ALL {
+        let server = VirtualServer::start(Script::at_once(vec![Reply::status(informed(4)); 200]));
+        let setup = Setup::new(jittered.clone()).retrying([Code::Unavailable]);
+        let call = |_| {
+            let mut caller = stack.caller(server.channel(), &setup);
+            tokio::spawn(async move { caller.list(ListAssetsRequest::default()).await.map(drop) })
+        };
+        for call in (0..200).map(call).collect::<Vec<_>>() {
+            call.await.unwrap().unwrap();
+        }
+        let times = server.seen().iter().map(|(at, _)| u128::from(*at)).collect();
+        let (first, last, most) = herd(times, 4000);
+        assert!((4000..4100).contains(&first) && (5900..=6001).contains(&last), "{first} {last} {stack:?}");
+        assert!(most < 50, "{most} of 200 within 200 ms: {stack:?}");
+    }
+}

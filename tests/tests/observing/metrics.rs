@@ -28,7 +28,13 @@ use tower_layer::Layer as _;
 use tower_service::Service as _;
 
 fn settings() -> RetrySettings {
-    RetrySettings::builder().jittered(false).initial_retry_delay(ms(200)).max_attempts(3).build().unwrap()
+    RetrySettings::builder()
+        .jittered(false)
+        .initial_retry_delay(ms(200))
+        .retry_delay_multiplier(1.0)
+        .max_attempts(3)
+        .build()
+        .unwrap()
 }
 
 /// A metric with its attributes, how many values it has and their sum.

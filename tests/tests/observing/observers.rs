@@ -291,7 +291,26 @@ async fn a_stream_that_is_there_at_once_is_told_of_too() {
     let beats = vec![line(0), trailers(&Status::ok(""))];
     assert_eq!(
         listened(|| Script::always(Reply::play(beats.clone()))).await[3..],
-        ["response_received 1", "attempt_succeeded 1 OK 0-0", "operation_succeeded OK 1 attempts 0 ms"]
+        [
+            "committed 1",
+            "response_received 1",
+            "attempt_succeeded 1 OK 0-0",
+            "operation_succeeded OK 1 attempts 0 ms"
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_breaks_with_a_code_that_is_not_retryable_is_not_told_as_committed() {
+    let beats = vec![line(0), trailers(&Status::internal("gone"))];
+    assert_eq!(
+        listened(|| Script::always(Reply::play(beats.clone()))).await[3..],
+        [
+            "committed 1",
+            "response_received 1",
+            "attempt_permanent_failure 1 INTERNAL NON_RETRYABLE",
+            "operation_failed INTERNAL 1 attempts 0 ms NON_RETRYABLE",
+        ]
     );
 }
 
@@ -551,4 +570,13 @@ async fn of_hedges_the_losers_are_cancelled_before_the_winner_is_told() {
             "{stack:?}"
         );
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_response_that_is_handed_on_before_its_end_is_told_as_committed_over_http() {
+    let large = || HttpScript::new([HttpAct::status(200).with_body([b'x'; 4096])]);
+    let told = fetched(http_layer().max_response_buffer(1024), large()).await;
+    assert_eq!(told[3..5], ["committed 1", "attempt_succeeded 1 OK 0-0"]);
+    let told = fetched(http_layer(), large()).await;
+    assert_eq!(told[3], "attempt_succeeded 1 OK 0-0");
 }

@@ -3,20 +3,19 @@
 #![expect(clippy::unwrap_used, reason = "a recorded case that can't be read fails its test")]
 
 use gax_retry::{
-    AttemptPlan, Code, CodeSet, Compatibility, NoJitter, Policy, Response, RetrySettings, StopReason,
+    Attempt, AttemptPlan, Code, CodeSet, Compatibility, NoJitter, Policy, Response, RetrySettings, StopReason,
 };
 use serde_json::Value;
 use std::time::Duration;
 
 const CASES: &str = include_str!("../../data/gax_java_algorithm.jsonl");
 
-fn cases() -> Vec<Value> {
+pub(crate) fn cases() -> Vec<Value> {
     CASES.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// Settings as a client has them; `None` for numbers that they can't hold.
-fn settings(case: &Value) -> Option<RetrySettings> {
-    let case = &case["settings"];
+pub(crate) fn settings(case: &Value) -> Option<RetrySettings> {
     let duration = |name: &str| {
         let us = u64::try_from(case[name].as_i64().unwrap()).ok()?;
         Some(Some(Duration::from_micros(us)).filter(|duration| !duration.is_zero()))
@@ -34,8 +33,8 @@ fn settings(case: &Value) -> Option<RetrySettings> {
         .ok()
 }
 
-fn codes(case: &Value) -> CodeSet {
-    let names = case["retryable_codes"].as_array().unwrap();
+pub(crate) fn codes(names: &Value) -> CodeSet {
+    let names = names.as_array().unwrap();
     names.iter().map(|name| name.as_str().unwrap().parse::<Code>().unwrap()).collect()
 }
 
@@ -53,8 +52,32 @@ fn outcomes(case: &Value) -> Vec<Response> {
     outcomes
 }
 
-fn us(duration: Duration) -> i64 {
+pub(crate) fn us(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros()).unwrap()
+}
+
+/// An attempt as it is recorded.
+pub(crate) fn row(attempt: &Attempt) -> Value {
+    serde_json::json!({
+        "attempt": attempt.number(),
+        "rpc_timeout_us": attempt.rpc_timeout().map_or(0, us),
+        "retry_delay_us": us(attempt.delay()),
+        "start_us": us(attempt.start()),
+        "end_us": us(attempt.end()),
+        "outcome": attempt.code().name(),
+    })
+}
+
+/// The end of an operation as it is recorded.
+pub(crate) fn end(reason: Option<StopReason>) -> &'static str {
+    match reason {
+        None => "success",
+        Some(StopReason::NonRetryable) => "non_retryable",
+        Some(StopReason::TotalTimeout) => "total_timeout",
+        Some(StopReason::MaxAttempts) => "max_attempts",
+        Some(StopReason::NoLimits) => "no_limits",
+        Some(other) => other.as_str(),
+    }
 }
 
 #[test]
@@ -66,43 +89,24 @@ fn plans_of_clients_settings_come_out_as_recorded() {
             continue;
         }
         let id = case["id"].as_str().unwrap();
-        let Some(settings) = settings(&case) else {
+        let Some(settings) = settings(&case["settings"]) else {
             unfit.push(id.to_owned());
             continue;
         };
         let expected =
             if case["expected_callable"] == "same" { &case["expected"] } else { &case["expected_callable"] };
-        let schedule = Policy::with_compatibility(&settings, codes(&case), Compatibility::GaxJava);
+        let schedule =
+            Policy::with_compatibility(&settings, codes(&case["retryable_codes"]), Compatibility::GaxJava);
         let plan = AttemptPlan::new(&schedule, &outcomes(&case), &mut NoJitter);
         compared += 1;
         if expected.is_null() {
             assert!(!plan.endless().is_empty(), "{id}");
             continue;
         }
-        let rows: Vec<_> = plan
-            .attempts()
-            .iter()
-            .map(|row| {
-                serde_json::json!({
-                    "attempt": row.number(),
-                    "rpc_timeout_us": row.rpc_timeout().map_or(0, us),
-                    "retry_delay_us": us(row.delay()),
-                    "start_us": us(row.start()),
-                    "end_us": us(row.end()),
-                    "outcome": row.code().name(),
-                })
-            })
-            .collect();
+        let rows: Vec<_> = plan.attempts().iter().map(row).collect();
         assert_eq!(Value::from(rows), expected["attempts"], "{id}");
-        let end = match plan.stop_reason() {
-            None => "success",
-            Some(StopReason::NonRetryable) => "non_retryable",
-            Some(StopReason::TotalTimeout) => "total_timeout",
-            Some(StopReason::MaxAttempts) => "max_attempts",
-            Some(other) => other.as_str(),
-        };
         assert_eq!(
-            (end, us(plan.end())),
+            (end(plan.stop_reason()), us(plan.end())),
             (expected["end"].as_str().unwrap(), expected["end_us"].as_i64().unwrap()),
             "{id}"
         );

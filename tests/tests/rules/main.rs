@@ -4,5 +4,7 @@ mod documented_tables;
 mod goldens;
 mod grpc_hedging;
 mod grpc_rules;
+mod hedged_writes;
 mod hedging;
 mod http_hedging;
+mod recorded_calls;

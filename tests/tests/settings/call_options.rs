@@ -82,6 +82,29 @@ async fn each_field_is_changed_alone() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn each_default_of_a_delay_stands_by_itself() {
+    let unset = || RetrySettings::builder().jittered(false).total_timeout(ms(5000)).max_attempts(5);
+    let initial = || unset().initial_retry_delay(ms(100));
+    let spellings = [
+        (unset(), CallOptions::new()),
+        (initial(), CallOptions::new()),
+        (unset(), CallOptions::new().initial_retry_delay(ms(100))),
+        (initial().retry_delay_multiplier(1.3), CallOptions::new()),
+        (unset().retry_delay_multiplier(1.3), CallOptions::new().max_retry_delay(ms(60_000))),
+        (initial().max_retry_delay(ms(60_000)), CallOptions::new()),
+    ];
+    for (settings, options) in spellings {
+        let settings = settings.build().unwrap();
+        let (seen, _) = seen(&Setup::new(settings.clone()), &Reply::unavailable(), &options).await;
+        let starts: Vec<u64> = seen.iter().map(|(start, _)| *start).collect();
+        assert_eq!(starts, [0, 100, 230, 399, 619], "{settings:?} {options:?}");
+    }
+    let constant = Setup::new(initial().retry_delay_multiplier(1.0).build().unwrap());
+    let (seen, _) = seen(&constant, &Reply::unavailable(), &CallOptions::new()).await;
+    assert_eq!(seen.last(), Some(&(400, Some(4600))));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_limit_can_be_lifted() {
     let none = CallOptions::new;
     // The total is all that is left to end it.
@@ -309,4 +332,48 @@ async fn a_preset_s_limits_are_changed_like_settings() {
     let error = client.call(request).await.map(|_| ()).unwrap_err();
     assert_eq!(error.stop_reason(), Some(StopReason::TotalTimeout));
     assert_eq!((error.report().elapsed(), server.times()), (ms(700), vec![0]));
+}
+
+/// In gax-java the timeout of a call replaces the RPC timeout of its attempts, and changes nothing else.
+#[tokio::test(start_paused = true)]
+async fn by_gax_java_s_rules_no_timeout_of_a_call_turns_retries_on() {
+    let limited = RetrySettings::builder().jittered(false).total_timeout(ms(10_000)).build().unwrap();
+    let single = limited.to_builder().max_attempts(1).build().unwrap();
+    let java = |settings: &RetrySettings, codes| {
+        Setup::new(settings.clone()).retrying(codes).compatible(Compatibility::GaxJava)
+    };
+    let down = CodeSet::from(Code::Unavailable);
+    let with_codes = CallOptions::new().retryable_codes(down);
+    for (setup, options) in [
+        (java(&limited, CodeSet::EMPTY), with_codes.clone()),
+        (java(&limited, CodeSet::EMPTY), with_codes.clone().timeout(ms(10_000))),
+        (java(&limited, CodeSet::EMPTY), with_codes.clone().attempt_timeout(ms(10_000))),
+        (java(&limited, CodeSet::EMPTY), with_codes.clone().no_attempt_timeout()),
+        (java(&single, down), CallOptions::new().attempt_timeout(ms(10_000))),
+        (java(&single, down), CallOptions::new().timeout(ms(10_000)).attempt_timeout(ms(10_000))),
+    ] {
+        let outcome = seen(&setup, &Reply::unavailable(), &options).await;
+        assert_eq!(outcome, (vec![(0, Some(10_000))], StopReason::MaxAttempts), "{options:?}");
+    }
+}
+
+/// A layer's table may have codes without any limit, which stub settings refuse.
+#[tokio::test(start_paused = true)]
+async fn by_gax_java_s_rules_a_method_without_limits_has_one_attempt_whatever_timeouts_a_call_has() {
+    let settings = RetrySettings::builder().jittered(false).build().unwrap();
+    let setup = Setup::new(settings).retrying(Code::Unavailable).compatible(Compatibility::GaxJava);
+    for (options, timeout) in [
+        (CallOptions::new(), None),
+        (CallOptions::new().timeout(ms(10_000)), Some(10_000)),
+        (CallOptions::new().attempt_timeout(ms(2000)), Some(2000)),
+        (CallOptions::new().no_attempt_timeout(), None),
+    ] {
+        for stack in [Stack::Layer, Stack::LayerWithDescriptors] {
+            let server = VirtualServer::start(Script::always(Reply::unavailable()));
+            let mut caller = stack.caller(server.channel(), &setup);
+            let report = report_of(&caller.list(listing(&options)).await);
+            assert_eq!(server.seen(), [(0, timeout)], "{options:?} {stack:?}");
+            assert_eq!(report.stop_reason(), Some(StopReason::MaxAttempts), "{options:?} {stack:?}");
+        }
+    }
 }

@@ -131,6 +131,7 @@ async fn a_call_may_bring_settings_and_codes_of_its_own() {
         let own = RetrySettings::builder()
             .jittered(false)
             .initial_retry_delay(ms(50))
+            .retry_delay_multiplier(1.0)
             .total_timeout(ms(900))
             .max_attempts(3)
             .build()

@@ -1,11 +1,12 @@
 //! `gax demo`: an outage, and a generated client that rides it out.
 
+mod listen;
 mod scene;
 mod stage;
 
 use super::{Format, fresh_seed, print, print_json};
 use crate::failure::{FINDINGS, Failure};
-use crate::render::{HEAD, Ms, Named, Recoverable, Timeline, attempts, bars, explain, grown, of_code};
+use crate::render::{HEAD, Ms, Named, Recoverable, Timeline, attempts, bars, explain, grown, of_code, prose};
 use crate::server::{Arrival, Event, Turn};
 use crate::value;
 use clap::Args;
@@ -14,6 +15,8 @@ use gax_retry::{Code, CodeSet, Compatibility, Hedging, RetrySettings};
 use scene::Scene;
 use serde::Serialize;
 use stage::{Played, Stage};
+use std::fmt::Write as _;
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use tonic_gax::__private::attempt_table;
 use tonic_gax::CallSettings;
@@ -25,12 +28,18 @@ use tonic_gax::CallSettings;
 /// the program overrides while the service hangs, then hedged while some replies are slow, and finally while
 /// it hangs for good. Shows each attempt when it arrives at the server or is cancelled there, and then the
 /// client's report. Takes about eight seconds.
+///
+/// With --listen it starts the service alone, for a client of yours.
 #[derive(Debug, Args)]
 #[command(after_long_help = JSON)]
 pub(crate) struct DemoArgs {
     /// Seed of the random waits: the same seed draws the same waits
     #[arg(long, value_name = "NUMBER", value_parser = value::seed, allow_hyphen_values = true)]
     seed: Option<u64>,
+
+    /// Only start the service, on this address, until Ctrl-C: of each three calls two are refused
+    #[arg(long, value_name = "ADDRESS", value_parser = value::address, conflicts_with_all = ["seed", "format"])]
+    listen: Option<SocketAddr>,
 
     /// Output format; JSON is printed once, when the demo is over
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -52,7 +61,10 @@ pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::Run(format!("no runtime can be started ({error})")))?;
-    runtime.block_on(scenes(args))
+    match args.listen {
+        Some(address) => runtime.block_on(listen::run(address)),
+        None => runtime.block_on(scenes(args)),
+    }
 }
 
 async fn scenes(args: &DemoArgs) -> Result<ExitCode, Failure> {
@@ -61,10 +73,12 @@ async fn scenes(args: &DemoArgs) -> Result<ExitCode, Failure> {
     let mut stage = Stage::set(seed).await?;
     let text = args.format == Format::Text;
     if text {
-        print(&format!(
-            "An AssetService listens on {}. Waits are drawn with --seed {seed}.\n",
-            stage.address
-        ))?;
+        let address = stage.address;
+        let opening = format!(
+            "An AssetService listens on {address}.\n\
+             Each wait is drawn at random, from 1 ms up to its delay, but for scene 4; --seed {seed} draws the same ones again.\n"
+        );
+        print(&prose(&opening, 0))?;
     }
     let mut shown = Vec::new();
     let mut as_scripted = true;
@@ -81,7 +95,9 @@ async fn scenes(args: &DemoArgs) -> Result<ExitCode, Failure> {
         as_scripted &= played.code() == scene.code;
         shown.push(Shown::of(scene, &played));
     }
-    if !text {
+    if text {
+        print(&prose(&lessons(&scenes), 3))?;
+    } else {
         print_json(&Demo { address: stage.address.to_string(), seed, scenes: shown })?;
     }
     Ok(if as_scripted { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
@@ -94,6 +110,16 @@ impl Played {
     }
 }
 
+/// What was to be seen.
+fn lessons(scenes: &[Scene]) -> String {
+    let mut text = format!("\n{HEAD}There was to see{HEAD:#}\n");
+    for (index, scene) in scenes.iter().enumerate() {
+        let _infallible = writeln!(text, "{}. {}", index + 1, scene.lesson);
+    }
+    text.push_str("\nTo call this service with a client of yours: gax demo --listen 127.0.0.1:50051\n");
+    text
+}
+
 fn head(number: usize, scene: &Scene, call: &CallSettings) -> String {
     let Scene { title, rpc, turns, .. } = scene;
     let turns: Vec<String> = turns.iter().map(ToString::to_string).collect();
@@ -101,11 +127,12 @@ fn head(number: usize, scene: &Scene, call: &CallSettings) -> String {
         Some(hedging) => hedged(call.retry_settings(), hedging),
         None => limits(call.retry_settings(), call.retryable_codes()),
     };
-    format!(
+    let head = format!(
         "\n{HEAD}{number}. {title}{HEAD:#}\n{} with {limits}.\nThe server's script: {}.\n\n",
         rpc.name(),
         turns.join(", ")
-    )
+    );
+    prose(&head, 0)
 }
 
 /// The settings in a few words.
@@ -121,7 +148,7 @@ fn limits(settings: &RetrySettings, codes: CodeSet) -> String {
     format!("delays {delays}, RPC timeouts {timeouts}, total timeout {total}; {codes} retried")
 }
 
-/// The same of a hedged call.
+/// The settings of a hedged call in a few words.
 fn hedged(settings: &RetrySettings, hedging: &Hedging) -> String {
     let total =
         settings.total_timeout().map_or_else(|| "none".to_owned(), |total| format!("{:#}", Ms(total)));
@@ -131,7 +158,7 @@ fn hedged(settings: &RetrySettings, hedging: &Hedging) -> String {
 
 fn happened(event: &Event) -> String {
     match event {
-        Event::Arrived(arrival) => arrived(arrival),
+        Event::Arrived(arrival) => arrived(arrival, arrival.request.number),
         Event::Over { request, at, is_cancelled: true } => {
             let (at, style) = (Ms(*at), of_code(Code::Cancelled));
             format!("{at:>9}  attempt {} is {style}cancelled{style:#}\n", request.number)
@@ -140,14 +167,19 @@ fn happened(event: &Event) -> String {
     }
 }
 
-fn arrived(arrival: &Arrival) -> String {
-    let (at, number) = (Ms(arrival.at), arrival.request.number);
+/// A line for a request: which attempt of its operation it is, and what becomes of it.
+fn arrived(arrival: &Arrival, number: u32) -> String {
+    let at = Ms(arrival.at);
     let timeout = Escaped(arrival.timeout.as_deref().unwrap_or("none"));
     let style = match arrival.turn {
         Turn::Reply(_, code) => of_code(code),
         Turn::Hang => of_code(Code::DeadlineExceeded),
     };
-    format!("{at:>9}  attempt {number} arrives, grpc-timeout {timeout}: {style}{}{style:#}\n", arrival.turn)
+    let line = format!(
+        "{at:>9}  attempt {number} arrives, grpc-timeout {timeout}: {style}{}{style:#}\n",
+        arrival.turn
+    );
+    prose(&line, 11)
 }
 
 fn outcome(played: &Played) -> String {
@@ -159,7 +191,8 @@ fn outcome(played: &Played) -> String {
         Some(status) => format!("The caller gets {}: {}\n", played.code(), Escaped(status.message())),
         None => String::new(),
     };
-    format!("\n{}{bars}\n{why}\n{error}", attempts(&attempt_table(&played.report)))
+    let ending = prose(&format!("{why}\n{error}"), 0);
+    format!("\n{}{bars}\n{ending}", attempts(&attempt_table(&played.report)))
 }
 
 #[derive(Serialize)]
@@ -182,7 +215,7 @@ struct Shown {
 
 #[derive(Serialize)]
 struct Seen {
-    attempt: usize,
+    attempt: u32,
     at_ms: Ms,
     grpc_timeout: Option<String>,
     reply: String,

@@ -34,6 +34,8 @@ pub(super) struct Scene {
     pub(super) turns: Vec<Turn>,
     /// How it ends.
     pub(super) code: Code,
+    /// What was to be seen, once it is over.
+    pub(super) lesson: &'static str,
 }
 
 /// All scenes, in order. Together they take some eight seconds.
@@ -70,6 +72,7 @@ pub(super) fn all() -> Result<[Scene; 4], SettingsError> {
             hedging: None,
             turns: vec![unavailable, unavailable, Turn::Reply(400 * MS, Code::Ok)],
             code: Code::Ok,
+            lesson: "Two refusals are no error to the caller: the retry table lists UNAVAILABLE.",
         },
         Scene {
             title: "The service hangs, and the program has set short RPC timeouts",
@@ -78,6 +81,7 @@ pub(super) fn all() -> Result<[Scene; 4], SettingsError> {
             hedging: None,
             turns: vec![Turn::Hang, unavailable, Turn::Reply(250 * MS, Code::Ok)],
             code: Code::Ok,
+            lesson: "An attempt that hangs costs its RPC timeout, not the call: it is cancelled, and the next one goes out.",
         },
         Scene {
             title: "The service is slow now and then, and the program hedges",
@@ -90,6 +94,7 @@ pub(super) fn all() -> Result<[Scene; 4], SettingsError> {
                 Turn::Reply(3000 * MS, Code::Ok),
             ],
             code: Code::Ok,
+            lesson: "The reply came from the hedge; the server was told to stop working on the others.",
         },
         Scene {
             title: "The service hangs for good, and the total timeout ends the operation",
@@ -98,6 +103,7 @@ pub(super) fn all() -> Result<[Scene; 4], SettingsError> {
             hedging: None,
             turns: vec![Turn::Hang],
             code: Code::DeadlineExceeded,
+            lesson: "The next attempt would have come too late, so the caller got the error early, with the reason.",
         },
     ])
 }

@@ -2,19 +2,17 @@
 
 use super::scene::{Rpc, Scene};
 use crate::failure::Failure;
-use crate::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use crate::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ExportAssetsRequest,
     ListAssetsRequest, asset_service_gax::AssetServiceStubSettingsBuilder,
 };
-use crate::server::{Arrival, Assets, Event, Script};
+use crate::server::{Arrival, Event, Script, serve};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::pin;
 use std::time::Duration;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::time::timeout;
-use tonic::transport::server::TcpIncoming;
-use tonic::transport::{Channel, Endpoint, Server};
+use tonic::transport::{Channel, Endpoint};
 use tonic::{Response, Status};
 use tonic_gax::{CallSettings, OperationError, OperationReport};
 
@@ -53,14 +51,7 @@ impl Stage {
     pub(super) async fn set(seed: u64) -> Result<Self, Failure> {
         let (sender, events) = mpsc::unbounded_channel();
         let script = Script::new(sender);
-        let incoming = TcpIncoming::bind((Ipv4Addr::LOCALHOST, 0).into())
-            .map_err(|error| run(format!("no port of 127.0.0.1 can be opened ({error})")))?
-            .with_nodelay(Some(true));
-        let address = incoming
-            .local_addr()
-            .map_err(|error| run(format!("the port that was opened has no address ({error})")))?;
-        let service = AssetServiceServer::new(Assets::new(script.clone()));
-        tokio::spawn(Server::builder().add_service(service).serve_with_incoming(incoming));
+        let address = serve((Ipv4Addr::LOCALHOST, 0).into(), script.clone())?;
         let channel = Endpoint::from_shared(format!("http://{address}"))
             .map_err(|error| run(format!("{address} can't be called ({error})")))?
             .connect()

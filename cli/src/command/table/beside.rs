@@ -1,7 +1,7 @@
 //! What a table says beside retries: how operations are polled and requests batched, and what is idempotent.
 
 use crate::render::{Count, Ms, bytes, grown};
-use gax_retry::{BatchingSettings, RetrySettings};
+use gax_retry::{BatchingSettings, Compatibility, RetrySettings};
 use gax_table::RetryTable;
 use serde::Serialize;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -21,6 +21,9 @@ pub(super) struct Polling {
     delay_multiplier: Option<f64>,
     max_delay_ms: Option<Ms>,
     total_timeout_ms: Option<Ms>,
+    /// The delays, with those that nobody set.
+    #[serde(skip)]
+    delays: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -69,16 +72,10 @@ impl Beside {
 impl Polling {
     /// `after 5 s x 1.5 up to 45 s, for 5 min in all`
     pub(super) fn words(&self) -> String {
-        let delay = self.initial_delay_ms.map_or_else(
-            || "at once".to_owned(),
-            |delay| {
-                let multiplier = self.delay_multiplier.unwrap_or(1.0);
-                format!("after {}", grown(delay.0, multiplier, self.max_delay_ms.map(|max| max.0)))
-            },
-        );
         let total = self.total_timeout_ms;
         format!(
-            "{delay}, {}",
+            "after {}, {}",
+            self.delays,
             total.map_or_else(|| "without a limit".to_owned(), |total| format!("for {total:#} in all"))
         )
     }
@@ -95,7 +92,9 @@ impl Batching {
 
 impl From<&RetrySettings> for Polling {
     fn from(polling: &RetrySettings) -> Self {
+        let delays = polling.retry_delays(Compatibility::Documented);
         Self {
+            delays: grown(delays.initial(), delays.multiplier(), delays.max()),
             initial_delay_ms: polling.initial_retry_delay().map(Ms),
             delay_multiplier: polling.retry_delay_multiplier(),
             max_delay_ms: polling.max_retry_delay().map(Ms),

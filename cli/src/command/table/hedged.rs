@@ -2,6 +2,7 @@
 
 use super::methods::{code_names, codes_text};
 use crate::render::Ms;
+use gax_retry::Impact;
 use gax_table::HedgingPolicy;
 use serde::Serialize;
 
@@ -15,6 +16,11 @@ pub(super) struct Hedged {
     non_fatal_codes: Vec<&'static str>,
     #[serde(skip)]
     words: String,
+}
+
+/// How many attempts a hedged call makes at most: while the service is silent, or as it refuses them.
+pub(super) fn most_attempts(impact: &Impact) -> u32 {
+    impact.load_of_silence().max(u32::try_from(impact.most_attempts()).unwrap_or(u32::MAX))
 }
 
 impl Hedged {

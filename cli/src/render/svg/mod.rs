@@ -3,6 +3,7 @@
 //! Written by hand, so that the same operation gives the same bytes everywhere.
 
 mod axis;
+mod label;
 mod lane;
 mod legend;
 mod paper;
@@ -54,7 +55,7 @@ impl Picture<'_> {
         let axis = Axis::new(self.span());
         let mut paper = Paper::new(WIDTH, height, self.title, self.caption);
         axis.draw(&mut paper, bottom);
-        let total = self.total.map(Ms).filter(|total| axis.shows(total.as_f64()));
+        let total = self.total_on(&axis);
         if let Some(total) = total {
             axis.draw_total(&mut paper, total, bottom);
         }
@@ -76,6 +77,11 @@ impl Picture<'_> {
         }
         legend::draw(&mut paper, bottom + note + 50.0, self, total.is_some());
         paper.finish()
+    }
+
+    /// The total timeout, if the axis gets that far.
+    fn total_on(&self, axis: &Axis) -> Option<Ms> {
+        self.total.map(Ms).filter(|total| axis.shows(total.as_f64()))
     }
 
     /// The time that the picture covers, in milliseconds: everything that happens, and what did not.

@@ -5,20 +5,20 @@ use std::fmt::Write as _;
 
 /// Colours for light pages and for dark ones. The ground is painted too, so that both stay readable
 /// where the page differs from what the system prefers. Hues are those of Okabe and Ito, which people
-/// tell apart whatever their colour vision.
-const STYLE: &str = "\
+/// tell apart whatever their colour vision, as dark as white text needs.
+pub(super) const STYLE: &str = "\
 svg{font-family:system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;font-size:13px}
 .ground{fill:#ffffff}.ink{fill:#1f2328}.faint{fill:#59636e}.title{font-size:17px;font-weight:600}
 .small{font-size:12px;fill:#59636e}.grid{stroke:#d1d9e0;stroke-width:1}.line{stroke:#818b98;stroke-width:1}
-.ok{fill:#009e73}.late{fill:#e69f00}.retried{fill:#d55e00}.final{fill:#a40e26}.lost{fill:#6e7781}.on{fill:#ffffff;font-weight:600}
+.ok{fill:#007f5c}.late{fill:#e69f00}.retried{fill:#b84f00}.final{fill:#a40e26}.lost{fill:#656d76}.on{fill:#ffffff;font-weight:600}
 .late-on{fill:#1f2328;font-weight:600}.hatch{stroke:#818b98}.wait{fill:url(#wait);stroke:#818b98;stroke-width:1}
 .granted{fill:none;stroke:#818b98;stroke-width:1;stroke-dasharray:2 3}
 .refused{fill:none;stroke:#59636e;stroke-width:1.5;stroke-dasharray:5 4}
 .total{stroke:#0969da;stroke-width:2;stroke-dasharray:7 4}.total-text{fill:#0969da;font-weight:600;font-size:12px}
-.open{fill:url(#open)}.stop{stop-color:#818b98}
+.open{fill:url(#open)}.stop{stop-color:#818b98}.over{paint-order:stroke;stroke:#ffffff;stroke-width:5px;stroke-linejoin:round}
 @media(prefers-color-scheme:dark){.ground{fill:#0d1117}.ink{fill:#f0f6fc}.faint,.small{fill:#9198a1}
 .grid{stroke:#2a3038}.line,.hatch,.wait,.granted{stroke:#7d8590}.refused{stroke:#9198a1}
-.ok{fill:#1fb58a}.final{fill:#e5534b}.total{stroke:#58a6ff}.total-text{fill:#58a6ff}.stop{stop-color:#7d8590}}";
+.final{fill:#c93c37}.over{stroke:#0d1117}.total{stroke:#58a6ff}.total-text{fill:#58a6ff}.stop{stop-color:#7d8590}}";
 
 const PATTERNS: &str = "\
 <defs><pattern id=\"wait\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">\
@@ -62,6 +62,12 @@ impl Paper {
     pub(super) fn stroke(&mut self, from: (f64, f64), to: (f64, f64), class: &str) {
         let (x1, y1, x2, y2) = (number(from.0), number(from.1), number(to.0), number(to.1));
         self.line(format_args!("<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>"));
+    }
+
+    /// A box without its right side: it goes on where the picture ends.
+    pub(super) fn open_rect(&mut self, x: f64, y: f64, to: f64, height: f64, class: &str) {
+        let (x, y, to, bottom) = (number(x), number(y), number(to), number(y + height));
+        self.line(format_args!("<path class=\"{class}\" d=\"M{to} {y}H{x}V{bottom}H{to}\"/>"));
     }
 
     /// `anchor` is start, middle or end.
@@ -115,13 +121,17 @@ fn escaped(text: &str) -> String {
     safe
 }
 
-/// The text in two lines at most.
+/// The text in two lines at most. A number stays with its unit.
 fn wrapped(text: &str, width: usize) -> Vec<&str> {
     if text.chars().count() <= width {
         return vec![text];
     }
     let limit = text.char_indices().nth(width).map_or(text.len(), |(index, _)| index);
-    match text.get(..limit).and_then(|start| start.rfind(' ')) {
+    let breaks = |start: &str| {
+        let spaces = start.rmatch_indices(' ').map(|(at, _)| at);
+        spaces.into_iter().find(|at| !start[..*at].ends_with(|last: char| last.is_ascii_digit()))
+    };
+    match text.get(..limit).and_then(breaks) {
         Some(at) => {
             let (first, rest) = text.split_at(at);
             vec![first, rest.trim_start()]
@@ -155,5 +165,10 @@ mod tests {
         assert_eq!(wrapped("one two three", 9), ["one two", "three"]);
         assert_eq!(wrapped("one", 9), ["one"]);
         assert_eq!(wrapped("onetwothree", 9), ["onetwothree"]);
+    }
+
+    #[test]
+    fn a_number_stays_with_its_unit() {
+        assert_eq!(wrapped("it ended at 4.7 s with OK", 16), ["it ended at", "4.7 s with OK"]);
     }
 }

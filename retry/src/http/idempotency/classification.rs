@@ -51,15 +51,30 @@ pub struct Classification {
     idempotency: Idempotency,
     /// The rule holds whatever the strategy.
     pub(super) is_fixed: bool,
+    pub(super) hedges: Hedges,
+}
+
+/// Whether a request may be sent while an attempt is in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hedges {
+    Yes,
+    /// If hedging is for requests that are not idempotent too.
+    IfAllowed,
+    Never,
 }
 
 impl Classification {
-    pub(super) fn new(rule: Cow<'static, str>, idempotency: Idempotency, is_fixed: bool) -> Self {
-        Self { rule: Some(rule), idempotency, is_fixed }
+    pub(super) fn new(
+        rule: Cow<'static, str>,
+        idempotency: Idempotency,
+        is_fixed: bool,
+        hedges: Hedges,
+    ) -> Self {
+        Self { rule: Some(rule), idempotency, is_fixed, hedges }
     }
 
-    pub(super) fn unknown() -> Self {
-        Self { rule: None, idempotency: Idempotency::Unknown, is_fixed: false }
+    pub(super) fn unknown(hedges: Hedges) -> Self {
+        Self { rule: None, idempotency: Idempotency::Unknown, is_fixed: false, hedges }
     }
 
     /// The name of the rule that the request matches.

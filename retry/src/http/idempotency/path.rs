@@ -19,7 +19,8 @@ use std::str::FromStr;
 /// # Examples
 ///
 /// ```
-/// use gax_retry::PathPattern;
+/// # use gax_retry as tonic_gax;
+/// use tonic_gax::PathPattern;
 ///
 /// let pattern: PathPattern = "/b/{bucket}/o/{object}".parse()?;
 /// assert!(pattern.matches("/b/photos/o/2026%2Fcat.jpg"));

@@ -2,6 +2,7 @@
 
 use super::Precondition;
 use super::body;
+use super::classification::Hedges;
 use super::path::decoded;
 use std::fmt;
 
@@ -77,6 +78,21 @@ impl<'a> RequestFacts<'a> {
 
     pub(super) fn path(&self) -> &'a str {
         self.path
+    }
+
+    /// Whether it is a chunk of an upload's session, or asks how far that has come: two of them at once would get in each
+    /// other's way.
+    pub(super) fn is_of_session(&self) -> bool {
+        self.headers.is_some_and(|headers| headers.value("Content-Range").is_some())
+    }
+
+    /// Whether it may be sent while an attempt is in flight, as its method has it.
+    pub(super) fn hedges(&self) -> Hedges {
+        match self.method {
+            _ if self.is_of_session() => Hedges::Never,
+            "GET" | "HEAD" | "OPTIONS" => Hedges::Yes,
+            _ => Hedges::IfAllowed,
+        }
     }
 
     /// Whether the request carries the precondition.

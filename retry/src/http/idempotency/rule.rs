@@ -1,5 +1,6 @@
 //! One row of an idempotency table.
 
+use super::classification::Hedges;
 use super::{Idempotency, PathPattern, PatternError, Precondition, RequestFacts};
 use std::borrow::Cow;
 use std::fmt;
@@ -49,7 +50,8 @@ impl fmt::Display for OperationClass {
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{IdempotencyRule, OperationClass, Precondition};
+/// # use gax_retry as tonic_gax;
+/// use tonic_gax::{IdempotencyRule, OperationClass, Precondition};
 ///
 /// let rule = IdempotencyRule::new(
 ///     "invoices.pay",
@@ -67,6 +69,7 @@ pub struct IdempotencyRule {
     path: PathPattern,
     class: OperationClass,
     is_fixed: bool,
+    hedgeable: Option<bool>,
 }
 
 impl IdempotencyRule {
@@ -81,7 +84,8 @@ impl IdempotencyRule {
         path: &str,
         class: OperationClass,
     ) -> Result<Self, PatternError> {
-        Ok(Self { name: name.into(), method: method.into(), path: path.parse()?, class, is_fixed: false })
+        let path = path.parse()?;
+        Ok(Self { name: name.into(), method: method.into(), path, class, is_fixed: false, hedgeable: None })
     }
 
     /// The rule that holds whatever the [strategy](super::IdempotencyStrategy): some libraries never repeat an operation, or
@@ -89,6 +93,44 @@ impl IdempotencyRule {
     #[must_use]
     pub fn whatever_the_strategy(self) -> Self {
         Self { is_fixed: true, ..self }
+    }
+
+    /// The rule whose requests may be sent while an attempt is in flight, or may not, where the layer
+    /// [hedges](crate::Hedging). Unless said, `GET`, `HEAD` and `OPTIONS` may, and other requests only with
+    /// [`allow_non_idempotent`](crate::Hedging::allow_non_idempotent).
+    ///
+    /// Say `true` where the server takes two copies of a request that arrive together for one, and nothing else changes the
+    /// same thing meanwhile: a copy can come late, and undo what came after the first. It counts for requests that are safe to
+    /// retry; `false` counts always.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use gax_retry as tonic_gax;
+    /// use tonic_gax::{IdempotencyRule, OperationClass};
+    ///
+    /// let rule = IdempotencyRule::new("logs.append", "PUT", "/v1/logs/{id}/entries/{entry}", OperationClass::Always)?;
+    /// assert_eq!(rule.hedgeable(true).is_hedgeable(), Some(true));
+    /// # Ok::<(), gax_retry::PatternError>(())
+    /// ```
+    #[must_use]
+    pub fn hedgeable(self, hedgeable: bool) -> Self {
+        Self { hedgeable: Some(hedgeable), ..self }
+    }
+
+    /// Whether its requests may be sent while an attempt is in flight; `None`: as their methods have it.
+    #[must_use]
+    pub fn is_hedgeable(&self) -> Option<bool> {
+        self.hedgeable
+    }
+
+    /// The same of a request that it speaks of.
+    pub(super) fn hedges(&self, request: &RequestFacts<'_>) -> Hedges {
+        match self.hedgeable {
+            Some(false) => Hedges::Never,
+            Some(true) if !request.is_of_session() => Hedges::Yes,
+            _ => request.hedges(),
+        }
     }
 
     /// Whether the rule holds whatever the strategy.

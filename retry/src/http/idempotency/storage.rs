@@ -17,10 +17,12 @@ pub(super) const PREFIXES: [&str; 6] = [
 enum Class {
     Always,
     If(&'static [Precondition]),
+    /// Safe by the id of an upload's session, and never to run twice at once.
+    Session,
     Never,
 }
 
-use Class::{Always, If, Never};
+use Class::{Always, If, Never, Session};
 
 const fn query(name: &'static str) -> Precondition {
     Precondition::Query(Cow::Borrowed(name))
@@ -33,7 +35,7 @@ const GENERATION: &[Precondition] = &[query("ifGenerationMatch")];
 const VERSION: &[Precondition] = &[query("ifGenerationMatch"), query("generation")];
 const METAGENERATION: &[Precondition] = &[query("ifMetagenerationMatch"), IF_MATCH, ETAG];
 const POLICY: &[Precondition] = &[IF_MATCH, ETAG];
-const SESSION: &[Precondition] = &[query("upload_id")];
+const SESSION: Precondition = query("upload_id");
 
 type Row = (&'static str, &'static str, &'static str, Class);
 
@@ -67,8 +69,8 @@ const ROWS: &[Row] = &[
     ("storage.notifications.delete", "DELETE", "/b/{bucket}/notificationConfigs/{notification}", Always),
     ("storage.objects.list", "GET", "/b/{bucket}/o", Always),
     ("storage.objects.insert", "POST", "/b/{bucket}/o", If(GENERATION)),
-    ("storage.objects.insert (resumable upload)", "PUT", "/b/{bucket}/o", If(SESSION)),
-    ("storage.objects.insert (resumable upload, cancel)", "DELETE", "/b/{bucket}/o", If(SESSION)),
+    ("storage.objects.insert (resumable upload)", "PUT", "/b/{bucket}/o", Session),
+    ("storage.objects.insert (resumable upload, cancel)", "DELETE", "/b/{bucket}/o", Session),
     ("storage.objects.get", "GET", "/b/{bucket}/o/{object}", Always),
     ("storage.objects.delete", "DELETE", "/b/{bucket}/o/{object}", If(VERSION)),
     ("storage.objects.patch", "PATCH", "/b/{bucket}/o/{object}", If(METAGENERATION)),
@@ -121,11 +123,15 @@ pub(super) fn by_method() -> impl Iterator<Item = IdempotencyRule> {
     METHODS.iter().map(rule)
 }
 
-fn rule(&(name, method, path, class): &Row) -> IdempotencyRule {
+fn rule(row: &Row) -> IdempotencyRule {
+    let &(name, method, path, class) = row;
     let class = match class {
         Always => OperationClass::Always,
         Never => OperationClass::Never,
+        Session => OperationClass::conditional([SESSION]),
         If(preconditions) => OperationClass::conditional(preconditions.iter().cloned()),
     };
-    IdempotencyRule::new(name, method, path, class).expect("the rows above hold valid patterns only")
+    let rule = IdempotencyRule::new(name, method, path, class);
+    let rule = rule.expect("the rows above hold valid patterns only");
+    if matches!(row.3, Session) { rule.hedgeable(false) } else { rule }
 }

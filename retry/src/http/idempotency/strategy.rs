@@ -1,6 +1,8 @@
 //! How far the table counts.
 
+use super::classification::Hedges;
 use super::{Classification, Idempotency};
+use crate::Hedging;
 use std::fmt;
 use std::str::FromStr;
 
@@ -9,7 +11,8 @@ use std::str::FromStr;
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{Idempotency, IdempotencyStrategy};
+/// # use gax_retry as tonic_gax;
+/// use tonic_gax::{Idempotency, IdempotencyStrategy};
 ///
 /// assert!(!IdempotencyStrategy::default().permits(&Idempotency::Never));
 /// assert_eq!("always".parse(), Ok(IdempotencyStrategy::Always));
@@ -61,6 +64,37 @@ impl Classification {
     pub fn permits(&self, strategy: IdempotencyStrategy) -> bool {
         let strategy = if self.is_fixed { IdempotencyStrategy::Conditional } else { strategy };
         strategy.permits(self.idempotency())
+    }
+
+    /// Whether the request is sent while an attempt is in flight, by hedging like that. To be safe to repeat after a failure
+    /// is not to be safe to run twice at once: `GET`, `HEAD` and `OPTIONS` are, where they may be sent again at all, and so is
+    /// what the rule says is [hedgeable](super::IdempotencyRule::hedgeable). Other requests are hedged by
+    /// [`Hedging::allow_non_idempotent`] alone, and the chunks of an upload's session (with a `Content-Range`) never.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::{Hedging, IdempotencyStrategy, IdempotencyTable, RequestFacts};
+    ///
+    /// let is_hedged = |method, hedging: &Hedging| {
+    ///     let classification = IdempotencyTable::http_methods().classify(&RequestFacts::new(method, "/things/7"));
+    ///     classification.is_hedged(IdempotencyStrategy::Always, hedging)
+    /// };
+    /// let hedging = Hedging::new(2);
+    /// assert!(is_hedged("GET", &hedging));
+    /// assert!(!is_hedged("PUT", &hedging));
+    /// assert!(is_hedged("PUT", &hedging.allow_non_idempotent()));
+    /// ```
+    #[must_use]
+    pub fn is_hedged(&self, strategy: IdempotencyStrategy, hedging: &Hedging) -> bool {
+        let is_fixed_never = self.is_fixed && !self.permits(strategy);
+        match self.hedges {
+            Hedges::Yes if self.permits(strategy) => true,
+            Hedges::Yes | Hedges::IfAllowed => {
+                hedging.allows_non_idempotent() && strategy != IdempotencyStrategy::Never && !is_fixed_never
+            }
+            Hedges::Never => false,
+        }
     }
 }
 

@@ -1,9 +1,12 @@
 //! Rules, and the one among them that a request matches.
 
-use super::{Classification, IdempotencyRule, OperationClass, RequestFacts, storage};
+use super::{Classification, IdempotencyRule, OperationClass, Precondition, RequestFacts, storage};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
+
+/// What makes a server carry a request out once, where it says so (the IETF's draft of the header's name).
+const IDEMPOTENCY_KEY: Precondition = Precondition::Header(Cow::Borrowed("Idempotency-Key"));
 
 /// Rules that say which requests of an API are safe to retry. Cheap to clone.
 ///
@@ -76,6 +79,37 @@ impl IdempotencyTable {
         METHODS.clone()
     }
 
+    /// The table by which a request with an `Idempotency-Key` header is safe to retry, whatever its rule says: for servers that
+    /// promise to carry out one request with a key once. It changes the rules that are there now.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::{IdempotencyTable, RequestFacts};
+    ///
+    /// let table = IdempotencyTable::http_methods().with_idempotency_key();
+    /// let pay = RequestFacts::new("POST", "/v1/payments");
+    /// assert_eq!(table.classify(&pay).to_string(), "conditional: Idempotency-Key header missing");
+    /// let key: &[(&str, &str)] = &[("idempotency-key", "8e03978e")];
+    /// let headers = &key;
+    /// assert_eq!(table.classify(&pay.with_headers(headers)).to_string(), "conditional: Idempotency-Key header");
+    /// ```
+    #[must_use]
+    pub fn with_idempotency_key(self) -> Self {
+        let mut rules = self.rules.to_vec();
+        for rule in &mut rules {
+            let class = match rule.class() {
+                OperationClass::Always => continue,
+                OperationClass::Never => OperationClass::conditional([IDEMPOTENCY_KEY]),
+                OperationClass::Conditional(any) => {
+                    OperationClass::conditional(any.iter().cloned().chain([IDEMPOTENCY_KEY]))
+                }
+            };
+            rule.set_class(class);
+        }
+        Self { rules: rules.into(), ..self }
+    }
+
     /// The table with one more rule. It replaces the rule of the same name, if there is one; otherwise it comes
     /// before all others.
     #[must_use]
@@ -134,12 +168,13 @@ impl IdempotencyTable {
     #[must_use]
     pub fn classify(&self, request: &RequestFacts<'_>) -> Classification {
         let path = self.without_prefix(request.path());
-        self.rules
-            .iter()
-            .find(|rule| rule.covers(request.method(), path))
-            .map_or_else(Classification::unknown, |rule| {
-                Classification::new(rule.shared_name(), rule.classify(request), rule.is_fixed())
-            })
+        self.rules.iter().find(|rule| rule.covers(request.method(), path)).map_or_else(
+            || Classification::unknown(request.hedges()),
+            |rule| {
+                let (idempotency, hedges) = (rule.classify(request), rule.hedges(request));
+                Classification::new(rule.shared_name(), idempotency, rule.is_fixed(), hedges)
+            },
+        )
     }
 
     fn without_prefix<'a>(&self, path: &'a str) -> &'a str {

@@ -12,7 +12,8 @@ use std::time::Duration;
 /// # Examples
 ///
 /// ```
-/// use gax_retry::presets::BotoConfig;
+/// # use gax_retry as tonic_gax;
+/// use tonic_gax::presets::BotoConfig;
 /// use std::time::Duration;
 ///
 /// let config: BotoConfig = "[Boto]\nnum_retries = 10\nmax_retry_delay = 8\n".parse()?;

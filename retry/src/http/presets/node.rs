@@ -29,7 +29,8 @@ const SOURCE: &str = "@google-cloud/storage 7.22.0, from its source";
 /// # Examples
 ///
 /// ```
-/// use gax_retry::presets::NodeRetryOptions;
+/// # use gax_retry as tonic_gax;
+/// use tonic_gax::presets::NodeRetryOptions;
 /// use std::time::Duration;
 ///
 /// let options = NodeRetryOptions::default().with_max_retries(5).with_total_timeout(Duration::ZERO);

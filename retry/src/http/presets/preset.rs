@@ -15,7 +15,8 @@ use std::time::Duration;
 /// The samples of the document's Python tab:
 ///
 /// ```
-/// use gax_retry::{IdempotencyStrategy, StatusSet, presets};
+/// # use gax_retry as tonic_gax;
+/// use tonic_gax::{IdempotencyStrategy, StatusSet, presets};
 /// use std::time::Duration;
 ///
 /// let twenty_seconds = presets::python_default_retry().with_deadline(Duration::from_secs(20));

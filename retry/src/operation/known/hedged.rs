@@ -1,8 +1,8 @@
 //! What is different for an operation that is hedged.
 
 use super::state::State;
-use crate::nanos::{after, nanos};
-use crate::operation::{Policy, World};
+use crate::nanos::{after, limited, nanos};
+use crate::operation::{AttemptResult, Policy, World};
 use crate::rules::Refusal;
 use crate::{AttemptKind, ServerDelay, StartedAttempt, StopReason};
 use std::time::Duration;
@@ -10,8 +10,14 @@ use std::time::Duration;
 impl State {
     /// A gate is shut: the operation ends, unless hedges in flight may still win.
     pub(super) fn refused(&mut self, policy: &Policy, reason: StopReason) {
-        let others_may_win =
-            matches!(reason, StopReason::Throttled | StopReason::Pushback | StopReason::NotReplayable);
+        // Attempts whose time is up at the same moment end one after the other.
+        let others_may_win = matches!(
+            reason,
+            StopReason::TotalTimeout
+                | StopReason::Throttled
+                | StopReason::Pushback
+                | StopReason::NotReplayable
+        );
         if policy.hedging.is_some() && others_may_win && !self.in_flight.is_empty() {
             if reason != StopReason::Throttled {
                 self.hedges.close(Refusal::new(reason));
@@ -21,6 +27,22 @@ impl State {
             return;
         }
         self.stop(reason);
+    }
+
+    /// Whether the failure of the attempt that ended last waits for those that were sent before it: the one that was carried
+    /// out may be among them.
+    pub(super) fn holds(&self, policy: &Policy, result: AttemptResult) -> bool {
+        policy.may_hold(result) && self.last.is_some_and(|last| self.in_flight.has_before(last.get()))
+    }
+
+    /// The operation ends with the failure that is held, once no attempt from before it can have a reply any more.
+    pub(super) fn release(&mut self) {
+        if let Some(held) = self.held
+            && !self.in_flight.has_before(held.get())
+        {
+            (self.last, self.may_be_repetition) = (Some(held), true);
+            self.stop(StopReason::NonRetryable);
+        }
     }
 
     /// A hedge is due: it is sent if the budget allows it, and asked for again later if not.
@@ -48,12 +70,24 @@ impl State {
 
     /// A failure that does not end the operation: the next hedge goes out at once, or when the server says.
     #[cold]
-    pub(super) fn hedge_after(&mut self, policy: &Policy, bound: u64, server_delay: ServerDelay, now: u64) {
+    pub(super) fn hedge_after(
+        &mut self,
+        policy: &Policy,
+        bound: u64,
+        server_delay: ServerDelay,
+        world: &mut impl World,
+    ) {
+        let now = limited(world.now());
         if self.started >= policy.most_hedged() {
             self.hedges.close(Refusal::new(StopReason::MaxAttempts));
         }
-        if let ServerDelay::Exactly(delay) | ServerDelay::AtLeast(delay) = server_delay {
-            self.hedges.hold(now, delay);
+        match server_delay {
+            ServerDelay::None | ServerDelay::Never => {}
+            ServerDelay::Exactly(delay) => self.hedges.hold(now, nanos(delay)),
+            ServerDelay::AtLeast(delay) => {
+                let spread = policy.spread(delay, now, bound, world.jitter());
+                self.hedges.hold(now, spread);
+            }
         }
         self.hedges.schedule(now, 0);
         let wait = self.hedges.delay();

@@ -1,8 +1,7 @@
 //! The hedges of one operation.
 
-use crate::nanos::{FOREVER, nanos};
+use crate::nanos::FOREVER;
 use crate::rules::Refusal;
-use std::time::Duration;
 
 /// What becomes of the hedges of one operation. Nothing is made of it until there is something to know: most
 /// operations are not hedged.
@@ -72,9 +71,9 @@ impl Hedges {
     }
 
     /// A server asks for so long a wait.
-    pub(super) fn hold(&mut self, now: u64, delay: Duration) {
+    pub(super) fn hold(&mut self, now: u64, delay: u64) {
         let known = self.known();
-        known.held_until = known.held_until.max(now.saturating_add(nanos(delay)));
+        known.held_until = known.held_until.max(now.saturating_add(delay));
     }
 
     /// There are no more of them; the first reason counts.
@@ -90,15 +89,13 @@ mod tests {
     use super::*;
     use crate::StopReason;
 
-    const MS: Duration = Duration::from_millis(1);
-
     #[test]
     fn a_hedge_is_due_after_its_delay_and_not_before_a_server_allows_it() {
         let mut hedges = Hedges::default();
         hedges.schedule(1_000_000, 5_000_000);
         assert_eq!((hedges.due(), hedges.delay()), (Some(6_000_000), 5_000_000));
-        hedges.hold(2_000_000, 9 * MS);
-        hedges.hold(2_000_000, 3 * MS);
+        hedges.hold(2_000_000, 9_000_000);
+        hedges.hold(2_000_000, 3_000_000);
         hedges.schedule(2_000_000, 5_000_000);
         assert_eq!((hedges.due(), hedges.delay()), (Some(11_000_000), 9_000_000));
         // A time that no clock reaches never comes.

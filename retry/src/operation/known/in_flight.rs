@@ -73,6 +73,11 @@ impl InFlight {
         self.known().filter(|known| known.is_in_flight()).map(|known| known.attempt)
     }
 
+    /// Whether an attempt that was sent before that one is in flight.
+    pub(super) fn has_before(&self, number: u32) -> bool {
+        self.iter().any(|attempt| attempt.number() < number)
+    }
+
     pub(super) fn get(&self, number: u32) -> Option<StartedAttempt> {
         self.iter().find(|attempt| attempt.number() == number)
     }

@@ -7,7 +7,7 @@ use super::resends::Resends;
 use crate::nanos::{FOREVER, after, bounded, limited, nanos};
 use crate::operation::action::FollowUp;
 use crate::operation::{
-    Action, AttemptResult, End, NotAttempted, Outcome, Policy, Replayable, Seen, Stop, World, gates,
+    Action, AttemptResult, Delivery, End, NotAttempted, Outcome, Policy, Replayable, Seen, Stop, World, gates,
 };
 use crate::rules::{Ask, Progress, Refusal, Wait};
 use crate::{AttemptKind, Code, ServerDelay, StartedAttempt, StopReason};
@@ -29,7 +29,13 @@ pub(in crate::operation) struct State {
     /// The attempt that the caller has part of.
     committed: Option<u32>,
     /// The attempt that ended last.
-    last: Option<NonZeroU32>,
+    pub(super) last: Option<NonZeroU32>,
+    /// Whether its failure can come of another attempt that was carried out.
+    pub(super) may_be_repetition: bool,
+    /// How many attempts are known not to have been carried out.
+    not_carried_out: u32,
+    /// The hedge whose failure the operation ends with, unless an attempt in flight has a reply.
+    pub(super) held: Option<NonZeroU32>,
     end: Option<End>,
     /// The end was handed out.
     is_finished: bool,
@@ -47,6 +53,9 @@ impl State {
             resends: Resends::default(),
             committed: None,
             last: None,
+            may_be_repetition: false,
+            not_carried_out: 0,
+            held: None,
             end: None,
             is_finished: false,
         }
@@ -161,6 +170,10 @@ impl State {
         self.hedges.is_withheld()
     }
 
+    pub(in crate::operation) fn held(&self) -> Option<u32> {
+        self.held.map(NonZeroU32::get)
+    }
+
     pub(in crate::operation) fn unsendable(&mut self) {
         self.stop(StopReason::NonRetryable);
     }
@@ -222,7 +235,10 @@ impl State {
                 policy.succeeded(world);
                 self.follow(policy, bound, AttemptKind::Poll, result.server_delay(), result.end(), world);
             }
-            Outcome::Failed(code) => self.failed(policy, bound, code, result, world),
+            Outcome::Failed(code) => {
+                let is_at_limit = result.timed_out && policy.ends_with(ended, bound);
+                self.failed(policy, bound, code, result, is_at_limit, world);
+            }
         }
     }
 
@@ -241,6 +257,7 @@ impl State {
         bound: u64,
         code: Code,
         result: AttemptResult,
+        is_at_limit: bool,
         world: &mut impl World,
     ) {
         let server_delay = policy.heeded(result.server_delay());
@@ -248,10 +265,19 @@ impl State {
             Some(_) if !matches!(result.seen, Seen::Messages { .. }) => Seen::Messages { resumable: false },
             _ => result.seen,
         };
-        match gates::pass(policy, code, result.with_seen(seen), server_delay, world) {
+        self.may_be_repetition = policy.may_be_repetition(result);
+        if result.delivery != Delivery::Unknown {
+            self.not_carried_out = self.not_carried_out.saturating_add(1);
+        }
+        match gates::pass(policy, code, result.with_seen(seen), is_at_limit, server_delay, world) {
+            _ if self.held.is_some() => self.release(),
+            Err(StopReason::NonRetryable) if self.holds(policy, result) => {
+                self.held = self.last;
+                self.hedges.close(Refusal::new(StopReason::NonRetryable));
+            }
             Err(reason) => self.refused(policy, reason),
             Ok(()) if policy.hedging.is_some() => {
-                self.hedge_after(policy, bound, server_delay, limited(world.now()));
+                self.hedge_after(policy, bound, server_delay, world);
             }
             Ok(()) if result.seen == (Seen::Messages { resumable: true }) => {
                 self.committed = None;
@@ -345,13 +371,20 @@ impl State {
     pub(super) fn refuse(&mut self, refusal: Refusal) {
         let number = self.started.saturating_add(1);
         let not_attempted = refusal.wait.map(|wait| NotAttempted::new(number, wait));
-        let stop =
-            Stop::new(refusal.reason, self.last).before(not_attempted).at_deadline(refusal.at_deadline);
+        let stop = self.stop_for(refusal.reason).before(not_attempted).at_deadline(refusal.at_deadline);
         self.finish(End::Failure(stop));
     }
 
     pub(super) fn stop(&mut self, reason: StopReason) {
-        self.finish(End::Failure(Stop::new(reason, self.last)));
+        let stop = self.stop_for(reason);
+        self.finish(End::Failure(stop));
+    }
+
+    /// The end with the error of the attempt that ended last. Another one may be why, if it was carried out for all that is
+    /// known.
+    fn stop_for(&self, reason: StopReason) -> Stop {
+        let has_others = self.started.saturating_sub(self.not_carried_out) > 1;
+        Stop::new(reason, self.last).by_repetition(self.may_be_repetition && has_others)
     }
 
     fn finish(&mut self, end: End) {

@@ -1,10 +1,11 @@
 //! What hedging makes of a policy.
 
 use super::Policy;
-use crate::operation::Hedging;
+use crate::nanos::{FOREVER, limited};
 use crate::operation::latencies::Latencies;
-use crate::rules::Refusal;
-use crate::{Code, CodeSet};
+use crate::operation::{AttemptResult, Hedging};
+use crate::rules::{Ask, Own, Refusal, Rules};
+use crate::{Code, CodeSet, JitterSource, ServerDelay};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,7 +26,8 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{CodeSet, Hedging, Policy, RetrySettings};
+    /// # use gax_retry as tonic_gax;
+    /// use tonic_gax::{CodeSet, Hedging, Policy, RetrySettings};
     ///
     /// let policy = Policy::new(&RetrySettings::default(), CodeSet::EMPTY).with_hedging(Hedging::new(2).percentile(0.95));
     /// // A call that may take longer, of the same method.
@@ -74,11 +76,50 @@ impl Policy {
         }
     }
 
+    /// Whether a failure like that, of a hedge, is held while an attempt that was sent before it may have been carried out and
+    /// may still have a reply. By gRPC's rules each error that is fatal ends the operation.
+    #[must_use]
+    pub fn may_hold(&self, result: AttemptResult) -> bool {
+        let is_held = self.hedging.is_some() && !matches!(self.rules, Rules::Grpc(_));
+        is_held && !result.is_no_repetition() && self.may_be_repetition(result)
+    }
+
+    /// Whether a failure like that can come of another attempt that was carried out.
+    pub(in crate::operation) fn may_be_repetition(&self, result: AttemptResult) -> bool {
+        result.may_be_repetition(self.hedging.is_some())
+    }
+
     /// The RPC timeout of a hedge that starts `now`, both in nanoseconds. It is not the consequence of an attempt, so that
     /// it doesn't grow; and whatever the rules say of first attempts, nothing outlives the total.
     pub(in crate::operation) fn start_hedge(&self, now: u64, bound: u64) -> Result<u64, Refusal> {
         let bound = bound.min(self.rules.time_limit());
         self.start(&mut self.rules.begin(), true, now, bound)
+    }
+
+    /// How long a hedge waits that a server asks to wait so long at least, in nanoseconds, like the bound: clients that are told
+    /// the same moment don't come back together.
+    pub(in crate::operation) fn spread(
+        &self,
+        delay: Duration,
+        now: u64,
+        bound: u64,
+        jitter: &mut dyn JitterSource,
+    ) -> u64 {
+        let bound = bound.min(self.rules.time_limit());
+        let ask = Ask {
+            counted: 0,
+            now,
+            bound,
+            server_delay: ServerDelay::AtLeast(delay),
+            longest: self.max_server_delay,
+        };
+        let own = Own {
+            backoff: 0,
+            is_drawn: self.rules.is_jittered() && jitter.is_random(),
+            left: (bound != FOREVER).then(|| bound.saturating_sub(now)),
+            unit: limited,
+        };
+        ask.wait_after(delay, own, jitter).unwrap_or(limited(delay))
     }
 
     /// The first attempt of a hedged operation took so long, or had taken when another one won.
@@ -88,9 +129,16 @@ impl Policy {
         }
     }
 
-    /// How many attempts of one operation can be in flight at once: one, or those that hedging makes.
+    /// How many attempts of one operation can be in flight at once: one, or the hedges that start before the total timeout.
     pub(crate) fn most_attempts_at_once(&self) -> u32 {
-        self.most_hedged().max(1)
+        let most = self.most_hedged().max(1);
+        // A percentile may turn out to be any delay.
+        let delay =
+            self.hedging.filter(|_| self.latencies.is_none()).and_then(|hedging| hedging.delay_between());
+        match (delay.map(limited), self.rules.time_limit()) {
+            (None | Some(0), _) | (_, FOREVER) => most,
+            (Some(delay), limit) => u32::try_from(limit.div_ceil(delay)).unwrap_or(u32::MAX).clamp(1, most),
+        }
     }
 
     /// How many attempts hedging makes.

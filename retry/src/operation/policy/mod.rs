@@ -35,11 +35,12 @@ use std::time::Duration;
 ///
 /// let settings = RetrySettings::builder()
 ///     .initial_retry_delay(Duration::from_secs(1))
+///     .retry_delay_multiplier(2.0)
 ///     .max_attempts(3)
 ///     .initial_rpc_timeout(Duration::from_secs(2))
 ///     .build()?;
 /// let policy = Policy::new(&settings, [Code::Unavailable, Code::DeadlineExceeded]);
-/// assert_eq!(AttemptPlan::new(&policy, &[], &mut NoJitter).end(), Duration::from_secs(2 + 1 + 2 + 1 + 2));
+/// assert_eq!(AttemptPlan::new(&policy, &[], &mut NoJitter).end(), Duration::from_secs(2 + 1 + 2 + 2 + 2));
 /// # Ok::<(), gax_retry::SettingsError>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -329,6 +330,11 @@ impl Policy {
             return Err(refusal);
         }
         self.rules.start(progress, is_first, now, bound)
+    }
+
+    /// Whether an operation is over with that attempt, if our clock ends it. `bound` is the caller's deadline.
+    pub(super) fn ends_with(&self, attempt: StartedAttempt, bound: u64) -> bool {
+        attempt.lasts_until(self.rules.clock_limit().min(bound))
     }
 
     /// What remains of the server's wishes by this policy's rules.

@@ -3,7 +3,7 @@
 use super::Policy;
 use crate::gax_java::RawSettings;
 use crate::rules::{Documented, GaxJava, Grpc, Rules};
-use crate::{IntoCodes, Override, RetrySettings, SettingsOverrides};
+use crate::{IntoCodes, MethodKind, Override, RetrySettings, SettingsOverrides};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -57,8 +57,8 @@ impl Policy {
     /// place of a strategy's limit by time, and no attempt outlives it.
     ///
     /// By gax-java's rules the settings that result are used as they are, as those of
-    /// [`with_retry_settings`](Self::with_retry_settings) are. Where nothing but the total timeout is set, they stay
-    /// the method's own: if retries are off, the attempt's RPC timeout is that total.
+    /// [`with_retry_settings`](Self::with_retry_settings) are. Where nothing but timeouts is set, they stay the method's own:
+    /// no timeout turns retries on, and where they are off, the attempt's RPC timeout is the total unless the call sets it.
     ///
     /// Where the method is hedged, a number of attempts that is set is that of its hedges too.
     ///
@@ -68,7 +68,8 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{Code, Override, Policy, RetrySettings, SettingsOverrides};
+    /// # use gax_retry as tonic_gax;
+    /// use tonic_gax::{Code, Override, Policy, RetrySettings, SettingsOverrides};
     /// use std::time::Duration;
     ///
     /// let policy = Policy::new(&RetrySettings::no_retry(Duration::from_secs(60)), Code::Unavailable);
@@ -96,7 +97,7 @@ impl Policy {
                     Some(own) => overrides.over(own),
                     None => overrides.over(&RetrySettings::default()),
                 };
-                self.with_changed(&changed, overrides.is_total_only())
+                self.with_changed(&changed, overrides.is_timeouts_only())
             }
         };
         let is_spent = overrides.total_timeout() == Override::Set(Duration::ZERO);
@@ -133,12 +134,12 @@ impl Policy {
         }
     }
 
-    fn with_changed(self, settings: &RetrySettings, is_total_only: bool) -> Self {
+    fn with_changed(self, settings: &RetrySettings, is_timeouts_only: bool) -> Self {
         let rules = match &self.rules {
             Rules::Documented(_) => Rules::Documented(Documented::new(settings)),
             Rules::Grpc(_) => Rules::Grpc(Grpc::new(settings)),
             Rules::GaxJava(rules) => {
-                Rules::GaxJava(rules.with_changed(&RawSettings::from(settings), self.codes, is_total_only))
+                Rules::GaxJava(rules.with_changed(&RawSettings::from(settings), is_timeouts_only))
             }
             // No call changes when an operation is polled.
             Rules::Strategy(_) | Rules::Polls(_) => return self,
@@ -189,6 +190,25 @@ impl Policy {
             Rules::GaxJava(_) | Rules::Polls(_) => {}
         }
         self.with_rules(rules)
+    }
+}
+
+impl Policy {
+    /// This policy for RPCs of that kind. With a stream on either side, no attempt has a timeout of its own
+    /// ([`without_rpc_timeouts`](Self::without_rpc_timeouts)).
+    ///
+    /// By gax-java's rules an RPC that takes a stream has no retry settings at all: neither an RPC timeout nor a total
+    /// timeout, but for what the call sets.
+    #[must_use]
+    pub fn for_kind(self, kind: MethodKind) -> Self {
+        match &self.rules {
+            _ if kind.is_unary() => self,
+            Rules::GaxJava(rules) if kind.streams_requests() => {
+                let rules = rules.without_settings();
+                self.with_rules(Rules::GaxJava(rules))
+            }
+            _ => self.without_rpc_timeouts(),
+        }
     }
 }
 

@@ -190,6 +190,7 @@ fn second_timeout(total: Duration) -> Duration {
     let settings = settings(|builder| {
         builder
             .initial_retry_delay(100 * MS)
+            .retry_delay_multiplier(1.0)
             .initial_rpc_timeout(1000 * MS)
             .rpc_timeout_multiplier(2.0)
             .max_rpc_timeout(1500 * MS)

@@ -2,8 +2,8 @@
 
 use super::{ByHand, MS, unavailable};
 use crate::{
-    AttemptResult, Code, Compatibility, Delivery, Policy, Replayable, Resend, RetryBudget, RetryFact,
-    RetrySettings, RetrySettingsBuilder, Seen, ServerDelay, StopReason,
+    AttemptResult, Code, CodeSet, Compatibility, Delivery, Policy, Replayable, Resend, RetryBudget,
+    RetryFact, RetrySettings, RetrySettingsBuilder, Seen, ServerDelay, StopReason,
 };
 use std::time::Duration;
 
@@ -63,8 +63,75 @@ fn committed_comes_before_the_budget_is_drained() {
     let committed = unavailable().with_seen(MESSAGES).with_server_delay(ServerDelay::Never);
     assert_eq!(after(&policy, committed), "50 stop of 1 COMMITTED");
     assert_eq!(bucket.drained(), 0);
-    let internal = AttemptResult::failed(Code::Internal).with_seen(MESSAGES);
-    assert_eq!(after(&policy, internal), "50 stop of 1 COMMITTED");
+}
+
+/// As gax-java has it: a stream that breaks with a code that isn't retryable (`stream_broken_final.jsonl`).
+#[test]
+fn a_code_that_is_not_retryable_wins_over_committed_and_drains_nothing() {
+    for compatibility in [Compatibility::Documented, Compatibility::GaxJava, Compatibility::Grpc] {
+        let bucket = Bucket::new();
+        let policy = policy(settings().max_attempts(3), compatibility).with_budget(bucket.0.clone());
+        let internal = AttemptResult::failed(Code::Internal).with_seen(MESSAGES);
+        assert_eq!(after(&policy, internal), "50 stop of 1 NON_RETRYABLE", "{compatibility}");
+        let never = internal.with_server_delay(ServerDelay::Never);
+        assert_eq!(after(&policy, never), "50 stop of 1 NON_RETRYABLE", "{compatibility}");
+        assert_eq!(bucket.drained(), 0, "{compatibility}");
+    }
+}
+
+/// An attempt that our own clock ends 50 ms after its start. `has_its_own` says that its RPC timeout is shorter than the total.
+fn after_its_time(
+    compatibility: Compatibility,
+    codes: CodeSet,
+    bucket: &Bucket,
+    has_its_own: bool,
+) -> String {
+    let total = if has_its_own { 5000 * MS } else { 50 * MS };
+    let settings = settings().initial_rpc_timeout(50 * MS).total_timeout(total).build().unwrap();
+    let policy = Policy::with_compatibility(&settings, codes, compatibility).with_budget(bucket.0.clone());
+    let mut operation = if compatibility == Compatibility::Grpc && has_its_own {
+        ByHand::begin(&policy.with_attempt_timeout(50 * MS))
+    } else {
+        ByHand::begin(&policy)
+    };
+    operation.send();
+    operation.at(50 * MS).ends(AttemptResult::failed(Code::DeadlineExceeded).with_timed_out());
+    operation.until(100 * MS).first().cloned().unwrap_or_default()
+}
+
+#[test]
+fn an_attempt_that_ends_with_the_operation_s_time_is_total_timeout_whatever_the_codes_and_drains_nothing() {
+    for compatibility in [Compatibility::Documented, Compatibility::Grpc] {
+        for codes in [CodeSet::EMPTY, Code::DeadlineExceeded.into()] {
+            let bucket = Bucket::new();
+            let end = after_its_time(compatibility, codes, &bucket, false);
+            assert_eq!(end, "50 stop of 1 TOTAL_TIMEOUT", "{compatibility} {codes:?}");
+            assert_eq!(bucket.drained(), 0, "{compatibility} {codes:?}");
+        }
+    }
+}
+
+#[test]
+fn an_attempt_that_ends_with_its_own_time_is_asked_for_its_code() {
+    for compatibility in [Compatibility::Documented, Compatibility::Grpc] {
+        let end = after_its_time(compatibility, CodeSet::EMPTY, &Bucket::new(), true);
+        assert_eq!(end, "50 stop of 1 NON_RETRYABLE", "{compatibility}");
+    }
+    // As recorded: gax-java looks at the code, whichever limit the RPC timeout was.
+    let end = after_its_time(Compatibility::GaxJava, CodeSet::EMPTY, &Bucket::new(), false);
+    assert_eq!(end, "50 stop of 1 NON_RETRYABLE");
+}
+
+#[test]
+fn a_caller_s_deadline_is_total_timeout_by_gax_java_s_rules_too() {
+    let timed_out = AttemptResult::failed(Code::DeadlineExceeded).with_timed_out();
+    let policy = policy(settings().total_timeout(5000 * MS), Compatibility::GaxJava);
+    // Java cuts an attempt to whole milliseconds.
+    for (bound, cut) in [(50 * MS, 50 * MS), (50 * MS + Duration::from_micros(900), 50 * MS)] {
+        let mut operation = ByHand::bounded(&policy, bound);
+        operation.send();
+        assert_eq!(operation.at(cut).ends(timed_out).now(), ["50 stop of 1 TOTAL_TIMEOUT"]);
+    }
 }
 
 /// A request that outgrew its buffer commits like a response, and drains nothing either (c03).
@@ -155,8 +222,8 @@ fn no_limits_come_before_time_and_time_before_attempts() {
         operation.ends(unavailable()).until(100 * MS);
         operation.at(250 * MS).ends(unavailable()).now().remove(0)
     };
-    assert_eq!(no_time(2), "250 stop of 2 TOTAL_TIMEOUT before 3 after 100");
-    assert_eq!(no_time(9), "250 stop of 2 TOTAL_TIMEOUT before 3 after 100");
+    assert_eq!(no_time(2), "250 stop of 2 TOTAL_TIMEOUT before 3 after 130");
+    assert_eq!(no_time(9), "250 stop of 2 TOTAL_TIMEOUT before 3 after 130");
 }
 
 /// With one attempt the documented rules draw no delay, which nobody would wait for.

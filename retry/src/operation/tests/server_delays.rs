@@ -2,8 +2,8 @@
 
 use super::ByHand;
 use crate::{
-    Action, AttemptResult, Backoff, BackoffStrategy, Code, Compatibility, End, Jitter, Limits, NotAttempted,
-    Policy, RetrySettings, ScriptedJitter, SeededJitter, ServerDelay, StopReason, TimeRule,
+    Action, AttemptResult, Backoff, BackoffStrategy, Code, Compatibility, End, Hedging, Jitter, Limits,
+    NotAttempted, Policy, RetrySettings, ScriptedJitter, SeededJitter, ServerDelay, StopReason, TimeRule,
 };
 use std::time::Duration;
 
@@ -111,10 +111,9 @@ fn back_off_is_cut_to_half_of_what_the_servers_delay_leaves() {
 }
 
 /// The waits of a thousand clients that are told the same, sorted.
-fn herd(asked: Duration) -> Vec<Duration> {
-    let policy = Policy::new(&doubling().to_builder().jittered(true).build().unwrap(), Code::Unavailable);
+fn herd(policy: &Policy, asked: Duration) -> Vec<Duration> {
     let wait = |seed| {
-        let mut operation = ByHand::begin(&policy).with_jitter(SeededJitter::new(seed));
+        let mut operation = ByHand::begin(policy).with_jitter(SeededJitter::new(seed));
         operation.send();
         operation.ends(unavailable(ServerDelay::AtLeast(asked))).wait()
     };
@@ -123,17 +122,40 @@ fn herd(asked: Duration) -> Vec<Duration> {
     waits
 }
 
+/// As Envoy's clients do: from what they were told to half as much again.
 #[test]
-fn clients_that_are_told_the_same_come_back_apart() {
-    let waits = herd(5 * S);
-    assert!(waits[0] >= 5 * S && waits[999] <= 6 * S, "{:?} {:?}", waits[0], waits[999]);
-    // However little time there is.
-    let cut = herd(9 * S + 600 * MS);
-    assert!(cut[0] >= 9600 * MS && cut[999] < 10 * S, "{:?} {:?}", cut[0], cut[999]);
-    for (waits, part) in [(waits, 100 * MS), (cut, 40 * MS)] {
-        for from in (0..10).map(|number| waits[0] + part * number) {
-            let count = waits.iter().filter(|wait| **wait >= from && **wait < from + part).count();
-            assert!(count < 250, "{count} within {part:?} from {from:?}");
+fn clients_that_are_told_the_same_come_back_over_half_of_that_or_the_back_off() {
+    let jittered = doubling().to_builder().jittered(true).build().unwrap();
+    let limits = Limits::none().with_time(10 * S, TimeRule::Strict).with_max_attempts(5);
+    let backoff = Backoff::exponential(S, 2.0, 60 * S).with_jitter(Jitter::Full);
+    // A hedge has no back-off.
+    let hedging = Hedging::new(5).delay(60 * S).non_fatal_codes(Code::Unavailable);
+    for policy in [
+        Policy::with_compatibility(&jittered, Code::Unavailable, Compatibility::Documented),
+        Policy::with_compatibility(&jittered, Code::Unavailable, Compatibility::GaxJava),
+        Policy::with_compatibility(&jittered, Code::Unavailable, Compatibility::Grpc),
+        Policy::from_strategy(&BackoffStrategy::new(backoff, limits), Code::Unavailable),
+        Policy::new(&jittered, Code::Unavailable).with_hedging(hedging),
+    ] {
+        let policy = policy.with_server_delays(true);
+        let is_hedged = policy.hedging().is_some();
+        for (asked, from, until) in [
+            (4 * S, 4 * S, 6 * S),
+            // Half of what is asked for is less than the back-off of a second.
+            (500 * MS, 500 * MS, if is_hedged { 750 * MS } else { 1500 * MS }),
+            // Where that doesn't fit the attempt keeps half of the room.
+            (8 * S, 8 * S, 9 * S),
+            (9600 * MS, 9600 * MS, 9800 * MS),
+        ] {
+            let waits = herd(&policy, asked);
+            let (first, last) = (waits[0], waits[999]);
+            let part = (until - from) / 20;
+            assert!(first >= from && first < from + part, "{asked:?} {first:?} {policy:?}");
+            assert!(last <= until && last > until - part, "{asked:?} {last:?} {policy:?}");
+            for from in (0..20).map(|number| from + part * number) {
+                let count = waits.iter().filter(|wait| **wait >= from && **wait < from + part).count();
+                assert!(count < 100, "{count} of 1000 within {part:?} from {from:?}");
+            }
         }
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct Observed {
     /// The attempt with the reply, of which nothing is told until it is known that the caller can use it.
     replied: Option<Attempt>,
     last: Option<Code>,
+    /// The code that the operation ends with, unless an attempt in flight has a reply.
+    held: Option<Code>,
     /// Since when no attempt has been in flight.
     idle_since: Option<Duration>,
     tally: OperationSummary,
@@ -66,6 +68,7 @@ impl Observed {
             in_flight: Vec::with_capacity(1),
             replied: None,
             last: None,
+            held: None,
             idle_since: None,
             tally,
             is_committed: false,
@@ -151,6 +154,11 @@ impl Observed {
         });
     }
 
+    /// An attempt has failed with that code, which the operation ends with unless one in flight has a reply.
+    pub(crate) fn held(&mut self, code: Code) {
+        self.held = Some(code);
+    }
+
     /// The attempt of that number was dropped, so long after the operation's start.
     pub(crate) fn attempt_cancelled(&mut self, number: u32, end: Duration) {
         if let Some(attempt) = self.started(number) {
@@ -230,14 +238,14 @@ impl Observed {
         self.each(|observer, info| observer.operation_failed(info, &summary));
     }
 
-    /// The stream that the reply began has ended with that code.
-    pub(crate) fn stream_ended(mut self: Box<Self>, code: Code) {
+    /// The stream that the reply began has ended with that code; if it failed, `reason` says why there is no other attempt.
+    pub(crate) fn stream_ended(mut self: Box<Self>, code: Code, reason: StopReason) {
         if let Some(started) = self.started_with_reply() {
             let now = self.clock.elapsed();
             let attempt = Attempt::new(started, now, code);
             if code != Code::Ok {
-                self.ended(&attempt, AttemptEnd::PermanentFailure(StopReason::Committed));
-                let summary = self.close(code, Some(StopReason::Committed));
+                self.ended(&attempt, AttemptEnd::PermanentFailure(reason));
+                let summary = self.close(code, Some(reason));
                 return self.each(|observer, info| observer.operation_failed(info, &summary));
             }
             self.replied = Some(attempt);
@@ -247,7 +255,7 @@ impl Observed {
 
     /// The operation has no reply.
     pub(crate) fn failed(mut self: Box<Self>, stop: Stop) {
-        let code = match self.last {
+        let code = match self.held.or(self.last) {
             _ if stop.is_at_deadline() => Code::DeadlineExceeded,
             _ if stop.reason() == StopReason::Cancelled => Code::Cancelled,
             Some(code) => code,

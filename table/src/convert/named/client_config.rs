@@ -65,7 +65,12 @@ fn client<'a>(service: &Service<'a>, losses: &mut Losses<'_>) -> Value<'a> {
         let params = if policy.codes().is_empty() {
             default
         } else {
-            let wanted = params_of(&with_delays(&subject, policy.settings(), losses));
+            let settings = with_delays(&subject, policy.settings(), losses);
+            if lacks_cap(&settings) {
+                let help = "a cap of zero is written, which Node takes for one";
+                losses.lose_of(&subject, "a delay without a cap", help);
+            }
+            let wanted = params_of(&settings);
             let hash = object_hash(&seven_fields(&wanted));
             params.number_of(wanted, &hash)
         };
@@ -105,13 +110,6 @@ fn lose(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) {
     }
     if settings.initial_rpc_timeout() != settings.total_timeout() {
         losses.lose_of(subject, "the timeout of single attempts", "an attempt may take all of the timeout");
-    }
-    if lacks_cap(settings) {
-        losses.lose_of(
-            subject,
-            "a delay without a cap",
-            "a cap of zero is written, which Node takes for one",
-        );
     }
 }
 

@@ -28,20 +28,21 @@ pub(super) fn with_delays(
     settings: &RetrySettings,
     losses: &mut Losses<'_>,
 ) -> RetrySettings {
-    match settings.initial_retry_delay() {
-        None if losses.dialect() != Dialect::GaxJava => {
-            let delays = settings.retry_delays(Compatibility::Documented);
-            let help = "a delay of zero is none at all for the form's other readers";
-            losses.approximate(subject, "delays that nobody set are written out", help);
-            let builder = settings.to_builder().initial_retry_delay(delays.initial());
-            unchecked(builder.retry_delay_multiplier(delays.multiplier()).max_retry_delay(delays.max()))
-        }
-        Some(delay) if delay.is_zero() => {
-            losses.lose_of(subject, "a retry without a delay", "read again, zero is a delay that is not set");
-            settings.clone()
-        }
-        _ => settings.clone(),
+    if settings.initial_retry_delay().is_some_and(|delay| delay.is_zero()) {
+        losses.lose_of(subject, "a retry without a delay", "read again, zero is a delay that is not set");
+        return settings.clone();
     }
+    let is_whole = settings.initial_retry_delay().is_some()
+        && settings.retry_delay_multiplier().is_some()
+        && settings.max_retry_delay().is_some();
+    if is_whole || losses.dialect() == Dialect::GaxJava {
+        return settings.clone();
+    }
+    let delays = settings.retry_delays(Compatibility::Documented);
+    let help = "the form's other readers have no such defaults: zero is no delay at all for them";
+    losses.approximate(subject, "delays that nobody set are written out", help);
+    let builder = settings.to_builder().initial_retry_delay(delays.initial());
+    unchecked(builder.retry_delay_multiplier(delays.multiplier()).max_retry_delay(delays.max()))
 }
 
 /// Whether the delays grow without a limit, which these forms can't say: zero is their smallest cap.

@@ -8,7 +8,7 @@ use crate::convert::text::{Value, field, string, write_yaml};
 use crate::model::TableEntry;
 use crate::{Finding, MethodPolicy, RetryTable, ServiceDescription};
 use gax_retry::__private::unchecked;
-use gax_retry::{CodeSet, RetrySettings};
+use gax_retry::{CodeSet, Compatibility, RetrySettings};
 use std::collections::HashSet;
 use std::fmt;
 use std::time::Duration;
@@ -84,7 +84,10 @@ fn interface<'a>(table: &'a RetryTable, service: &Service<'a>, losses: &mut Loss
         ];
         fields.extend(method.timeout.map(|total| field("timeout_millis", millis(total))));
         let polling = table.polling(service, method.name);
-        fields.extend(polling.map(|polling| field("long_running", long_running(polling))));
+        fields
+            .extend(polling.map(|polling| {
+                field("long_running", long_running(polling, table.dialect().compatibility()))
+            }));
         object(fields)
     });
     object(vec![
@@ -127,11 +130,12 @@ fn whole(time: Duration) -> Duration {
     u64::try_from(millis).map_or(time, Duration::from_millis)
 }
 
-fn long_running<'v>(polling: &RetrySettings) -> Value<'v> {
+fn long_running<'v>(polling: &RetrySettings, compatibility: Compatibility) -> Value<'v> {
+    let delays = polling.retry_delays(compatibility);
     object(vec![
-        field("initial_poll_delay_millis", millis(whole(polling.initial_retry_delay().unwrap_or_default()))),
-        field("poll_delay_multiplier", number(polling.retry_delay_multiplier().unwrap_or(1.0))),
-        field("max_poll_delay_millis", millis(whole(polling.max_retry_delay().unwrap_or_default()))),
+        field("initial_poll_delay_millis", millis(whole(delays.initial()))),
+        field("poll_delay_multiplier", number(delays.multiplier())),
+        field("max_poll_delay_millis", millis(whole(delays.max().unwrap_or_default()))),
         field("total_poll_timeout_millis", millis(whole(polling.total_timeout().unwrap_or_default()))),
     ])
 }

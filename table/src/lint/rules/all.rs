@@ -1,7 +1,7 @@
 //! All rules together.
 
 use super::{
-    backoff, codes, coverage, entries, limits, names, reader_rules, siblings, streams, suppressions, writes,
+    backoff, codes, coverage, entries, limits, load, names, reader_rules, siblings, suppressions, writes,
 };
 use crate::lint::report::Report;
 use crate::lint::rule::Rule;
@@ -15,9 +15,9 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
         &entries::RULES,
         &limits::RULES,
         &backoff::RULES,
+        &load::RULES,
         &codes::RULES,
         &writes::RULES,
-        &streams::RULES,
         &coverage::RULES,
         &siblings::RULES,
         &suppressions::RULES,
@@ -32,9 +32,9 @@ pub(in crate::lint) fn check(subject: &Subject<'_>, report: &mut Report) {
         entries::check,
         limits::check,
         backoff::check,
+        load::check,
         codes::check,
         writes::check,
-        streams::check,
         coverage::check,
     ] {
         check(subject, report);

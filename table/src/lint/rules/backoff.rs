@@ -42,6 +42,34 @@ const MULTIPLIER_IS_1: Rule = Rule::new(
     "delays that do not grow",
     "Write a multiplier above 1, such as 1.3.",
 );
+const CONSTANT_DELAY: Rule = Rule::new(
+    "constant-delay",
+    Severity::Warning,
+    Needs::Table,
+    "delays that do not grow, and no number of attempts that ends the retries",
+    "Write a multiplier above 1, such as 1.3, and a longest delay above the first.",
+);
+const SHORT_DELAY: Rule = Rule::new(
+    "short-delay",
+    Severity::Warning,
+    Needs::Table,
+    "a first delay of less than 10 ms",
+    "Write a first delay such as 0.1s.",
+);
+const SHRINKING_DELAY: Rule = Rule::new(
+    "shrinking-delay",
+    Severity::Warning,
+    Needs::Table,
+    "delays that get shorter",
+    "Write a multiplier above 1, such as 1.3.",
+);
+const NO_JITTER: Rule = Rule::new(
+    "no-jitter",
+    Severity::Warning,
+    Needs::Table,
+    "clients that failed together come back together",
+    "Leave jittered out.",
+);
 const MULTIPLIER_PRECISION: Rule = Rule::new(
     "multiplier-precision",
     Severity::Note,
@@ -64,17 +92,23 @@ const GENTLE_BACKOFF: Rule = Rule::new(
     "Start with a delay of a second or more, or double the delays.",
 );
 
-pub(super) static RULES: [Rule; 8] = [
+pub(super) static RULES: [Rule; 12] = [
     CAP_ABOVE_TIMEOUT,
     CAP_EQUALS_TIMEOUT,
     BACKOFF_EXCEEDS_TIMEOUT,
     MAX_EQUALS_INITIAL,
     MULTIPLIER_IS_1,
+    CONSTANT_DELAY,
+    SHORT_DELAY,
+    SHRINKING_DELAY,
+    NO_JITTER,
     MULTIPLIER_PRECISION,
     ZERO_DELAY,
     GENTLE_BACKOFF,
 ];
 
+/// A delay that no service has recovered in.
+const SHORT: Duration = Duration::from_millis(10);
 /// A delay from which on a back-off from an overloaded service is not called gentle, whatever its growth.
 const LONG_DELAY: Duration = Duration::from_secs(1);
 /// Growth from which on it is not, whatever the first delay.
@@ -86,6 +120,8 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         growth(subject, entry, report);
         if entry.retries() {
             zero(subject, entry, report);
+            short(subject, entry, report);
+            jitter(entry, report);
         }
         if entry.policy.codes().contains(Code::ResourceExhausted) {
             overload(subject, entry, report);
@@ -124,6 +160,57 @@ fn zero(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     report.add(&ZERO_DELAY, Place::value(entry, PolicyField::InitialRetryDelay), message, help);
 }
 
+/// Delays in which no service recovers.
+fn short(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
+    let first = delays(subject, entry).initial();
+    if first.is_zero() || first >= SHORT {
+        return;
+    }
+    let is_capped = entry.policy.settings().max_retry_delay().is_some_and(|max| max < SHORT);
+    let (field, remedy) = if is_capped {
+        (PolicyField::MaxRetryDelay, "write a first delay such as 0.1s, and a longest one such as 10s")
+    } else {
+        (PolicyField::InitialRetryDelay, "write a first delay such as 0.1s")
+    };
+    let message = format!("the first retry follows after {first:?}");
+    report.add(&SHORT_DELAY, Place::value(entry, field), message, remedy);
+}
+
+fn jitter(entry: &EntryView<'_>, report: &mut Report) {
+    if !entry.policy.settings().jittered() {
+        let help = "leave jittered out: in an outage all clients come back at the same moments";
+        report.add(&NO_JITTER, Place::value(entry, PolicyField::Jittered), "delays have no jitter", help);
+    }
+}
+
+/// Whether delays that do not grow go on until the timeout.
+fn is_constant(subject: &Subject<'_>, entry: &EntryView<'_>) -> bool {
+    let (settings, delays) = (entry.policy.settings(), delays(subject, entry));
+    let grows = delays.multiplier().to_bits() != 1.0_f64.to_bits() && delays.max() != Some(delays.initial());
+    entry.retries()
+        && !grows
+        && !delays.initial().is_zero()
+        && settings.max_attempts().is_none()
+        && settings.total_timeout().is_some()
+}
+
+fn constant(entry: &EntryView<'_>, delay: Duration, report: &mut Report) {
+    let settings = entry.policy.settings();
+    let grows = settings.retry_delay_multiplier().is_some_and(|multiplier| multiplier > 1.0);
+    let is_capped = settings.max_retry_delay().is_some_and(|max| max <= delay);
+    let (field, remedy) = match (grows, is_capped) {
+        (true, _) => (PolicyField::MaxRetryDelay, "write a longest delay well above the first"),
+        (false, true) => (
+            PolicyField::RetryDelayMultiplier,
+            "write a multiplier such as 1.3, and a longest delay well above the first",
+        ),
+        (false, false) => (PolicyField::RetryDelayMultiplier, "write a multiplier such as 1.3"),
+    };
+    let message = format!("every delay is {delay:?}, and only the timeout ends the retries");
+    let help = format!("{remedy}: in an outage clients that do not slow down keep it going");
+    report.add(&CONSTANT_DELAY, Place::value(entry, field), message, help);
+}
+
 fn cap(entry: &EntryView<'_>, report: &mut Report) {
     let settings = entry.policy.settings();
     let Some(total) = settings.total_timeout() else { return };
@@ -156,24 +243,35 @@ fn cap(entry: &EntryView<'_>, report: &mut Report) {
 
 fn growth(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     let settings = entry.policy.settings();
+    let is_constant = is_constant(subject, entry);
+    if is_constant {
+        constant(entry, delays(subject, entry).initial(), report);
+    }
     let Some(multiplier) = settings.retry_delay_multiplier() else { return };
     let is_written = entry.policy.origin_of(PolicyField::RetryDelayMultiplier).is_some();
     let origin = Place::value(entry, PolicyField::RetryDelayMultiplier);
     if let Some(initial) = initial(entry)
         && settings.max_retry_delay() == Some(initial)
         && multiplier > 1.0
+        && !is_constant
     {
         let message =
             format!("the longest delay is the first, {initial:?}, so that the multiplier has no effect");
         let origin = Place::value(entry, PolicyField::MaxRetryDelay);
-        report.add(&MAX_EQUALS_INITIAL, origin, message, "write a longer maximum, or 1 for the multiplier");
+        report.add(&MAX_EQUALS_INITIAL, origin, message, "write a longer maximum");
     }
-    if is_written && multiplier.to_bits() == 1.0_f64.to_bits() {
+    if multiplier < 1.0 {
+        let message = format!("each delay is {multiplier} times the one before");
+        let help = "write a multiplier such as 1.3: in an outage clients that speed up keep it going";
+        report.add(&SHRINKING_DELAY, origin.clone(), message, help);
+    }
+    if is_written && !is_constant && multiplier.to_bits() == 1.0_f64.to_bits() {
         let help = "write a multiplier such as 1.3: in an outage clients that do not slow down keep it going";
         report.add(&MULTIPLIER_IS_1, origin.clone(), "delays do not grow", help);
     }
     let one_decimal: f64 = format!("{multiplier:.1}").parse().unwrap_or(multiplier);
-    if subject.table.dialect() == Dialect::AsWritten && one_decimal.to_bits() != multiplier.to_bits() {
+    let is_read_by_java = entry.is_of_service_config() && subject.table.dialect() == Dialect::AsWritten;
+    if is_read_by_java && one_decimal.to_bits() != multiplier.to_bits() {
         let message = format!("Google's Java generator rounds {multiplier} to one decimal");
         report.add(&MULTIPLIER_PRECISION, origin, message, "write a multiplier with one decimal");
     }

@@ -1,9 +1,9 @@
 //! The codes that are retried.
 
-use crate::Severity;
 use crate::lint::report::{Place, Report};
 use crate::lint::rule::{Needs, Rule};
 use crate::lint::subject::{EntryView, Subject};
+use crate::{HedgingPolicy, PolicyField, Severity};
 use gax_retry::{Code, CodeSet};
 
 const PERMANENT_CODE: Rule = Rule::new(
@@ -17,7 +17,7 @@ const INTERNAL_OR_UNKNOWN: Rule = Rule::new(
     "internal-or-unknown-retried",
     Severity::Warning,
     Needs::Table,
-    "INTERNAL or UNKNOWN is retried, which may stand for anything",
+    "INTERNAL, UNKNOWN or CANCELLED is retried, which may stand for anything",
     "Retry UNAVAILABLE only.",
 );
 const RISKY_DEFAULT: Rule = Rule::new(
@@ -42,10 +42,19 @@ const PERMANENT: [Code; 10] = [
     Code::DataLoss,
     Code::Unauthenticated,
 ];
-const VAGUE: [Code; 2] = [Code::Unknown, Code::Internal];
+const VAGUE: [Code; 3] = [Code::Cancelled, Code::Unknown, Code::Internal];
 const RISKY: [Code; 3] = [Code::Unknown, Code::Aborted, Code::Internal];
 
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
+    for entry in &subject.entries {
+        let hedged = entry.policy.hedging().map(HedgingPolicy::non_fatal_codes).unwrap_or_default();
+        let permanent = among(hedged, &PERMANENT);
+        if !permanent.is_empty() {
+            let message = format!("{permanent} does not end a hedged call");
+            let help = "leave it out: every attempt gets the same reply";
+            report.add(&PERMANENT_CODE, Place::value(entry, PolicyField::Hedging), message, help);
+        }
+    }
     for entry in subject.entries.iter().filter(|entry| entry.retries()) {
         let codes = entry.policy.codes();
         let permanent = among(codes, &PERMANENT);

@@ -1,14 +1,14 @@
 //! Entries that do nothing, or the same as others.
 
 use super::names::MIXED_IN;
-use crate::Severity;
 use crate::lint::report::{Place, Report};
 use crate::lint::rule::{Needs, Rule};
 use crate::lint::services::KnownService;
 use crate::lint::subject::{EntryView, Subject};
+use crate::{Severity, TableFormat};
 use gax_retry::__private::SettingsKey;
 use gax_retry::CodeSet;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 const DEAD_ENTRY: Rule = Rule::new(
     "dead-entry",
@@ -17,12 +17,19 @@ const DEAD_ENTRY: Rule = Rule::new(
     "an entry that is for no method",
     "Correct the entry's names, or remove it.",
 );
-const DEFAULT_SHADOWED: Rule = Rule::new(
-    "default-shadowed",
-    Severity::Note,
-    Needs::Services,
-    "an entry for a service whose methods all have entries of their own",
-    "Remove the service's name from the entry.",
+const ENTRY_WITHOUT_NAME: Rule = Rule::new(
+    "entry-without-name",
+    Severity::Warning,
+    Needs::Table,
+    "an entry that names no service",
+    "Name the services or methods that it is for, or remove it.",
+);
+const EMPTY_TABLE: Rule = Rule::new(
+    "empty-table",
+    Severity::Warning,
+    Needs::Table,
+    "a table that has no entry",
+    "Add entries, or remove the file.",
 );
 const SAME_SETTINGS: Rule = Rule::new(
     "same-settings-two-entries",
@@ -39,7 +46,8 @@ const CATCH_ALL_NAME: Rule = Rule::new(
     "Name the services that are meant.",
 );
 
-pub(super) static RULES: [Rule; 4] = [DEAD_ENTRY, DEFAULT_SHADOWED, SAME_SETTINGS, CATCH_ALL_NAME];
+pub(super) static RULES: [Rule; 5] =
+    [EMPTY_TABLE, DEAD_ENTRY, ENTRY_WITHOUT_NAME, SAME_SETTINGS, CATCH_ALL_NAME];
 
 /// Everything that an entry says: two entries with the same are one.
 #[derive(PartialEq, Eq, Hash)]
@@ -50,13 +58,34 @@ struct Content {
 }
 
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
-    // The services of which a method has no entry of its own.
-    let unnamed = subject.rpcs.iter().filter(|rpc| !rpc.is_named()).map(|rpc| rpc.service.name()).collect();
+    for file in subject.table.files().iter().filter(|file| file.is_empty()) {
+        let help = match file.format {
+            Some(TableFormat::ServiceConfig) => "add an entry to methodConfig, or remove the file",
+            Some(TableFormat::Toml) => "add an [[entry]], or remove the file",
+            Some(TableFormat::GapicYaml | TableFormat::ClientConfig) => {
+                "add methods to interfaces, or remove the file"
+            }
+            None => continue,
+        };
+        report.add(
+            &EMPTY_TABLE,
+            Place::of(file.start.as_ref()),
+            "the table says nothing of any method",
+            help,
+        );
+    }
     let mut seen: HashMap<Content, &EntryView<'_>> = HashMap::new();
     for entry in &subject.entries {
         for name in entry.names.iter().filter(|name| name.service().is_empty() && name.method().is_none()) {
+            if !entry.is_of_service_config() {
+                continue;
+            }
             let help = "name the services: Google's generators do not apply an entry for everything";
             report.add(&CATCH_ALL_NAME, Place::name(name), "this entry is for every service", help);
+        }
+        if entry.names.is_empty() {
+            let help = "name the services or methods that it is for, or remove it";
+            report.add(&ENTRY_WITHOUT_NAME, Place::entry(entry), "this entry is for nothing", help);
         }
         let content = content(entry);
         if let Some(first) = seen.get(&content) {
@@ -66,13 +95,13 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         } else {
             seen.insert(content, entry);
         }
-        check_use(subject, &unnamed, entry, report);
+        check_use(subject, entry, report);
     }
 }
 
 /// What only the services can tell.
-fn check_use(subject: &Subject<'_>, unnamed: &HashSet<&str>, entry: &EntryView<'_>, report: &mut Report) {
-    if subject.services.is_none() {
+fn check_use(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
+    if subject.services.is_none() || entry.names.is_empty() {
         return;
     }
     let has_method =
@@ -85,15 +114,7 @@ fn check_use(subject: &Subject<'_>, unnamed: &HashSet<&str>, entry: &EntryView<'
     });
     if !resolves {
         let message = "no name of this entry is one of a method or service, so it has no effect";
-        return report.add(&DEAD_ENTRY, Place::entry(entry), message, "correct its names, or remove it");
-    }
-    for name in entry.names.iter().filter(|name| name.method().is_none()) {
-        let service = subject.services.as_ref().and_then(|services| services.get(name.service()));
-        if service.is_some_and(|known| !known.methods.is_empty() && !unnamed.contains(known.service.name())) {
-            let message = format!("every method of {} has an entry of its own", name.service());
-            let help = "remove the name: it has no effect yet";
-            report.add(&DEFAULT_SHADOWED, Place::name(name), message, help);
-        }
+        report.add(&DEAD_ENTRY, Place::entry(entry), message, "correct its names, or remove it");
     }
 }
 

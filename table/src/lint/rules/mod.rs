@@ -6,14 +6,15 @@ mod codes;
 mod coverage;
 mod entries;
 mod limits;
+mod load;
 mod names;
 mod reader_rules;
 mod siblings;
-mod streams;
 mod suppressions;
 mod writes;
 
 pub(super) use all::check;
 pub use all::rules;
+pub(super) use load::check_load;
 pub use siblings::sibling_drift;
 pub(super) use suppressions::unused_suppressions;

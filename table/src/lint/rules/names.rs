@@ -137,13 +137,14 @@ fn check_known(
 ) {
     let wanted = name.service();
     match subject.find(wanted) {
-        Some(service) => check_method(services, service, name, report),
+        Some(service) => check_method(subject, services, service, name, report),
         None if MIXINS.contains(&wanted) || malformed(name, report) => {}
         None => unknown_service(services, name, report),
     }
 }
 
 fn check_method(
+    subject: &Subject<'_>,
     services: &KnownServices<'_>,
     known: &KnownService<'_>,
     name: &TableName<'_>,
@@ -154,7 +155,10 @@ fn check_method(
         return;
     }
     let message = format!("the service {} has no method {wanted:?}", known.service.name());
-    if let Some(close) = services.suggest_method(known, wanted.trim()) {
+    // One that the table has by itself is not what was meant.
+    let service = known.service.name();
+    let close = services.suggest_method(known, wanted.trim(), |method| !subject.has_name(service, method));
+    if let Some(close) = close {
         report.add(&NEAR_MISS_METHOD, Place::name(name), message, format!("did you mean {close:?}?"));
     } else {
         let help = "remove the name, or correct it: it has no effect";

@@ -45,6 +45,6 @@ fn is_applied(rule: &Rule, knows_services: bool) -> bool {
     match rule.needs() {
         Needs::Table => true,
         Needs::Services => knows_services,
-        Needs::Text | Needs::Siblings => false,
+        Needs::Text | Needs::Siblings | Needs::MaxLoad => false,
     }
 }

@@ -1,11 +1,11 @@
-//! Methods that are not safe to call twice.
+//! Methods that are not safe to call twice, or can't be.
 
 use super::codes::among;
 use crate::lint::action::Action;
 use crate::lint::report::{Place, Report};
 use crate::lint::rule::{Needs, Rule};
 use crate::lint::subject::{EntryView, Subject};
-use crate::{PolicyField, Severity, TableName};
+use crate::{Dialect, PolicyField, Severity, TableName};
 use gax_retry::Code;
 
 const RETRY_ON_CREATE: Rule = Rule::new(
@@ -44,8 +44,22 @@ const HEDGED_WRITE: Rule = Rule::new(
     "a method that changes something is hedged: it may be carried out several times",
     "Retry the method in place of hedging it, or say in the table that it is idempotent.",
 );
-pub(super) static RULES: [Rule; 5] =
-    [RETRY_ON_CREATE, AMBIGUOUS_CODE_ON_WRITE, RETRY_ON_LRO_START, HEDGED_NOT_IDEMPOTENT, HEDGED_WRITE];
+const POLICY_ON_CLIENT_STREAM: Rule = Rule::new(
+    "policy-on-client-stream",
+    Severity::Warning,
+    Needs::Services,
+    "a retry policy for a method whose requests are a stream, which is not retried unless the program buffers it",
+    "Give the method an entry with a timeout only, or let the program replay streams.",
+);
+
+pub(super) static RULES: [Rule; 6] = [
+    RETRY_ON_CREATE,
+    AMBIGUOUS_CODE_ON_WRITE,
+    RETRY_ON_LRO_START,
+    HEDGED_NOT_IDEMPOTENT,
+    HEDGED_WRITE,
+    POLICY_ON_CLIENT_STREAM,
+];
 
 /// The codes after which nobody knows whether the request was carried out.
 const AMBIGUOUS: [Code; 5] =
@@ -54,6 +68,26 @@ const AMBIGUOUS: [Code; 5] =
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     retried(subject, report);
     hedged(subject, report);
+    streams(subject, report);
+}
+
+/// Methods whose requests are streams.
+fn streams(subject: &Subject<'_>, report: &mut Report) {
+    if subject.table.dialect() == Dialect::Grpc {
+        // gRPC's channels buffer streams of requests, and so do calls by its rules.
+        return;
+    }
+    for rpc in subject.rpcs.iter().filter(|rpc| rpc.method.kind().streams_requests()) {
+        if rpc.retrying().is_some() {
+            let message = format!(
+                "{} sends a stream, which is sent again only if the program buffers it: without `replay_streams` its retry \
+                 policy has no effect",
+                rpc.full_name()
+            );
+            let help = "give the method an entry with a timeout only, or allow this rule if the program replays streams";
+            report.add(&POLICY_ON_CLIENT_STREAM, Place::method(rpc), message, help);
+        }
+    }
 }
 
 /// Methods that are retried, although they are not safe to call twice.
@@ -74,7 +108,7 @@ fn retried(subject: &Subject<'_>, report: &mut Report) {
         let ambiguous = among(codes, &AMBIGUOUS);
         if matches!(action, Action::Create | Action::Change) && !ambiguous.is_empty() {
             let message = format!(
-                "{name} changes something and is retried on {ambiguous}, which may mean that it was done"
+                "{name} may change something and is retried on {ambiguous}, which may mean that it was done"
             );
             report.add(
                 &AMBIGUOUS_CODE_ON_WRITE,
@@ -102,7 +136,7 @@ fn hedged(subject: &Subject<'_>, report: &mut Report) {
         let is_write = matches!(rpc.action(), Action::Create | Action::Change) && rpc.idempotent.is_none();
         if is_hedged && is_write && !rpc.method.kind().streams_requests() {
             let message = format!(
-                "{} changes something and is hedged, so that it may be carried out several times at once",
+                "{} may change something and is hedged, so that it may be carried out several times at once",
                 rpc.full_name()
             );
             let help = "retry it in place of hedging it or, if twice is the same as once, write idempotent = true in TOML";

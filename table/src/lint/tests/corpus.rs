@@ -50,6 +50,7 @@ fn the_rules_find_what_is_known_of_the_corpus() {
             ("cap-equals-timeout", 147, 106),
             ("deadline-retry-unreachable", 197, 137),
             ("duplicate-name", 4, 3),
+            ("empty-table", 1, 1),
             ("gentle-backoff-on-resource-exhausted", 15, 8),
             ("internal-or-unknown-retried", 50, 36),
             ("long-unary-timeout", 32, 21),

@@ -44,7 +44,7 @@ fn a_short_timeout_says_nothing_of_retries_where_there_are_none() {
 
 #[test]
 fn a_write_that_is_hedged_is_a_finding_unless_the_table_calls_it_idempotent() {
-    let write = "hedged-write: a.B/Create changes something and is hedged, so that it may be carried out several times at once";
+    let write = "hedged-write: a.B/Create may change something and is hedged, so that it may be carried out several times at once";
     assert_eq!(messages(TABLE, &services()), [write]);
     assert_eq!(messages(TABLE, &[]), [""; 0]);
     let without_word = TABLE.replace("idempotent = true", "polling = { initial_delay = \"1s\" }");
@@ -60,8 +60,7 @@ fn a_method_that_is_hedged_although_the_table_says_no_is_a_finding() {
     let message =
         "hedged-not-idempotent: a.B/Reserve is hedged, and the table says that it is not idempotent";
     assert_eq!(messages(&no, &[]), [message]);
-    let of_all =
-        "[[entry]]\nfor = [\"a.B\"]\ntimeout = \"5s\"\nidempotent = false\nhedging = { max_attempts = 2 }\n";
+    let of_all = "[[entry]]\nfor = [\"a.B\"]\ntimeout = \"5s\"\nidempotent = false\nhedging = { max_attempts = 2, delay = \"1s\" }\n";
     let table = RetryTable::parse(of_all).unwrap();
     let finding = &Linter::new().run(&table)[0];
     assert_eq!(finding.message(), "a.B is hedged, and the table says that it is not idempotent");

@@ -8,7 +8,8 @@ use gax_retry::{IdempotencyRule, IdempotencyTable, OperationClass, Precondition}
 impl Reader<'_> {
     /// The table that `[http]` describes: its rules, before those of the table that it is based on.
     pub(super) fn http(&mut self, node: &Node) -> Result<IdempotencyTable, TableError> {
-        let [base, prefixes, rules] = self.find(node, "http", ["base", "prefixes", "rule"])?;
+        let names = ["base", "prefixes", "idempotency_key", "rule"];
+        let [base, prefixes, key, rules] = self.find(node, "http", names)?;
         let mut table = base.map(|node| self.base(node)).transpose()?.unwrap_or_default();
         for prefix in self.elements(prefixes, "prefixes")? {
             table = table.with_prefix(self.scalars.string(prefix, "a prefix")?.to_string());
@@ -16,7 +17,9 @@ impl Reader<'_> {
         let rules = self.elements(rules, "rule")?;
         let rules = rules.iter().map(|rule| self.rule(rule)).collect::<Result<Vec<_>, _>>()?;
         // A rule goes before those that are there already, and of the file's own the first decides.
-        Ok(rules.into_iter().rev().fold(table, IdempotencyTable::with_rule))
+        let table = rules.into_iter().rev().fold(table, IdempotencyTable::with_rule);
+        let has_key = key.map(|node| self.scalars.boolean(node, "idempotency_key")).transpose()?;
+        Ok(if has_key.is_some_and(|word| word.value) { table.with_idempotency_key() } else { table })
     }
 
     fn elements<'n>(&self, node: Option<&'n Node>, name: &str) -> Result<&'n [Node], TableError> {
@@ -35,8 +38,8 @@ impl Reader<'_> {
     }
 
     fn rule(&mut self, node: &Node) -> Result<IdempotencyRule, TableError> {
-        let names = ["name", "method", "path", "class", "if_any"];
-        let [name, method, path, class, if_any] = self.find(node, "a rule", names)?;
+        let names = ["name", "method", "path", "class", "if_any", "hedgeable"];
+        let [name, method, path, class, if_any, hedgeable] = self.find(node, "a rule", names)?;
         let required = |field: Option<&Node>, what: &str, help: &str| match field {
             Some(field) => self.scalars.string(field, what).map(|text| (field.span, text)),
             None => Err(self.source.fault(node.span, "is no whole rule", help)),
@@ -58,9 +61,12 @@ impl Reader<'_> {
                 return Err(self.source.fault(node.span, "says not just one of class and if_any", help));
             }
         };
-        IdempotencyRule::new(name.to_string(), method.to_string(), &path, class).map_err(|error| {
-            self.source.fault(place, "is no pattern for paths", format!("correct it: {error}"))
-        })
+        let rule =
+            IdempotencyRule::new(name.to_string(), method.to_string(), &path, class).map_err(|error| {
+                self.source.fault(place, "is no pattern for paths", format!("correct it: {error}"))
+            })?;
+        let hedgeable = hedgeable.map(|node| self.scalars.boolean(node, "hedgeable")).transpose()?;
+        Ok(hedgeable.map_or(rule.clone(), |word| rule.hedgeable(word.value)))
     }
 
     fn class(&self, node: &Node) -> Result<OperationClass, TableError> {

@@ -327,7 +327,7 @@ impl Reader<'_> {
     pub(super) fn timeout(&self, node: &Node) -> Result<Located<i128>, TableError> {
         let time = self.time(node)?;
         if time.value == 0 {
-            let help = "write a time above zero, or leave the timeout out for no limit";
+            let help = "write a time above zero";
             return Err(self.source.fault(node.span, "is a timeout of zero", help));
         }
         Ok(time)

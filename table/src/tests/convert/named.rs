@@ -119,6 +119,28 @@ interfaces:
     );
 }
 
+/// Other readers have no defaults: for them a maximum of zero is one.
+#[cfg(all(feature = "yaml", feature = "toml"))]
+#[test]
+fn an_initial_delay_by_itself_is_written_with_the_defaults_beside_it() {
+    let text = "[[entry]]\nfor = [\"a.B/C\"]\ntimeout = \"60s\"\ncodes = [\"UNAVAILABLE\"]\n\
+                initial_retry_delay = \"200ms\"\n";
+    let table = read(Dialect::AsWritten, text);
+    for (format, form) in
+        [(TableFormat::GapicYaml, "GAPIC YAML"), (TableFormat::ClientConfig, "a client config")]
+    {
+        let conversion = table.convert(format);
+        let back = read(Dialect::AsWritten, conversion.text());
+        let settings = back.lookup("a.B", "C").unwrap().settings();
+        let max = Some(std::time::Duration::from_secs(60));
+        assert_eq!((settings.retry_delay_multiplier(), settings.max_retry_delay()), (Some(1.3), max));
+        assert_eq!(
+            messages(&conversion),
+            [format!("delays that nobody set are written out for a.B/C in {form}")]
+        );
+    }
+}
+
 #[cfg(feature = "yaml")]
 #[test]
 fn times_below_a_millisecond_are_rounded_and_told() {

@@ -183,7 +183,8 @@ fn a_cap_below_the_initial_delay_is_every_delay() {
     assert_eq!(
         table.findings()[0].to_string(),
         "line 1, column 138: warning[max-below-initial]: maxBackoff (10s) is shorter than initialBackoff (20s); \
-         every delay is maxBackoff; Google's Java clients refuse to start"
+         write a maxBackoff \
+         above initialBackoff: as it is, every delay is maxBackoff, and Google's Java clients refuse to start"
     );
 }
 

@@ -179,14 +179,14 @@ fn findings_are_in_the_words_of_the_form() {
         found("timeout = \"5s\"\n"),
         [
             "line 1, column 1: note[no-max-attempts]: without max_attempts only the timeout ends the retries; write one from 2 \
-          to 5"
+             to 5, and longer delays, such as 1s x 2: five attempts 0.1s x 1.3 apart are over after 0.6s"
         ]
     );
     assert_eq!(
         found("max_attempts = 3\ninitial_retry_delay = \"2s\"\nmax_retry_delay = \"1s\"\n"),
         [
-            "line 6, column 19: warning[max-below-initial]: max_retry_delay (1s) is shorter than initial_retry_delay (2s); every \
-          delay is max_retry_delay"
+            "line 6, column 19: warning[max-below-initial]: max_retry_delay (1s) is shorter than initial_retry_delay (2s); write a \
+             max_retry_delay above initial_retry_delay: as it is, every delay is max_retry_delay"
         ]
     );
 }

@@ -1,6 +1,6 @@
 use super::{read, rules};
 use crate::{Dialect, RetryTable};
-use gax_retry::{IdempotencyTable, RequestFacts};
+use gax_retry::{IdempotencyRule, IdempotencyTable, RequestFacts};
 
 const TABLE: &str = r#"
 [http]
@@ -12,6 +12,7 @@ name = "things.sync"
 method = "POST"
 path = "/things/{id}:sync"
 class = "always"
+hedgeable = true
 
 [[http.rule]]
 name = "any thing"
@@ -54,8 +55,25 @@ fn rules_of_a_file_decide_in_their_order_before_those_they_are_based_on() {
     let body = RequestFacts::new("PATCH", "/things/7").with_body(br#"{"thing":{"etag":"x"}}"#);
     assert_eq!(said(http, &body), "conditional: thing.etag in the body");
     let headers: &[(&str, &str)] = &[("if-match", "x")];
+    let hedgeable: Vec<_> = http.rules()[..3].iter().map(IdempotencyRule::is_hedgeable).collect();
+    assert_eq!(hedgeable, [Some(true), None, None]);
     let headed = RequestFacts::new("PATCH", "/things/7").with_headers(&headers);
     assert_eq!(said(http, &headed), "conditional: If-Match header");
+}
+
+#[test]
+fn an_idempotency_key_counts_where_a_file_says_so() {
+    let key: &[(&str, &str)] = &[("Idempotency-Key", "7")];
+    for (word, expected) in
+        [("", "never"), ("false", "never"), ("true", "conditional: Idempotency-Key header")]
+    {
+        let line = if word.is_empty() { String::new() } else { format!("idempotency_key = {word}\n") };
+        let table = RetryTable::parse(&format!("[http]\nbase = \"http-methods\"\n{line}")).unwrap();
+        let request = RequestFacts::new("POST", "/payments").with_headers(&key);
+        assert_eq!(said(table.idempotency().unwrap(), &request), expected, "{word}");
+        let again = RetryTable::parse(table.convert(crate::TableFormat::Toml).text()).unwrap();
+        assert_eq!(again.idempotency(), table.idempotency());
+    }
 }
 
 #[test]
@@ -82,6 +100,10 @@ fn what_is_no_rule_is_refused_with_its_place() {
         (
             rule("class = \"always\"\nif_any = []"),
             "line 1, column 1: [[http.rule]] says not just one of class and if_any",
+        ),
+        (
+            rule("class = \"always\"\nhedgeable = 1"),
+            "line 6, column 13: 1 is a number, but hedgeable is true or false",
         ),
         (rule("class = \"sometimes\""), "line 5, column 9: \"sometimes\" is no class"),
         (rule("if_any = [{ cookie = \"x\" }]"), "line 5, column 11: { cookie = \"x\" } is no condition"),

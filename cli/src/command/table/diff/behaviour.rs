@@ -2,7 +2,9 @@
 
 use super::growth::Growth;
 use crate::command::table::by_policy::{ByPolicy, PolicyKey};
+use crate::command::table::hedged::most_attempts;
 use crate::command::table::methods::recoverable_codes;
+use crate::render::times;
 use gax_retry::{BatchingSettings, CodeSet, Impact, RetrySettings};
 use gax_table::{HedgingPolicy, MethodPolicy, PolicyField, RetryTable, SourceLocation};
 use std::rc::Rc;
@@ -75,7 +77,7 @@ impl Behaviour {
         let codes = policy.map_or(CodeSet::EMPTY, recoverable_codes);
         let settings = policy.map(|policy| policy.settings());
         let max_attempts = match hedging {
-            Some(_) => impact.as_deref().map(Impact::load_of_silence),
+            Some(_) => impact.as_deref().map(most_attempts),
             None => settings.and_then(RetrySettings::max_attempts).filter(|_| !codes.is_empty()),
         };
         let place = |field| policy.and_then(|policy| policy.origin_of(field)).cloned();
@@ -117,6 +119,11 @@ impl Behaviour {
     /// How many attempts an outage makes of an operation, on average.
     pub(super) fn load(&self) -> f64 {
         self.impact.as_ref().map_or(1.0, |impact| impact.load())
+    }
+
+    /// The same for people.
+    pub(super) fn load_text(&self) -> String {
+        self.impact.as_ref().map_or_else(|| "1.0".to_owned(), |impact| times(impact))
     }
 
     /// When attempts start if each is refused at once, without jitter.

@@ -96,7 +96,7 @@ pub(super) fn changes(was: &Behaviour, is: &Behaviour) -> Vec<Change> {
     let [old, new] = both.map(attempts);
     let counts = both.map(|side| side.max_attempts.into());
     changes.add("attempts", counts, ["attempts", &old, &new], places.map(|p| &p.max_attempts));
-    let [old, new] = both.map(|side| format!("{:.1} attempts", side.load()));
+    let [old, new] = both.map(|side| format!("{} attempts", side.load_text()));
     changes.add("load", both.map(|side| side.load().into()), ["in an outage", &old, &new], nowhere);
     let [old, new] = both.map(|side| format!("{} of a call", side.silence()));
     let counts = both.map(|side| side.attempts_of_silence().into());

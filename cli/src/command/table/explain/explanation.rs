@@ -15,6 +15,7 @@ pub(super) struct Explanation {
     pub(super) attempts_at_most: Option<u32>,
     pub(super) worst_case_ms: Option<Ms>,
     pub(super) load: f64,
+    pub(super) load_capped: bool,
     pub(super) throttled_load: Option<f64>,
     pub(super) refused: Timeline,
     pub(super) hanging: Timeline,

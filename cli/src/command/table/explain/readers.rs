@@ -1,7 +1,8 @@
 //! How each dialect reads the method.
 
+use crate::command::table::hedged::most_attempts;
 use crate::command::table::methods::{code_names, recoverable_codes};
-use crate::render::Ms;
+use crate::render::{Ms, times};
 use gax_retry::Impact;
 use gax_table::{Dialect, RetryTable, TableError};
 use serde::Serialize;
@@ -15,6 +16,9 @@ pub(super) struct Reader {
     pub(super) max_attempts: Option<u32>,
     pub(super) worst_case_ms: Option<Ms>,
     pub(super) load: Option<f64>,
+    pub(super) load_capped: Option<bool>,
+    #[serde(skip)]
+    pub(super) load_text: String,
     pub(super) problem: Option<String>,
 }
 
@@ -28,6 +32,8 @@ impl Reader {
             max_attempts: None,
             worst_case_ms: None,
             load: None,
+            load_capped: None,
+            load_text: "-".to_owned(),
             problem: Some(problem),
         }
     }
@@ -52,11 +58,13 @@ impl Reader {
             codes: Some(code_names(recoverable_codes(policy))),
             total_timeout_ms: policy.settings().total_timeout().map(Ms),
             max_attempts: match policy.hedging() {
-                Some(_) => Some(impact.load_of_silence()),
+                Some(_) => Some(most_attempts(&impact)),
                 None => policy.settings().max_attempts(),
             },
             worst_case_ms: impact.worst_case().map(Ms),
             load: Some(impact.load()),
+            load_capped: Some(impact.is_load_capped()),
+            load_text: times(&impact),
             problem: None,
         }
     }

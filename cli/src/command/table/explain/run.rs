@@ -4,6 +4,7 @@ use super::explanation::Explanation;
 use super::readers::Reader;
 use super::text;
 use crate::command::table::bounds::Bounds;
+use crate::command::table::hedged::most_attempts;
 use crate::command::table::methods::{code_names, find, methods, recoverable_codes};
 use crate::command::table::source::{GapicFlag, ProtoFlags, Reading};
 use crate::command::{Format, print, print_json};
@@ -54,13 +55,14 @@ pub(crate) struct ExplainArgs {
 const JSON: &str = "\
 JSON:
   {\"method\":..,\"dialect\":..,\"environment\":..,\"codes\":[..],\"attempts_at_most\":..,\"worst_case_ms\":..,\"load\":..,
-    \"throttled_load\":..,\"refused\":PLAN,\"hanging\":PLAN,\"polling\":..,\"batching\":..,
+    \"load_capped\":..,\"throttled_load\":..,\"refused\":PLAN,\"hanging\":PLAN,\"polling\":..,\"batching\":..,
     \"idempotent\":..,
     \"dialects\":[{\"dialect\":..,\"codes\":[..],\"total_timeout_ms\":..,\"max_attempts\":..,
-    \"worst_case_ms\":..,\"load\":..,\"problem\":..},..]}
+    \"worst_case_ms\":..,\"load\":..,\"load_capped\":..,\"problem\":..},..]}
   PLAN is in the form of gax plan, without jitter. refused: every attempt is refused at once.
   hanging: no attempt gets a reply. polling, batching and idempotent are in the form of gax table show.
   environment: null without --env, else {\"retries\":\"off\"|\"on\",\"total_timeout_ms\":..,\"max_attempts\":..}.
+  load_capped: whether a call made more than 10000 attempts, which were not counted: the load is higher.
   throttled_load: the load of 100 operations, one after the other, with retry throttling.
   null: attempts_at_most if no number limits them, worst_case_ms if a call may take forever,
   throttled_load if the table has no retry throttling, problem if the dialect accepts the table.";
@@ -91,6 +93,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
         attempts_at_most: bounds.attempts(attempts_at_most(policy, &impact)).0,
         worst_case_ms: impact.worst_case().map(Ms),
         load: impact.load(),
+        load_capped: impact.is_load_capped(),
         throttled_load: impact.throttled_load(),
         refused: Timeline::from(&AttemptPlan::refused(&bounded, &mut NoJitter)),
         hanging: Timeline::from(&AttemptPlan::new(&bounded, &[], &mut NoJitter)),
@@ -124,7 +127,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
 
 fn attempts_at_most(policy: MethodPolicy<'_>, impact: &Impact) -> Option<u32> {
     if policy.hedging().is_some() {
-        return Some(impact.load_of_silence());
+        return Some(most_attempts(impact));
     }
     let (settings, codes) = (policy.settings(), policy.codes());
     let unlimited = settings.max_attempts().is_none() && settings.total_timeout().is_none();

@@ -3,11 +3,12 @@
 use super::explanation::Explanation;
 use super::readers::Reader;
 use crate::command::table::bounds::Bounds;
+use crate::command::table::hedged::most_attempts;
 use crate::command::table::methods::{codes_text, line_of, recoverable_codes};
 use crate::command::table::show::text::{delay, limit, rpc_timeout};
-use crate::render::{Align, Cell, Grid, HEAD, Human, attempts, table, until_measured};
+use crate::render::{Align, Cell, Count, Grid, HEAD, Human, attempts, table, times, until_measured};
 use gax_retry::__private::Escaped;
-use gax_retry::{Hedging, Impact};
+use gax_retry::{Hedging, Impact, Simulation};
 use gax_table::{Dialect, HedgingPolicy, MethodPolicy, PolicyField};
 use std::fmt::Write as _;
 
@@ -23,7 +24,9 @@ pub(super) fn own(
     bounds: Bounds,
 ) -> String {
     let mut text = format!("{HEAD}{}{HEAD:#}\n\n", Escaped(&explanation.method));
-    for sentence in bounds.sentence().into_iter().chain(sentences(explanation, policy, impact, bounds)) {
+    for sentence in
+        bounds.sentence().into_iter().chain(sentences(explanation, (policy, dialect), impact, bounds))
+    {
         let _infallible = writeln!(text, "{sentence}");
     }
     for sentence in explanation.beside.sentences() {
@@ -64,7 +67,7 @@ pub(super) fn others(dialects: &[Reader]) -> String {
 
 fn sentences(
     explanation: &Explanation,
-    policy: MethodPolicy<'_>,
+    (policy, dialect): (MethodPolicy<'_>, Dialect),
     impact: &Impact,
     bounds: Bounds,
 ) -> Vec<String> {
@@ -78,11 +81,21 @@ fn sentences(
         }
         Some(1) => "A call makes one attempt.".to_owned(),
         Some(count) => format!("A call makes at most {count} attempts. Retryable codes: {codes}."),
-        None if impact.is_truncated() => format!(
-            "maxAttempts is not set and there is no delay: nothing slows the attempts down. Retryable codes: {codes}."
-        ),
+        None if impact.is_load_capped() => {
+            let delays = settings.retry_delays(dialect.compatibility());
+            let why = if delays.initial().is_zero() {
+                "there is no delay: nothing slows the attempts down".to_owned()
+            } else {
+                format!("delays are short ({}): they hardly slow the attempts down", delay(policy, dialect))
+            };
+            let most = Count(Simulation::MAX_ATTEMPTS as u64);
+            format!(
+                "The number of attempts has no limit, and {why}. In 100 simulated outages the busiest call made at least {most} \
+                 attempts. Retryable codes: {codes}."
+            )
+        }
         None => format!(
-            "maxAttempts is not set. In 100 simulated outages the busiest call made {most} attempts. Retryable codes: {codes}."
+            "The number of attempts has no limit. In 100 simulated outages the busiest call made {most} attempts. Retryable codes: {codes}."
         ),
     };
     let total = bounds.total_timeout(settings).0.map(|total| format!("{:#}", Human(total)));
@@ -103,14 +116,14 @@ fn sentences(
         Some(time) => format!("Worst case: {}.", Human(time)),
         None => "Worst case: unbounded, because an attempt has no deadline.".to_owned(),
     };
-    let load = impact.load();
     let outage = if most == 1 {
         "An outage does not multiply the load of the service.".to_owned()
     } else {
         let is_exact = explanation.attempts_at_most == u32::try_from(most).ok();
         let average = if is_exact { "" } else { ", on average" };
+        let times = times(impact);
         format!(
-            "If the service refuses every request at once, it gets {load:.1} times its usual load{average}."
+            "If the service refuses every request at once, it gets {times} times its usual load{average}."
         )
     };
     let throttled = impact.throttled_load().filter(|_| most > 1).map(|load| {
@@ -121,7 +134,7 @@ fn sentences(
 
 /// What hedging makes of a call.
 fn hedged(policy: MethodPolicy<'_>, impact: &Impact) -> String {
-    let most = impact.load_of_silence();
+    let (most, at_once) = (most_attempts(impact), impact.load_of_silence());
     let when = policy.hedging().map(|hedging| hedging.to_hedging().spacing()).unwrap_or_default();
     let first_calls = policy.hedging().filter(|hedging| hedging.percentile().is_some()).map(|hedging| {
         let until = until_measured(hedging.to_hedging().delay_between().map(Human));
@@ -131,7 +144,7 @@ fn hedged(policy: MethodPolicy<'_>, impact: &Impact) -> String {
     let codes = codes_text(recoverable_codes(policy));
     format!(
         "A call is hedged: up to {most} attempts, {when}; the first good reply wins.{first_calls} Non-fatal codes: {codes}. \
-         If the service is too slow to reply, it gets {most} times its usual load."
+         If the service is too slow to reply, it gets {at_once} times its usual load."
     )
 }
 
@@ -202,7 +215,7 @@ fn grid(dialects: &[Reader]) -> Grid {
             }),
             reader.total_timeout_ms.map_or_else(|| Cell::from("none"), Cell::from),
             reader.worst_case_ms.map_or_else(|| Cell::from("unbounded"), Cell::from),
-            Cell::from(format!("{:.1}", reader.load.unwrap_or(1.0))),
+            Cell::from(reader.load_text.clone()),
             Cell::from(codes.map_or_else(|| "none".to_owned(), |codes| codes.join(", "))),
         ]);
     }

@@ -1,6 +1,7 @@
 //! The flags of `gax table lint`.
 
 use crate::command::table::source::{ProtoFlags, Reading};
+use crate::value;
 use clap::{Args, ValueEnum};
 use gax_table::lint::{Target, UnknownTargetError};
 use std::path::PathBuf;
@@ -36,6 +37,10 @@ pub(crate) struct LintArgs {
     /// Leave findings of these rules or severities out
     #[arg(long, value_name = "RULE,..", value_parser = rule_or_severity, value_delimiter = ',', help_heading = "Rules")]
     pub(super) allow: Vec<Target>,
+
+    /// Make an entry an error by which an outage multiplies the load of the service by more than this
+    #[arg(long, value_name = "NUMBER", value_parser = value::load, allow_hyphen_values = true, help_heading = "Rules")]
+    pub(super) max_load: Option<f64>,
 
     /// Leave out the findings that this file lists
     #[arg(long, value_name = "FILE", help_heading = "Rules")]

@@ -57,6 +57,7 @@ pub(super) fn check(inputs: &Inputs, linter: &Linter, knows_services: bool) -> R
         let was_applied = |rule: &Rule| match rule.needs() {
             Needs::Services => knows_services,
             Needs::Siblings => tables.len() > 1,
+            Needs::MaxLoad => false,
             _ => true,
         };
         found.extend(rulings.linter.apply(rulings.unused(path, was_applied)));

@@ -23,6 +23,7 @@ pub(crate) fn run(args: &LintArgs) -> Result<ExitCode, Failure> {
     }
     linter = args.deny.iter().fold(linter, |linter, target| linter.deny(*target));
     linter = args.allow.iter().fold(linter, |linter, target| linter.allow(*target));
+    linter = args.max_load.into_iter().fold(linter, Linter::max_load);
     let inputs = Inputs::read(&paths, &args.reading);
     for problem in &inputs.problems {
         crate::report(problem);

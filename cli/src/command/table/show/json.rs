@@ -73,6 +73,7 @@ struct Row<'a> {
     worst_case_ms: Option<Ms>,
     refused_at_ms: Option<Vec<Ms>>,
     load: Option<f64>,
+    load_capped: Option<bool>,
 }
 
 impl<'a> Document<'a> {
@@ -114,6 +115,7 @@ struct Outage {
     worst_case: Option<Duration>,
     refused: Vec<Duration>,
     load: Option<f64>,
+    load_capped: Option<bool>,
 }
 
 fn outage_of(policy: &Policy, with_load: bool) -> Outage {
@@ -123,11 +125,12 @@ fn outage_of(policy: &Policy, with_load: bool) -> Outage {
             worst_case: impact.worst_case(),
             refused: impact.refused().to_vec(),
             load: Some(impact.load()),
+            load_capped: Some(impact.is_load_capped()),
         };
     }
     let refused = AttemptPlan::refused(policy, &mut NoJitter);
     let refused = refused.attempts().iter().map(gax_retry::Attempt::start).collect();
-    Outage { worst_case: policy.worst_case(), refused, load: None }
+    Outage { worst_case: policy.worst_case(), refused, load: None, load_capped: None }
 }
 
 fn row_of<'a>(row: MethodRow<'a>, table: &RetryTable, outage: Option<&Outage>) -> Row<'a> {
@@ -160,6 +163,7 @@ fn row_of<'a>(row: MethodRow<'a>, table: &RetryTable, outage: Option<&Outage>) -
         worst_case_ms: outage.and_then(|outage| outage.worst_case.map(Ms)),
         refused_at_ms: outage.map(|outage| outage.refused.iter().copied().map(Ms).collect()),
         load: outage.and_then(|outage| outage.load),
+        load_capped: outage.and_then(|outage| outage.load_capped),
     }
 }
 

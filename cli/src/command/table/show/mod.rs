@@ -90,10 +90,11 @@ JSON:
       \"max_outstanding_elements\":..,\"max_outstanding_bytes\":..,\"limit_exceeded\":..},
     \"idempotent\":..,
     \"origins\":{VALUE:\"file:line:column\"},
-    \"worst_case_ms\":..,\"refused_at_ms\":[..],\"load\":..},..]}
+    \"worst_case_ms\":..,\"refused_at_ms\":[..],\"load\":..,\"load_capped\":..},..]}
   method is null in an entry for all methods of a service, service in one for all services. Other
   values are null if they are not set, and all of them if the table has nothing for the method.
   load: how many attempts a call makes on average if all are refused at once; null without --load.
+  load_capped: whether a call made more than 10000 of them, which were not counted: the load is higher.
   other_fields: what a service config says beside retries, such as loadBalancingConfig.
   With --preset:
   {\"preset\":..,\"source\":..,\"waits\":..,\"limits\":..,\"statuses\":[..],\"transport_failures\":[..],

@@ -1,7 +1,7 @@
 //! Which kinds a change of polling or batching is of.
 
 use super::kind::{Kind, Reasons};
-use gax_retry::{BatchingSettings, RetrySettings};
+use gax_retry::{BatchingSettings, Compatibility, RetrySettings};
 use std::cmp::Ordering;
 
 /// How often the operations of a method are asked for.
@@ -14,11 +14,11 @@ pub(super) fn of_polling(was: Option<&RetrySettings>, is: Option<&RetrySettings>
         }
         (Some(was), Some(is)) => (was, is),
     };
-    let multiplier = |polling: &RetrySettings| polling.retry_delay_multiplier().unwrap_or(1.0);
+    let [before, now] = [was, is].map(|polling| polling.retry_delays(Compatibility::Documented));
     let delays = [
-        is.initial_retry_delay().cmp(&was.initial_retry_delay()),
-        multiplier(is).total_cmp(&multiplier(was)),
-        longest(is).cmp(&longest(was)),
+        now.initial().cmp(&before.initial()),
+        now.multiplier().total_cmp(&before.multiplier()),
+        now.max().cmp(&before.max()),
     ];
     if delays.contains(&Ordering::Less) {
         reasons.add(Kind::MoreAggressive, "operations are polled more often");
@@ -72,11 +72,6 @@ pub(super) fn of_batching(
     if limits.contains(&Ordering::Less) {
         reasons.add(Kind::LessAggressive, "less may be outstanding");
     }
-}
-
-/// The longest delay between two polls: the first one's, if nothing says another.
-fn longest(polling: &RetrySettings) -> Option<std::time::Duration> {
-    polling.max_retry_delay().or(polling.initial_retry_delay())
 }
 
 /// A limit that sorts last where there is none.

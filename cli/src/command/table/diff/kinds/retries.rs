@@ -25,7 +25,7 @@ pub(super) fn of_retries(was: &Behaviour, is: &Behaviour, reasons: &mut Reasons)
         reasons.add(Kind::LessAggressive, format!("{fewer} {verb}"));
     }
     let load =
-        || format!("an outage makes {:.1} times the usual load, not {:.1} times", is.load(), was.load());
+        || format!("an outage makes {} times the usual load, not {} times", is.load_text(), was.load_text());
     if is.load() > was.load() * NOTICEABLE {
         reasons.add(Kind::MoreAggressive, load());
     } else if was.load() > is.load() * NOTICEABLE {

@@ -1,11 +1,11 @@
 //! Streams pass through unharmed, with a deadline; methods that no table knows pass through untouched.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use gax_retry::{Code, StopReason};
+use gax_retry::{Code, Compatibility, StopReason};
 use tokio_stream::StreamExt as _;
 use tonic::transport::Channel;
 use tonic::{Request, Status};
-use tonic_gax::{OperationError, RetryLayer, RetryService, RetryTable};
+use tonic_gax::{CallOptions, OperationError, RequestExt as _, RetryLayer, RetryService, RetryTable};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssetClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ExportAssetsRequest, ListAssetsRequest};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
@@ -193,16 +193,14 @@ async fn an_error_inside_a_stream_arrives_as_it_was_sent() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_never_begins_ends_with_the_total() {
-    for (codes, reason) in
-        [(vec![Code::DeadlineExceeded], StopReason::TotalTimeout), (vec![], StopReason::NonRetryable)]
-    {
+    for codes in [vec![Code::DeadlineExceeded], vec![]] {
         let server = VirtualServer::start(Script::always(Reply::Hang));
         let setup = Setup::new(settings()).retrying(codes);
         let mut client = TonicTalkClient::new(setup.layer_with_descriptors().layer(server.channel()));
         let status = client.listen(Line::default()).await.unwrap_err();
         let report = error_report(&status);
         assert_eq!(rows(&report), [row(1, 10_000, 0, 0, 10_000, Code::DeadlineExceeded)]);
-        assert_eq!(report.stop_reason(), Some(reason));
+        assert_eq!(report.stop_reason(), Some(StopReason::TotalTimeout));
         assert_eq!(server.seen(), [(0, Some(10_000))]);
     }
 }
@@ -235,4 +233,50 @@ async fn what_no_table_knows_is_untouched() {
     assets.list_assets(ListAssetsRequest::default()).await.unwrap_err();
     assert_eq!(server.seen()[4], (0, Some(1000)));
     assert!(server.seen().len() > 50);
+}
+
+/// gax-java's settings of such calls have no timeouts: a call's own are all that bounds it.
+#[tokio::test(start_paused = true)]
+async fn by_gax_java_s_rules_a_stream_of_requests_has_the_caller_s_deadline_alone() {
+    let setup = Setup::new(settings()).compatible(Compatibility::GaxJava);
+    let late = Reply::play([
+        Beat::Wait(ms(60_000)),
+        Beat::message(&line(1)),
+        Beat::trailers(&[("grpc-status", "0")]),
+    ]);
+    let mut stub = TalkStubSettings::builder();
+    stub.tell().set_retry_settings(settings());
+    stub.chat().set_retry_settings(settings());
+    let settings = TalkSettings::create(stub.build().unwrap()).with_compatibility(Compatibility::GaxJava);
+    for (options, timeout) in [
+        (CallOptions::new(), None),
+        (CallOptions::new().timeout(ms(90_000)), Some(90_000)),
+        (CallOptions::new().attempt_timeout(ms(90_000)), Some(90_000)),
+    ] {
+        for index in 0..2 {
+            let server = VirtualServer::start(Script::always(late.clone()));
+            let mut client = match index {
+                0 => Talking::Generated(TalkClient::with_settings(server.channel(), settings.clone())),
+                _ => Talking::Tonic(TonicTalkClient::new(
+                    setup.layer_with_descriptors().layer(server.channel()),
+                )),
+            };
+            let told = match &mut client {
+                Talking::Generated(client) => client.tell(requests(&options)).await,
+                Talking::Tonic(client) => client.tell(requests(&options)).await,
+            };
+            assert_eq!(told.unwrap().into_inner(), line(1), "{options:?} {index}");
+            let lines = match &mut client {
+                Talking::Generated(client) => client.chat(requests(&options)).await,
+                Talking::Tonic(client) => client.chat(requests(&options)).await,
+            };
+            assert_eq!(heard(lines.unwrap().into_inner()).await.unwrap(), [line(1)], "{options:?} {index}");
+            let timeouts: Vec<_> = server.seen().iter().map(|(_, timeout)| *timeout).collect();
+            assert_eq!(timeouts, [timeout, timeout], "{options:?} {index}");
+        }
+    }
+}
+
+fn requests(options: &CallOptions) -> Request<tokio_stream::Iter<std::vec::IntoIter<Line>>> {
+    Request::new(tokio_stream::iter(vec![line(0), line(1)])).with_call_options(options.clone())
 }

@@ -2,80 +2,19 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, Compatibility, StopReason};
-use tonic::transport::Channel;
-use tonic::{Request, Response, Status, Streaming};
-use tonic_gax::{CallOptions, Note, RequestExt as _, RetryService};
-use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
-use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
+use tonic::{Response, Status, Streaming};
+use tonic_gax::{CallOptions, Note};
+use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::{
-    Beat, RawFrame, RawServer, Reply, Script, Setup, VirtualServer, error_report, ms, report_of, row, rows,
-    settings,
+    Beat, Listening as Way, RawFrame, RawServer, Reply, Script, Setup, VirtualServer, error_report, ms,
+    report_of, row, rows, settings,
 };
-use tower_layer::Layer as _;
 
 const DOWN: Code = Code::Unavailable;
 const LATE: Code = Code::DeadlineExceeded;
 
 fn setup() -> Setup {
     Setup::new(settings())
-}
-
-/// Ways to call `Listen`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
-    Generated,
-    Layer,
-    Described,
-}
-
-impl Way {
-    const ALL: [Self; 3] = [Self::Generated, Self::Layer, Self::Described];
-    /// Those that know that it replies with a stream.
-    const KNOWING: [Self; 2] = [Self::Generated, Self::Described];
-
-    /// The RPC timeout of an attempt that starts then.
-    fn timeout(self, start: u64) -> u64 {
-        if self == Way::Layer { 1000 } else { 10_000 - start }
-    }
-
-    fn client(self, channel: Channel, setup: &Setup) -> Client {
-        match self {
-            Way::Generated => {
-                let mut stub = TalkStubSettings::builder();
-                stub.listen().set_retry_settings(setup.settings.clone()).set_retryable_codes(setup.codes);
-                let mut settings =
-                    TalkSettings::create(stub.build().unwrap()).with_compatibility(setup.compatibility);
-                if let Some(bytes) = setup.max_replay_bytes {
-                    settings = settings.with_max_replay_bytes(bytes);
-                }
-                Client::Generated(TalkClient::with_settings(channel, settings))
-            }
-            Way::Layer => Client::Tonic(TonicTalkClient::new(setup.layer().layer(channel))),
-            Way::Described => {
-                Client::Tonic(TonicTalkClient::new(setup.layer_with_descriptors().layer(channel)))
-            }
-        }
-    }
-}
-
-enum Client {
-    Generated(TalkClient<Channel>),
-    Tonic(TonicTalkClient<RetryService<Channel>>),
-}
-
-impl Client {
-    async fn listen(&mut self) -> Result<Response<Streaming<Line>>, Status> {
-        self.listen_with(CallOptions::new().report(true)).await
-    }
-
-    async fn listen_with(&mut self, options: CallOptions) -> Result<Response<Streaming<Line>>, Status> {
-        let line = Line { text: "a".to_owned(), count: 3 };
-        let request = Request::new(line).with_call_options(options);
-        match self {
-            Client::Generated(client) => client.listen(request).await,
-            Client::Tonic(client) => client.listen(request).await,
-        }
-    }
 }
 
 fn line(number: u32) -> Line {
@@ -153,18 +92,6 @@ async fn after_the_first_message_an_error_is_final() {
         let status = lines.message().await.unwrap_err();
         assert_eq!((status.code(), status.message()), (tonic::Code::Unavailable, "lost my place"), "{way:?}");
         assert_eq!(server.seen().len(), 1, "{way:?}");
-    }
-}
-
-/// What comes all at once is classified as a whole: the caller has seen nothing of it.
-#[tokio::test(start_paused = true)]
-async fn an_error_that_follows_the_first_message_at_once_is_retried() {
-    let broken = Reply::play([Beat::message(&line(0)), Beat::status(&Status::unavailable("down"))]);
-    for way in Way::ALL {
-        let server = VirtualServer::start(Script::at_once([broken.clone()]).then_always(ms(0), Reply::Pass));
-        let response = way.client(server.channel(), &setup()).listen().await.unwrap();
-        assert_eq!(heard(response).await, [line(0), line(1), line(2)], "{way:?}");
-        assert_eq!(server.seen().len(), 2, "{way:?}");
     }
 }
 

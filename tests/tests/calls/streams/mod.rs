@@ -1,0 +1,7 @@
+//! RPCs with a stream on either side.
+
+mod limit;
+mod messages;
+mod passing;
+mod replays;
+mod retries;

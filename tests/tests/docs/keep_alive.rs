@@ -1,0 +1,48 @@
+//! The keep-alive numbers that the guide recommends, against the limits that gRPC servers have by default.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use std::future::ready;
+use std::time::Duration;
+use tonic::transport::Endpoint;
+use tonic_gax_tests::RawServer;
+use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
+use tower::service_fn;
+
+const PAGE: &str = include_str!("../../../docs/src/connecting.md");
+const HOUR: Duration = Duration::from_secs(3600);
+/// gRPC servers want this time between two pings while they send nothing (gRFC A8; grpc-go, grpc-java and C++ alike).
+const LEAST: Duration = Duration::from_secs(300);
+
+/// The argument of that method in the page's first program.
+fn argument(method: &str) -> Option<&'static str> {
+    let (_, rest) = PAGE.split_once("```rust,no_run\n").unwrap();
+    let (program, _) = rest.split_once("\n```\n").unwrap();
+    let (_, argument) = program.split_once(&format!("\n    .{method}("))?;
+    argument.split_once(')').map(|(argument, _)| argument)
+}
+
+#[tokio::test(start_paused = true)]
+async fn servers_with_default_limits_take_the_recommended_pings() {
+    let interval =
+        argument("http2_keep_alive_interval").unwrap().strip_prefix("Duration::from_secs(").unwrap();
+    let endpoint = Endpoint::from_static("http://server")
+        .http2_keep_alive_interval(Duration::from_secs(interval.parse().unwrap()))
+        .keep_alive_while_idle(argument("keep_alive_while_idle") == Some("true"));
+    // A call that gets no reply.
+    let server = RawServer::start([Vec::new()]);
+    let connect = server.connector();
+    let channel =
+        endpoint.connect_with_connector(service_fn(move |_| ready(Ok::<_, std::io::Error>(connect()))));
+    let mut client = AssetServiceClient::new(channel.await.unwrap());
+    let call = client.list_assets(ListAssetsRequest::default());
+    assert!(tokio::time::timeout(HOUR, call).await.is_err());
+    // And an hour without a call.
+    tokio::time::sleep(HOUR).await;
+
+    let pings = server.pings();
+    assert!(pings.windows(2).all(|pair| pair[1] > pair[0] + LEAST), "{pings:?}");
+    assert!(pings.len() >= 9, "the connection is looked after: {pings:?}");
+    let idle: Vec<_> = pings.iter().filter(|at| **at > HOUR).collect();
+    assert!(idle.is_empty(), "servers count a ping without a call as too many: {idle:?}");
+}

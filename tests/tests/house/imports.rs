@@ -1,0 +1,57 @@
+//! Examples in the documentation of what `tonic-gax` re-exports are written with the crate that programs depend on.
+
+use crate::{NOTHING, repository};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// What `tonic-gax` re-exports from `gax-retry` at its root.
+fn re_exported() -> BTreeSet<String> {
+    let root = fs::read_to_string(repository().join("src/lib.rs")).unwrap();
+    let lists = root.split("\npub use gax_retry::{").skip(1);
+    let names = lists.flat_map(|list| list.split_once('}').unwrap().0.split(',').map(str::trim));
+    names.filter(|name| !name.is_empty()).map(ToOwned::to_owned).collect()
+}
+
+/// The lines of documentation that import nothing but re-exported names from `gax-retry`.
+fn imports(text: &str, re_exported: &BTreeSet<String>) -> Vec<String> {
+    let lines: Vec<&str> = text.lines().filter_map(|line| line.trim_start().strip_prefix("/// ")).collect();
+    let text = lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+    let found = text.split("use gax_retry::").skip(1).filter_map(|rest| {
+        let (names, _) = rest.split_once(';')?;
+        let mut each =
+            names.trim_matches(['{', '}']).split(',').map(str::trim).filter(|name| !name.is_empty());
+        let root = |name: &str| name.split("::").next().unwrap_or_default().to_owned();
+        each.all(|name| re_exported.contains(&root(name))).then(|| names.to_owned())
+    });
+    found.collect()
+}
+
+fn look(folder: &Path, re_exported: &BTreeSet<String>, found: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            look(&path, re_exported, found);
+        } else {
+            let names = imports(&fs::read_to_string(&path).unwrap(), re_exported);
+            found.extend(names.into_iter().map(|names| format!("{}: {names}", path.display())));
+        }
+    }
+}
+
+#[test]
+fn examples_import_from_the_crate_that_programs_depend_on() {
+    let re_exported = re_exported();
+    assert!(re_exported.contains("RetrySettings") && re_exported.len() > 40, "{re_exported:?}");
+    let mut found = Vec::new();
+    look(&repository().join("retry/src"), &re_exported, &mut found);
+    assert_eq!(found, NOTHING, "write: # use gax_retry as tonic_gax; and use tonic_gax::..");
+}
+
+#[test]
+fn imports_are_found() {
+    let names = BTreeSet::from(["Code".to_owned(), "presets".to_owned()]);
+    let text = "/// use gax_retry::Code;\n    /// use gax_retry::{\n    ///     Code, presets,\n    /// };\n\
+                /// use gax_retry::presets::Boto;\n/// use gax_retry::{Code, NoJitter};\nuse gax_retry::Code;\n";
+    assert_eq!(imports(text, &names), ["Code", "{ Code, presets, }", "presets::Boto"].map(str::to_owned));
+}
