@@ -1,5 +1,7 @@
 //! Retry tables in folders.
 
+use crate::failure::Failure;
+use crate::input::Input;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,9 +9,13 @@ use std::path::{Path, PathBuf};
 /// What a table's file can end with.
 const ENDINGS: [&str; 4] = ["json", "yaml", "yml", "toml"];
 
+/// How the names of tables end.
+const NAMES: [&str; 5] =
+    ["service_config.json", "client_config.json", "_gapic.yaml", "retry_table.toml", "retry.toml"];
+
 /// The files in a folder, and in those in it, that may be tables by their names, in order. What is hidden, and what
 /// links lead to, is left out.
-pub(crate) fn files_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
+fn files_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     collect(folder, &mut found)?;
     found.sort();
@@ -37,8 +43,35 @@ pub(crate) fn may_be_table(path: &Path) -> bool {
     ending(path).is_some_and(|ending| ENDINGS.contains(&ending))
 }
 
-/// Whether a file's content looks like a retry table: other files stand beside them.
+/// The tables in a folder, in order, each read or the reason why it can't be.
+pub(crate) fn tables_in(folder: &Path) -> Result<Vec<Result<Input, Failure>>, Failure> {
+    let files = files_in(folder).map_err(|error| {
+        let path = folder.display();
+        Failure::Usage(format!("can't read {path} ({error}); give the path of a retry table"))
+    })?;
+    let read = files.into_iter().map(|path| (Input::table(&path), path));
+    let tables =
+        read.filter(|(input, path)| input.as_ref().map_or(true, |input| is_table(path, &input.content)));
+    let tables: Vec<_> = tables.map(|(input, _)| input).collect();
+    if tables.is_empty() { Err(no_table_in(folder)) } else { Ok(tables) }
+}
+
+/// That no table is in a folder.
+pub(crate) fn no_table_in(folder: &Path) -> Failure {
+    let endings = NAMES.join(", ");
+    Failure::Usage(format!(
+        "no retry table is in {}; name the file, or let its name end with one of {endings}",
+        folder.display()
+    ))
+}
+
+/// Whether a file is a retry table by its name, whatever it holds, or else by what it holds: other files stand
+/// beside tables.
 pub(crate) fn is_table(path: &Path, content: &[u8]) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    if NAMES.iter().any(|end| name.ends_with(end)) {
+        return true;
+    }
     let holds = |text: &str| content.windows(text.len()).any(|part| part == text.as_bytes());
     match ending(path) {
         Some("json") => {

@@ -1,6 +1,7 @@
 //! Files that the command is told to read.
 
 use crate::failure::Failure;
+use crate::folder::tables_in;
 use gax_table::__private::read_stream;
 use std::borrow::Cow;
 use std::fs::File;
@@ -39,9 +40,13 @@ impl Input {
         Self::read(path, "a retry table")
     }
 
-    /// Reads retry tables, in their order.
+    /// Reads retry tables, and those in folders, in their order.
     pub(crate) fn tables(paths: &[PathBuf]) -> Result<Vec<Self>, Failure> {
-        paths.iter().map(|path| Self::table(path)).collect()
+        let read = |path: &PathBuf| {
+            if path.is_dir() { tables_in(path) } else { Ok(vec![Self::table(path)]) }
+        };
+        let read: Vec<_> = paths.iter().map(read).collect::<Result<_, _>>()?;
+        read.into_iter().flatten().collect()
     }
 
     /// Reads an API's GAPIC YAML.
@@ -52,6 +57,11 @@ impl Input {
     /// Reads an API's service YAML.
     pub(crate) fn service_yaml(path: &Path) -> Result<Self, Failure> {
         Self::read(path, "a service YAML")
+    }
+
+    /// Reads compiled protos.
+    pub(crate) fn descriptor_set(path: &Path) -> Result<Self, Failure> {
+        Self::read(path, "a descriptor set")
     }
 
     /// The text, without a byte order mark.

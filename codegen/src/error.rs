@@ -25,12 +25,29 @@ use std::path::PathBuf;
 /// ```
 pub struct Error(Box<ErrorKind>);
 
+/// What to do about a file with editions.
+const EDITIONS: &str = "write syntax = \"proto3\" in place of the edition, with optional for fields whose presence counts, or take \
+                        the file as it was before editions";
+
 enum ErrorKind {
-    Table { error: TableError, source: Option<NamedSource<String>> },
+    Table {
+        error: TableError,
+        source: Option<NamedSource<String>>,
+    },
     Protos(protox::Error),
+    /// The place, or the file alone.
+    Editions(String),
     UnknownNames(Vec<Finding>),
-    Option { option: String, problem: String, help: &'static str },
-    Io { action: &'static str, path: PathBuf, error: io::Error },
+    Option {
+        option: String,
+        problem: String,
+        help: &'static str,
+    },
+    Io {
+        action: &'static str,
+        path: PathBuf,
+        error: io::Error,
+    },
     Generator(io::Error),
 }
 
@@ -58,6 +75,11 @@ impl Error {
         Self(Box::new(ErrorKind::Generator(error)))
     }
 
+    /// A file that says `edition` where others say `syntax`.
+    pub(crate) fn editions(place: impl Into<String>) -> Self {
+        Self(Box::new(ErrorKind::Editions(place.into())))
+    }
+
     /// Whether a retry table is at fault.
     #[must_use]
     pub fn is_table(&self) -> bool {
@@ -67,7 +89,7 @@ impl Error {
     /// Whether the protos don't compile.
     #[must_use]
     pub fn is_protos(&self) -> bool {
-        matches!(*self.0, ErrorKind::Protos(_))
+        matches!(*self.0, ErrorKind::Protos(_) | ErrorKind::Editions(_))
     }
 
     /// The names in retry tables that no proto has, where
@@ -87,6 +109,7 @@ impl Error {
                 Some("name the directory that its path starts from as an include path".to_owned())
             }
             ErrorKind::Protos(error) => error.help().map(|help| help.to_string()),
+            ErrorKind::Editions(_) => Some(EDITIONS.to_owned()),
             ErrorKind::UnknownNames(_) => {
                 Some("correct the table, or allow unknown names with deny_unknown_methods(false)".to_owned())
             }
@@ -113,6 +136,9 @@ impl fmt::Display for ErrorKind {
             }
             // protox keeps the place for `Debug`.
             ErrorKind::Protos(error) => write!(f, "{error:?}"),
+            ErrorKind::Editions(place) => {
+                write!(f, "{place}: the file uses editions, which prost 0.14 does not have")
+            }
             ErrorKind::UnknownNames(findings) => {
                 f.write_str("the retry table has names that no proto has: ")?;
                 for (index, finding) in findings.iter().enumerate() {
@@ -150,7 +176,7 @@ impl StdError for Error {
             ErrorKind::Table { error, .. } => error.source(),
             ErrorKind::Protos(error) => error.source(),
             ErrorKind::Io { error, .. } | ErrorKind::Generator(error) => Some(error),
-            ErrorKind::UnknownNames(_) | ErrorKind::Option { .. } => None,
+            ErrorKind::Editions(_) | ErrorKind::UnknownNames(_) | ErrorKind::Option { .. } => None,
         }
     }
 }
@@ -160,6 +186,7 @@ impl Diagnostic for Error {
         let code: &str = match &*self.0 {
             ErrorKind::Table { .. } => "retry::table",
             ErrorKind::Protos(error) => return error.code(),
+            ErrorKind::Editions(_) => "build::editions",
             ErrorKind::UnknownNames(_) => "retry::unknown-method",
             ErrorKind::Option { .. } => "build::option",
             ErrorKind::Io { .. } => "build::io",
@@ -194,6 +221,11 @@ impl Diagnostic for Error {
 
 impl From<protox::Error> for Error {
     fn from(error: protox::Error) -> Self {
+        let text = format!("{error:?}");
+        if let Some((place, _)) = text.split_once(": expected ").filter(|_| text.ends_with("found 'edition'"))
+        {
+            return Self::editions(place);
+        }
         Self(Box::new(ErrorKind::Protos(error)))
     }
 }

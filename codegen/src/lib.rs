@@ -19,7 +19,7 @@ mod plan;
 mod tables;
 
 pub use builder::{Builder, configure};
-pub use describe::{Protos, describe_protos};
+pub use describe::{Protos, describe_encoded_fds, describe_protos};
 pub use error::Error;
 pub use gax_table::{Dialect, Finding, Severity, SourceLocation};
 pub use generated::{Generated, GeneratedFile};

@@ -239,3 +239,22 @@ fn bytes_that_are_no_descriptors_are_refused() {
     let text = error.to_string();
     assert!(text.contains("generate_encoded_fds: has bytes that are no FileDescriptorSet"), "{text}");
 }
+
+/// prost panics at them.
+#[test]
+fn descriptors_with_editions_are_an_error_that_names_the_file() {
+    let file = prost_types::FileDescriptorProto {
+        name: Some("a/v1/a.proto".to_owned()),
+        package: Some("a.v1".to_owned()),
+        syntax: Some("editions".to_owned()),
+        ..Default::default()
+    };
+    let set = prost_types::FileDescriptorSet { file: vec![file] };
+    let error = configure().generate_fds(set).unwrap_err();
+    assert!(error.is_protos());
+    assert_eq!(
+        format!("{error:?}"),
+        "a/v1/a.proto: the file uses editions, which prost 0.14 does not have\n  help: write syntax = \"proto3\" in place of \
+         the edition, with optional for fields whose presence counts, or take the file as it was before editions"
+    );
+}

@@ -139,7 +139,7 @@ fn no_more_than_the_limit_is_read() {
 
 #[test]
 fn a_directory_is_refused() {
-    let printed = session("table show table");
+    let printed = session("table explain table GetBook");
     assert!(printed.contains("error: can't read table ("), "{printed}");
     assert!(printed.ends_with("; give the path of a retry table\n--- exit status 2\n"), "{printed}");
 }

@@ -5,13 +5,16 @@
 mod conformance;
 mod delays;
 mod demo;
+mod descriptor_sets;
 mod files;
+mod folders;
 mod generate;
 mod generate_out;
 mod help;
 mod hostile;
 mod lint_corpus;
 mod lint_page;
+mod messages;
 mod mixed;
 mod output;
 mod plan;

@@ -65,7 +65,8 @@ fn folders_hold_tables_and_other_files() {
     fs::remove_file(folder.join("tables/deep/bad.json")).unwrap();
     assert_eq!(
         stderr(&folder, "table lint tables/deep"),
-        "error: no retry table is in tables/deep; name one, if its content doesn't show what it is\n"
+        "error: no retry table is in tables/deep; name the file, or let its name end with one of service_config.json, \
+         client_config.json, _gapic.yaml, retry_table.toml, retry.toml\n"
     );
     assert_eq!(lint(&folder, "tables/deep").1, 2);
 }

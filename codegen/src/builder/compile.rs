@@ -3,7 +3,7 @@
 use super::Builder;
 use crate::Error;
 use crate::cargo;
-use crate::describe::MethodOptions;
+use crate::describe::{MethodOptions, decode_set, refuse_editions};
 use crate::descriptors::Descriptors;
 use crate::emit::Emitter;
 use crate::generated::{Generated, GeneratedFile, write_if_changed};
@@ -151,6 +151,7 @@ impl Builder {
         compiled: Compiled,
         include: Include,
     ) -> Result<Generated, Error> {
+        refuse_editions(&compiled.set)?;
         let runtime = rust_path("runtime_path", &self.runtime_path)?;
         rust_path("proto_path", &self.proto_path)?;
         for (proto, rust) in &self.extern_paths {
@@ -261,10 +262,7 @@ fn precompiled(set: FileDescriptorSet) -> Compiled {
 }
 
 fn encoded_set(option: &str, encoded: Vec<u8>) -> Result<Compiled, Error> {
-    let set = FileDescriptorSet::decode(encoded.as_slice()).map_err(|error| {
-        let help = "give what protoc --descriptor_set_out or buf build writes";
-        Error::option(option, format!("has bytes that are no FileDescriptorSet ({error})"), help)
-    })?;
+    let set = decode_set(option, &encoded)?;
     Ok(Compiled { set, encoded, requested: None, paths: Vec::new() })
 }
 

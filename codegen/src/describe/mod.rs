@@ -4,5 +4,5 @@ mod options;
 mod protos;
 
 pub(crate) use options::MethodOptions;
-pub(crate) use protos::describe;
-pub use protos::{Protos, describe_protos};
+pub use protos::{Protos, describe_encoded_fds, describe_protos};
+pub(crate) use protos::{decode_set, describe, refuse_editions};

@@ -5,6 +5,7 @@ use crate::Error;
 use crate::descriptors::{Descriptors, ProtoService, full_name};
 use crate::includes::compiler;
 use gax_table::{MethodDescription, ServiceDescription};
+use prost::Message as _;
 use prost_types::FileDescriptorSet;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -58,19 +59,64 @@ pub fn describe_protos(protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>
     compiler.include_imports(true).open_files(protos)?;
     let requested: Vec<String> =
         compiler.files().filter(|file| !file.is_import()).map(|file| file.name().to_owned()).collect();
-    let options = MethodOptions::decode(&compiler.encode_file_descriptor_set())
-        .map_err(|error| Error::generator(error.into()))?;
-    let set = compiler.file_descriptor_set();
-    let descriptors = Descriptors::new(&set);
-    let is_requested: HashSet<&str> = requested.iter().map(String::as_str).collect();
+    let (encoded, set) = (compiler.encode_file_descriptor_set(), compiler.file_descriptor_set());
+    let is_own = |file: &str| requested.iter().any(|requested| requested == file);
+    let place = |file: &str| protos.iter().position(|path| path.as_ref().ends_with(file));
+    describe_set(&encoded, &set, is_own, place)
+}
+
+/// As [`describe_protos`], for an encoded `FileDescriptorSet`, as `protoc --include_imports --descriptor_set_out` and
+/// `buf build` write it. The services of files that others in the set import count as imported.
+///
+/// # Errors
+///
+/// The bytes are no `FileDescriptorSet`, or a file uses editions.
+///
+/// # Examples
+///
+/// ```
+/// let error = tonic_gax_build::describe_encoded_fds(b"message").unwrap_err();
+/// assert!(error.to_string().contains("no FileDescriptorSet"));
+/// ```
+pub fn describe_encoded_fds(encoded: &[u8]) -> Result<Protos, Error> {
+    let set = decode_set("describe_encoded_fds", encoded)?;
+    refuse_editions(&set)?;
+    let imported: HashSet<&str> =
+        set.file.iter().flat_map(|file| &file.dependency).map(String::as_str).collect();
+    describe_set(encoded, &set, |file| !imported.contains(file), |_| None)
+}
+
+/// A set from its bytes; `option` is what they were given to.
+pub(crate) fn decode_set(option: &str, encoded: &[u8]) -> Result<FileDescriptorSet, Error> {
+    FileDescriptorSet::decode(encoded).map_err(|error| {
+        let help = "give what protoc --descriptor_set_out or buf build writes";
+        Error::option(option, format!("has bytes that are no FileDescriptorSet ({error})"), help)
+    })
+}
+
+/// prost knows `proto2` and `proto3` only, and panics at anything else.
+pub(crate) fn refuse_editions(set: &FileDescriptorSet) -> Result<(), Error> {
+    let with_editions = set.file.iter().find(|file| file.syntax() == "editions");
+    with_editions.map_or(Ok(()), |file| Err(Error::editions(file.name())))
+}
+
+/// The services of a set, those of own files in the order of their places.
+fn describe_set(
+    encoded: &[u8],
+    set: &FileDescriptorSet,
+    is_own: impl Fn(&str) -> bool,
+    place: impl Fn(&str) -> Option<usize>,
+) -> Result<Protos, Error> {
+    let options = MethodOptions::decode(encoded).map_err(|error| Error::generator(error.into()))?;
+    let descriptors = Descriptors::new(set);
     let (mut own, imported): (Vec<&ProtoService>, Vec<&ProtoService>) =
-        descriptors.services.iter().partition(|service| is_requested.contains(service.file.as_str()));
+        descriptors.services.iter().partition(|service| is_own(&service.file));
     // Descriptors come imports first, whatever the order of the files asked for.
-    own.sort_by_key(|service| protos.iter().position(|path| path.as_ref().ends_with(&service.file)));
+    own.sort_by_key(|service| place(&service.file));
     let describe = |services: Vec<&ProtoService>| {
         services.into_iter().map(|service| describe(service, &options)).collect()
     };
-    Ok(Protos { services: describe(own), imported: describe(imported), java_packages: java_packages(&set) })
+    Ok(Protos { services: describe(own), imported: describe(imported), java_packages: java_packages(set) })
 }
 
 /// Per service the Java package of its file.

@@ -9,6 +9,7 @@ use gax_retry::{
     RetrySettings, StatusSet, TransportFailure, TransportFailures,
 };
 use http::HeaderMap;
+use http::header::HOST;
 use http::request::Parts;
 use std::sync::Arc;
 use std::time::Duration;
@@ -120,8 +121,9 @@ impl HttpPlan {
     pub(crate) fn hedged(&self, classification: &Classification) -> Option<Arc<Self>> {
         let hedged = self.hedged.as_ref()?;
         let hedging = hedged.any().policy.hedging()?;
-        let is_hedged = classification.is_hedged(self.strategy, hedging);
-        is_hedged.then(|| hedged.of(classification.rule(), Self::with_latencies_of))
+        classification
+            .is_hedged(self.strategy, hedging)
+            .then(|| hedged.of(classification.rule(), Self::with_latencies_of))
     }
 
     fn with_latencies_of(self, other: &Self) -> Self {
@@ -166,7 +168,11 @@ impl HttpPlan {
         let target = parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
         let headers = Headers(&parts.headers);
         let facts = RequestFacts::new(parts.method.as_str(), target).with_headers(&headers).with_body(body);
-        self.table.classify(&facts)
+        let authority = parts.uri.authority().map(http::uri::Authority::as_str);
+        let host = authority.or_else(|| parts.headers.get(HOST)?.to_str().ok());
+        // Whoever is named before the host makes no difference.
+        let host = host.map(|host| host.rsplit_once('@').map_or(host, |(_, host)| host));
+        self.table.classify(&host.into_iter().fold(facts, RequestFacts::with_host))
     }
 
     /// The code that a failure counts as, and whether it is retried, where something other than the code

@@ -1,7 +1,7 @@
 //! Why a table can't be read.
 
 use super::source_location::SourceLocation;
-use gax_retry::__private::Escaped;
+use gax_retry::__private::{Escaped, is_unprintable};
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -10,7 +10,14 @@ use std::sync::Arc;
 /// A table that makes no sense, with the place and what to do about it.
 ///
 /// It prints what the file says with control characters escaped, as in `\u{1b}`; the parts are as they stand
-/// in the file.
+/// in the file. `Debug`, which is what `main` prints of an error, shows the line as well:
+///
+/// ```text
+/// retry.json:3:14: "500ms" is not a duration; write seconds followed by s, such as "0.5s"
+///   |
+/// 3 |   "timeout": "500ms"
+///   |              ^^^^^^^
+/// ```
 ///
 /// # Examples
 ///
@@ -25,22 +32,28 @@ use std::sync::Arc;
 /// );
 /// assert_eq!(error.text(), Some("\"500ms\""));
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct TableError(Box<Inner>);
 
-#[derive(Debug, Clone)]
+/// The most of a line that is shown, in characters, and how much of it stands before what is meant.
+const SHOWN: usize = 100;
+const BEFORE: usize = 60;
+
+#[derive(Clone)]
 struct Inner {
     message: String,
     help: Option<String>,
     origin: Option<SourceLocation>,
     text: Option<String>,
+    /// The line that it is in.
+    line: Option<String>,
     source: Option<Arc<io::Error>>,
 }
 
 impl TableError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
         let message = message.into();
-        Self(Box::new(Inner { message, help: None, origin: None, text: None, source: None }))
+        Self(Box::new(Inner { message, help: None, origin: None, text: None, line: None, source: None }))
     }
 
     #[cfg(feature = "json")]
@@ -66,6 +79,13 @@ impl TableError {
     pub(crate) fn at(mut self, origin: SourceLocation, text: String) -> Self {
         self.0.origin = Some(origin);
         self.0.text = Some(text);
+        self
+    }
+
+    /// The same error, with the line that it is in.
+    #[cfg(feature = "json")]
+    pub(crate) fn in_line(mut self, line: &str) -> Self {
+        self.0.line = Some(line.to_owned());
         self
     }
 
@@ -104,6 +124,21 @@ impl fmt::Display for TableError {
             Some(help) => write!(f, "; {}", Escaped(help)),
             None => Ok(()),
         }
+    }
+}
+
+impl fmt::Debug for TableError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")?;
+        let (Some(origin), Some(line)) = (&self.0.origin, &self.0.line) else { return Ok(()) };
+        let skipped = if line.chars().count() > SHOWN { origin.column().saturating_sub(BEFORE) } else { 0 };
+        let shown = line.chars().skip(skipped).take(SHOWN);
+        let shown: String = shown.map(|c| if is_unprintable(c) { ' ' } else { c }).collect();
+        let before = " ".repeat(origin.column().saturating_sub(skipped + 1));
+        let text = self.0.text.as_deref().and_then(|text| text.lines().next()).unwrap_or_default();
+        let carets = "^".repeat(text.chars().count().clamp(1, SHOWN));
+        let (number, margin) = (origin.line(), " ".repeat(origin.line().to_string().len()));
+        write!(f, "\n{margin} |\n{number} | {}\n{margin} | {before}{carets}", shown.trim_end())
     }
 }
 

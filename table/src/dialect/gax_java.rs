@@ -54,7 +54,13 @@ fn back_off(
     settings: RetrySettingsBuilder,
 ) -> Result<RetrySettingsBuilder, TableError> {
     let missing = |name: &str, effect: &str| {
-        source.fault(policy.span, &format!("has no {name}, which {effect}"), format!("add {name}"))
+        // Java never reads a form of our own, but by its rules there are no defaults either.
+        let problem = if form.is_own() {
+            format!("has no {name}, for which the dialect gax-java has no default")
+        } else {
+            format!("has no {name}, which {effect}")
+        };
+        source.fault(policy.span, &problem, format!("add {name}"))
     };
     let stops = "stops Google's Java generator";
     let Words { initial_delay, max_delay, delay_multiplier, .. } = form.words();

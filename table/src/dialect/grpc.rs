@@ -1,7 +1,7 @@
 //! A service config as gRPC itself reads it (gRFC A6): one fault refuses all of it.
 
 use super::entry::{codes, duration, entry};
-use super::form::Form;
+use super::form::{Form, Words};
 use crate::diagnostics::Findings;
 use crate::document::{Kind, Located, Node, Source, Span};
 use crate::model::written::{HedgingPolicy, MethodConfig, RetryPolicy, ServiceConfig, Throttling};
@@ -26,7 +26,7 @@ pub(super) fn resolve_grpc(
     if let Some(root) = form.root() {
         refuse_duplicate_keys(source, root)?;
     }
-    let mut resolver = Resolver { source, findings };
+    let mut resolver = Resolver { source, findings, words: form.words(), is_own: form.is_own() };
     let entries = config.methods.iter().map(|method| resolver.method(method).map(Arc::new));
     let entries = entries.collect::<Result<_, _>>()?;
     refuse_faulty_names(source, config)?;
@@ -55,6 +55,9 @@ pub(super) fn resolve_grpc_throttling(
 struct Resolver<'a> {
     source: &'a Source,
     findings: &'a mut Findings,
+    words: &'static Words,
+    /// Whether gRPC never reads the form, only somebody by its rules.
+    is_own: bool,
 }
 
 impl Resolver<'_> {
@@ -74,8 +77,8 @@ impl Resolver<'_> {
         }
         self.own_fields(method);
         if let Some(policy) = &method.retry {
-            let initial = self.back_off(policy.span, policy.initial_backoff, "initialBackoff")?;
-            let max = self.back_off(policy.span, policy.max_backoff, "maxBackoff")?;
+            let initial = self.back_off(policy.span, policy.initial_backoff, self.words.initial_delay)?;
+            let max = self.back_off(policy.span, policy.max_backoff, self.words.max_delay)?;
             settings = settings
                 .initial_retry_delay(initial.min(max))
                 .max_retry_delay(max)
@@ -127,9 +130,10 @@ impl Resolver<'_> {
 
     fn hedging(&mut self, policy: &HedgingPolicy) -> Result<ResolvedHedging, TableError> {
         if policy.delay.is_none() {
-            let message = "without a hedgingDelay all attempts are sent at once";
-            let help = "write \"0s\": grpc-java refuses the whole file";
-            self.report("grpc-libraries-differ", policy.span, message, help);
+            let message = format!("without a {} all attempts are sent at once", self.words.hedging_delay);
+            let help =
+                if self.is_own { "write a delay" } else { "write \"0s\": grpc-java refuses the whole file" };
+            self.report("grpc-libraries-differ", policy.span, &message, help);
         }
         let delay = policy.delay.map(|delay| {
             let problem = "is negative, which gRPC refuses";
@@ -145,15 +149,15 @@ impl Resolver<'_> {
     }
 
     fn attempts(&mut self, policy: Span, attempts: Option<Located<u32>>) -> Result<u32, TableError> {
-        let help = "write a whole number from 2 to 5";
+        let (name, help) = (self.words.max_attempts, "write a whole number from 2 to 5");
         let Some(attempts) = attempts else {
-            return Err(self.source.fault(policy, "has no maxAttempts", help));
+            return Err(self.source.fault(policy, &format!("has no {name}"), help));
         };
         if attempts.value < 2 {
-            return Err(self.source.fault(attempts.span, "is too small for maxAttempts", help));
+            return Err(self.source.fault(attempts.span, &format!("is too small for {name}"), help));
         }
         if attempts.value > MOST_ATTEMPTS {
-            let message = format!("maxAttempts {} counts as {MOST_ATTEMPTS}", attempts.value);
+            let message = format!("{name} {} counts as {MOST_ATTEMPTS}", attempts.value);
             self.report("max-attempts-above-5", attempts.span, &message, help);
         }
         Ok(attempts.value.min(MOST_ATTEMPTS))
@@ -175,13 +179,13 @@ impl Resolver<'_> {
     }
 
     fn multiplier(&self, policy: &RetryPolicy) -> Result<f64, TableError> {
-        let help = "write a number above 0, such as 1.3";
+        let (name, help) = (self.words.delay_multiplier, "write a number above 0, such as 1.3");
         match policy.multiplier {
             Some(multiplier) if multiplier.value > 0.0 => Ok(multiplier.value),
             Some(multiplier) => {
-                Err(self.source.fault(multiplier.span, "is no backoffMultiplier for gRPC", help))
+                Err(self.source.fault(multiplier.span, &format!("is no {name} for gRPC"), help))
             }
-            None => Err(self.source.fault(policy.span, "has no backoffMultiplier", help)),
+            None => Err(self.source.fault(policy.span, &format!("has no {name}"), help)),
         }
     }
 

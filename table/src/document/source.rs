@@ -4,6 +4,7 @@ use super::lines::Lines;
 use super::node::Span;
 use crate::input::LONGEST_FILE;
 use crate::{SourceLocation, TableError};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The longest piece of a file that a message repeats, in characters.
@@ -48,6 +49,10 @@ impl Source {
             let message = format!("the file has {} bytes, but 16 MiB is the limit", content.len());
             return Err(TableError::new(message).with_help("split the file").at(origin, text));
         }
+        if let Some(message) = encoding_problem(content) {
+            let (origin, text) = place(&[], String::new());
+            return Err(TableError::new(message).with_help("save the file as UTF-8").at(origin, text));
+        }
         match std::str::from_utf8(content) {
             Ok(text) => Ok(Self::new(file, text)),
             Err(error) => {
@@ -63,6 +68,20 @@ impl Source {
 
     pub(crate) fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The line that a place is in.
+    pub(crate) fn line_at(&self, place: usize) -> &str {
+        let (before, after) = self.text.split_at_checked(place).unwrap_or((&self.text, ""));
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        let end = after.find('\n').map_or(self.text.len(), |end| before.len() + end);
+        self.text.get(start..end).unwrap_or_default().trim_end_matches('\r')
+    }
+
+    /// Whether its file's name ends so.
+    pub(crate) fn is_named(&self, extension: &str) -> bool {
+        let ending = self.file.as_deref().and_then(|file| Path::new(file).extension());
+        ending.is_some_and(|ending| ending.eq_ignore_ascii_case(extension))
     }
 
     pub(crate) fn origin(&self, span: Span) -> SourceLocation {
@@ -85,5 +104,17 @@ impl Source {
         TableError::new(format!("{} {problem}", on_one_line(&text)))
             .with_help(help)
             .at(self.origin(span), text)
+    }
+}
+
+/// In which encoding a file is, if it is one that reads as nonsense.
+fn encoding_problem(content: &[u8]) -> Option<&'static str> {
+    match content {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("the file is UTF-16"),
+        [first, 0, second, 0, ..] | [0, first, 0, second, ..] if *first != 0 && *second != 0 => {
+            Some("the file is UTF-16, without a byte order mark")
+        }
+        [0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf, ..] => Some("the file begins with two byte order marks"),
+        _ => None,
     }
 }

@@ -32,8 +32,6 @@ pub(super) struct Subject<'a> {
 pub(super) struct EntryView<'a> {
     pub(super) policy: MethodPolicy<'a>,
     pub(super) names: Vec<TableName<'a>>,
-    /// That of its file; `None`: it was made in code.
-    pub(super) format: Option<TableFormat>,
 }
 
 /// A method with what the table says of it.
@@ -55,11 +53,7 @@ impl<'a> Subject<'a> {
         imported: &'a [ServiceDescription],
     ) -> Self {
         let mut entries: Vec<EntryView<'a>> = (0..table.entry_count())
-            .filter_map(|index| {
-                let policy = table.entry(index)?;
-                let file = table.files().get(policy.entry.file);
-                Some(EntryView { policy, names: Vec::new(), format: file.and_then(|file| file.format) })
-            })
+            .filter_map(|index| Some(EntryView { policy: table.entry(index)?, names: Vec::new() }))
             .collect();
         let mut by_name = HashMap::new();
         for name in table.names() {
@@ -117,7 +111,7 @@ impl<'a> Subject<'a> {
 impl EntryView<'_> {
     /// Whether it is of a gRPC service config, which others read too.
     pub(super) fn is_of_service_config(&self) -> bool {
-        self.format == Some(TableFormat::ServiceConfig)
+        self.policy.format() == Some(TableFormat::ServiceConfig)
     }
 
     /// The field for the number of attempts.

@@ -3,7 +3,7 @@
 use super::policy::{Definitions, Entry, EntryName, shown_name};
 use super::retry_table::RetryTable;
 use super::table_file::TableFile;
-use crate::{Dialect, TableError};
+use crate::{Dialect, Finding, Severity, TableError};
 use gax_retry::{CodeSet, Hedging, IntoCodes, RetrySettings};
 use std::sync::Arc;
 
@@ -108,7 +108,8 @@ impl RetryTableBuilder {
         self
     }
 
-    /// Makes the table.
+    /// Makes the table. An entry with retryable codes, but neither a total timeout nor a number of attempts, is a
+    /// [finding](RetryTable::findings), `no-limits`, as in a table that is read: its methods are not retried.
     ///
     /// # Errors
     ///
@@ -126,7 +127,8 @@ impl RetryTableBuilder {
         if let Some(error) = self.faulty {
             return Err(error);
         }
-        let file = TableFile { entries: self.entries, ..TableFile::default() };
+        let findings = self.entries.iter().filter_map(|entry| without_limits(entry)).collect();
+        let file = TableFile { entries: self.entries, findings, ..TableFile::default() };
         Ok(RetryTable::assemble(Dialect::AsWritten, vec![Arc::new(file)]))
     }
 
@@ -152,4 +154,18 @@ impl RetryTableBuilder {
         self.entries.push(Arc::new(Entry { names, codes, settings, definitions, ..Entry::nothing() }));
         self
     }
+}
+
+/// That nothing ends the retries of an entry, so that there are none.
+fn without_limits(entry: &Entry) -> Option<Finding> {
+    let settings = &entry.settings;
+    let is_retried = !entry.codes.is_empty() && entry.hedging.is_none();
+    if !is_retried || settings.total_timeout().is_some() || settings.max_attempts().is_some() {
+        return None;
+    }
+    let name = entry.names.first().map(|name| shown_name(&name.service, &name.method)).unwrap_or_default();
+    let message =
+        format!("{name} has neither a total timeout nor a number of attempts, so it is not retried");
+    let finding = Finding::new("no-limits", Severity::Warning, message);
+    Some(finding.with_help("set total_timeout or max_attempts").about(name))
 }

@@ -1,6 +1,6 @@
 //! What a table says about one method.
 
-use crate::SourceLocation;
+use crate::{SourceLocation, TableFormat};
 use gax_retry::{Code, CodeSet, Compatibility, Hedging, Policy, RetryBudget, RetrySettings};
 use std::ops::Deref;
 use std::sync::Arc;
@@ -121,6 +121,22 @@ impl<'a> MethodPolicy<'a> {
     pub fn to_policy(&self, compatibility: Compatibility) -> Policy {
         Policy::with_compatibility(self.settings(), self.codes(), compatibility)
             .with_hedging(self.hedging().map(HedgingPolicy::to_hedging))
+    }
+
+    /// The format of the file that the entry is from; `None`: it was made in code, or the table has no entry.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_table::{RetryTable, TableFormat};
+    ///
+    /// let table = RetryTable::parse(r#"{"methodConfig": [{"name": [{"service": "a.B"}], "timeout": "5s"}]}"#)?;
+    /// assert_eq!(table.lookup("a.B", "C").and_then(|policy| policy.format()), Some(TableFormat::ServiceConfig));
+    /// # Ok::<(), gax_table::TableError>(())
+    /// ```
+    #[must_use]
+    pub fn format(&self) -> Option<TableFormat> {
+        self.entry.format
     }
 
     /// Whether the table says that the method is idempotent: that the service may carry out a call more than once.
@@ -254,6 +270,8 @@ pub(crate) struct TableEntry {
     pub(crate) index: Option<usize>,
     /// The number of its file, from 0.
     pub(crate) file: usize,
+    /// That of its file; `None`: it was made in code.
+    pub(crate) format: Option<TableFormat>,
     /// As the entry's own file names its definitions.
     pub(crate) keys: Keys,
     entry: Arc<Entry>,
@@ -357,7 +375,12 @@ impl Entry {
 impl TableEntry {
     /// An entry as number `index` of its table, and as number `own` of its file, which is part of its definitions'
     /// names.
-    pub(crate) fn new(entry: &Arc<Entry>, index: usize, file: usize, own: usize) -> Self {
+    pub(crate) fn new(
+        entry: &Arc<Entry>,
+        index: usize,
+        (file, format): (usize, Option<TableFormat>),
+        own: usize,
+    ) -> Self {
         let keys = match &entry.definitions {
             Definitions::RetryPolicy => Keys::of(&format!("retry_policy_{own}")),
             Definitions::NoRetry => Keys::of(&format!("no_retry_{own}")),
@@ -365,11 +388,17 @@ impl TableEntry {
             #[cfg(feature = "json")]
             Definitions::Named { codes, params } => Keys { codes: codes.clone(), params: params.clone() },
         };
-        Self { index: Some(index), file, keys, entry: Arc::clone(entry) }
+        Self { index: Some(index), file, format, keys, entry: Arc::clone(entry) }
     }
 
     /// An entry that says nothing, of no table.
     pub(crate) fn nothing() -> Self {
-        Self { index: None, file: 0, keys: Keys::of("no_retry"), entry: Arc::new(Entry::nothing()) }
+        Self {
+            index: None,
+            file: 0,
+            format: None,
+            keys: Keys::of("no_retry"),
+            entry: Arc::new(Entry::nothing()),
+        }
     }
 }

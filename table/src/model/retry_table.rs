@@ -7,7 +7,7 @@ use super::policy::{EntryName, MethodPolicy, RetryThrottling, TableEntry, shown_
 use super::suppression::Suppression;
 use super::table_file::{MethodExtras, ServiceDefinitions, TableFile};
 use crate::diagnostics::Findings;
-use crate::{Finding, Severity, SourceLocation, TableError};
+use crate::{Finding, Severity, SourceLocation, TableError, TableFormat};
 use gax_retry::{BatchingSettings, RetrySettings};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -149,7 +149,7 @@ impl RetryTable {
             table.entries.reserve_exact(file.entries.len());
             for (own, entry) in file.entries.iter().enumerate() {
                 let index = table.entries.len();
-                table.entries.push(TableEntry::new(entry, index, number, own));
+                table.entries.push(TableEntry::new(entry, index, (number, file.format), own));
                 for (name_index, name) in entry.names.iter().enumerate() {
                     let place = NamePlace::new(index, name_index);
                     if let Some(before) = table.names.claim(dialect, name, place) {
@@ -393,8 +393,14 @@ impl Inner {
         let finding = if before.entry() >= first {
             let which =
                 if before.entry() == index { "twice in this entry" } else { "in an earlier entry too" };
+            let help = match entry.format {
+                Some(TableFormat::ServiceConfig) => {
+                    "the last one counts; remove the other: gRPC itself refuses the whole file"
+                }
+                _ => "the last one counts; remove the other",
+            };
             Finding::new("duplicate-name", Severity::Warning, format!("{what} is {which}{place}"))
-                .with_help("the last one counts; remove the other: gRPC itself refuses the whole file")
+                .with_help(help)
         } else if other.codes == entry.codes && other.settings == entry.settings {
             return None;
         } else {

@@ -13,6 +13,7 @@ pub(crate) struct TableFile {
     /// `None`: a builder.
     pub(crate) format: Option<TableFormat>,
     /// Where its text begins.
+    #[cfg(feature = "lint")]
     pub(crate) start: Option<SourceLocation>,
     pub(crate) entries: Vec<Arc<Entry>>,
     pub(crate) throttling: Option<RetryThrottling>,
@@ -31,6 +32,7 @@ pub(crate) struct TableFile {
     pub(crate) findings: Vec<Finding>,
 }
 
+#[cfg(feature = "lint")]
 impl TableFile {
     /// Whether it says nothing of any method or request.
     pub(crate) fn is_empty(&self) -> bool {

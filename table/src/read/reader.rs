@@ -4,7 +4,9 @@ use super::client_config::read_client_config;
 use super::service_config::{dropped_file, other_readers, read_service_config_file};
 use super::syntax::{Document, may_be_service_config, read_document};
 use crate::diagnostics::Findings;
-use crate::document::{Source, Span};
+use crate::document::Source;
+#[cfg(feature = "lint")]
+use crate::document::Span;
 use crate::input::load;
 use crate::model::TableFile;
 use crate::{Dialect, RetryTable, TableError, TableFormat};
@@ -89,19 +91,31 @@ impl TableReader {
     /// 16 MiB is refused unread.
     pub fn read(&self, content: &[u8]) -> Result<RetryTable, TableError> {
         let source = Source::decode(self.file.clone(), content)?;
-        let mut findings = Findings::default();
-        let file = match read_document(&source, self.format, self.dialect, &mut findings) {
-            Err(error) if self.dialect == Dialect::GaxJava && may_be_service_config(&source, self.format) => {
-                dropped_file(&error)
-            }
-            Err(error) => return Err(error),
-            Ok(document) => {
-                let file = self.file(&source, &document, findings)?;
-                let start = Some(source.origin(Span { start: 0, end: 0 }));
-                TableFile { format: Some(document.format), start, ..file }
-            }
-        };
+        let file =
+            self.table(&source).map_err(|error| match error.origin().map(|origin| origin.span().start) {
+                Some(place) => error.in_line(source.line_at(place)),
+                None => error,
+            })?;
         Ok(RetryTable::assemble(self.dialect, vec![Arc::new(file)]))
+    }
+
+    fn table(&self, source: &Source) -> Result<TableFile, TableError> {
+        let mut findings = Findings::default();
+        match read_document(source, self.format, self.dialect, &mut findings) {
+            Err(error) if self.dialect == Dialect::GaxJava && may_be_service_config(source, self.format) => {
+                Ok(dropped_file(&error))
+            }
+            Err(error) => Err(error),
+            Ok(document) => {
+                let file = self.file(source, &document, findings)?;
+                Ok(TableFile {
+                    format: Some(document.format),
+                    #[cfg(feature = "lint")]
+                    start: Some(source.origin(Span { start: 0, end: 0 })),
+                    ..file
+                })
+            }
+        }
     }
 
     /// Reads a table from a file. Its path is the name in messages, if [`file_name`](Self::file_name)

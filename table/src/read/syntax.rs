@@ -99,11 +99,14 @@ fn syntax(source: &Source, wanted: Option<TableFormat>) -> Result<Syntax, TableE
         Some(TableFormat::ServiceConfig | TableFormat::ClientConfig) => return Ok(Syntax::Json),
         Some(TableFormat::GapicYaml) | None => {}
     }
-    if start.is_empty() || start.starts_with(['{', '/']) {
+    if start.starts_with(['{', '/']) {
         return Ok(Syntax::Json);
     }
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let first = lines.into_iter().next().unwrap_or_default();
+    let Some(first) = lines.into_iter().next() else {
+        // Nothing but space and comments: the name is all there is to go by.
+        return Ok(if source.is_named("toml") { Syntax::Toml } else { Syntax::Json });
+    };
     if first.starts_with('[') {
         let is_header = first.trim_start_matches('[').starts_with(|c: char| c.is_alphabetic() || c == '"')
             && first.split('#').next().is_some_and(|line| line.trim_end().ends_with(']'));

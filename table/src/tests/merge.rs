@@ -9,6 +9,31 @@ fn named(name: &str, text: &str) -> RetryTable {
     RetryTable::reader().file_name(name).read(text.as_bytes()).unwrap()
 }
 
+/// As in a table that is read.
+#[test]
+fn codes_without_any_limit_are_a_finding_of_a_table_that_is_made_in_code() {
+    use gax_retry::{Code, CodeSet, Hedging, RetrySettings};
+    let unset = RetrySettings::default;
+    let limited = || RetrySettings::builder().max_attempts(3).build().unwrap();
+    let table = RetryTable::builder()
+        .method("/a.B/Unlimited", unset(), Code::Unavailable)
+        .method("/a.B/Limited", limited(), Code::Unavailable)
+        .method("/a.B/Single", unset(), CodeSet::EMPTY)
+        .method("/a.B/Hedged", unset(), Code::Unavailable)
+        .idempotent(true)
+        .hedged(Hedging::new(2))
+        .every_service(unset(), Code::Aborted)
+        .build()
+        .unwrap();
+    let findings: Vec<String> = table.findings().iter().map(ToString::to_string).collect();
+    let advice = "has neither a total timeout nor a number of attempts, so it is not retried; set total_timeout or max_attempts";
+    assert_eq!(
+        findings,
+        [format!("warning[no-limits]: a.B/Unlimited {advice}"), format!("warning[no-limits]: * {advice}")]
+    );
+    assert_eq!(table.findings()[0].name(), Some("a.B/Unlimited"));
+}
+
 #[test]
 fn the_later_table_counts_and_says_so() {
     let first = named("a.json", &one_entry(r#", "timeout": "1s""#));

@@ -18,11 +18,19 @@ pub(crate) struct Scalars<'a> {
     pub(crate) dialect: Dialect,
     /// The first number that isn't a code, where the reader lets it pass.
     pub(crate) unrecognized: Cell<Option<Span>>,
+    /// Whether nobody else reads the form: what others make of it is no matter then.
+    is_own: bool,
 }
 
 impl<'a> Scalars<'a> {
     pub(crate) fn new(source: &'a Source, dialect: Dialect) -> Self {
-        Self { source, dialect, unrecognized: Cell::default() }
+        Self { source, dialect, unrecognized: Cell::default(), is_own: false }
+    }
+
+    /// For this project's own form.
+    #[cfg(feature = "toml")]
+    pub(crate) fn of_own_form(source: &'a Source) -> Self {
+        Self { is_own: true, ..Self::new(source, Dialect::AsWritten) }
     }
 
     fn quotes_are_fine(&self) -> bool {
@@ -179,11 +187,11 @@ impl<'a> Scalars<'a> {
             && **text != *code.name()
             && self.dialect != Dialect::GaxJava
         {
+            let refused = ": Google's generators, grpc-java and grpc-go refuse the whole file";
+            let help = format!("write {code}{}", if self.is_own { "" } else { refused });
             findings.push(
                 Finding::new("lower-case-code", Severity::Warning, format!("{text:?} is read as {code}"))
-                    .with_help(format!(
-                        "write {code}: Google's generators, grpc-java and grpc-go refuse the whole file"
-                    ))
+                    .with_help(help)
                     .at(self.source.origin(node.span)),
             );
         }

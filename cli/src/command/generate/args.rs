@@ -42,8 +42,12 @@ pub(crate) struct GenerateArgs {
     pub(super) proto_path: Vec<PathBuf>,
 
     /// A proto to generate code for, relative to --proto-path; may be repeated
-    #[arg(long, value_name = "FILE", num_args = 1.., required = true, help_heading = "Input")]
+    #[arg(long, value_name = "FILE", num_args = 1.., required_unless_present = "descriptor_set", help_heading = "Input")]
     pub(super) proto: Vec<PathBuf>,
+
+    /// Compiled protos in place of --proto: what `protoc --include_imports --descriptor_set_out` or `buf build` writes
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["proto", "proto_path"], help_heading = "Input")]
+    pub(super) descriptor_set: Option<PathBuf>,
 
     /// Fail if a table names a method or service that no proto has
     #[arg(long, help_heading = "Input")]

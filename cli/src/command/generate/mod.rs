@@ -23,6 +23,7 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
         tables: Input::tables(&args.table)?,
         gapic_yaml: args.gapic_yaml.iter().map(|path| Input::gapic_yaml(path)).collect::<Result<_, _>>()?,
         service_yaml: args.service_yaml.as_deref().map(Input::service_yaml).transpose()?,
+        descriptor_set: args.descriptor_set.as_deref().map(Input::descriptor_set).transpose()?,
     };
     let generated = generate(args, inputs).map_err(|error| failure(&error))?;
     let files = directory::compare(&args.out, generated.files())?;
@@ -50,6 +51,7 @@ struct Inputs {
     tables: Vec<Input>,
     gapic_yaml: Vec<Input>,
     service_yaml: Option<Input>,
+    descriptor_set: Option<Input>,
 }
 
 fn generate(args: &GenerateArgs, inputs: Inputs) -> Result<Generated, Error> {
@@ -74,7 +76,10 @@ fn generate(args: &GenerateArgs, inputs: Inputs) -> Result<Generated, Error> {
     if let Some(name) = &args.include_file {
         builder = builder.include_file(name);
     }
-    builder.generate(&args.proto, &args.proto_path)
+    match inputs.descriptor_set {
+        Some(set) => builder.generate_encoded_fds(set.content),
+        None => builder.generate(&args.proto, &args.proto_path),
+    }
 }
 
 /// What keeps code from being generated, with its place.
@@ -89,7 +94,8 @@ fn failure(error: &Error) -> Failure {
         return Failure::Run(sentence.to_owned());
     }
     let help = error.help().map(|help| format!("; {help}")).unwrap_or_default();
-    Failure::Usage(format!("{error}{help}"))
+    let sentence = error.to_string().replace("generate_encoded_fds: ", "--descriptor-set ");
+    Failure::Usage(format!("{sentence}{help}"))
 }
 
 /// What is worth saying about the tables, mere notes left out, a line each.

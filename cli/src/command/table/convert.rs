@@ -26,7 +26,7 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ConvertArgs {
-    /// The retry tables (- is standard input); several are merged into one. If two name a method, the last one
+    /// The retry tables: files, folders (with all tables in them), - for standard input; several are merged into one. If two name a method, the last one
     /// counts
     #[arg(value_name = "TABLE")]
     tables: Vec<PathBuf>,

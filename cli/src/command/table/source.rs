@@ -5,9 +5,10 @@ use crate::input::Input;
 use crate::value::DialectName;
 use clap::{Args, ValueEnum};
 use gax_table::{Dialect, RetryTable, ServiceDescription, ServiceYaml, TableError, TableFormat, TableReader};
+use miette::Diagnostic as _;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use tonic_gax_build::{Protos, describe_protos};
+use tonic_gax_build::{Protos, describe_encoded_fds, describe_protos};
 
 /// How tables are read.
 #[derive(Debug, Args)]
@@ -33,6 +34,10 @@ pub(super) struct ProtoFlags {
     /// A proto of the table's API, relative to --proto-path; may be repeated
     #[arg(long, value_name = "FILE", num_args = 1..)]
     proto: Vec<PathBuf>,
+
+    /// Compiled protos in place of --proto: what `protoc --include_imports --descriptor_set_out` or `buf build` writes
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["proto", "proto_path"])]
+    descriptor_set: Option<PathBuf>,
 
     /// The API's service YAML: it says which methods of other services are mixed in
     #[arg(long, value_name = "FILE")]
@@ -163,6 +168,14 @@ impl ProtoFlags {
 
     /// The services of the protos; `None`: none are given.
     pub(super) fn describe(&self) -> Result<Option<Api>, Failure> {
+        if let Some(path) = &self.descriptor_set {
+            let input = Input::descriptor_set(path)?;
+            let protos = describe_encoded_fds(&input.content).map_err(|error| {
+                let sentence = error.to_string().replace("describe_encoded_fds: ", "");
+                Failure::Usage(format!("--descriptor-set {}", advised(sentence, &error)))
+            })?;
+            return self.api(&protos).map(Some);
+        }
         let protos: Vec<&PathBuf> = self.proto.iter().filter(|path| is_proto(path)).collect();
         if protos.is_empty() {
             for (flag, given) in [
@@ -180,8 +193,13 @@ impl ProtoFlags {
         }
         let here = [PathBuf::from(".")];
         let paths = if self.proto_path.is_empty() { here.as_slice() } else { self.proto_path.as_slice() };
-        let protos =
-            describe_protos(&protos, paths).map_err(|error| Failure::Usage(format!("--proto: {error}")))?;
+        let protos = describe_protos(&protos, paths)
+            .map_err(|error| Failure::Usage(format!("--proto: {}", advised(error.to_string(), &error))))?;
+        self.api(&protos).map(Some)
+    }
+
+    /// The services of protos, with what the service YAML mixes in.
+    fn api(&self, protos: &Protos) -> Result<Api, Failure> {
         let yaml = match &self.service_yaml {
             Some(path) => {
                 let input = Input::service_yaml(path)?;
@@ -190,11 +208,19 @@ impl ProtoFlags {
             }
             None => ServiceYaml::default(),
         };
-        Ok(Some(Api {
+        Ok(Api {
             services: yaml.mix_in(protos.services().to_vec()),
             imported: protos.imported().to_vec(),
-            java_packages: java_packages(&protos),
-        }))
+            java_packages: java_packages(protos),
+        })
+    }
+}
+
+/// A sentence about protos with what there is to do, where that is known.
+fn advised(sentence: String, error: &tonic_gax_build::Error) -> String {
+    match error.help() {
+        Some(help) => format!("{sentence}; {help}"),
+        None => sentence,
     }
 }
 

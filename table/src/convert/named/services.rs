@@ -85,6 +85,9 @@ fn lose_common(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Losses<
     if !policy.settings().jittered() {
         losses.lose_of(subject, "jittered = false", "waits are drawn at random");
     }
+    if policy.settings().max_server_delay().is_some() {
+        losses.lose_of(subject, "max_server_delay", "keep it in TOML");
+    }
     if policy.entry.idempotent.is_some() {
         losses.lose_of(subject, "idempotent", "keep it in TOML");
     }

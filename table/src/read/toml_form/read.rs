@@ -53,7 +53,7 @@ pub(crate) fn read_toml_table(
 ) -> Result<TableFile, TableError> {
     let mut reader = Reader {
         source,
-        scalars: Scalars::new(source, Dialect::AsWritten),
+        scalars: Scalars::of_own_form(source),
         finder: FieldFinder::new(source, Dialect::AsWritten),
         findings: Findings::default(),
     };

@@ -6,6 +6,35 @@ fn error(text: &str) -> String {
     RetryTable::reader().file_name("retry.json").read(text.as_bytes()).unwrap_err().to_string()
 }
 
+/// `main` prints that of an error that it returns.
+#[test]
+fn an_errors_debug_is_its_display_with_the_line() {
+    let debug = |text: &str| {
+        let error = RetryTable::reader().file_name("retry.json").read(text.as_bytes()).unwrap_err();
+        let debug = format!("{error:?}");
+        assert!(debug.starts_with(&error.to_string()), "{debug}");
+        debug
+    };
+    assert_eq!(
+        debug("{\"methodConfig\": [\n\t{\"name\": [{}], \"timeout\": \"500ms\"}\n]}"),
+        "retry.json:2:28: \"500ms\" is not a duration; write seconds followed by s, such as \"0.5s\"\n\
+         \u{20} |\n\
+         2 |  {\"name\": [{}], \"timeout\": \"500ms\"}\n\
+         \u{20} |                            ^^^^^^^"
+    );
+    let long =
+        format!("{{\"x\": \"{}\", \"methodConfig\": 7, \"y\": \"{}\"}}", "é".repeat(300), "z".repeat(300));
+    let lines: Vec<String> = debug(&long).lines().map(str::to_owned).collect();
+    assert_eq!(lines[2].chars().count(), 104);
+    let caret = lines[3].chars().position(|c| c == '^').unwrap();
+    assert_eq!(lines[2].chars().nth(caret), Some('7'));
+    assert_eq!(
+        format!("{:?}", RetryTable::parse("").unwrap_err()),
+        "line 1, column 1: the file is empty; write a retry table, such as {\"methodConfig\": [{\"name\": \
+         [{\"service\": \"a.B\"}], \"timeout\": \"60s\"}]}\n  |\n1 | \n  | ^"
+    );
+}
+
 #[test]
 fn what_has_no_meaning_is_an_error_with_its_place() {
     for (fields, message) in [
@@ -98,7 +127,11 @@ fn what_has_no_meaning_is_an_error_with_its_place() {
 #[test]
 fn what_is_no_service_config_says_so() {
     for (text, message) in [
-        ("", "retry.json:1:1: the file is empty; a retry table is an object such as {\"methodConfig\": []}"),
+        (
+            "",
+            "retry.json:1:1: the file is empty; write a retry table, such as {\"methodConfig\": [{\"name\": \
+             [{\"service\": \"a.B\"}], \"timeout\": \"60s\"}]}",
+        ),
         (
             "[]",
             "retry.json:1:1: [] is an array, but a service config is an object; write an object in braces",

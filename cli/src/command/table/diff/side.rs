@@ -2,7 +2,7 @@
 
 use crate::command::table::source::{Api, Reading};
 use crate::failure::Failure;
-use crate::folder::{files_in, is_table, may_be_table};
+use crate::folder::{is_table, may_be_table, no_table_in};
 use crate::git::{GitKind, GitPath};
 use crate::input::Input;
 use gax_table::RetryTable;
@@ -25,10 +25,7 @@ impl Side {
         let gapic_yaml = gapic_yaml.map(|path| file(path, "a GAPIC YAML")).transpose()?;
         let inputs = inputs(path)?;
         if inputs.is_empty() {
-            let path = path.display();
-            let sentence =
-                format!("no retry table is in {path}; name one, if its content doesn't show what it is");
-            return Err(Failure::Usage(sentence));
+            return Err(no_table_in(path));
         }
         let table = reading.merged(&inputs, gapic_yaml.as_ref(), api)?;
         Ok(Self { table, revision: GitPath::parse(path) })
@@ -66,20 +63,7 @@ fn inputs(path: &Path) -> Result<Vec<Input>, Failure> {
             GitKind::Folder => in_revision(&git),
         };
     }
-    if !path.is_dir() {
-        return Ok(vec![Input::table(path)?]);
-    }
-    let files = files_in(path).map_err(|error| {
-        Failure::Usage(format!("can't read {} ({error}); give the path of a retry table", path.display()))
-    })?;
-    let mut inputs = Vec::new();
-    for file in files {
-        let input = Input::table(&file)?;
-        if is_table(&file, &input.content) {
-            inputs.push(input);
-        }
-    }
-    Ok(inputs)
+    Input::tables(&[path.to_owned()])
 }
 
 fn in_revision(git: &GitPath) -> Result<Vec<Input>, Failure> {

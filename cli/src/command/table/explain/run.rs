@@ -13,7 +13,7 @@ use crate::input::Input;
 use crate::render::{Ms, Timeline};
 use clap::Args;
 use gax_retry::{AttemptPlan, Impact, NoJitter};
-use gax_table::{Dialect, MethodPolicy};
+use gax_table::{Dialect, MethodPolicy, TableFormat};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -63,6 +63,7 @@ JSON:
   hanging: no attempt gets a reply. polling, batching and idempotent are in the form of gax table show.
   environment: null without --env, else {\"retries\":\"off\"|\"on\",\"total_timeout_ms\":..,\"max_attempts\":..}.
   load_capped: whether a call made more than 10000 attempts, which were not counted: the load is higher.
+  dialects: the table's own one alone for TOML, which nobody else reads.
   throttled_load: the load of 100 operations, one after the other, with retry throttling.
   null: attempts_at_most if no number limits them, worst_case_ms if a call may take forever,
   throttled_load if the table has no retry throttling, problem if the dialect accepts the table.";
@@ -106,6 +107,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     };
     let own = Reader::of_table(&table, dialect, row.service, row.method);
     let (service, method) = (row.service.to_owned(), row.method.to_owned());
+    let is_own_form = policy.format() == Some(TableFormat::Toml);
     // A table takes many times its text: one is there at a time.
     drop(table);
     let reader = |other: Dialect| {
@@ -117,9 +119,12 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
             Err(error) => Reader::refusing(other, &error),
         }
     };
-    explanation.dialects = Dialect::ALL.iter().map(|dialect| reader(*dialect)).collect();
+    // Nobody else reads this project's own form.
+    let others = Dialect::ALL.iter().filter(|other| !is_own_form || **other == dialect);
+    explanation.dialects = others.map(|dialect| reader(*dialect)).collect();
     match args.format {
         Format::Json => print_json(&explanation)?,
+        Format::Text if is_own_form => print(&own_text)?,
         Format::Text => print(&(own_text + &text::others(&explanation.dialects)))?,
     }
     Ok(ExitCode::SUCCESS)

@@ -2,7 +2,7 @@
 
 use crate::command::table::source::{Loaded, Reading};
 use crate::failure::Failure;
-use crate::folder::{files_in, is_table};
+use crate::folder::tables_in;
 use crate::input::Input;
 use std::path::{Path, PathBuf};
 
@@ -35,28 +35,16 @@ impl Inputs {
     }
 
     fn folder(&mut self, folder: &Path, reading: &Reading) {
-        let found = match files_in(folder) {
-            Ok(found) => found,
-            Err(error) => {
-                let sentence =
-                    format!("can't read {} ({error}); give the path of a retry table", folder.display());
-                return self.problems.push(Failure::Usage(sentence));
+        match tables_in(folder) {
+            Err(problem) => self.problems.push(problem),
+            Ok(tables) => {
+                for table in tables {
+                    match table {
+                        Ok(input) => self.files.push(reading.loaded(input)),
+                        Err(problem) => self.problems.push(problem),
+                    }
+                }
             }
-        };
-        let before = self.files.len();
-        for path in found {
-            match Input::table(&path) {
-                Ok(input) if is_table(&path, &input.content) => self.files.push(reading.loaded(input)),
-                Ok(_) => {}
-                Err(problem) => self.problems.push(problem),
-            }
-        }
-        if self.files.len() == before {
-            let sentence = format!(
-                "no retry table is in {}; name one, if its content doesn't show what it is",
-                folder.display()
-            );
-            self.problems.push(Failure::Usage(sentence));
         }
     }
 }

@@ -25,7 +25,7 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ShowArgs {
-    /// The retry tables; - is standard input. Not needed with protos and --dialect gax-java
+    /// The retry tables: files, folders (with all tables in them), - for standard input. Not needed with protos and --dialect gax-java
     #[arg(value_name = "TABLE")]
     tables: Vec<PathBuf>,
 
