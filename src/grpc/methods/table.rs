@@ -64,7 +64,7 @@ struct ByKind {
 }
 
 impl ByKind {
-    fn of(plan: MethodPlan) -> Self {
+    fn of(plan: &MethodPlan) -> Self {
         let kinds = [MethodKind::Unary, MethodKind::ServerStreaming, MethodKind::BidiStreaming];
         let plans =
             kinds.map(|kind| Arc::new(if kind.is_unary() { plan.clone() } else { plan.for_kind(kind) }));
@@ -86,28 +86,24 @@ impl ByKind {
 
     #[cfg(feature = "live")]
     fn with_latencies_of(&self, before: &Self) -> Self {
-        let join = |plan: &Arc<MethodPlan>, before: &MethodPlan| {
-            Arc::new(MethodPlan::clone(plan).with_latencies_of(before))
+        // They share the latencies of one method, or of an entry.
+        let [before, ..] = &before.plans;
+        let joined = |plans: &[Arc<MethodPlan>; 3]| {
+            plans.each_ref().map(|plan| Arc::new(MethodPlan::clone(plan).with_latencies_of(before)))
         };
-        let joined = |[unary, response_stream, request_stream]: &[_; 3], before: &[Arc<MethodPlan>; 3]| {
-            [join(unary, &before[0]), join(response_stream, &before[1]), join(request_stream, &before[2])]
-        };
-        let reading = self.reading.as_ref().zip(before.reading.as_ref());
-        Self {
-            plans: joined(&self.plans, &before.plans),
-            reading: reading
-                .map_or_else(|| self.reading.clone(), |(plans, before)| Some(joined(plans, before))),
-        }
+        Self { plans: joined(&self.plans), reading: self.reading.as_ref().map(joined) }
+    }
+
+    #[cfg(feature = "live")]
+    fn counts_latencies(&self) -> bool {
+        self.plans.iter().any(|plan| plan.counts_latencies())
     }
 }
 
 #[cfg(feature = "live")]
 impl Plans {
     fn count_latencies(&self) -> bool {
-        [Some(&self.own), self.hedged.as_ref()]
-            .into_iter()
-            .flatten()
-            .any(|plan| plan.plans[0].counts_latencies())
+        self.own.counts_latencies() || self.hedged.as_ref().is_some_and(ByKind::counts_latencies)
     }
 
     /// Those of the same entry in the table before.
@@ -137,7 +133,7 @@ impl Methods {
         let plan = |settings: &CallSettings| {
             let plan = MethodPlan::new(settings, compatibility, *limits, jitter, budget);
             let plan = plan.observed_by(observers.clone()).of_version(version);
-            ByKind::of(plan.replaying(replay_memory.of(limits, compatibility)))
+            ByKind::of(&plan.replaying(replay_memory.of(limits, compatibility)))
         };
         let plans = |settings: CallSettings| {
             let hedging = hedging.filter(|_| settings.hedging().is_none());
