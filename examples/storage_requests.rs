@@ -92,9 +92,14 @@ pub(crate) async fn run(
     mut output: impl Write,
 ) -> Result<(), AnyError> {
     // A connection for each request: one that the server has closed is then never mistaken for a fault.
-    let client = Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build_http();
+    let mut connector = HttpConnector::new();
+    connector.set_nodelay(true);
+    let client = Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build(connector);
+    // The rules of Cloud Storage are for its own hosts, unless others are named.
+    let authority = host.parse::<http::Uri>()?.authority().map(ToString::to_string);
+    let preset = authority.into_iter().fold(options.preset.clone(), Preset::with_host);
     let mut layer =
-        HttpRetryLayer::preset(&options.preset).reports(true).body_idle_timeout(options.body_idle_timeout);
+        HttpRetryLayer::preset(&preset).reports(true).body_idle_timeout(options.body_idle_timeout);
     if let Some(timeout) = options.attempt_timeout {
         layer = layer.attempt_timeout(timeout);
     }

@@ -25,6 +25,9 @@ fn book() -> GetBookRequest {
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
+    // Only a program in which both `tls-ring` and `tls-aws-lc` are compiled has to choose. An error says that it has already.
+    rustls::crypto::ring::default_provider().install_default().ok();
+
     // A server with a certificate that it issued itself.
     let issued = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
     let (certificate, key) = (issued.cert.pem(), issued.signing_key.serialize_pem());

@@ -129,7 +129,7 @@ impl Plans {
         methods: Box<[Arc<Method>]>,
     ) -> Replaceable<List> {
         let (plans, known) = (Arc::clone(plans), plans.settings.known.clone());
-        let make = move |current: &crate::live::CurrentTable| -> List {
+        let make = move |current: &crate::live::CurrentTable, before: Option<&List>| -> List {
             let ClientSettings { stub, budget, has_own_budget, .. } = &plans.settings;
             let budget = if *has_own_budget { budget } else { &current.budget };
             let calls = stub.calls().zip(stub.calls_by(&current.table));
@@ -138,7 +138,11 @@ impl Plans {
                     let plan = plans.plan(info, &method.codec, &call, Some(current.version), budget.as_ref());
                     Arc::new(Method { plan: Arc::new(plan), ..(**method).clone() })
                 };
-            let methods = methods.iter().zip(calls).map(method).collect();
+            let mut methods: Box<[_]> = methods.iter().zip(calls).map(method).collect();
+            for (method, before) in methods.iter_mut().zip(before.iter().flat_map(|before| before.iter())) {
+                let method = Arc::make_mut(method);
+                method.plan = Arc::new(MethodPlan::clone(&method.plan).with_latencies_of(&before.plan));
+            }
             List { methods, plans: Some(Arc::clone(&plans)) }
         };
         Replaceable::live(handle.follow(make, known))

@@ -8,8 +8,8 @@ use std::fmt;
 
 /// An operation over a closure that failed: the closure's last error, and the report.
 ///
-/// It prints as one line: how the operation ended, and the closure's last error. [`source`](Error::source) is what is
-/// behind that error.
+/// It prints as one line: how the operation ended, and the closure's last error, if that implements `Display`; otherwise print the
+/// [`report`](Self::report). [`source`](Error::source) is what is behind that error.
 ///
 /// # Examples
 ///

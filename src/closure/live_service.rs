@@ -22,7 +22,7 @@ struct Entry {
 
 impl LiveService {
     pub(super) fn new(handle: &SettingsHandle, service: Box<str>) -> Self {
-        let make = move |current: &CurrentTable| Entry {
+        let make = move |current: &CurrentTable, _: Option<&Entry>| Entry {
             settings: current.table.lookup(&service, "").map(|policy| policy.settings().clone()),
             by_dialect: match current.table.dialect() {
                 Dialect::Grpc => Compatibility::Grpc,

@@ -7,7 +7,7 @@ use crate::http::protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::Replay;
 use crate::http::response::HttpResponseBody;
 use crate::operation::{Detail, Driver, OperationReport};
-use gax_retry::Stop;
+use gax_retry::{Stop, StopReason};
 use http_body::Body;
 use pin_project_lite::pin_project;
 use std::fmt;
@@ -85,6 +85,9 @@ where
                 Ok(*response)
             }
             Some(AttemptOutcome::Broken(broken)) => Err(HttpError::new(report, broken, stop)),
+            None if stop.is_some_and(|stop| stop.reason() == StopReason::Cancelled) => {
+                Err(HttpError::new(report, Broken::RequestEnded, stop))
+            }
             None => {
                 let problem = driver.plan().policy.problem().cloned();
                 Err(HttpError::new(report, problem.map_or(Broken::NoTime, Broken::Invalid), stop))

@@ -16,18 +16,21 @@ pub(crate) struct CurrentTable {
 /// What is made of a handle's table, and made anew whenever the table is replaced. Calls read it without a lock.
 pub(crate) struct Follower<T> {
     current: ArcSwap<T>,
-    make: Box<dyn Fn(&CurrentTable) -> T + Send + Sync>,
+    make: Box<Make<T>>,
     /// The methods that it knows, for as long as it is there; `None`: it takes whatever is called.
     known: Option<Arc<KnownMethods>>,
 }
 
+/// Makes it of a table, and of what was made of the table before.
+type Make<T> = dyn Fn(&CurrentTable, Option<&T>) -> T + Send + Sync;
+
 impl<T> Follower<T> {
     pub(super) fn new(
         current: &CurrentTable,
-        make: impl Fn(&CurrentTable) -> T + Send + Sync + 'static,
+        make: impl Fn(&CurrentTable, Option<&T>) -> T + Send + Sync + 'static,
         known: Option<Arc<KnownMethods>>,
     ) -> Self {
-        let first = ArcSwap::from_pointee(make(current));
+        let first = ArcSwap::from_pointee(make(current, None));
         Self { current: first, make: Box::new(make), known }
     }
 
@@ -47,7 +50,7 @@ pub(super) trait Follow: Send + Sync {
 
 impl<T: Send + Sync + 'static> Follow for Follower<T> {
     fn prepare(self: Arc<Self>, current: &CurrentTable) -> Box<dyn FnOnce()> {
-        let next = Arc::new((self.make)(current));
+        let next = Arc::new((self.make)(current, Some(&self.load())));
         Box::new(move || self.current.store(next))
     }
 

@@ -232,16 +232,17 @@ impl SettingsHandle {
         known
     }
 
-    /// Makes something of this table and of those that replace it, for somebody who knows these methods.
+    /// Makes something of this table and of those that replace it, for somebody who knows these methods. The closure gets as
+    /// well what it has made of the table before.
     pub(crate) fn follow<T: Send + Sync + 'static>(
         &self,
-        make: impl Fn(&CurrentTable) -> T + Send + Sync + 'static,
+        make: impl Fn(&CurrentTable, Option<&T>) -> T + Send + Sync + 'static,
         known: Option<Arc<KnownMethods>>,
     ) -> Arc<Follower<T>> {
         let mut state = self.state();
         let follower = Arc::new(Follower::new(&state.current, make, known));
         let known: Weak<Follower<T>> = Arc::downgrade(&follower);
-        state.followers.push(known);
+        add(&mut state.followers, known);
         follower
     }
 

@@ -2,6 +2,7 @@
 //! for, and reports what happens.
 
 use super::in_progress::InProgress;
+use super::inbound::entered;
 use super::observe::Observed;
 use super::protocol::{Current, Protocol};
 use super::report::{Note, OperationReport};
@@ -181,6 +182,11 @@ impl<P: Protocol> Driver<P> {
         let (protocol, plan, progress) = (this.protocol, &**this.plan, this.progress);
         let policy = plan.as_ref();
         loop {
+            if progress.request_has_ended(cx)
+                && let Some(stop) = abandon(&mut this.slot.as_mut(), protocol, plan, progress)
+            {
+                return Poll::Ready(Some(stop));
+            }
             match this.slot.as_mut().project() {
                 SlotProj::InFlight { mut attempt } => {
                     let mut current = progress.current(policy);
@@ -282,8 +288,32 @@ impl<P: Protocol> Driver<P> {
 fn begin<P: Protocol>(progress: &mut InProgress, protocol: &P, plan: &P::Plan, bound: Option<Duration>) {
     let policy = plan.as_ref();
     progress.begin(policy, bound, protocol.jitter(plan));
+    if let Some(inbound) = entered() {
+        progress.work_for(policy, &inbound);
+    }
     if let Some(observers) = protocol.observers(plan) {
         progress.observe(policy, observers, protocol.name(plan), P::TRANSPORT);
+    }
+}
+
+/// The request has ended that the operation's thread works for: its attempts are dropped. The result is the operation's end,
+/// unless that is known already.
+#[cold]
+fn abandon<P: Protocol>(
+    slot: &mut Pin<&mut Slot<P::Attempt>>,
+    protocol: &mut P,
+    plan: &P::Plan,
+    progress: &mut InProgress,
+) -> Option<Stop> {
+    match slot.as_mut().project() {
+        SlotProj::Refused { .. } | SlotProj::Finished => return None,
+        SlotProj::Unbegun | SlotProj::Preparing => slot.set(Slot::Empty),
+        SlotProj::Empty | SlotProj::Held { .. } | SlotProj::InFlight { .. } | SlotProj::Several { .. } => {}
+    }
+    progress.cancel(plan.as_ref());
+    match follow(slot, protocol, plan, progress) {
+        Then::Finish(End::Failure(stop)) => Some(stop),
+        Then::Poll | Then::Yield | Then::Finish(End::Reply(_)) => None,
     }
 }
 

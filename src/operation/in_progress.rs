@@ -1,6 +1,7 @@
 //! What is known of an operation on its way, whoever drives it: the pure operation, its clock and its report.
 
 use super::clock::{Clock, earlier};
+use super::inbound::Inbound;
 use super::jitter::Jitter;
 use super::observe::{Observed, Observers, Outgoing, Rare, Transport};
 use super::report::{Ledger, Name, Note, OperationReport};
@@ -9,6 +10,7 @@ use gax_retry::{
     Outcome, Policy, StartedAttempt, Stop, ThreadJitter, World,
 };
 use std::num::NonZeroU64;
+use std::task::Context;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -90,6 +92,21 @@ impl InProgress {
         if bound.is_some() {
             self.operation = Operation::with_notes(policy, bound);
         }
+    }
+
+    /// The operation's thread works for that request, and nobody drops the operation as it ends.
+    #[cold]
+    pub(super) fn work_for(&mut self, policy: &Policy, inbound: &Inbound) {
+        if inbound.is_ended() {
+            self.cancel(policy);
+        }
+        self.rare.get_or_insert_default().request_end = inbound.end().map(Box::pin);
+    }
+
+    /// Whether that request has ended. It is said once.
+    #[inline]
+    pub(super) fn request_has_ended(&mut self, cx: &mut Context<'_>) -> bool {
+        self.rare.as_mut().is_some_and(|rare| rare.request_has_ended(cx))
     }
 
     /// Somebody is told of the operation, which begins now.

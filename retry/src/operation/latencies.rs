@@ -34,6 +34,11 @@ impl Latencies {
         }
     }
 
+    /// Whether they are for the same percentile.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.percentile.to_bits() == other.percentile.to_bits()
+    }
+
     /// A call took so long.
     pub(super) fn record(&self, latency: Duration) {
         let count = self.count.fetch_add(1, Ordering::Relaxed);

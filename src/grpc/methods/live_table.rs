@@ -44,9 +44,14 @@ impl LiveTable {
         own_budget: Option<RetryBudget>,
     ) -> Replaceable<Methods> {
         let own_budget = self.has_own_budget.then_some(own_budget);
-        let make = move |current: &CurrentTable| {
+        let make = move |current: &CurrentTable, before: Option<&Methods>| {
             let budget = own_budget.as_ref().unwrap_or(&current.budget);
-            Methods::new(current.table.clone(), Some(current.version), budget.as_ref(), &options)
+            let version = Some(current.version);
+            let methods = Methods::new(current.table.clone(), version, budget.as_ref(), &options);
+            match before {
+                Some(before) => methods.with_latencies_of(before),
+                None => methods,
+            }
         };
         Replaceable::live(self.handle.follow(make, self.known.clone()))
     }

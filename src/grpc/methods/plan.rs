@@ -142,6 +142,14 @@ impl MethodPlan {
         Some(self.clone().with_policy(policy.with_hedging(hedging), self.kind).with_headers())
     }
 
+    /// The same, which goes on from the latencies of that plan's calls, if it waits for the same percentile of them.
+    #[cfg(feature = "live")]
+    pub(crate) fn with_latencies_of(self, other: &Self) -> Self {
+        let joined = |policy: Policy| policy.with_latencies_of(&other.policy);
+        let unbounded = self.unbounded.map(|policy| Arc::new(joined(Policy::clone(&policy))));
+        Self { policy: joined(self.policy), unbounded, ..self }
+    }
+
     fn unbounded(&self) -> &Policy {
         self.unbounded.as_deref().unwrap_or(&self.policy)
     }

@@ -83,6 +83,40 @@ impl ByKind {
             _ => unary,
         })
     }
+
+    #[cfg(feature = "live")]
+    fn with_latencies_of(&self, before: &Self) -> Self {
+        let join = |plan: &Arc<MethodPlan>, before: &MethodPlan| {
+            Arc::new(MethodPlan::clone(plan).with_latencies_of(before))
+        };
+        let joined = |[unary, response_stream, request_stream]: &[_; 3], before: &[Arc<MethodPlan>; 3]| {
+            [join(unary, &before[0]), join(response_stream, &before[1]), join(request_stream, &before[2])]
+        };
+        let reading = self.reading.as_ref().zip(before.reading.as_ref());
+        Self {
+            plans: joined(&self.plans, &before.plans),
+            reading: reading
+                .map_or_else(|| self.reading.clone(), |(plans, before)| Some(joined(plans, before))),
+        }
+    }
+}
+
+#[cfg(feature = "live")]
+impl Plans {
+    fn count_latencies(&self) -> bool {
+        [Some(&self.own), self.hedged.as_ref()]
+            .into_iter()
+            .flatten()
+            .any(|plan| plan.plans[0].counts_latencies())
+    }
+
+    /// Those of the same entry in the table before.
+    fn go_on_from(&mut self, before: &Self) {
+        self.own = self.own.with_latencies_of(&before.own);
+        if let (Some(hedged), Some(before)) = (&mut self.hedged, &before.hedged) {
+            *hedged = hedged.with_latencies_of(before);
+        }
+    }
 }
 
 impl Methods {
@@ -142,6 +176,27 @@ impl Methods {
                 self.named.insert(name, Found { plan: Arc::new(plan), ..found });
             }
         }
+    }
+
+    /// The same in place of another table's. Where a method is hedged after the same percentile, its latencies go on to count;
+    /// where an entry has the same names, those that its other methods share.
+    #[cfg(feature = "live")]
+    pub(crate) fn with_latencies_of(mut self, before: &Self) -> Self {
+        for (name, found) in self.named.iter_mut().filter(|(_, found)| found.plan.counts_latencies()) {
+            if let Some(before) = before.named.get(name) {
+                found.plan = Arc::new(MethodPlan::clone(&found.plan).with_latencies_of(&before.plan));
+            }
+        }
+        let table = &self.table;
+        let names = |table: &RetryTable, entry| -> Vec<String> {
+            table.names_of(entry).map(|name| name.to_string()).collect()
+        };
+        for (entry, (plans, others)) in self.plans.iter_mut().zip(&before.plans).enumerate() {
+            if plans.count_latencies() && names(table, entry) == names(&before.table, entry) {
+                plans.go_on_from(others);
+            }
+        }
+        self
     }
 
     /// The method of a request to that URI, if it goes where requests to the method usually go, and was called before.

@@ -193,6 +193,11 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     /// The status that the operation ends with.
     fn status(&mut self, problem: Option<&SettingsError>, stop: Stop, report: OperationReport) -> Status {
         let failure = match self.failure.take() {
+            before if stop.reason() == StopReason::Cancelled => {
+                let mut ended = Failure::request_ended();
+                ended.follow(before);
+                ended
+            }
             Some(failure) if stop.is_at_deadline() && failure.code != Code::DeadlineExceeded => {
                 let mut late = Failure::at_deadline();
                 late.follow(Some(failure));

@@ -4,7 +4,7 @@ use super::CodeExt as _;
 use super::headers::StatusHeaders;
 use super::{cause, received, server_delay};
 use crate::body::FrameBuffer;
-use crate::operation::{Clock, ConnectProblem, OperationError, OperationReport};
+use crate::operation::{Clock, ConnectProblem, OperationError, OperationReport, RequestEnded};
 use crate::transport::{blame, chain};
 use gax_retry::__private::{Escaped, Human};
 use gax_retry::{Attempt, Code, Seen, ServerDelay, SettingsError};
@@ -152,6 +152,12 @@ impl Failure {
     pub(crate) fn unread() -> Self {
         let status = Status::deadline_exceeded("the request's body did not end in time");
         Self::new(Code::DeadlineExceeded, Kind::Transport(status.into()))
+    }
+
+    /// The request has ended that the operation's thread works for.
+    #[cold]
+    pub(crate) fn request_ended() -> Self {
+        Self::new(Code::Cancelled, Kind::Transport(Status::from(RequestEnded).into()))
     }
 
     /// The operation's deadline passed while it waited for another attempt.

@@ -1,7 +1,7 @@
 //! The error of an HTTP operation.
 
 use crate::http::BoxError;
-use crate::operation::{ConnectProblem, OperationReport};
+use crate::operation::{ConnectProblem, OperationReport, RequestEnded};
 use crate::transport::chain;
 use gax_retry::__private::{Escaped, Human};
 use gax_retry::{Attempt, Code, HttpFailure, SettingsError, Stop, StopReason, TransportFailure};
@@ -40,6 +40,8 @@ pub(crate) enum Broken {
     Failed { failure: Option<TransportFailure>, problem: Option<ConnectProblem>, source: BoxError },
     /// There was no time for the first attempt.
     NoTime,
+    /// The request has ended that the operation's thread works for.
+    RequestEnded,
     /// The settings of the call can't be used.
     Invalid(SettingsError),
 }
@@ -49,7 +51,7 @@ impl Broken {
         match self {
             Broken::TimedOut { .. } | Broken::NoTime => Some(TransportFailure::Timeout),
             Broken::Failed { failure, .. } => *failure,
-            Broken::Invalid(_) => None,
+            Broken::RequestEnded | Broken::Invalid(_) => None,
         }
     }
 }
@@ -95,6 +97,9 @@ impl HttpError {
         if let Broken::Invalid(_) = self.broken {
             return Code::InvalidArgument;
         }
+        if let Broken::RequestEnded = self.broken {
+            return Code::Cancelled;
+        }
         match self.code {
             Some(code) => code,
             None if self.failure().is_some() => Code::DeadlineExceeded,
@@ -119,6 +124,7 @@ impl fmt::Display for HttpError {
         match &self.broken {
             Broken::TimedOut { after } => write!(f, ": the last attempt timed out after {}", Human(*after))?,
             Broken::NoTime => f.write_str(": there was no time for an attempt")?,
+            Broken::RequestEnded => write!(f, ": {RequestEnded}")?,
             Broken::Invalid(problem) => write!(f, ": {problem}")?,
             Broken::Failed { failure: Some(TransportFailure::Connect), .. } => {
                 f.write_str(": no connection could be made")?;
@@ -154,7 +160,7 @@ impl Error for HttpError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match &self.broken {
             Broken::Failed { source, .. } => Some(&**source),
-            Broken::TimedOut { .. } | Broken::NoTime => None,
+            Broken::TimedOut { .. } | Broken::NoTime | Broken::RequestEnded => None,
             Broken::Invalid(problem) => Some(problem),
         }
     }

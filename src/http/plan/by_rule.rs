@@ -39,6 +39,17 @@ impl<P: Clone> ByRule<P> {
         }
     }
 
+    /// The same, each plan made of its own and of the other's for the same rule.
+    #[cfg(feature = "live")]
+    pub(super) fn joined(&self, other: &Self, join: impl Fn(P, &P) -> P) -> Self {
+        let joined = |plan: &Arc<P>, other: &P| Arc::new(join(P::clone(plan), other));
+        let own = self.own.iter().map(|(rule, plan)| {
+            let plan = other.own.get(rule).map_or_else(|| Arc::clone(plan), |other| joined(plan, other));
+            (rule.clone(), plan)
+        });
+        Self { plan: joined(&self.plan, &other.plan), own: Arc::new(own.collect()), ..*self }
+    }
+
     /// The plan of other requests.
     pub(super) fn any(&self) -> &P {
         &self.plan

@@ -9,6 +9,7 @@ use gax_retry::{
     RetrySettings, StatusSet, TransportFailure, TransportFailures,
 };
 use http::HeaderMap;
+use http::header::HOST;
 use http::request::Parts;
 use std::sync::Arc;
 use std::time::Duration;
@@ -118,11 +119,23 @@ impl HttpPlan {
 
     /// The plan for requests that are hedged; `None`: one like that isn't.
     pub(crate) fn hedged(&self, classification: &Classification) -> Option<Arc<Self>> {
-        let join =
-            |plan: Self, own: &Self| Self { policy: plan.policy.with_latencies_of(&own.policy), ..plan };
         let hedged = self.hedged.as_ref()?;
         let hedging = hedged.any().policy.hedging()?;
-        classification.is_hedged(self.strategy, hedging).then(|| hedged.of(classification.rule(), join))
+        classification
+            .is_hedged(self.strategy, hedging)
+            .then(|| hedged.of(classification.rule(), Self::with_latencies_of))
+    }
+
+    fn with_latencies_of(self, other: &Self) -> Self {
+        Self { policy: self.policy.with_latencies_of(&other.policy), ..self }
+    }
+
+    /// The latencies of the plan before go on to count, rule by rule, where requests are hedged after the same percentile.
+    #[cfg(feature = "live")]
+    pub(super) fn go_on_from(&mut self, before: &Self) {
+        if let (Some(hedged), Some(before)) = (&mut self.hedged, &before.hedged) {
+            *hedged = hedged.joined(before, Self::with_latencies_of);
+        }
     }
 
     /// Takes in what one call brings along.
@@ -155,7 +168,11 @@ impl HttpPlan {
         let target = parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
         let headers = Headers(&parts.headers);
         let facts = RequestFacts::new(parts.method.as_str(), target).with_headers(&headers).with_body(body);
-        self.table.classify(&facts)
+        let authority = parts.uri.authority().map(http::uri::Authority::as_str);
+        let host = authority.or_else(|| parts.headers.get(HOST)?.to_str().ok());
+        // Whoever is named before the host makes no difference.
+        let host = host.map(|host| host.rsplit_once('@').map_or(host, |(_, host)| host));
+        self.table.classify(&host.into_iter().fold(facts, RequestFacts::with_host))
     }
 
     /// The code that a failure counts as, and whether it is retried, where something other than the code

@@ -75,16 +75,18 @@ impl LayerOptions {
             #[cfg(feature = "live")]
             Basis::Handle(handle, service) => {
                 let (options, service) = (self.clone(), service.clone());
-                let make = move |current: &CurrentTable| options.plan_by(current, &service);
+                let make = move |current: &CurrentTable, before: Option<&Plans>| {
+                    options.plan_by(current, &service, before)
+                };
                 return Replaceable::live(handle.follow(make, None));
             }
         };
-        Replaceable::fixed(self.finished(plan, None, None))
+        Replaceable::fixed(Plans::new(self.finished(plan, None, None), &self.environment))
     }
 
     /// The plan by a handle's table.
     #[cfg(feature = "live")]
-    fn plan_by(&self, current: &CurrentTable, service: &str) -> Plans {
+    fn plan_by(&self, current: &CurrentTable, service: &str, before: Option<&Plans>) -> Plans {
         let call = match current.table.lookup(service, "") {
             Some(policy) => CallSettings::of_policy(policy),
             None => CallSettings::new(RetrySettings::default(), CodeSet::EMPTY),
@@ -99,7 +101,11 @@ impl LayerOptions {
         if let Some(rules) = current.table.idempotency() {
             plan.set_table(rules.clone());
         }
-        self.finished(plan, current.budget.as_ref(), call.hedging().copied())
+        let mut plan = self.finished(plan, current.budget.as_ref(), call.hedging().copied());
+        if let Some(before) = before {
+            plan.go_on_from(&before.unbounded);
+        }
+        Plans::new(plan, &self.environment)
     }
 
     /// The plan with what is set on the layer; else with this budget and this hedging.
@@ -108,7 +114,7 @@ impl LayerOptions {
         mut policy: HttpPlan,
         budget: Option<&RetryBudget>,
         hedging: Option<Hedging>,
-    ) -> Plans {
+    ) -> HttpPlan {
         if let Some(table) = &self.table {
             policy.set_table(table.clone());
         }
@@ -133,6 +139,6 @@ impl LayerOptions {
         } else if let Some(hedging) = self.hedging.over(hedging) {
             policy.set_hedging(hedging);
         }
-        Plans::new(policy, &self.environment)
+        policy
     }
 }

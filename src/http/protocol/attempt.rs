@@ -5,7 +5,7 @@ use super::http_protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::BoxError;
 use crate::http::failure::{BodyNotOpened, NoBody, Part};
 use crate::http::plan::HttpPlan;
-use crate::http::request::Replay;
+use crate::http::request::{CutOff, Replay};
 #[cfg(feature = "reqwest")]
 use crate::http::response::Redirected;
 use crate::http::response::{DRAIN_TIME, EndedEarly, HttpResponseBody, Read, ReadExtent, ResponseReader};
@@ -35,7 +35,7 @@ pin_project! {
         // The body is being opened, or the service is not ready yet.
         Ready,
         // The request was sent, and the response's headers are awaited.
-        Sent { #[pin] future: F },
+        Sent { #[pin] future: F, cut: Option<CutOff> },
         // The body of a success is being read. Any other status has ended the attempt already.
         Collecting { reader: ResponseReader<R>, extent: ReadExtent, timer: Timer, ended_at: Option<Duration> },
         // It failed, and whether its own response was the reason is not known yet.
@@ -197,7 +197,7 @@ where
                         self.service = self.spare.copy();
                         return Poll::Ready(self.broken(plan, error.into(), Part::Head, current));
                     }
-                    let Some(mut request) = self.request.write(current.started()) else {
+                    let Some((mut request, cut)) = self.request.write(current.started()) else {
                         let error: BoxError = Box::new(NoBody);
                         return Poll::Ready(self.broken(plan, error, Part::Head, current));
                     };
@@ -205,9 +205,9 @@ where
                         outgoing.add_headers(request.headers_mut());
                     }
                     let future = self.service.call(request);
-                    attempt.set(HttpAttempt::Sent { future });
+                    attempt.set(HttpAttempt::Sent { future, cut });
                 }
-                AttemptProj::Sent { future } => match ready!(future.poll(cx)) {
+                AttemptProj::Sent { future, cut } => match ready!(future.poll(cx)) {
                     Ok(response) => {
                         let is_parting = self.is_parting(&response);
                         self.shared.connections.remember(response.extensions());
@@ -217,7 +217,8 @@ where
                         }
                         let ended_at = current.clock().elapsed();
                         let method = &self.request.parts().method;
-                        let reader = ResponseReader::new(method, response, plan.limits.body_idle_timeout);
+                        let idle_timeout = plan.limits.body_idle_timeout;
+                        let reader = ResponseReader::new(method, response, idle_timeout, cut.take());
                         let status = reader.status();
                         if is_parting {
                             let response = reader.into_response(Read::NotYet, current.deadline());

@@ -1,5 +1,6 @@
 //! What makes a request body one that can be sent more than once.
 
+use super::cut_off::CutOff;
 use crate::http::BoxError;
 use bytes::Bytes;
 use http_body::Body;
@@ -14,7 +15,7 @@ use std::task::{Context, Poll, Waker};
 /// [`IntoReplay`](crate::IntoReplay).
 ///
 /// [`Full`] is sent as one frame, all of which an HTTP/1 client goes on sending after the call was given up;
-/// `ReplayBody` is sent in frames of at most 64 KiB.
+/// `ReplayBody` is sent in frames of at most 64 KiB, and ends with its attempt.
 pub trait Replay: Body + Sized {
     /// The body from its beginning; `None` if it can be sent once only. It shares what is in memory with this one.
     fn replay(&self) -> Option<Self>;
@@ -27,6 +28,13 @@ pub trait Replay: Body + Sized {
     /// How many bytes of memory are kept for another attempt, which are held against the replay limit.
     fn kept(&self) -> usize {
         self.bytes().map_or(0, |bytes| bytes.len())
+    }
+
+    /// Makes this the body of one attempt: what comes back ends it when it is dropped. `None`: the body is sent to its end,
+    /// whatever becomes of the attempt.
+    #[doc(hidden)]
+    fn cut_off(&mut self) -> Option<CutOff> {
+        None
     }
 
     /// Opens the body, if that takes time or can fail; asked before the request is sent, on the attempt's time.

@@ -1,9 +1,11 @@
 //! The request body for every purpose.
 
+use super::attempt_body::AttemptBody;
+use super::cut_off::CutOff;
 use super::opening::{OpenBody, Opening};
 use super::replay::Replay;
 use crate::http::BoxError;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt as _;
 use std::collections::VecDeque;
@@ -18,16 +20,22 @@ type Factory = Arc<dyn Fn() -> Stream + Send + Sync>;
 
 /// The longest frame of a request's body. HTTP/1 clients look whether a call was given up between frames.
 const SLICE: usize = 64 * 1024;
+/// Frames that are shorter go out together with the next ones, if these are there. That is the longest frame of HTTP/2.
+const SMALL: usize = 16 * 1024;
+/// The frames of bytes that are longer are copies. A client queues frames until a server takes them, for ever perhaps, and
+/// each would keep all of the bytes.
+const LONG: usize = 1024 * 1024;
 
 /// A request body for every purpose: bytes, a stream that can be opened again, or a stream that can't.
 ///
-/// It is sent in frames of at most 64 KiB, so that an upload that is given up, because it timed out or its call
-/// was dropped, stops soon. What an HTTP client and the sockets have taken by then may still arrive.
+/// It is sent in frames of at most 64 KiB, and ends with its attempt: once that has timed out, failed or lost, or its call was
+/// dropped, nothing more is sent of it, and its memory is free. What an HTTP client and the sockets have taken by then may
+/// still arrive.
 ///
 /// # Examples
 ///
 /// ```
-/// use bytes::Bytes;
+/// use bytes::{Bytes, BytesMut};
 /// use http_body_util::Full;
 /// use tonic_gax::{Replay, ReplayBody};
 ///
@@ -42,7 +50,14 @@ pub struct ReplayBody {
     kind: Kind,
     /// What is left of a frame that was too long.
     rest: Bytes,
+    /// Whether that frame was so long that others are copied from it.
+    is_long: bool,
+    /// What came behind small frames that go out as one.
+    behind: Option<Next>,
 }
+
+/// What a body has next, where it has anything.
+type Next = Option<Result<Frame<Bytes>, BoxError>>;
 
 enum Kind {
     Bytes(Bytes),
@@ -53,6 +68,8 @@ enum Kind {
         current: Option<Stream>,
     },
     Once(Stream),
+    /// The body of one attempt.
+    Attempt(AttemptBody<ReplayBody>),
 }
 
 impl ReplayBody {
@@ -100,7 +117,7 @@ impl ReplayBody {
     /// # Examples
     ///
     /// ```
-    /// use bytes::Bytes;
+    /// use bytes::{Bytes, BytesMut};
     /// use http_body_util::Full;
     /// use tonic_gax::ReplayBody;
     ///
@@ -133,7 +150,7 @@ impl ReplayBody {
     }
 
     fn of(kind: Kind) -> Self {
-        Self { kind, rest: Bytes::new() }
+        Self { kind, rest: Bytes::new(), is_long: false, behind: None }
     }
 }
 
@@ -158,6 +175,7 @@ impl Replay for ReplayBody {
             Kind::Pieces(pieces) => Kind::Pieces(pieces.clone()),
             Kind::Factory { make, .. } => Kind::Factory { make: Arc::clone(make), current: Some(make()) },
             Kind::Once(_) => return None,
+            Kind::Attempt(body) => return body.with(|body| body.replay()).flatten(),
         };
         Some(Self::of(kind))
     }
@@ -166,6 +184,7 @@ impl Replay for ReplayBody {
         match &self.kind {
             Kind::Bytes(bytes) => Some(bytes.clone()),
             Kind::Pieces(_) | Kind::Factory { .. } | Kind::Once(_) => None,
+            Kind::Attempt(body) => body.with(|body| body.bytes()).flatten(),
         }
     }
 
@@ -174,13 +193,62 @@ impl Replay for ReplayBody {
             Kind::Bytes(bytes) => bytes.len(),
             Kind::Pieces(pieces) => pieces.iter().map(Bytes::len).sum(),
             Kind::Factory { .. } | Kind::Once(_) => 0,
+            Kind::Attempt(body) => body.with(|body| body.kept()).unwrap_or_default(),
         }
+    }
+
+    fn cut_off(&mut self) -> Option<CutOff> {
+        if self.is_end_stream() {
+            return None;
+        }
+        let body = AttemptBody::new(std::mem::take(self));
+        let cut = CutOff::of(body.cut());
+        *self = Self::of(Kind::Attempt(body));
+        Some(cut)
     }
 
     fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         match &mut self.kind {
             Kind::Factory { make, current } => current.get_or_insert_with(|| make()).as_mut().poll_open(cx),
-            Kind::Bytes(_) | Kind::Pieces(_) | Kind::Once(_) => Poll::Ready(Ok(())),
+            Kind::Bytes(_) | Kind::Pieces(_) | Kind::Once(_) | Kind::Attempt(_) => Poll::Ready(Ok(())),
+        }
+    }
+}
+
+impl ReplayBody {
+    /// The next frame as it comes.
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Next> {
+        if let Some(behind) = self.behind.take() {
+            return Poll::Ready(behind);
+        }
+        match &mut self.kind {
+            Kind::Bytes(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Kind::Bytes(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Kind::Pieces(pieces) => Poll::Ready(pieces.pop_front().map(|piece| Ok(Frame::data(piece)))),
+            Kind::Factory { make, current } => current.get_or_insert_with(|| make()).as_mut().poll_frame(cx),
+            Kind::Once(stream) => stream.as_mut().poll_frame(cx),
+            Kind::Attempt(body) => body.poll_frame(cx),
+        }
+    }
+
+    /// Small frames that are there already go out as one: each would be a packet of its own, and over HTTP/2 may wait for an
+    /// acknowledgement.
+    fn join(&mut self, cx: &mut Context<'_>) {
+        let mut joined = BytesMut::new();
+        while self.behind.is_none() && self.rest.len() + joined.len() < SMALL {
+            match self.poll_next(cx) {
+                Poll::Ready(Some(Ok(frame))) if frame.data_ref().is_some_and(|data| data.len() < SMALL) => {
+                    if joined.is_empty() {
+                        joined.extend_from_slice(&std::mem::take(&mut self.rest));
+                    }
+                    joined.extend_from_slice(&frame.into_data().unwrap_or_default());
+                }
+                Poll::Ready(behind) => self.behind = Some(behind),
+                Poll::Pending => break,
+            }
+        }
+        if !joined.is_empty() {
+            self.rest = joined.freeze();
         }
     }
 }
@@ -194,43 +262,51 @@ impl Body for ReplayBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let this = &mut *self;
+        if let Kind::Attempt(body) = &mut this.kind {
+            return body.poll_frame(cx);
+        }
         if this.rest.is_empty() {
-            let frame = match &mut this.kind {
-                Kind::Bytes(bytes) if bytes.is_empty() => None,
-                Kind::Bytes(bytes) => Some(Ok(Frame::data(std::mem::take(bytes)))),
-                Kind::Pieces(pieces) => pieces.pop_front().map(|piece| Ok(Frame::data(piece))),
-                Kind::Factory { make, current } => {
-                    ready!(current.get_or_insert_with(|| make()).as_mut().poll_frame(cx))
+            match ready!(this.poll_next(cx)).map(|frame| frame.map(Frame::into_data)) {
+                Some(Ok(Ok(data))) => {
+                    this.is_long = data.len() > LONG;
+                    this.rest = data;
+                    this.join(cx);
                 }
-                Kind::Once(stream) => ready!(stream.as_mut().poll_frame(cx)),
-            };
-            match frame.map(|frame| frame.map(Frame::into_data)) {
-                Some(Ok(Ok(data))) => this.rest = data,
                 Some(Ok(Err(trailers))) => return Poll::Ready(Some(Ok(trailers))),
                 Some(Err(error)) => return Poll::Ready(Some(Err(error))),
                 None => return Poll::Ready(None),
             }
         }
         let slice = this.rest.split_to(this.rest.len().min(SLICE));
+        let slice = if this.is_long { Bytes::copy_from_slice(&slice) } else { slice };
         Poll::Ready(Some(Ok(Frame::data(slice))))
     }
 
     fn is_end_stream(&self) -> bool {
+        if let Some(behind) = &self.behind {
+            return behind.is_none() && self.rest.is_empty();
+        }
         let is_last = match &self.kind {
             Kind::Bytes(bytes) => bytes.is_empty(),
             Kind::Pieces(pieces) => pieces.is_empty(),
             Kind::Factory { current, .. } => current.as_ref().is_some_and(Body::is_end_stream),
             Kind::Once(stream) => stream.is_end_stream(),
+            Kind::Attempt(body) => return body.is_end_stream(),
         };
         is_last && self.rest.is_empty()
     }
 
     fn size_hint(&self) -> SizeHint {
-        let rest = self.rest.len() as u64;
+        let behind = match &self.behind {
+            Some(Some(Ok(frame))) => frame.data_ref().map_or(0, Bytes::len),
+            _ => 0,
+        };
+        let rest = (self.rest.len() + behind) as u64;
         let to_come = match &self.kind {
             Kind::Bytes(_) | Kind::Pieces(_) => SizeHint::with_exact(self.kept() as u64),
             Kind::Factory { current, .. } => current.as_ref().map(Body::size_hint).unwrap_or_default(),
             Kind::Once(stream) => stream.size_hint(),
+            Kind::Attempt(body) => return body.size_hint(),
         };
         let mut hint = SizeHint::default();
         hint.set_lower(to_come.lower().saturating_add(rest));
@@ -249,6 +325,7 @@ impl fmt::Debug for ReplayBody {
             }
             Kind::Factory { .. } => "from_fn",
             Kind::Once(_) => "once",
+            Kind::Attempt(_) => "of an attempt",
         };
         f.debug_tuple("ReplayBody").field(&format_args!("{kind}")).finish()
     }

@@ -1,5 +1,6 @@
 //! A request that can be sent several times.
 
+use super::cut_off::CutOff;
 use super::replay::Replay;
 use crate::http::BoxError;
 use crate::operation::Note;
@@ -68,10 +69,14 @@ impl<B: Replay> ReplayableRequest<B> {
         self.next = None;
     }
 
-    /// The request of that attempt; `None` if its body can't be made. Every one but the first carries the attempt in
-    /// its extensions.
-    pub(crate) fn write(&mut self, attempt: Option<StartedAttempt>) -> Option<http::Request<B>> {
-        let body = self.next.take().or_else(|| self.body.take())?;
+    /// The request of that attempt, and what ends its body; `None` if that can't be made. Every one but the first carries the
+    /// attempt in its extensions.
+    pub(crate) fn write(
+        &mut self,
+        attempt: Option<StartedAttempt>,
+    ) -> Option<(http::Request<B>, Option<CutOff>)> {
+        let mut body = self.next.take().or_else(|| self.body.take())?;
+        let cut = body.cut_off();
         let mut request = http::Request::new(body);
         *request.method_mut() = self.parts.method.clone();
         *request.uri_mut() = self.parts.uri.clone();
@@ -82,7 +87,7 @@ impl<B: Replay> ReplayableRequest<B> {
             request.extensions_mut().insert(attempt);
         }
         set_content_length(&mut request);
-        Some(request)
+        Some((request, cut))
     }
 }
 
@@ -112,7 +117,9 @@ mod tests {
     fn written(replayable: &mut ReplayableRequest<ReplayBody>) -> Option<http::Request<ReplayBody>> {
         let mut context = Context::from_waker(std::task::Waker::noop());
         assert!(matches!(replayable.poll_open(&mut context), Poll::Ready(Ok(()))));
-        replayable.write(None)
+        let (request, cut) = replayable.write(None)?;
+        cut.map(CutOff::release);
+        Some(request)
     }
 
     fn length(method: &str, body: &'static str) -> Option<String> {

@@ -1,6 +1,7 @@
 //! The part of a response's body that is still to come.
 
 use crate::http::BoxError;
+use crate::http::request::CutOff;
 use crate::operation::{Clock, Timer, earlier};
 use bytes::{Buf as _, Bytes};
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
@@ -24,6 +25,8 @@ pub(crate) struct OpenBody<B> {
     idle_timeout: Option<Duration>,
     /// When it is given up if nothing comes; set while somebody waits.
     idle_until: Option<Instant>,
+    /// What ends the request's body, whose response this is: not before this one has ended, since a connection breaks by that.
+    request: Option<CutOff>,
 }
 
 impl<B> OpenBody<B>
@@ -31,8 +34,18 @@ where
     B: Body,
     B::Error: Into<BoxError>,
 {
-    pub(crate) fn new(body: B, announced: Option<u64>, idle_timeout: Option<Duration>) -> Self {
-        Self { body: Box::pin(body), announced, seen: 0, idle_timeout, idle_until: None }
+    pub(crate) fn new(
+        body: B,
+        announced: Option<u64>,
+        idle_timeout: Option<Duration>,
+        request: Option<CutOff>,
+    ) -> Self {
+        Self { body: Box::pin(body), announced, seen: 0, idle_timeout, idle_until: None, request }
+    }
+
+    /// The request's body is sent to its end.
+    pub(crate) fn release_request(&mut self) {
+        self.request.take().map(CutOff::release);
     }
 
     /// The next frame, its data in one piece, if it comes before the deadline.

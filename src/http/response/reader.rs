@@ -4,6 +4,7 @@ use super::body::{HttpResponseBody, Remainder};
 use super::open_body::{EndedEarly, OpenBody, announced_length};
 use crate::body::FrameBuffer;
 use crate::http::BoxError;
+use crate::http::request::CutOff;
 use crate::operation::Timer;
 use http::response::Parts;
 use http::{HeaderMap, Method, StatusCode};
@@ -62,9 +63,14 @@ where
     B::Error: Into<BoxError>,
 {
     /// The response to a request of that method.
-    pub(crate) fn new(method: &Method, response: http::Response<B>, idle_timeout: Option<Duration>) -> Self {
+    pub(crate) fn new(
+        method: &Method,
+        response: http::Response<B>,
+        idle_timeout: Option<Duration>,
+        request: Option<CutOff>,
+    ) -> Self {
         let (parts, body) = response.into_parts();
-        let body = OpenBody::new(body, announced_length(method, &parts), idle_timeout);
+        let body = OpenBody::new(body, announced_length(method, &parts), idle_timeout, request);
         Self { parts, frames: FrameBuffer::default(), trailers: None, body }
     }
 
@@ -100,10 +106,14 @@ where
 
     /// The response, read so far. What is still to come of it has to come before the deadline.
     pub(crate) fn into_response(
-        self,
+        mut self,
         read: Read,
         deadline: Option<Instant>,
     ) -> http::Response<HttpResponseBody<B>> {
+        // A server that has a good reply before it has read the request may still want the rest.
+        if self.parts.status.is_success() {
+            self.body.release_request();
+        }
         let remainder = match read {
             Read::Whole => self.trailers.map_or(Remainder::End, Remainder::Trailers),
             Read::NotYet | Read::TooLong | Read::Early(EndedEarly::TimedOut | EndedEarly::Idle(_)) => {

@@ -2,6 +2,7 @@
 
 use crate::operation::until;
 use gax_retry::Policy;
+use std::cell::Cell;
 use std::fmt;
 use std::time::Duration;
 use tokio::task::futures::TaskLocalFuture;
@@ -10,6 +11,28 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 tokio::task_local! {
     static INBOUND: Inbound;
+}
+
+thread_local! {
+    /// Whether the thread has entered a request: operations ask this first, which costs less than to ask which one.
+    static HAS_ENTERED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The thread is in a request until this is dropped.
+struct Entered {
+    before: bool,
+}
+
+impl Entered {
+    fn new() -> Self {
+        Self { before: HAS_ENTERED.replace(true) }
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        HAS_ENTERED.set(self.before);
+    }
 }
 
 /// The request that a server's handler serves: a handle for work that the handler hands to other tasks and threads.
@@ -59,6 +82,8 @@ tokio::task_local! {
 #[derive(Clone, Default)]
 pub struct Inbound {
     served: Option<Served>,
+    /// Whether a thread has entered it, so that nobody drops what is done there.
+    is_entered: bool,
 }
 
 #[derive(Clone)]
@@ -71,7 +96,8 @@ struct Served {
 impl Inbound {
     /// A request that has just come.
     pub(super) fn begin(deadline: Option<Instant>, previous_attempts: u32) -> Self {
-        Self { served: Some(Served { deadline, previous_attempts, end: CancellationToken::new() }) }
+        let served = Served { deadline, previous_attempts, end: CancellationToken::new() };
+        Self { served: Some(served), is_entered: false }
     }
 
     /// The request that this task or thread works for; outside of any, that of no request.
@@ -102,7 +128,9 @@ impl Inbound {
 
     /// Runs a closure for the request, in any thread. Operations that it runs there belong to the request, and those of
     /// [blocking closures](crate::Retryer::run_blocking) stop as it ends: a wait ends at once, a closure that is running
-    /// is not interrupted, and no attempt follows.
+    /// is not interrupted, and no attempt follows. Async operations that a `block_on` in it waits for end with
+    /// [`StopReason::Cancelled`](crate::StopReason::Cancelled); what else an async block does there goes on, so that
+    /// `block_on(inbound.scope(work))` is the better choice.
     ///
     /// # Panics
     ///
@@ -112,12 +140,13 @@ impl Inbound {
     ///
     /// See [`Inbound`].
     pub fn enter<R>(&self, work: impl FnOnce() -> R) -> R {
-        INBOUND.sync_scope(self.clone(), work)
+        let _entered = Entered::new();
+        INBOUND.sync_scope(Self { is_entered: true, ..self.clone() }, work)
     }
 
     /// The same for a future that is polled by somebody else.
     pub(super) fn around<F: Future>(self, work: F) -> TaskLocalFuture<Self, F> {
-        INBOUND.scope(self, work)
+        INBOUND.scope(Self { is_entered: false, ..self }, work)
     }
 
     /// Resolves when the request has ended; `None`: that never happens.
@@ -150,6 +179,17 @@ impl fmt::Debug for Inbound {
 /// The deadline of the request that this task serves.
 pub(crate) fn inbound_deadline() -> Option<Instant> {
     INBOUND.try_with(Inbound::deadline).ok().flatten()
+}
+
+/// The request that this thread has entered, where nothing drops an operation that outlives it.
+#[inline]
+pub(crate) fn entered() -> Option<Inbound> {
+    if HAS_ENTERED.get() { current_entered() } else { None }
+}
+
+#[cold]
+fn current_entered() -> Option<Inbound> {
+    Some(Inbound::current()).filter(|inbound| inbound.is_entered)
 }
 
 /// The time that is left until the deadline of the request that this task serves.

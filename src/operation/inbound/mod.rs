@@ -6,6 +6,7 @@ mod scope;
 mod serving;
 
 pub use handle::Inbound;
+pub(super) use handle::entered;
 pub(crate) use handle::{inbound_deadline, is_nested_retry, time_left};
 pub use request_ended::RequestEnded;
 pub use scope::Scope;

@@ -3,7 +3,10 @@
 use super::{Observed, Outgoing};
 use crate::operation::Jitter;
 use gax_retry::{Attempt, AttemptResult, Event, Operation, Policy, StartedAttempt, Stop};
+use std::pin::Pin;
+use std::task::Context;
 use std::time::Duration;
+use tokio_util::sync::WaitForCancellationFutureOwned;
 
 /// What few operations have, behind one pointer, which is all that the others pay for it.
 #[derive(Default)]
@@ -12,6 +15,8 @@ pub(crate) struct Rare {
     pub(crate) jitter: Jitter,
     /// Those who are told of the operation, until it is closed.
     pub(crate) observed: Option<Box<Observed>>,
+    /// Resolves when the request has ended that the operation's thread works for.
+    pub(crate) request_end: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
 }
 
 impl Rare {
@@ -54,6 +59,15 @@ impl Rare {
                 observed.held(attempt.code());
             }
         }
+    }
+
+    /// Whether that request has ended. It is said once.
+    pub(crate) fn request_has_ended(&mut self, cx: &mut Context<'_>) -> bool {
+        let has_ended = self.request_end.as_mut().is_some_and(|end| end.as_mut().poll(cx).is_ready());
+        if has_ended {
+            self.request_end = None;
+        }
+        has_ended
     }
 
     #[cold]

@@ -5,11 +5,19 @@ use crate::{Finding, Severity};
 use gax_retry::{IdempotencyTable, OperationClass, Precondition};
 use std::fmt;
 
-/// Writes the rules after a text in TOML, each written out, those of the base included.
+/// Writes the rules after a text in TOML, each written out, but for those of Cloud Storage as they are: these are for its hosts
+/// alone, and come from the base.
 pub(super) fn add_rules(table: &IdempotencyTable, out: &mut dyn fmt::Write) -> fmt::Result {
-    let prefixes: Vec<String> = table.prefixes().map(quoted).collect();
-    write!(out, "\n[http]\nprefixes = [{}]\n", prefixes.join(", "))?;
-    for rule in table.rules() {
+    let base = if table.is_of_storage() { IdempotencyTable::storage() } else { IdempotencyTable::new() };
+    let is_own = |prefix: &&str| base.prefixes().all(|known| known != *prefix);
+    let prefixes: Vec<String> = table.prefixes().filter(is_own).map(quoted).collect();
+    out.write_str("\n[http]\n")?;
+    if table.is_of_storage() {
+        let hosts: Vec<String> = table.hosts().map(quoted).collect();
+        write!(out, "base = \"storage\"\nhosts = [{}]\n", hosts.join(", "))?;
+    }
+    writeln!(out, "prefixes = [{}]", prefixes.join(", "))?;
+    for rule in table.rules().iter().filter(|rule| !base.rules().contains(rule)) {
         let class = match rule.class() {
             OperationClass::Always => "class = \"always\"".to_owned(),
             OperationClass::Never => "class = \"never\"".to_owned(),

@@ -31,6 +31,8 @@ pub struct FinishedCall {
     pub is_calm: bool,
     /// Whether the server carried it out, where servers keep count of that.
     pub is_carried_out: bool,
+    /// Whether it is known which RPCs stream.
+    pub knows_kinds: bool,
     /// Whether its code says whether it is retried: over HTTP the status does.
     pub is_retried_by_code: bool,
     /// How exact times are.

@@ -114,8 +114,10 @@ impl Rules<'_> {
             }
             // To the layer the response was good, whatever the client above it made of that.
             CallEnd::Unreadable(_) => {
+                // A message with an error right behind it is handed on where nobody knows that the RPC is unary.
+                let may_be_handed_on = operation.committed.is_some() || !self.call.knows_kinds;
                 self.hold(
-                    summary.stop_reason() != Some(StopReason::NonRetryable) || operation.committed.is_some(),
+                    summary.stop_reason() != Some(StopReason::NonRetryable) || may_be_handed_on,
                     || format!("the caller got no report of {summary:?}"),
                 );
             }
@@ -340,7 +342,9 @@ impl Rules<'_> {
                 });
             }
         }
-        self.hold(report.stop_reason().is_some() == matches!(self.call.end, CallEnd::Failed(_)), || {
+        let has_failed = matches!(self.call.end, CallEnd::Failed(_));
+        let is_handed_on = !self.call.knows_kinds && report.notes().contains(&Note::FailedBehindMessages);
+        self.hold(report.stop_reason().is_some() == (has_failed || is_handed_on), || {
             format!("the report's stop reason is {:?}", report.stop_reason())
         });
     }

@@ -144,6 +144,7 @@ impl MadeCall {
             witnessed: witness.of(number),
             seen: seen(number, start),
             is_calm: false,
+            knows_kinds: true,
             is_carried_out: false,
             is_retried_by_code: true,
             grain,

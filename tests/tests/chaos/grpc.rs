@@ -43,6 +43,7 @@ pub(crate) async fn finish(run: &GrpcRun, stack: Stack) -> FinishedRun {
     let seen = |number, start| SeenRequest::of(&arrivals, number, start);
     let calls = made.into_iter().map(|call| FinishedCall {
         is_calm: run.is_calm(),
+        knows_kinds: stack != Stack::Layer,
         ..call.finished(&policy, &witness, Grain::Virtual, seen)
     });
     let calls = calls.collect();

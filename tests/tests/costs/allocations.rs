@@ -8,13 +8,16 @@ use prost::{DecodeError, Message};
 use std::sync::atomic::{AtomicU32, Ordering};
 use tonic::{Request, Response, Status};
 use tonic_gax::live::SettingsHandle;
-use tonic_gax::{__private as gax, CallSettings, RetryLayer, RetryService};
+use tonic_gax::{
+    __private as gax, CallSettings, Code, HttpRetryLayer, RetryLayer, RetryService, RetryTable, Retryer,
+};
 use tonic_gax_benches::asset::ListAssetsRequest;
 use tonic_gax_benches::asset::asset_service_client::AssetServiceClient;
 use tonic_gax_benches::canned::Canned;
 use tonic_gax_benches::contender::{Contender, Generated, Layered, Outcome, Raw};
 use tonic_gax_benches::message;
 use tonic_gax_benches::pace::Pace;
+use tonic_gax_tests::generated::test::talk::v1::{TalkClient, TalkSettings};
 use tower_layer::Layer as _;
 
 /// Allocations and bytes of a call.
@@ -119,7 +122,7 @@ fn peak(attempts: u32) -> (u64, usize) {
         .max_attempts(attempts)
         .build()
         .unwrap();
-    let retryer = tonic_gax::Retryer::new(&settings, [tonic_gax::Code::Unavailable]);
+    let retryer = Retryer::new(&settings, [Code::Unavailable]);
     let mut text = 0;
     let info = measure(|| {
         let failed = retryer.run_blocking(|_| Err::<(), _>(Status::unavailable(""))).unwrap_err();
@@ -240,4 +243,21 @@ async fn a_message_is_encoded_once_for_all_attempts() {
     let reply: Result<Response<Counted>, Status> = client.unary(0, Request::new(Counted)).await;
     reply.unwrap();
     assert_eq!((service.attempts(), ENCODED.load(Ordering::Relaxed)), (4, 1));
+}
+
+/// Each follower is dropped before the next one is made, so that a handle needs memory for one.
+#[test]
+fn a_handle_keeps_no_memory_of_those_who_follow_it_no_more() {
+    let handle = SettingsHandle::new(RetryTable::builder().build().unwrap());
+    let follow = |count: u32| {
+        for _ in 0..count {
+            drop(RetryLayer::with_handle(&handle).layer(()));
+            drop(Retryer::with_handle(&handle, "any", [Code::Unavailable]));
+            drop(HttpRetryLayer::with_handle(&handle, "any").layer(()));
+            drop(TalkClient::with_settings(Canned::new(), TalkSettings::default().with_handle(&handle)));
+        }
+    };
+    follow(10);
+    let kept = measure(|| follow(1000)).bytes_current;
+    assert!(kept <= 1024, "{kept} bytes");
 }

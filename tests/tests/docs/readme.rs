@@ -123,7 +123,7 @@ impl Service {
         program.replace(PORT, &self.address)
     }
 
-    /// What it prints of the next three attempts.
+    /// The lines that it prints of the next three attempts.
     fn arrivals(&mut self) -> Vec<String> {
         let lines = self.lines.by_ref().map(Result::unwrap);
         lines.filter(|line| line.contains("  attempt ")).take(3).collect()

@@ -110,7 +110,7 @@ async fn a_response_over_tonic_s_limit_is_out_of_range() {
 
 #[tokio::test(start_paused = true)]
 async fn a_message_above_one_s_own_limit_is_final_and_the_note_names_the_limit() {
-    let server = VirtualServer::start(Script::always(long(MIB)));
+    let server = VirtualServer::start(Script::always(long(6 * MIB)));
     let setup = Setup::new(settings()).retrying([Code::OutOfRange]);
     let client =
         AssetServiceClient::with_settings(server.channel(), setup.client()).max_decoding_message_size(1000);

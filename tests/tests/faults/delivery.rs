@@ -68,7 +68,7 @@ async fn a_request_without_a_connection_or_time_was_not_sent() {
 
 /// A service that is never ready.
 #[derive(Debug, Clone, Copy)]
-struct Busy;
+pub(crate) struct Busy;
 
 impl Service<http::Request<Body>> for Busy {
     type Response = http::Response<Body>;

@@ -1,8 +1,8 @@
 //! Why operations end, and what their error and report say.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use crate::delivery::Busy;
 use gax_retry::{Code, RetrySettings, StopReason};
-use std::convert::Infallible;
 use std::error::Error as _;
 use std::future::{Pending, pending};
 use std::io;
@@ -154,19 +154,6 @@ async fn a_channel_that_is_closed_for_good_is_not_asked_again() {
 /// A service that is never ready: the attempt's clock runs all the same.
 #[tokio::test(start_paused = true)]
 async fn an_attempt_s_clock_covers_the_wait_for_the_channel() {
-    #[derive(Debug, Clone, Copy)]
-    struct Busy;
-    impl Service<http::Request<Body>> for Busy {
-        type Response = http::Response<Body>;
-        type Error = Infallible;
-        type Future = Pending<Result<Self::Response, Infallible>>;
-        fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-            Poll::Pending
-        }
-        fn call(&mut self, _: http::Request<Body>) -> Self::Future {
-            pending()
-        }
-    }
     for stack in Stack::ALL {
         let mut caller = stack.caller(Busy, &Setup::new(settings()));
         let report = report_of(&caller.list(ListAssetsRequest::default()).await);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// What `tonic-gax` re-exports from `gax-retry` at its root.
+/// The names that `tonic-gax` re-exports from `gax-retry` at its root.
 fn re_exported() -> BTreeSet<String> {
     let root = fs::read_to_string(repository().join("src/lib.rs")).unwrap();
     let lists = root.split("\npub use gax_retry::{").skip(1);

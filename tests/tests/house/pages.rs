@@ -89,8 +89,9 @@ fn the_guide_s_style_names_the_columns_of_the_comparison() {
     let names =
         head.split('|').skip(2).map(|name| name.trim().replace('`', "")).filter(|name| !name.is_empty());
     let names: Vec<_> = names.collect();
-    let named = style.lines().filter_map(|line| line.split_once("::before { content: \"")?.1.split_once('"'));
-    assert_eq!(names, named.map(|(name, _)| name).collect::<Vec<_>>());
+    let styled =
+        style.lines().filter_map(|line| line.split_once("::before { content: \"")?.1.split_once('"'));
+    assert_eq!(names, styled.map(|(name, _)| name).collect::<Vec<_>>());
 }
 
 #[test]

@@ -294,7 +294,7 @@ async fn a_call_brings_its_own_options() {
     .await;
     assert_eq!(times(error.report()), [(0, 400), (500, 900)]);
     let seen = sent(
-        &HttpRetryLayer::preset(&presets::storage()).reports(true),
+        &HttpRetryLayer::preset(&presets::storage().with_host("server")).reports(true),
         [HttpAct::status(404)],
         with(CallOptions::new().retryable_codes([Code::NotFound]).retry_settings(settings())),
     )
@@ -453,10 +453,13 @@ async fn a_seed_repeats_the_waits() {
 
 #[tokio::test(start_paused = true)]
 async fn a_report_prints_why() {
-    let request = http::Request::delete("http://s/storage/v1/b/x/o/y").body(Full::default()).unwrap();
-    let seen =
-        sent(&HttpRetryLayer::preset(&presets::storage()).reports(true), [HttpAct::status(503)], request)
-            .await;
+    let request = http::Request::delete("http://server/storage/v1/b/x/o/y").body(Full::default()).unwrap();
+    let seen = sent(
+        &HttpRetryLayer::preset(&presets::storage().with_host("server")).reports(true),
+        [HttpAct::status(503)],
+        request,
+    )
+    .await;
     let text = seen.report.to_string();
     let why = "idempotency conditional: ifGenerationMatch or generation missing (storage.objects.delete); \
                strategy conditional: must not be sent again";

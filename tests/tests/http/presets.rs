@@ -88,7 +88,7 @@ async fn every_row_is_retried_as_its_class_and_the_strategy_say() {
         for with_precondition in [false, true] {
             for strategy in IdempotencyStrategy::ALL {
                 for fault in [HttpAct::status(503), HttpAct::status(429), HttpAct::Reset, HttpAct::Truncate] {
-                    let layer = HttpRetryLayer::preset(&presets::storage())
+                    let layer = HttpRetryLayer::preset(&presets::storage().with_host("server"))
                         .reports(true)
                         .strategy(*strategy)
                         .jitter_seed(1);
@@ -126,8 +126,9 @@ async fn every_row_is_retried_as_its_class_and_the_strategy_say() {
 
 #[tokio::test(start_paused = true)]
 async fn final_statuses_are_final_for_every_row() {
-    let layer =
-        HttpRetryLayer::preset(&presets::storage()).reports(true).strategy(IdempotencyStrategy::Always);
+    let layer = HttpRetryLayer::preset(&presets::storage().with_host("server"))
+        .reports(true)
+        .strategy(IdempotencyStrategy::Always);
     for operation in operations() {
         for status in [400, 401, 403, 404, 409, 412, 501] {
             let script = HttpScript::new([HttpAct::status(status)]);
@@ -140,8 +141,12 @@ async fn final_statuses_are_final_for_every_row() {
 
 #[tokio::test(start_paused = true)]
 async fn a_row_can_be_overridden() {
-    let table = IdempotencyTable::storage().with_class("storage.buckets.get", OperationClass::Never).unwrap();
-    let layer = HttpRetryLayer::preset(&presets::storage()).reports(true).idempotency(table);
+    let table = IdempotencyTable::storage()
+        .with_host("server")
+        .with_class("storage.buckets.get", OperationClass::Never)
+        .unwrap();
+    let layer =
+        HttpRetryLayer::preset(&presets::storage().with_host("server")).reports(true).idempotency(table);
     let request = http::Request::get("http://server/storage/v1/b/x").body(Full::default()).unwrap();
     let (result, report, _) = sent(&layer, HttpScript::new([HttpAct::status(503)]), request).await;
     assert_eq!(result.unwrap(), 503);
@@ -170,7 +175,7 @@ fn near(one: Duration, other: Duration, tolerance: Duration) -> bool {
 /// Timers have a grain of a millisecond, so that waits of parts of one start late, each up to one more.
 #[tokio::test(start_paused = true)]
 async fn every_preset_waits_over_http_as_planned() {
-    for preset in presets::all() {
+    for preset in presets::all().map(|preset| preset.with_host("server")) {
         for seed in [1, 2, 3] {
             let plan = planned(&preset, seed);
             assert!(plan.endless().is_empty(), "{}", preset.name());
@@ -209,7 +214,7 @@ async fn waits_of_whole_milliseconds_are_kept_to_the_millisecond() {
     for name in
         ["storage", "docs", "docs-32", "docs-legacy", "memorystore-doc", "node", "node-upload", "csharp"]
     {
-        let preset = presets::named(name).unwrap();
+        let preset = presets::named(name).unwrap().with_host("server");
         let plan = planned(&preset, 11);
         let layer = HttpRetryLayer::preset(&preset).reports(true).jitter_seed(11);
         let (_, report, server) =
@@ -224,7 +229,7 @@ async fn waits_of_whole_milliseconds_are_kept_to_the_millisecond() {
 
 #[tokio::test(start_paused = true)]
 async fn the_storage_preset_without_its_random_part_waits_powers_of_two_for_ten_minutes() {
-    let plain = presets::storage();
+    let plain = presets::storage().with_host("server");
     let strategy = plain.backoff_strategy();
     let plain = plain.with_backoff_strategy(
         strategy.with_backoff(strategy.backoff().with_jitter(tonic_gax::Jitter::None)),
@@ -243,7 +248,7 @@ async fn the_storage_preset_without_its_random_part_waits_powers_of_two_for_ten_
 
 #[tokio::test(start_paused = true)]
 async fn presets_retry_their_own_statuses_over_http() {
-    for preset in presets::all() {
+    for preset in presets::all().map(|preset| preset.with_host("server")) {
         for status in [408, 429, 500, 501, 502, 503, 504, 404] {
             let layer = HttpRetryLayer::preset(&preset).reports(true).jitter_seed(1);
             let (result, _, _) =
@@ -251,5 +256,93 @@ async fn presets_retry_their_own_statuses_over_http() {
             let expected = if preset.statuses().contains(status) { 200 } else { status };
             assert_eq!(result.unwrap(), expected, "{} {status}", preset.name());
         }
+    }
+}
+
+/// What a preset says of a request that is refused once, by which rule, and how often the server sees it.
+async fn said(preset: &Preset, method: &str, uri: &str, headers: &[(&str, &str)]) -> (String, String, usize) {
+    let mut request = http::Request::builder().method(method).uri(uri);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let layer = HttpRetryLayer::preset(preset).reports(true).jitter_seed(1);
+    let request = request.body(Full::default()).unwrap();
+    let (_, report, server) = sent(&layer, HttpScript::new([HttpAct::status(503)]), request).await;
+    let classification = report.idempotency().unwrap();
+    let rule = classification.rule().unwrap_or_default().to_owned();
+    (classification.to_string(), rule, server.times().len())
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_rules_of_storage_are_for_its_hosts_and_those_that_were_given() {
+    let storage = presets::storage();
+    let own = storage.clone().with_host("emulator:9000");
+    for (preset, method, uri, class, rule, requests) in [
+        (
+            &storage,
+            "DELETE",
+            "http://storage.googleapis.com/storage/v1/b/bkt",
+            "always",
+            "storage.buckets.delete",
+            2,
+        ),
+        (
+            &storage,
+            "POST",
+            "http://www.googleapis.com/storage/v1/b?project=p",
+            "always",
+            "storage.buckets.insert",
+            2,
+        ),
+        (
+            &storage,
+            "POST",
+            "http://storage-x.p.googleapis.com/storage/v1/b",
+            "always",
+            "storage.buckets.insert",
+            2,
+        ),
+        (
+            &storage,
+            "POST",
+            "http://storage.europe-west3.rep.googleapis.com/storage/v1/b",
+            "always",
+            "storage.buckets.insert",
+            2,
+        ),
+        // An object of the name b/xxx, over the XML API.
+        (&storage, "DELETE", "http://bkt.storage.googleapis.com/b/xxx", "always", "DELETE", 2),
+        (&storage, "POST", "http://bkt.storage.googleapis.com/b", "never", "POST", 1),
+        // Any other API.
+        (&storage, "POST", "http://billing.example.com/b", "never", "POST", 1),
+        (&storage, "POST", "http://emulator:9000/b", "never", "POST", 1),
+        (&own, "POST", "http://emulator:9000/b", "always", "storage.buckets.insert", 2),
+        (&own, "POST", "http://emulator:9001/b", "never", "POST", 1),
+        (&own, "POST", "http://storage.googleapis.com/storage/v1/b", "always", "storage.buckets.insert", 2),
+    ] {
+        let expected = (class.to_owned(), rule.to_owned(), requests);
+        assert_eq!(said(preset, method, uri, &[]).await, expected, "{method} {uri}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn conditions_of_the_xml_api_count() {
+    let storage = presets::storage();
+    let generation = [("x-goog-if-generation-match", "0")];
+    for (method, path, headers, class, requests) in [
+        ("PUT", "/bkt/o", &generation[..], "conditional: x-goog-if-generation-match header", 2),
+        ("PUT", "/bkt/o", &[], "unknown: no rule for this request", 1),
+        ("DELETE", "/storage/v1/b/bkt/o/o", &generation, "conditional: x-goog-if-generation-match header", 2),
+        (
+            "PATCH",
+            "/storage/v1/b/bkt",
+            &[("x-goog-if-metageneration-match", "3")],
+            "conditional: x-goog-if-metageneration-match header",
+            2,
+        ),
+    ] {
+        let uri = format!("http://storage.googleapis.com{path}");
+        let (said, _, seen) = said(&storage, method, &uri, headers).await;
+        assert_eq!((&*said, seen), (class, requests), "{method} {path}");
     }
 }

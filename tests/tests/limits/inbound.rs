@@ -2,12 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_retry::{Code, CodeSet, Policy, RetrySettings, StopReason};
+use gax_retry::{Code, CodeSet, Policy, RetrySettings, StartedAttempt, StopReason};
 use http_body_util::{BodyExt as _, Full};
 use std::convert::Infallible;
 use std::future::pending;
-use std::sync::Mutex;
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -17,14 +16,15 @@ use tonic::Status;
 use tonic::codegen::BoxStream;
 use tonic::transport::Server;
 use tonic_gax::deadline::{Inbound, RequestEnded};
+use tonic_gax::observe::{OperationInfo, OperationObserver};
 use tonic_gax::{CallOptions, DeadlineLayer, HttpResponseExt as _, HttpRetryLayer, Retryer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::{Talk, TalkServer};
 use tonic_gax_tests::{
-    FaultServer, HttpAct, HttpScript, Recorder, Reply, Script, Setup, Stack, VirtualServer, ms, pipes,
-    report_of, spaced,
+    FaultServer, HttpAct, HttpScript, Recorder, Reply, Script, Setup, Stack, VirtualServer, error_report, ms,
+    pipes, report_of, spaced,
 };
 use tower_layer::Layer as _;
 use tower_service::Service as _;
@@ -340,6 +340,92 @@ async fn a_closure_that_runs_finishes_and_no_attempt_follows() {
             }
         }
     }
+}
+
+/// Says when an attempt has begun.
+struct Begun(mpsc::Sender<()>);
+
+impl OperationObserver for Begun {
+    fn attempt_sent(&self, _: &OperationInfo, _: StartedAttempt, _: Duration) {
+        self.0.send(()).ok();
+    }
+}
+
+/// A thread that blocks on `work` for a request, which ends once that has begun; its result, and the handle to the request.
+async fn blocked_on<T: Send + 'static>(
+    begun: mpsc::Receiver<()>,
+    work: impl Future<Output = T> + Send + 'static,
+) -> (T, Inbound) {
+    let (inbound, handler) = droppable().await;
+    let (runtime, entered) = (tokio::runtime::Handle::current(), inbound.clone());
+    let thread = tokio::task::spawn_blocking(move || entered.enter(|| runtime.block_on(work)));
+    tokio::task::spawn_blocking(move || begun.recv().unwrap()).await.unwrap();
+    handler.abort();
+    handler.await.unwrap_err();
+    (thread.await.unwrap(), inbound)
+}
+
+/// An hour is the time of a call: only the end of the request can end the test.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_async_call_that_a_thread_blocks_on_ends_with_the_request() {
+    let hour = RetrySettings::logical_timeout(Duration::from_secs(3600));
+    for stack in Stack::ALL {
+        let backend = VirtualServer::start(Script::always(Reply::Hang));
+        let (sender, begun) = mpsc::channel();
+        let mut caller =
+            stack.caller(backend.channel(), &Setup::new(hour.clone()).observed(Arc::new(Begun(sender))));
+        let call = async move { caller.list(ListAssetsRequest::default()).await.unwrap_err() };
+        let (status, ended) = blocked_on(begun, call).await;
+        assert_eq!(
+            (status.code(), status.message()),
+            (tonic::Code::Cancelled, "the request that this was done for has ended")
+        );
+        let report = error_report(&status);
+        assert_eq!(
+            (report.stop_reason(), report.attempt_count()),
+            (Some(StopReason::Cancelled), 1),
+            "{stack:?}"
+        );
+
+        // After the end no attempt is made.
+        let seen = backend.seen().len();
+        let mut caller = stack.caller(backend.channel(), &Setup::new(hour.clone()));
+        let runtime = tokio::runtime::Handle::current();
+        let late =
+            move || ended.enter(|| runtime.block_on(caller.list(ListAssetsRequest::default()))).unwrap_err();
+        let report = error_report(&tokio::task::spawn_blocking(late).await.unwrap());
+        assert_eq!(
+            (report.stop_reason(), report.attempt_count()),
+            (Some(StopReason::Cancelled), 0),
+            "{stack:?}"
+        );
+        assert_eq!(backend.seen().len(), seen);
+    }
+
+    let (_server, connector) = FaultServer::in_memory(HttpScript::always(HttpAct::Stall));
+    let (sender, begun) = mpsc::channel();
+    let layer = HttpRetryLayer::new(&hour, [Code::Unavailable]).observer(Arc::new(Begun(sender)));
+    let client = layer.layer(FaultServer::full_client(connector));
+    let request = http::Request::get("http://server/thing").body(Full::<Bytes>::default()).unwrap();
+    let (error, _) = blocked_on(begun, async move { client.send(request).await.unwrap_err() }).await;
+    assert_eq!((error.stop_reason(), error.code()), (Some(StopReason::Cancelled), Code::Cancelled));
+    assert!(
+        error.to_string().ends_with("(CANCELLED): the request that this was done for has ended"),
+        "{error}"
+    );
+
+    // During a wait as well; and in the scope of the request the work is dropped, as ever.
+    let (sender, begun) = mpsc::channel();
+    let retryer = hourly().on_retry(move |_| sender.send(()).unwrap());
+    let closure = async move {
+        retryer.run(|_| async { Err::<(), _>(Status::unavailable("down")) }).await.unwrap_err()
+    };
+    let (error, inbound) = blocked_on(begun, closure).await;
+    assert_eq!((error.stop_reason(), error.report().attempt_count()), (Some(StopReason::Cancelled), 1));
+    assert_eq!(error.last().unwrap().message(), "down");
+    let runtime = tokio::runtime::Handle::current();
+    let scoped = move || inbound.enter(|| runtime.block_on(inbound.clone().scope(pending::<()>())));
+    tokio::task::spawn_blocking(scoped).await.unwrap().unwrap_err();
 }
 
 /// A request that is a retry, or is not, and what its handler's call ended with.

@@ -9,7 +9,7 @@ use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, Share
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 use opentelemetry::metrics::MeterProvider as _;
-use opentelemetry_sdk::metrics::data::{AggregatedMetrics, MetricData, ScopeMetrics};
+use opentelemetry_sdk::metrics::data::{AggregatedMetrics, MetricData, ResourceMetrics, ScopeMetrics};
 use opentelemetry_sdk::metrics::{InMemoryMetricExporter, PeriodicReader, SdkMeterProvider};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -436,7 +436,7 @@ async fn retries_have_the_buckets_of_a96() {
     two_calls(Stack::Generated, otel.observer(names())).await;
     otel.provider.force_flush().unwrap();
     let metrics = otel.exporter.get_finished_metrics().unwrap();
-    let all = metrics.iter().flat_map(|metrics| metrics.scope_metrics()).flat_map(ScopeMetrics::metrics);
+    let all = metrics.iter().flat_map(ResourceMetrics::scope_metrics).flat_map(ScopeMetrics::metrics);
     let retries = all.filter(|metric| metric.name() == "grpc.client.call.retries");
     let bounds = retries.filter_map(|metric| match metric.data() {
         AggregatedMetrics::F64(MetricData::Histogram(histogram)) => histogram.data_points().next(),

@@ -17,9 +17,11 @@ use tonic::Status;
 use tonic_gax::observe::{
     AttemptTransfer, OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, WireMessage,
 };
-use tonic_gax::{HttpRetryLayer, Retryer};
+use tonic_gax::{HttpRetryLayer, RetryLayer, Retryer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
-use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
+use tonic_gax_tests::generated::google::cloud::asset::v1::{
+    AssetServiceClient, AssetServiceSettings, ListAssetsRequest,
+};
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
 use tonic_gax_tests::{
     Beat, Caller, FaultServer, HttpAct, HttpScript, Recorder, Reply, Script, Setup, Stack, VirtualServer,
@@ -177,12 +179,11 @@ async fn listed(stack: Stack, script: Script, first: Option<&Panics>) -> (String
     let observers: Vec<_> = first.into_iter().chain([recorder.shared()]).collect();
     let channel = server.channel();
     let mut caller = if stack == Stack::Generated {
-        let settings =
-            observers.into_iter().fold(setup.client(), |client, observer| client.with_observer(observer));
+        let settings = observers.into_iter().fold(setup.client(), AssetServiceSettings::with_observer);
         Caller::Generated(AssetServiceClient::with_settings(channel, settings))
     } else {
         let layer = if stack == Stack::Layer { setup.layer() } else { setup.layer_with_descriptors() };
-        let layer = observers.into_iter().fold(layer, |layer, observer| layer.observer(observer));
+        let layer = observers.into_iter().fold(layer, RetryLayer::observer);
         Caller::TonicClient(TonicClient::new(layer.layer(channel)))
     };
     // The budget stops the second call.

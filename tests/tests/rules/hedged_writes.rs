@@ -112,7 +112,7 @@ async fn a_chunk_of_a_session_is_never_hedged() {
     let mut chunk = request("PUT", "/upload/7");
     chunk.headers_mut().insert("content-range", "bytes 0-1/2".parse().unwrap());
     assert_eq!(requests(&layer(), chunk).await, 1);
-    let storage = layer().idempotency(IdempotencyTable::storage());
+    let storage = layer().idempotency(IdempotencyTable::storage().with_host("server"));
     let session = "/upload/storage/v1/b/bkt/o?uploadType=resumable&upload_id=7";
     assert_eq!(requests(&storage, request("PUT", session)).await, 1);
     assert_eq!(requests(&storage, request("DELETE", session)).await, 1);

@@ -3,6 +3,7 @@
 mod call_options;
 mod environment;
 mod live;
+mod live_latencies;
 mod live_names;
 mod names;
 mod overrides;

@@ -110,7 +110,7 @@ impl Played {
     }
 }
 
-/// What was to be seen.
+/// The lessons of all scenes.
 fn lessons(scenes: &[Scene]) -> String {
     let mut text = format!("\n{HEAD}There was to see{HEAD:#}\n");
     for (index, scene) in scenes.iter().enumerate() {

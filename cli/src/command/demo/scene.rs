@@ -34,7 +34,7 @@ pub(super) struct Scene {
     pub(super) turns: Vec<Turn>,
     /// How it ends.
     pub(super) code: Code,
-    /// What was to be seen, once it is over.
+    /// The sentence that says, once all is over, what was to be seen.
     pub(super) lesson: &'static str,
 }
 
@@ -94,7 +94,7 @@ pub(super) fn all() -> Result<[Scene; 4], SettingsError> {
                 Turn::Reply(3000 * MS, Code::Ok),
             ],
             code: Code::Ok,
-            lesson: "The reply came from the hedge; the server was told to stop working on the others.",
+            lesson: "The reply came from the hedge; the others were reset at the server.",
         },
         Scene {
             title: "The service hangs for good, and the total timeout ends the operation",

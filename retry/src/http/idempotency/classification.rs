@@ -73,6 +73,11 @@ impl Classification {
         Self { rule: Some(rule), idempotency, is_fixed, hedges }
     }
 
+    /// No rule speaks of it, but it carries this.
+    pub(super) fn met(precondition: Precondition, hedges: Hedges) -> Self {
+        Self { idempotency: Idempotency::ConditionMet(precondition), ..Self::unknown(hedges) }
+    }
+
     pub(super) fn unknown(hedges: Hedges) -> Self {
         Self { rule: None, idempotency: Idempotency::Unknown, is_fixed: false, hedges }
     }

@@ -2,6 +2,7 @@
 
 mod body;
 mod classification;
+mod hosts;
 mod path;
 mod precondition;
 mod request;

@@ -45,6 +45,7 @@ impl<H: HeaderLookup + ?Sized> HeaderLookup for &H {
 #[derive(Clone, Copy)]
 pub struct RequestFacts<'a> {
     method: &'a str,
+    host: Option<&'a str>,
     path: &'a str,
     query: &'a str,
     headers: Option<&'a dyn HeaderLookup>,
@@ -57,7 +58,14 @@ impl<'a> RequestFacts<'a> {
     pub fn new(method: &'a str, target: &'a str) -> Self {
         let target = target.split_once('#').map_or(target, |(before, _)| before);
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        Self { method, path, query, headers: None, body: &[] }
+        Self { method, host: None, path, query, headers: None, body: &[] }
+    }
+
+    /// The same request to that host, with its port if it names one. Without a host every rule counts: those of Cloud Storage
+    /// are for its own hosts otherwise.
+    #[must_use]
+    pub fn with_host(self, host: &'a str) -> Self {
+        Self { host: Some(host), ..self }
     }
 
     /// The same request with these headers.
@@ -74,6 +82,10 @@ impl<'a> RequestFacts<'a> {
 
     pub(super) fn method(&self) -> &'a str {
         self.method
+    }
+
+    pub(super) fn host(&self) -> Option<&'a str> {
+        self.host
     }
 
     pub(super) fn path(&self) -> &'a str {
@@ -93,6 +105,13 @@ impl<'a> RequestFacts<'a> {
             "GET" | "HEAD" | "OPTIONS" => Hedges::Yes,
             _ => Hedges::IfAllowed,
         }
+    }
+
+    /// Whether its query has that parameter with that value.
+    pub(super) fn has_query(&self, name: &str, value: &str) -> bool {
+        let mut parameters = self.query.split('&').filter_map(|parameter| parameter.split_once('='));
+        parameters
+            .any(|(known, own)| *decoded(known) == *name.as_bytes() && *decoded(own) == *value.as_bytes())
     }
 
     /// Whether the request carries the precondition.
@@ -116,6 +135,7 @@ impl fmt::Debug for RequestFacts<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RequestFacts")
             .field("method", &self.method)
+            .field("host", &self.host)
             .field("path", &self.path)
             .field("query", &self.query)
             .field("body", &self.body.len())

@@ -1,7 +1,7 @@
 //! One row of an idempotency table.
 
 use super::classification::Hedges;
-use super::{Idempotency, PathPattern, PatternError, Precondition, RequestFacts};
+use super::{Idempotency, PathPattern, PatternError, Precondition, RequestFacts, storage};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -70,6 +70,10 @@ pub struct IdempotencyRule {
     class: OperationClass,
     is_fixed: bool,
     hedgeable: Option<bool>,
+    /// A parameter of the query and its value, without which the rule is not for a request.
+    query: Option<(&'static str, &'static str)>,
+    /// It is for Cloud Storage's hosts alone.
+    is_of_storage: bool,
 }
 
 impl IdempotencyRule {
@@ -85,7 +89,35 @@ impl IdempotencyRule {
         class: OperationClass,
     ) -> Result<Self, PatternError> {
         let path = path.parse()?;
-        Ok(Self { name: name.into(), method: method.into(), path, class, is_fixed: false, hedgeable: None })
+        Ok(Self {
+            name: name.into(),
+            method: method.into(),
+            path,
+            class,
+            is_fixed: false,
+            hedgeable: None,
+            query: None,
+            is_of_storage: false,
+        })
+    }
+
+    /// The rule for requests with that parameter and value in their query alone.
+    pub(crate) fn for_query(self, name: &'static str, value: &'static str) -> Self {
+        Self { query: Some((name, value)), ..self }
+    }
+
+    /// The rule for the hosts of Cloud Storage alone.
+    pub(crate) fn of_storage(self) -> Self {
+        Self { is_of_storage: true, ..self }
+    }
+
+    /// The rule in the place of that one.
+    pub(super) fn replacing(self, known: &Self) -> Self {
+        Self { is_of_storage: known.is_of_storage, ..self }
+    }
+
+    pub(super) fn is_of_storage(&self) -> bool {
+        self.is_of_storage
     }
 
     /// The rule that holds whatever the [strategy](super::IdempotencyStrategy): some libraries never repeat an operation, or
@@ -106,7 +138,8 @@ impl IdempotencyRule {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{IdempotencyRule, OperationClass};
+    /// # use gax_retry as tonic_gax;
+    /// use tonic_gax::{IdempotencyRule, OperationClass};
     ///
     /// let rule = IdempotencyRule::new("logs.append", "PUT", "/v1/logs/{id}/entries/{entry}", OperationClass::Always)?;
     /// assert_eq!(rule.hedgeable(true).is_hedgeable(), Some(true));
@@ -170,9 +203,11 @@ impl IdempotencyRule {
         self.class = class;
     }
 
-    /// Whether the rule speaks of requests with that method and path.
-    pub(super) fn covers(&self, method: &str, path: &str) -> bool {
-        (self.method == "*" || self.method == method) && self.path.matches(path)
+    /// Whether the rule speaks of a request, whose path is without prefix.
+    pub(super) fn covers(&self, request: &RequestFacts<'_>, path: &str) -> bool {
+        (self.method == "*" || self.method == request.method())
+            && self.path.matches(path)
+            && self.query.is_none_or(|(name, value)| request.has_query(name, value))
     }
 
     /// What the rule makes of a request that it speaks of.
@@ -181,8 +216,14 @@ impl IdempotencyRule {
             OperationClass::Always => Idempotency::Always,
             OperationClass::Never => Idempotency::Never,
             OperationClass::Conditional(preconditions) => {
-                match preconditions.iter().find(|precondition| request.meets(precondition)) {
-                    Some(met) => Idempotency::ConditionMet(met.clone()),
+                let met = preconditions.iter().find_map(|precondition| {
+                    let met = request.meets(precondition).then(|| precondition.clone());
+                    met.or_else(|| {
+                        storage::xml_condition_for(request, precondition).filter(|_| self.is_of_storage)
+                    })
+                });
+                match met {
+                    Some(met) => Idempotency::ConditionMet(met),
                     None => Idempotency::ConditionNotMet(Arc::clone(preconditions)),
                 }
             }

@@ -1,6 +1,6 @@
 //! Rules, and the one among them that a request matches.
 
-use super::{Classification, IdempotencyRule, OperationClass, Precondition, RequestFacts, storage};
+use super::{Classification, IdempotencyRule, OperationClass, Precondition, RequestFacts, hosts, storage};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
@@ -34,6 +34,8 @@ const IDEMPOTENCY_KEY: Precondition = Precondition::Header(Cow::Borrowed("Idempo
 pub struct IdempotencyTable {
     rules: Arc<[IdempotencyRule]>,
     prefixes: Arc<[Cow<'static, str>]>,
+    /// Beside Cloud Storage's own, where its rules count.
+    hosts: Arc<[Cow<'static, str>]>,
 }
 
 /// Short: the table of an API has dozens of rules.
@@ -59,11 +61,18 @@ impl IdempotencyTable {
     /// The paths are those of uploads and downloads too, and may lack `/storage/v1`, as clients leave
     /// it out when they speak to an emulator. The chunks of a resumable upload are safe by the id of
     /// their session, which ends once.
+    ///
+    /// These rules count under the hosts of the JSON API (`storage.googleapis.com`, `www.googleapis.com`, those of Private Service
+    /// Connect, of regions, of mTLS and of other universes) and under those [given](Self::with_host): an emulator's, say. Under
+    /// any other host, a bucket's own too, the rules of [`http_methods`](Self::http_methods) hold. A request of the XML API that no
+    /// rule speaks of is safe with `x-goog-if-generation-match` or `x-goog-if-metageneration-match`, and so is one that a rule wants
+    /// the same of as a parameter.
     #[must_use]
     pub fn storage() -> Self {
         static STORAGE: LazyLock<IdempotencyTable> = LazyLock::new(|| IdempotencyTable {
             rules: storage::rules().collect(),
             prefixes: storage::PREFIXES.iter().copied().map(Cow::Borrowed).collect(),
+            hosts: Arc::default(),
         });
         STORAGE.clone()
     }
@@ -75,6 +84,7 @@ impl IdempotencyTable {
         static METHODS: LazyLock<IdempotencyTable> = LazyLock::new(|| IdempotencyTable {
             rules: storage::by_method().collect(),
             prefixes: Arc::default(),
+            hosts: Arc::default(),
         });
         METHODS.clone()
     }
@@ -116,7 +126,7 @@ impl IdempotencyTable {
     pub fn with_rule(self, rule: IdempotencyRule) -> Self {
         let mut rules = self.rules.to_vec();
         match rules.iter_mut().find(|known| known.name() == rule.name()) {
-            Some(known) => *known = rule,
+            Some(known) => *known = rule.replacing(known),
             None => rules.insert(0, rule),
         }
         Self { rules: rules.into(), ..self }
@@ -153,6 +163,37 @@ impl IdempotencyTable {
         Self { prefixes, ..self }
     }
 
+    /// The table whose rules of Cloud Storage count under that host too, such as that of an emulator: with a port for that one, or
+    /// for any.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::{IdempotencyTable, RequestFacts};
+    ///
+    /// let table = IdempotencyTable::storage().with_host("localhost:9000");
+    /// let patch = RequestFacts::new("DELETE", "/b/photos/o/cat.jpg");
+    /// let said = |host| table.classify(&patch.with_host(host)).to_string();
+    /// assert_eq!(said("localhost:9000"), "conditional: ifGenerationMatch or generation missing");
+    /// assert_eq!(said("example.com"), "always");
+    /// ```
+    #[must_use]
+    pub fn with_host(self, host: impl Into<Cow<'static, str>>) -> Self {
+        let hosts = self.hosts.iter().cloned().chain([host.into()]).collect();
+        Self { hosts, ..self }
+    }
+
+    /// The hosts that were given.
+    pub fn hosts(&self) -> impl Iterator<Item = &str> {
+        self.hosts.iter().map(|host| &**host)
+    }
+
+    /// Whether it has rules of Cloud Storage, which count under its hosts alone.
+    #[must_use]
+    pub fn is_of_storage(&self) -> bool {
+        self.rules.iter().any(IdempotencyRule::is_of_storage)
+    }
+
     /// Every rule, in the order in which they are asked.
     #[must_use]
     pub fn rules(&self) -> &[IdempotencyRule] {
@@ -168,13 +209,20 @@ impl IdempotencyTable {
     #[must_use]
     pub fn classify(&self, request: &RequestFacts<'_>) -> Classification {
         let path = self.without_prefix(request.path());
-        self.rules.iter().find(|rule| rule.covers(request.method(), path)).map_or_else(
-            || Classification::unknown(request.hedges()),
-            |rule| {
-                let (idempotency, hedges) = (rule.classify(request), rule.hedges(request));
-                Classification::new(rule.shared_name(), idempotency, rule.is_fixed(), hedges)
-            },
-        )
+        let is_at_storage = request.host().is_none_or(|host| hosts::is_storage(host, &self.hosts));
+        let mut rules = self.rules.iter().filter(|rule| is_at_storage || !rule.is_of_storage());
+        if let Some(rule) = rules.find(|rule| rule.covers(request, path)) {
+            let (idempotency, hedges) = (rule.classify(request), rule.hedges(request));
+            return Classification::new(rule.shared_name(), idempotency, rule.is_fixed(), hedges);
+        }
+        match self.is_of_storage() {
+            true if !is_at_storage => Self::http_methods().classify(request),
+            true => storage::xml_condition(request).map_or_else(
+                || Classification::unknown(request.hedges()),
+                |met| Classification::met(met, request.hedges()),
+            ),
+            false => Classification::unknown(request.hedges()),
+        }
     }
 
     fn without_prefix<'a>(&self, path: &'a str) -> &'a str {

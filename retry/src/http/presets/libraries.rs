@@ -2,8 +2,8 @@
 
 use super::Preset;
 use crate::{
-    Backoff, BackoffStrategy, Cap, IdempotencyStrategy, IdempotencyTable, Jitter, Limits, OperationClass,
-    Precondition, StatusSet, TimeRule,
+    Backoff, BackoffStrategy, Cap, IdempotencyRule, IdempotencyStrategy, IdempotencyTable, Jitter, Limits,
+    OperationClass, Precondition, StatusSet, TimeRule,
 };
 use std::time::Duration;
 
@@ -78,8 +78,8 @@ pub fn java_storage_uniform() -> Preset {
 /// `go`: a random wait from 1 ns to 1, 2, 4 ... 30 s, without any limit: the caller's timeout ends the
 /// operation. Every 5xx, 408 and 429.
 ///
-/// Moving is always retried, a writer with any precondition, and the chunks of a resumable upload. (The
-/// library does not retry a deletion whose `ifGenerationMatch` is 0; here the parameter alone counts. It retries chunks
+/// Moving is always retried, a session of a resumable upload that begins with any precondition, and its chunks; an upload in one
+/// request with `ifGenerationMatch` only. (The library does not retry a deletion whose `ifGenerationMatch` is 0; here the parameter alone counts. It retries chunks
 /// from 100 ms on and for 32 s, also by its policy `RetryNever`.)
 #[must_use]
 pub fn go() -> Preset {
@@ -96,11 +96,16 @@ pub fn go() -> Preset {
         IdempotencyTable::storage(),
         if_metageneration_only().chain([
             ("storage.objects.move", OperationClass::Always),
-            ("storage.objects.insert", any_condition),
             ("storage.buckets.setIamPolicy", if_etag_in_body()),
             ("storage.hmacKey.update", if_etag_in_body()),
         ]),
     );
+    let name = "storage.objects.insert (resumable upload, start)";
+    let session = IdempotencyRule::new(name, "POST", "/b/{bucket}/o", any_condition)
+        .expect("the pattern is valid")
+        .for_query("uploadType", "resumable")
+        .of_storage();
+    let table = table.with_rule(session);
     Preset::new("go", "cloud.google.com/go/storage v1.70.0, as it runs", strategy)
         .with_statuses(StatusSet::ALL_SERVER_ERRORS)
         .with_idempotency_table(table)

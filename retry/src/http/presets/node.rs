@@ -101,7 +101,11 @@ impl NodeRetryOptions {
     #[must_use]
     pub fn preset(&self) -> Preset {
         let jitter = Jitter::Added { unit: Duration::from_millis(1), most: 999 };
-        self.with_backoff("node", LIBRARY, |backoff| backoff.with_first_exponent(1).with_jitter(jitter))
+        let waits = |backoff: Backoff| backoff.with_first_exponent(1).with_jitter(jitter);
+        self.with_backoff("node", LIBRARY, waits).with_note(
+            "the library waits 1.5 s and 3 s before it repeats a multipart upload, repeats no chunk of a session begun without \
+             ifGenerationMatch, and counts resets and statuses apart; here all requests are treated alike",
+        )
     }
 
     /// The preset [`node_upload`] with these options.

@@ -4,6 +4,7 @@ use crate::{
     BackoffStrategy, Code, CodeSet, HttpFailure, IdempotencyRule, IdempotencyStrategy, IdempotencyTable,
     OperationClass, Policy, Precondition, StatusSet, TimeRule, TransportFailures,
 };
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// A named configuration: how long to wait, when to give up, what to retry and whether it is safe.
@@ -101,6 +102,13 @@ impl Preset {
     #[must_use]
     pub fn idempotency_table(&self) -> &IdempotencyTable {
         &self.table
+    }
+
+    /// The preset whose rules of Cloud Storage count under that host too: see
+    /// [`IdempotencyTable::with_host`].
+    #[must_use]
+    pub fn with_host(self, host: impl Into<Cow<'static, str>>) -> Self {
+        Self { table: self.table.with_host(host), ..self }
     }
 
     /// How far the idempotency table counts.

@@ -348,12 +348,18 @@ fn nodes_upload_sessions_wait_up_to_twice_the_delay_in_whole_milliseconds() {
 }
 
 #[test]
-fn go_repeats_chunks_of_an_upload() {
+fn go_repeats_chunks_of_an_upload_and_other_uploads_with_one_condition_only() {
     let go = named("go").unwrap();
     for (target, expected) in [
         ("/upload/storage/v1/b/x/o?uploadType=resumable&upload_id=7", true),
         ("/upload/storage/v1/b/x/o?uploadType=resumable", false),
         ("/upload/storage/v1/b/x/o?uploadType=resumable&ifMetagenerationNotMatch=7", true),
+        // An upload in one request has one condition only.
+        ("/upload/storage/v1/b/x/o?uploadType=multipart&ifGenerationMatch=0", true),
+        ("/upload/storage/v1/b/x/o?uploadType=multipart&ifMetagenerationNotMatch=7", false),
+        ("/upload/storage/v1/b/x/o?uploadType=media&ifGenerationNotMatch=7", false),
+        ("/upload/storage/v1/b/x/o?uploadType=multipart&ifMetagenerationMatch=7", false),
+        ("/upload/storage/v1/b/x/o?uploadType=media", false),
     ] {
         let classification = go.idempotency_table().classify(&RequestFacts::new("POST", target));
         assert_eq!(classification.permits(go.strategy()), expected, "{target}");

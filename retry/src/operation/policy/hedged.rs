@@ -2,9 +2,11 @@
 
 use super::Policy;
 use crate::nanos::{FOREVER, limited};
+use crate::operation::latencies::Latencies;
 use crate::operation::{AttemptResult, Hedging};
 use crate::rules::{Ask, Own, Refusal, Rules};
 use crate::{Code, CodeSet, JitterSource, ServerDelay};
+use std::sync::Arc;
 use std::time::Duration;
 
 impl Policy {
@@ -19,7 +21,7 @@ impl Policy {
     }
 
     /// This policy, whose percentile is worked out from the latencies of the other one's operations. It stays as it is unless
-    /// both have a percentile.
+    /// both have the same percentile.
     ///
     /// # Examples
     ///
@@ -34,8 +36,12 @@ impl Policy {
     /// ```
     #[must_use]
     pub fn with_latencies_of(self, other: &Self) -> Self {
-        let latencies = self.latencies.map(|own| other.latencies.clone().unwrap_or(own));
-        Self { latencies, ..self }
+        let is_same =
+            |others: &Arc<Latencies>| self.latencies.as_ref().is_some_and(|own| own.is_like(others));
+        match other.latencies.clone().filter(is_same) {
+            latencies @ Some(_) => Self { latencies, ..self },
+            None => self,
+        }
     }
 
     /// How operations are hedged, if they are.

@@ -8,11 +8,14 @@ use gax_retry::{IdempotencyRule, IdempotencyTable, OperationClass, Precondition}
 impl Reader<'_> {
     /// The table that `[http]` describes: its rules, before those of the table that it is based on.
     pub(super) fn http(&mut self, node: &Node) -> Result<IdempotencyTable, TableError> {
-        let names = ["base", "prefixes", "idempotency_key", "rule"];
-        let [base, prefixes, key, rules] = self.find(node, "http", names)?;
+        let names = ["base", "prefixes", "hosts", "idempotency_key", "rule"];
+        let [base, prefixes, hosts, key, rules] = self.find(node, "http", names)?;
         let mut table = base.map(|node| self.base(node)).transpose()?.unwrap_or_default();
         for prefix in self.elements(prefixes, "prefixes")? {
             table = table.with_prefix(self.scalars.string(prefix, "a prefix")?.to_string());
+        }
+        for host in self.elements(hosts, "hosts")? {
+            table = table.with_host(self.scalars.string(host, "a host")?.to_string());
         }
         let rules = self.elements(rules, "rule")?;
         let rules = rules.iter().map(|rule| self.rule(rule)).collect::<Result<Vec<_>, _>>()?;

@@ -119,6 +119,7 @@ async fn spans_tell_the_attempts() {
     let mut client = AssetServiceClient::new(layer.layer(server.channel()));
     client.list_assets(ListAssetsRequest::default()).await.unwrap();
     let method = "google.cloud.asset.v1.AssetService/ListAssets";
-    let attempt = |previous: u32| format!("Attempt.{method} {previous} false");
-    assert_eq!(*spans.0.lock().unwrap(), [method.to_owned(), attempt(0), attempt(1), attempt(2)]);
+    let attempt =
+        |previous: u32| format!("\"Attempt.google.cloud.asset.v1.AssetService.ListAssets\" {previous} false");
+    assert_eq!(*spans.0.lock().unwrap(), [format!("{method:?}"), attempt(0), attempt(1), attempt(2)]);
 }
