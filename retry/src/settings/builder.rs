@@ -55,12 +55,15 @@ impl RetrySettingsBuilder {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{AttemptResult, Code, Policy, RetrySettings, ServerDelay};
+    /// use gax_retry::{AttemptResult, Code, NoJitter, Policy, RetrySettings, ServerDelay, Simulation};
     /// use std::time::Duration;
     ///
     /// let settings = RetrySettings::builder().max_attempts(3).only_with_server_delay(Code::ResourceExhausted).build()?;
     /// let policy = Policy::new(&settings, [Code::Unavailable, Code::ResourceExhausted]);
-    /// assert_eq!(policy.settings().map(|settings| settings.only_with_server_delay().len()), Some(1));
+    /// let attempts = |result| Simulation::new(&policy, &mut NoJitter).run(|_| (Some(Duration::ZERO), result)).0.len();
+    /// let refused = AttemptResult::failed(Code::ResourceExhausted);
+    /// assert_eq!(attempts(refused), 1);
+    /// assert_eq!(attempts(refused.with_server_delay(ServerDelay::AtLeast(Duration::from_secs(1)))), 3);
     /// # Ok::<(), gax_retry::SettingsError>(())
     /// ```
     pub fn only_with_server_delay<K>(mut self, codes: impl IntoCodes<K>) -> Self {
