@@ -50,6 +50,18 @@ fn the_asset_mirror_in_the_java_dialect() {
 }
 
 #[test]
+fn codes_that_count_only_with_a_servers_delay_are_settings_of_the_client() {
+    let table = "[[entry]]\nfor = [\"google.cloud.asset.v1.AssetService\"]\ntimeout = \"10s\"\nmax_attempts = 3\n\
+                 codes = [\"UNAVAILABLE\", \"RESOURCE_EXHAUSTED\"]\nonly_with_server_delay = [\"RESOURCE_EXHAUSTED\"]\n";
+    let generated = generate(configure().retry_table_text("asset.toml", table), ASSET, PROTO);
+    let code: String = content(&generated, "google.cloud.asset.v1.rs").split_whitespace().collect();
+    let setting =
+        ".only_with_server_delay(::tonic_gax::CodeSet::EMPTY.with(::tonic_gax::Code::ResourceExhausted)";
+    assert!(code.contains(&setting.replace(' ', "")), "the setting is there");
+    assert!(code.contains("(RESOURCE_EXHAUSTEDonlyiftheserverasksforadelay)"), "and in the docs");
+}
+
+#[test]
 fn a_table_read_as_grpc_reads_it_is_run_as_grpc_runs_it() {
     let table = r#"{"methodConfig": [{
         "name": [{"service": "google.cloud.asset.v1.AssetService"}],

@@ -2,8 +2,8 @@
 //! any release.
 
 use crate::{
-    BatchingSettings, LimitExceeded, ParseCodeError, RetrySettings, RetrySettingsBuilder, SettingsError,
-    SettingsProblem,
+    BatchingSettings, CodeSet, LimitExceeded, ParseCodeError, RetrySettings, RetrySettingsBuilder,
+    SettingsError, SettingsProblem,
 };
 use std::time::Duration;
 
@@ -48,6 +48,12 @@ impl ConstSettings {
         self
     }
 
+    /// The codes that count only with a delay of the server's.
+    pub const fn only_with_server_delay(mut self, codes: CodeSet) -> Self {
+        self.0.only_with_server_delay = codes;
+        self
+    }
+
     /// The number of attempts.
     pub const fn max_attempts(mut self, attempts: u32) -> Self {
         self.0.max_attempts = Some(attempts);
@@ -87,7 +93,7 @@ impl ConstSettings {
 
 /// Settings as they are, for whoever has checked them, or writes them down as a table has them.
 #[must_use]
-pub const fn unchecked(builder: RetrySettingsBuilder) -> RetrySettings {
+pub fn unchecked(builder: RetrySettingsBuilder) -> RetrySettings {
     builder.unchecked()
 }
 
@@ -197,6 +203,7 @@ mod tests {
             .retry_delay_multiplier(1.3)
             .max_retry_delay(Duration::from_secs(10))
             .max_server_delay(Duration::from_secs(70))
+            .only_with_server_delay(CodeSet::EMPTY.with(crate::Code::ResourceExhausted))
             .max_attempts(5)
             .jittered(false)
             .initial_rpc_timeout(Duration::from_secs(20))
@@ -209,6 +216,7 @@ mod tests {
             .retry_delay_multiplier(1.3)
             .max_retry_delay(10_000 * MS)
             .max_server_delay(70_000 * MS)
+            .only_with_server_delay(crate::Code::ResourceExhausted)
             .max_attempts(5)
             .jittered(false)
             .initial_rpc_timeout(20_000 * MS)

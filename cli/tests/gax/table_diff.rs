@@ -139,6 +139,12 @@ fn every_value_that_operations_run_by_is_compared() {
             "",
             "longest delay of a server: 70 s -> 80 s (old.toml:11 -> new.toml:11)",
         ),
+        (
+            "max_server_delay = \"70s\"",
+            "max_server_delay = \"70s\"\nonly_with_server_delay = [\"UNAVAILABLE\"]",
+            "less-aggressive faster",
+            "only with a server's delay: none -> UNAVAILABLE (new.toml:12)",
+        ),
     ] {
         let new = written(&folder, "new.toml", &old.replace(from, to));
         let line = format!("table diff {first} {new}");

@@ -68,6 +68,12 @@ fn summary(codes: CodeSet, settings: &RetrySettings, compatibility: Compatibilit
         [code] => format!("Retried on {code}"),
         [first @ .., last] => format!("Retried on {} and {last}", first.join(", ")),
     };
+    let only = settings.only_with_server_delay();
+    let retried = if only.is_empty() || codes.is_empty() {
+        retried
+    } else {
+        format!("{retried} ({only} only if the server asks for a delay)")
+    };
     let total = settings.total_timeout().map(|total| format!("within {:#}", Human(total)));
     let attempts = settings
         .max_attempts()

@@ -147,6 +147,8 @@ fn retry_settings(runtime: &TokenStream, settings: &RetrySettings) -> TokenStrea
         set(name, value.map(|factor| Literal::f64_unsuffixed(factor).into_token_stream()))
     };
     let attempts = settings.max_attempts().map(|most| Literal::u32_unsuffixed(most).into_token_stream());
+    let only = Some(settings.only_with_server_delay()).filter(|codes| !codes.is_empty());
+    let only = only.map(|codes| code_set(runtime, codes));
     let growth =
         Some(settings.rpc_timeout_multiplier()).filter(|factor| factor.to_bits() != 1.0_f64.to_bits());
     let fields = [
@@ -154,6 +156,7 @@ fn retry_settings(runtime: &TokenStream, settings: &RetrySettings) -> TokenStrea
         factor("retry_delay_multiplier", settings.retry_delay_multiplier()),
         time("max_retry_delay", settings.max_retry_delay()),
         time("max_server_delay", settings.max_server_delay()),
+        set("only_with_server_delay", only),
         set("jittered", (!settings.jittered()).then(|| quote!(false))),
         time("initial_rpc_timeout", settings.initial_rpc_timeout()),
         factor("rpc_timeout_multiplier", growth),

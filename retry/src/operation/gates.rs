@@ -22,7 +22,8 @@ pub(super) fn pass(
     if is_at_limit {
         return Err(StopReason::TotalTimeout);
     }
-    let retryable = policy.retryable(code, result.retry);
+    let is_asked = matches!(server_delay, ServerDelay::AtLeast(_) | ServerDelay::Exactly(_));
+    let retryable = policy.retryable(code, result.retry, is_asked);
     if is_committed(policy, result) {
         return Err(after_commit(retryable));
     }
@@ -61,7 +62,7 @@ impl Policy {
         if is_at_limit {
             StopReason::TotalTimeout
         } else {
-            after_commit(self.retryable(code, RetryFact::ByCode))
+            after_commit(self.retryable(code, RetryFact::ByCode, false))
         }
     }
 }

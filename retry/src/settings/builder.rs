@@ -1,6 +1,7 @@
 //! Collects the fields of [`RetrySettings`] and checks them all at once.
 
 use super::{RetrySettings, SettingsError, SettingsProblem};
+use crate::{IntoCodes, ParseCodeError};
 use std::time::Duration;
 
 /// Makes [`RetrySettings`]; see there for the defaults.
@@ -10,6 +11,8 @@ use std::time::Duration;
 #[must_use = "settings come from build()"]
 pub struct RetrySettingsBuilder {
     settings: RetrySettings,
+    /// What was given for a code and is none.
+    no_code: Option<ParseCodeError>,
 }
 
 impl RetrySettingsBuilder {
@@ -42,6 +45,32 @@ impl RetrySettingsBuilder {
     /// ([`StopReason::ServerDelayExceedsBudget`](crate::StopReason::ServerDelayExceedsBudget)).
     pub fn max_server_delay(mut self, delay: impl Into<Option<Duration>>) -> Self {
         self.settings.max_server_delay = delay.into();
+        self
+    }
+
+    /// Retryable codes that count only where the server asks for a delay, by pushback, `RetryInfo` or `Retry-After`, and
+    /// the delay is heeded. They have to be among the retryable codes too: this takes nothing in. OTLP asks for it
+    /// of `RESOURCE_EXHAUSTED`: without a delay, trying again does not help.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::{AttemptResult, Code, NoJitter, Policy, RetrySettings, ServerDelay, Simulation};
+    /// use std::time::Duration;
+    ///
+    /// let settings = RetrySettings::builder().max_attempts(3).only_with_server_delay(Code::ResourceExhausted).build()?;
+    /// let policy = Policy::new(&settings, [Code::Unavailable, Code::ResourceExhausted]);
+    /// let attempts = |result| Simulation::new(&policy, &mut NoJitter).run(|_| (Some(Duration::ZERO), result)).0.len();
+    /// let refused = AttemptResult::failed(Code::ResourceExhausted);
+    /// assert_eq!(attempts(refused), 1);
+    /// assert_eq!(attempts(refused.with_server_delay(ServerDelay::AtLeast(Duration::from_secs(1)))), 3);
+    /// # Ok::<(), gax_retry::SettingsError>(())
+    /// ```
+    pub fn only_with_server_delay<K>(mut self, codes: impl IntoCodes<K>) -> Self {
+        match codes.into_codes() {
+            Ok(codes) => self.settings.only_with_server_delay = codes,
+            Err(error) => self.no_code = Some(error),
+        }
         self
     }
 
@@ -105,7 +134,7 @@ impl RetrySettingsBuilder {
     }
 
     /// The fields as they are.
-    pub(crate) const fn unchecked(self) -> RetrySettings {
+    pub(crate) fn unchecked(self) -> RetrySettings {
         self.settings
     }
 
@@ -133,6 +162,10 @@ impl RetrySettingsBuilder {
             .into_iter()
             .chain(delays)
             .chain([
+                self.no_code.map(|error| {
+                    let reason = "gRPC status codes are numbered from 0 to 16";
+                    SettingsProblem::new("only_with_server_delay", error.text(), reason)
+                }),
                 SettingsProblem::of_attempts(settings.max_attempts),
                 not_zero("initial_rpc_timeout", settings.initial_rpc_timeout),
                 SettingsProblem::of_multiplier("rpc_timeout_multiplier", settings.rpc_timeout_multiplier),
@@ -150,7 +183,7 @@ impl RetrySettingsBuilder {
 
 impl From<RetrySettings> for RetrySettingsBuilder {
     fn from(settings: RetrySettings) -> Self {
-        Self { settings }
+        Self { settings, no_code: None }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Settings as the key of a map.
 
 use super::RetrySettings;
+use crate::CodeSet;
 use std::time::Duration;
 
 /// All that settings say: equal settings have equal keys.
@@ -8,6 +9,7 @@ use std::time::Duration;
 pub struct SettingsKey {
     times: [Option<Duration>; 6],
     multipliers: [Option<u64>; 2],
+    only_with_server_delay: CodeSet,
     max_attempts: Option<u32>,
     jittered: bool,
 }
@@ -21,6 +23,7 @@ impl From<&RetrySettings> for SettingsKey {
             retry_delay_multiplier,
             max_retry_delay,
             max_server_delay,
+            only_with_server_delay,
             max_attempts,
             jittered,
             initial_rpc_timeout,
@@ -38,6 +41,7 @@ impl From<&RetrySettings> for SettingsKey {
             ],
             multipliers: [retry_delay_multiplier, Some(rpc_timeout_multiplier)]
                 .map(|multiplier| multiplier.map(f64::to_bits)),
+            only_with_server_delay,
             max_attempts,
             jittered,
         }

@@ -14,6 +14,7 @@ pub use error::{SettingsError, SettingsProblem};
 pub use key::SettingsKey;
 pub use overrides::{Override, SettingsOverrides};
 
+use crate::CodeSet;
 use std::fmt;
 use std::time::Duration;
 
@@ -31,6 +32,7 @@ use std::time::Duration;
 /// | `retry_delay_multiplier` | unset | 1.3; a constant delay is written as 1.0 |
 /// | `max_retry_delay` | unset | 60 s, or the initial delay if that is longer |
 /// | `max_server_delay` | unset | `max_retry_delay` if that is set and longer than 60 s, else 60 s |
+/// | `only_with_server_delay` | none | every retryable code counts, whether the server asks for a delay or not |
 /// | `max_attempts` | unset | no limit by count; the first attempt counts |
 /// | `jittered` | true | a wait is drawn from [1 ms, delay] |
 /// | `initial_rpc_timeout` | unset | an attempt may use all that is left of the total |
@@ -72,6 +74,7 @@ pub struct RetrySettings {
     pub(crate) retry_delay_multiplier: Option<f64>,
     pub(crate) max_retry_delay: Option<Duration>,
     pub(crate) max_server_delay: Option<Duration>,
+    pub(crate) only_with_server_delay: CodeSet,
     pub(crate) max_attempts: Option<u32>,
     pub(crate) jittered: bool,
     pub(crate) initial_rpc_timeout: Option<Duration>,
@@ -87,6 +90,7 @@ impl RetrySettings {
         retry_delay_multiplier: None,
         max_retry_delay: None,
         max_server_delay: None,
+        only_with_server_delay: CodeSet::EMPTY,
         max_attempts: None,
         jittered: true,
         initial_rpc_timeout: None,
@@ -185,6 +189,12 @@ impl RetrySettings {
         self.max_server_delay
     }
 
+    /// The retryable codes that count only where the server asks for a delay.
+    #[must_use]
+    pub fn only_with_server_delay(&self) -> CodeSet {
+        self.only_with_server_delay
+    }
+
     /// The number of attempts, the first one included.
     #[must_use]
     pub fn max_attempts(&self) -> Option<u32> {
@@ -233,6 +243,7 @@ impl fmt::Debug for RetrySettings {
             retry_delay_multiplier,
             max_retry_delay,
             max_server_delay,
+            only_with_server_delay,
             max_attempts,
             jittered,
             initial_rpc_timeout,
@@ -241,12 +252,14 @@ impl fmt::Debug for RetrySettings {
         } = self;
         let multiplier =
             (rpc_timeout_multiplier.to_bits() != 1.0_f64.to_bits()).then_some(rpc_timeout_multiplier);
-        let fields: [(&str, Option<&dyn fmt::Debug>); 10] = [
+        let only = Some(only_with_server_delay).filter(|codes| !codes.is_empty());
+        let fields: [(&str, Option<&dyn fmt::Debug>); 11] = [
             ("total_timeout", debug(total_timeout.as_ref())),
             ("initial_retry_delay", debug(initial_retry_delay.as_ref())),
             ("retry_delay_multiplier", debug(retry_delay_multiplier.as_ref())),
             ("max_retry_delay", debug(max_retry_delay.as_ref())),
             ("max_server_delay", debug(max_server_delay.as_ref())),
+            ("only_with_server_delay", debug(only)),
             ("max_attempts", debug(max_attempts.as_ref())),
             ("jittered", (!jittered).then_some(jittered as &dyn fmt::Debug)),
             ("initial_rpc_timeout", debug(initial_rpc_timeout.as_ref())),

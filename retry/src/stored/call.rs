@@ -28,6 +28,8 @@ macro_rules! with_settings {
             #[serde(skip_serializing_if = "Option::is_none")]
             max_server_delay: Option<DurationText>,
             #[serde(skip_serializing_if = "Option::is_none")]
+            only_with_server_delay: Option<CodeSet>,
+            #[serde(skip_serializing_if = "Option::is_none")]
             max_attempts: Option<Attempts>,
             #[serde(skip_serializing_if = "Option::is_none")]
             jittered: Option<bool>,
@@ -50,6 +52,7 @@ macro_rules! with_settings {
                     retry_delay_multiplier: settings.retry_delay_multiplier.map(Multiplier),
                     max_retry_delay: delay(settings.max_retry_delay),
                     max_server_delay: delay(settings.max_server_delay),
+                    only_with_server_delay: Some(settings.only_with_server_delay).filter(|codes| !codes.is_empty()),
                     max_attempts: settings.max_attempts.map(Attempts),
                     jittered: (!settings.jittered).then_some(false),
                     initial_rpc_timeout: time(settings.initial_rpc_timeout),
@@ -69,6 +72,7 @@ macro_rules! with_settings {
                     .retry_delay_multiplier(factor(self.retry_delay_multiplier))
                     .max_retry_delay(delay(self.max_retry_delay))
                     .max_server_delay(delay(self.max_server_delay))
+                    .only_with_server_delay(self.only_with_server_delay.unwrap_or_default())
                     .max_attempts(self.max_attempts.map(|Attempts(attempts)| attempts))
                     .jittered(self.jittered.unwrap_or(true))
                     .initial_rpc_timeout(time(self.initial_rpc_timeout.or(self.timeout)))

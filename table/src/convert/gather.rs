@@ -82,6 +82,9 @@ fn method(entry: &Entry) -> MethodConfig {
     let mut own = OwnFields {
         jittered: (!settings.jittered()).then(|| here(false)),
         max_server_delay: settings.max_server_delay().map(nanos),
+        only_with_server_delay: Some(settings.only_with_server_delay())
+            .filter(|codes| !codes.is_empty())
+            .map(here),
         idempotent: entry.idempotent.map(here),
         definitions,
         ..OwnFields::default()

@@ -66,6 +66,13 @@ fn entry<'m>(method: &'m MethodConfig, losses: &mut Losses<'_>) -> Value<'m> {
     if own.rpc_timeout_multiplier.is_some_and(|multiplier| multiplier.value > 1.0) {
         losses.lose(method, "rpc_timeout_multiplier", "an attempt may take all of the timeout");
     }
+    if own.only_with_server_delay.is_some() {
+        losses.lose(
+            method,
+            "only_with_server_delay",
+            "the codes are retried without a delay of the server's too",
+        );
+    }
     if own.max_server_delay.is_some() {
         losses.lose(method, "max_server_delay", "its default counts: the longest delay, or a minute");
     }

@@ -76,6 +76,10 @@ fn entry(method: &MethodConfig, losses: &mut Losses<'_>, blocks: &mut Blocks<'_>
         .add("rpc_timeout_multiplier", own.rpc_timeout_multiplier.map(|number| number_text(number.value)))?;
     lines.add("max_rpc_timeout", own.max_rpc_timeout.map(time))?;
     lines.add("max_server_delay", own.max_server_delay.map(time))?;
+    if let Some(only) = own.only_with_server_delay {
+        let names: Vec<String> = only.value.iter().map(|code| quoted(code.name())).collect();
+        lines.list("only_with_server_delay", names.into_iter())?;
+    }
     lines.add("wait_for_ready", method.wait_for_ready.map(|wait| wait.value.to_string()))?;
     lines.add("hedging", method.hedging.as_deref().map(hedging))?;
     lines.add("idempotent", own.idempotent.map(|word| word.value.to_string()))?;

@@ -29,6 +29,7 @@ pub(super) fn entry(source: &Source, method: &MethodConfig) -> Entry {
     add(PolicyField::RpcTimeoutMultiplier, own.rpc_timeout_multiplier.map(|value| value.span));
     add(PolicyField::MaxRpcTimeout, or_timeout(own.max_rpc_timeout));
     add(PolicyField::MaxServerDelay, own.max_server_delay.map(|value| value.span));
+    add(PolicyField::OnlyWithServerDelay, own.only_with_server_delay.map(|value| value.span));
     add(PolicyField::Jittered, own.jittered.map(|value| value.span));
     add(PolicyField::Idempotent, own.idempotent.map(|value| value.span));
     add(PolicyField::Hedging, method.hedging.as_ref().map(|value| value.span));
@@ -95,6 +96,9 @@ pub(super) fn with_own_fields(
     }
     if let Some(delay) = own.max_server_delay {
         settings = settings.max_server_delay(time(delay)?);
+    }
+    if let Some(codes) = own.only_with_server_delay {
+        settings = settings.only_with_server_delay(codes.value);
     }
     if let Some(multiplier) = own.rpc_timeout_multiplier {
         settings = settings.rpc_timeout_multiplier(multiplier.value);

@@ -113,6 +113,7 @@ impl Resolver<'_> {
             ("rpc_timeout_multiplier", own.rpc_timeout_multiplier.map(|value| value.span)),
             ("max_rpc_timeout", own.max_rpc_timeout.map(|value| value.span)),
             ("max_server_delay", own.max_server_delay.map(|value| value.span)),
+            ("only_with_server_delay", own.only_with_server_delay.map(|value| value.span)),
             ("jittered", own.jittered.map(|value| value.span)),
         ];
         for (name, span) in fields {

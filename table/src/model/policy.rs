@@ -32,6 +32,8 @@ pub enum PolicyField {
     MaxRpcTimeout,
     /// [`RetrySettings::max_server_delay`].
     MaxServerDelay,
+    /// [`RetrySettings::only_with_server_delay`].
+    OnlyWithServerDelay,
     /// [`MethodPolicy::hedging`].
     Hedging,
     /// [`MethodPolicy::idempotent`].

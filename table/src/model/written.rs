@@ -3,7 +3,7 @@
 use super::policy::EntryName;
 use crate::Suppression;
 use crate::document::{Located, Member, Span};
-use gax_retry::{BatchingSettings, Code, RetrySettings};
+use gax_retry::{BatchingSettings, Code, CodeSet, RetrySettings};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -80,6 +80,7 @@ pub(crate) struct OwnFields {
     pub(crate) rpc_timeout_multiplier: Option<Located<f64>>,
     pub(crate) max_rpc_timeout: Option<Located<i128>>,
     pub(crate) max_server_delay: Option<Located<i128>>,
+    pub(crate) only_with_server_delay: Option<Located<CodeSet>>,
     pub(crate) jittered: Option<Located<bool>>,
     pub(crate) idempotent: Option<Located<bool>>,
     /// The names under which codes and settings are defined.
@@ -97,6 +98,7 @@ impl OwnFields {
         rpc_timeout_multiplier: None,
         max_rpc_timeout: None,
         max_server_delay: None,
+        only_with_server_delay: None,
         jittered: None,
         idempotent: None,
         definitions: None,
@@ -110,6 +112,7 @@ impl OwnFields {
             [self.total_timeout, self.initial_rpc_timeout, self.max_rpc_timeout, self.max_server_delay];
         times.iter().all(Option::is_none)
             && self.rpc_timeout_multiplier.is_none()
+            && self.only_with_server_delay.is_none()
             && self.jittered.is_none()
             && self.idempotent.is_none()
             && self.definitions.is_none()

@@ -94,6 +94,38 @@ fn failed(attempts: &[u64], code: tonic::Code, reason: StopReason) -> Seen {
 
 const PUSHES: [Compatibility; 2] = [Compatibility::Documented, Compatibility::Grpc];
 
+/// OTLP's rule of RESOURCE_EXHAUSTED: without a delay of the server's, trying again does not help.
+#[tokio::test(start_paused = true)]
+async fn a_code_that_counts_only_with_a_servers_delay_is_final_without_one() {
+    let exhausted = tonic::Code::ResourceExhausted;
+    let only = settings(5).to_builder().only_with_server_delay(exhausted).build().unwrap();
+    let setup = Setup::new(only).retrying([Code::Unavailable, Code::ResourceExhausted]);
+    let informed = || Reply::status(Status::with_details(exhausted, "said", details(3)));
+    for stack in Stack::ALL {
+        let (seen, status) = call(stack, &setup, [Reply::code(exhausted)]).await;
+        assert_eq!(seen, failed(&[0], exhausted, StopReason::NonRetryable), "{stack:?}");
+        assert_eq!(status.unwrap().code(), exhausted);
+        // Three seconds, and the back-off.
+        let (seen, _) = call(stack, &setup, [informed()]).await;
+        assert_eq!(seen, good(&[0, 3100]), "{stack:?}");
+        let (seen, _) = call(stack, &setup, [pushed(exhausted, &["700"])]).await;
+        assert_eq!(seen, good(&[0, 700]), "{stack:?}");
+        let (seen, _) = call(stack, &setup, [pushed(exhausted, &["-1"])]).await;
+        assert_eq!(seen.attempts, [0], "{stack:?}");
+        // The other codes count as ever, and so does a later reply without a delay.
+        let (seen, _) = call(stack, &setup, [Reply::unavailable()]).await;
+        assert_eq!(seen, good(&[0, 100]), "{stack:?}");
+        let (seen, _) = call(stack, &setup, [informed(), Reply::code(exhausted)]).await;
+        assert_eq!(seen, failed(&[0, 3100], exhausted, StopReason::NonRetryable), "{stack:?}");
+        // gRPC's rules heed the pushback alone, and Java's nothing.
+        let grpc = setup.clone().compatible(Compatibility::Grpc);
+        let (seen, _) = call(stack, &grpc, [informed()]).await;
+        assert_eq!(seen, failed(&[0], exhausted, StopReason::NonRetryable), "{stack:?}");
+        let (seen, _) = call(stack, &grpc, [pushed(exhausted, &["700"])]).await;
+        assert_eq!(seen, good(&[0, 700]), "{stack:?}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_pushback_is_waited_for_exactly_and_back_off_begins_anew() {
     let rows = [
@@ -239,6 +271,26 @@ async fn http(rules: Compatibility, act: HttpAct) -> (Vec<u128>, Option<StopReas
 
 const INFO: &str = r#"{"error": {"code": 503, "details": [
     {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "3s"}]}}"#;
+
+#[tokio::test(start_paused = true)]
+async fn a_429_counts_only_with_retry_after_or_retry_info_where_the_settings_say_so() {
+    let only = settings(5).to_builder().only_with_server_delay(Code::ResourceExhausted).build().unwrap();
+    let times = |act: HttpAct| {
+        let layer = HttpRetryLayer::new(&only, [Code::Unavailable, Code::ResourceExhausted]);
+        async move {
+            let (server, connector) = FaultServer::in_memory(HttpScript::new([act]));
+            let request =
+                http::Request::get("http://server/v1/things").body(Full::<Bytes>::default()).unwrap();
+            let response = layer.layer(FaultServer::full_client(connector)).call(request).await.unwrap();
+            (server.times(), response.status().as_u16())
+        }
+    };
+    assert_eq!(times(HttpAct::status(429)).await, (vec![0], 429));
+    assert_eq!(times(HttpAct::status(429).with_body("{}")).await, (vec![0], 429));
+    assert_eq!(times(HttpAct::status(429).with_header("retry-after", "2")).await, (vec![0, 2100], 200));
+    assert_eq!(times(HttpAct::status(429).with_body(INFO.replace("503", "429"))).await, (vec![0, 3100], 200));
+    assert_eq!(times(HttpAct::status(503)).await, (vec![0, 100], 200));
+}
 
 #[tokio::test(start_paused = true)]
 async fn retry_info_in_the_body_of_an_http_error_counts_like_retry_after() {

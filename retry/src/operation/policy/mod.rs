@@ -56,6 +56,8 @@ pub struct Policy {
     nested: Nested,
     /// The longest that a server may ask for where no total bounds the operation.
     pub(super) max_server_delay: Duration,
+    /// The codes that count only where the server asks for a delay.
+    only_with_server_delay: CodeSet,
     /// What the rules were made of, for calls that change single fields; `None`: of no settings.
     pub(super) settings: Option<Arc<RetrySettings>>,
     /// The program left no time for any attempt: it passed a timeout of zero.
@@ -160,6 +162,7 @@ impl Policy {
             heeds,
             nested: Nested::Allowed,
             max_server_delay,
+            only_with_server_delay: CodeSet::EMPTY,
             settings: None,
             is_spent: false,
             problem: None,
@@ -190,6 +193,7 @@ impl Policy {
     /// The policy whose rules were made of these settings.
     pub(super) fn made_of(mut self, settings: &RetrySettings) -> Self {
         self.max_server_delay = longest_of(settings);
+        self.only_with_server_delay = settings.only_with_server_delay;
         self.settings = Some(Arc::new(settings.clone()));
         self.spent(settings.total_timeout.is_some_and(|total| total.is_zero()))
     }
@@ -294,7 +298,8 @@ impl Policy {
     /// limits, time and the budget are asked later.
     #[must_use]
     pub fn permits(&self, result: AttemptResult) -> bool {
-        self.retryable(result.code(), result.retry).is_ok() && result.is_repeatable()
+        // The server's delay may still come, in the body.
+        self.retryable(result.code(), result.retry, true).is_ok() && result.is_repeatable()
     }
 
     /// This policy with all that servers ask for heeded, or nothing of it, in place of what its rules heed:
@@ -304,14 +309,16 @@ impl Policy {
         Self { heeds: if heeded { Heeds::All } else { Heeds::Nothing }, ..self }
     }
 
-    /// Whether an attempt that failed with that code may be followed by another one.
+    /// Whether an attempt that failed with that code may be followed by another one. `is_asked`: the server asks for a
+    /// delay.
     ///
     /// # Errors
     ///
     /// Why not.
-    pub(super) fn retryable(&self, code: Code, retry: RetryFact) -> Result<(), StopReason> {
+    pub(super) fn retryable(&self, code: Code, retry: RetryFact, is_asked: bool) -> Result<(), StopReason> {
+        let counts = is_asked || !self.only_with_server_delay.contains(code);
         match retry {
-            RetryFact::ByCode if self.recoverable_codes().contains(code) => Ok(()),
+            RetryFact::ByCode if counts && self.recoverable_codes().contains(code) => Ok(()),
             RetryFact::ByCode => Err(StopReason::NonRetryable),
             RetryFact::Yes => Ok(()),
             RetryFact::No(reason) => Err(reason),

@@ -85,6 +85,10 @@ fn lose_common(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Losses<
     if !policy.settings().jittered() {
         losses.lose_of(subject, "jittered = false", "waits are drawn at random");
     }
+    if !policy.settings().only_with_server_delay().is_empty() {
+        let help = "the codes are retried without a delay of the server's too";
+        losses.lose_of(subject, "only_with_server_delay", help);
+    }
     if policy.settings().max_server_delay().is_some() {
         losses.lose_of(subject, "max_server_delay", "keep it in TOML");
     }

@@ -144,6 +144,10 @@ pub(super) fn lose_common(subject: &Subject, policy: MethodPolicy<'_>, losses: &
     if retried && settings.rpc_timeout_multiplier() > 1.0 && attempt_timeout(settings).is_some() {
         losses.lose_of(subject, "rpc_timeout_multiplier", "every attempt has the first one's timeout");
     }
+    if retried && !settings.only_with_server_delay().is_empty() {
+        let help = "the codes are retried without a delay of the server's too";
+        losses.lose_of(subject, "only_with_server_delay", help);
+    }
     if retried && settings.max_server_delay().is_some() {
         losses.lose_of(subject, "max_server_delay", "proxies have no such limit");
     }

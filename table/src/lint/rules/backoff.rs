@@ -123,7 +123,11 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
             short(subject, entry, report);
             jitter(entry, report);
         }
-        if entry.policy.codes().contains(Code::ResourceExhausted) {
+        let only_with_delay = entry.policy.settings().only_with_server_delay();
+        // A server that names the delay gets the time that it needs.
+        if entry.policy.codes().contains(Code::ResourceExhausted)
+            && !only_with_delay.contains(Code::ResourceExhausted)
+        {
             overload(subject, entry, report);
         }
     }

@@ -3,7 +3,7 @@
 use crate::lint::report::{Place, Report};
 use crate::lint::rule::{Needs, Rule};
 use crate::lint::subject::{EntryView, Subject};
-use crate::{HedgingPolicy, PolicyField, Severity};
+use crate::{Dialect, HedgingPolicy, PolicyField, Severity};
 use gax_retry::{Code, CodeSet};
 
 const PERMANENT_CODE: Rule = Rule::new(
@@ -28,7 +28,16 @@ const RISKY_DEFAULT: Rule = Rule::new(
     "Leave the code out, or name the methods that are safe to retry.",
 );
 
-pub(super) static RULES: [Rule; 3] = [PERMANENT_CODE, INTERNAL_OR_UNKNOWN, RISKY_DEFAULT];
+const ONLY_WITH_SERVER_DELAY: Rule = Rule::new(
+    "only-with-server-delay-without-effect",
+    Severity::Warning,
+    Needs::Table,
+    "only_with_server_delay names a code that is not retried, or no delay is heeded",
+    "Name codes that are retried, and read the table as written.",
+);
+
+pub(super) static RULES: [Rule; 4] =
+    [PERMANENT_CODE, INTERNAL_OR_UNKNOWN, RISKY_DEFAULT, ONLY_WITH_SERVER_DELAY];
 
 const PERMANENT: [Code; 10] = [
     Code::Ok,
@@ -54,6 +63,9 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
             let help = "leave it out: every attempt gets the same reply";
             report.add(&PERMANENT_CODE, Place::value(entry, PolicyField::Hedging), message, help);
         }
+    }
+    for entry in &subject.entries {
+        only_with_server_delay(subject, entry, report);
     }
     for entry in subject.entries.iter().filter(|entry| entry.retries()) {
         let codes = entry.policy.codes();
@@ -81,6 +93,23 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
             let help = "name the methods that may safely be called twice";
             report.add(&RISKY_DEFAULT, Place::code(entry, risky), message, help);
         }
+    }
+}
+
+/// Codes that were to count only with a delay, and don't count at all.
+fn only_with_server_delay(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
+    let only = entry.policy.settings().only_with_server_delay();
+    let hedged = entry.policy.hedging().map(HedgingPolicy::non_fatal_codes);
+    let retried = hedged.unwrap_or(entry.policy.codes());
+    let strays: CodeSet = only.iter().filter(|code| !retried.contains(*code)).collect();
+    let place = Place::value(entry, PolicyField::OnlyWithServerDelay);
+    if !strays.is_empty() {
+        let message =
+            format!("{strays} is to count only with a delay of the server's, but it is not retried");
+        report.add(&ONLY_WITH_SERVER_DELAY, place, message, "add it to codes, or leave it out here");
+    } else if !only.is_empty() && subject.table.dialect() == Dialect::GaxJava {
+        let message = format!("the dialect gax-java heeds no delay of a server, so {only} is not retried");
+        report.add(&ONLY_WITH_SERVER_DELAY, place, message, "leave it out, or read the table as written");
     }
 }
 

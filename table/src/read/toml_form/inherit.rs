@@ -73,4 +73,5 @@ fn complete_timeouts(own: &mut OwnFields, default: &OwnFields) {
     own.rpc_timeout_multiplier = own.rpc_timeout_multiplier.or(default.rpc_timeout_multiplier);
     own.max_rpc_timeout = own.max_rpc_timeout.or(default.max_rpc_timeout);
     own.max_server_delay = own.max_server_delay.or(default.max_server_delay);
+    own.only_with_server_delay = own.only_with_server_delay.or(default.only_with_server_delay);
 }

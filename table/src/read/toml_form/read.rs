@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The settings of an entry, which `[params.NAME]` may have as well.
-pub(super) const SETTINGS: [&str; 11] = [
+pub(super) const SETTINGS: [&str; 12] = [
     "timeout",
     "total_timeout",
     "initial_retry_delay",
@@ -28,6 +28,7 @@ pub(super) const SETTINGS: [&str; 11] = [
     "rpc_timeout_multiplier",
     "max_rpc_timeout",
     "max_server_delay",
+    "only_with_server_delay",
 ];
 
 /// The other fields of an entry.
@@ -193,16 +194,25 @@ impl Reader<'_> {
 
     /// The settings of an entry: its own, else those of its params.
     fn settings(&mut self, entry: &Node, params: Option<&Node>) -> Result<Settings, TableError> {
+        let mut findings = Findings::default();
         let own = fields_of(entry);
         let base = params.map(fields_of).unwrap_or_default();
         let find = |index: usize| {
-            let at = |fields: &Fields<'_, 11>| fields.get(index).copied().flatten().cloned();
+            let at = |fields: &Fields<'_, 12>| fields.get(index).copied().flatten().cloned();
             at(&own).or_else(|| at(&base))
         };
         let time = |index| find(index).map(|node| self.time(&node)).transpose();
         let timeout = |index| find(index).map(|node| self.timeout(&node)).transpose();
         let number = |index, name| find(index).map(|node| self.scalars.number(&node, name)).transpose();
-        Ok(Settings {
+        let only = match find(11) {
+            Some(node) => {
+                let codes = self.scalars.codes(&node, "only_with_server_delay", &mut findings)?;
+                let set = codes.value.iter().map(|code| code.value).collect();
+                Some(Located { value: set, span: codes.span })
+            }
+            None => None,
+        };
+        let settings = Settings {
             timeout: timeout(0)?,
             own: OwnFields {
                 total_timeout: timeout(1)?,
@@ -211,6 +221,7 @@ impl Reader<'_> {
                 rpc_timeout_multiplier: number(8, "rpc_timeout_multiplier")?,
                 max_rpc_timeout: timeout(9)?,
                 max_server_delay: time(10)?,
+                only_with_server_delay: only,
                 ..OwnFields::default()
             },
             retry: RetryPolicy {
@@ -221,7 +232,9 @@ impl Reader<'_> {
                 max_attempts: find(5).map(|node| self.scalars.count(&node, "max_attempts")).transpose()?,
                 codes: None,
             },
-        })
+        };
+        self.findings.extend(findings.into_vec());
+        Ok(settings)
     }
 
     /// The timeout among what only a service config says: zero, which limits nothing but for gRPC itself.
@@ -351,8 +364,8 @@ struct Settings {
 }
 
 /// The members of an object that are settings, in their order.
-fn fields_of(node: &Node) -> Fields<'_, 11> {
-    let Kind::Object(members) = &node.kind else { return [None; 11] };
+fn fields_of(node: &Node) -> Fields<'_, 12> {
+    let Kind::Object(members) = &node.kind else { return [None; 12] };
     SETTINGS.map(|name| members.iter().find(|member| *member.key == *name).map(|member| &member.value))
 }
 
@@ -374,6 +387,7 @@ fn says_nothing_of_retries(method: &MethodConfig) -> bool {
         || own.initial_rpc_timeout.or(own.max_rpc_timeout).is_some()
         || own.rpc_timeout_multiplier.is_some()
         || own.max_server_delay.is_some()
+        || own.only_with_server_delay.is_some()
         || own.jittered.is_some()
         || method.hedging.is_some()
         || method.wait_for_ready.is_some()

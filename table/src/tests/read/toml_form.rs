@@ -367,3 +367,36 @@ fn the_longest_delay_of_a_server_is_a_setting() {
     // Of the entry that has it, and of the one that inherits it.
     assert_eq!(rules(&read(Dialect::Grpc, text)).iter().filter(|rule| **rule == "no-effect").count(), 2);
 }
+
+/// OTLP's rule.
+#[test]
+fn codes_that_count_only_with_a_servers_delay_are_read_and_written() {
+    use gax_retry::{Code, CodeSet};
+    let text = "[params.patient]\ntimeout = \"10s\"\nonly_with_server_delay = [\"RESOURCE_EXHAUSTED\"]\n\n\
+                [[entry]]\nfor = [\"a.B/C\"]\nparams = \"patient\"\ncodes = [\"UNAVAILABLE\", \"RESOURCE_EXHAUSTED\"]\n\
+                max_attempts = 3\n\n\
+                [[entry]]\nfor = [\"a.B/D\"]\ntimeout = \"10s\"\nonly_with_server_delay = []\n";
+    let table = RetryTable::parse(text).unwrap();
+    let only =
+        |table: &RetryTable, method| table.lookup("a.B", method).unwrap().settings().only_with_server_delay();
+    assert_eq!(only(&table, "C"), CodeSet::from(Code::ResourceExhausted));
+    assert_eq!(only(&table, "D"), CodeSet::EMPTY);
+    let error =
+        RetryTable::parse(&text.replace("[\"RESOURCE_EXHAUSTED\"]\n\n", "[\"EXHAUSTED\"]\n\n")).unwrap_err();
+    assert!(error.message().contains("\"EXHAUSTED\" is not a gRPC status code"), "{error}");
+    #[cfg(feature = "convert")]
+    {
+        let written = table.convert(TableFormat::Toml);
+        assert!(
+            written.text().contains("only_with_server_delay = [\"RESOURCE_EXHAUSTED\"]\n"),
+            "{}",
+            written.text()
+        );
+        let back = RetryTable::parse(written.text()).unwrap();
+        assert_eq!(only(&back, "C"), CodeSet::from(Code::ResourceExhausted));
+        let lost = table.convert(TableFormat::ServiceConfig);
+        let lost: Vec<_> = lost.findings().iter().map(crate::Finding::message).collect();
+        let expected = "only_with_server_delay of a.B/C can't be expressed in a gRPC service config";
+        assert!(lost.contains(&expected), "{lost:?}");
+    }
+}

@@ -67,7 +67,7 @@ JSON:
     \"counts\":{\"added\":..,\"removed\":..,\"more-aggressive\":..,\"less-aggressive\":..,
       \"slower\":..,\"faster\":..},
     \"changed\":..,\"unchanged\":..,\"denied\":true|false}
-  what: entry, codes, total_timeout_ms, rpc_timeout, delay, max_server_delay_ms, first_retry_ms,
+  what: entry, codes, only_with_server_delay, total_timeout_ms, rpc_timeout, delay, max_server_delay_ms, first_retry_ms,
   worst_case_ms, attempts, load, attempts_of_silence, hedging, idempotent, polling or batching
   (these four in the form of gax table show), or retry_throttling.
   rpc_timeout, delay: initial_ms, multiplier, max_ms; delay has jittered too.

@@ -22,6 +22,8 @@ pub(super) struct Behaviour {
     /// `None`: nothing is retried one after the other.
     pub(super) is_jittered: Option<bool>,
     pub(super) max_server_delay: Option<Duration>,
+    /// The codes that another attempt follows only if the server asks for a delay.
+    pub(super) only_with_server_delay: CodeSet,
     pub(super) max_attempts: Option<u32>,
     /// What the policy leads to; `None`: there is none, or it is the other table's too.
     impact: Option<Rc<Impact>>,
@@ -40,6 +42,7 @@ pub(super) struct Places {
     pub(super) codes: Option<SourceLocation>,
     pub(super) total_timeout: Option<SourceLocation>,
     pub(super) max_server_delay: Option<SourceLocation>,
+    pub(super) only_with_server_delay: Option<SourceLocation>,
     pub(super) max_attempts: Option<SourceLocation>,
     pub(super) hedging: Option<SourceLocation>,
     pub(super) idempotent: Option<SourceLocation>,
@@ -93,6 +96,12 @@ impl Behaviour {
             max_server_delay: settings
                 .and_then(RetrySettings::max_server_delay)
                 .filter(|_| !codes.is_empty()),
+            only_with_server_delay: settings
+                .map(RetrySettings::only_with_server_delay)
+                .unwrap_or_default()
+                .iter()
+                .filter(|code| codes.contains(*code))
+                .collect(),
             max_attempts,
             impact,
             polling: table.polling(service, method).cloned(),
@@ -104,6 +113,7 @@ impl Behaviour {
                 codes: place(PolicyField::RetryableCodes),
                 total_timeout: place(PolicyField::TotalTimeout),
                 max_server_delay: place(PolicyField::MaxServerDelay),
+                only_with_server_delay: place(PolicyField::OnlyWithServerDelay),
                 max_attempts: place(PolicyField::MaxAttempts),
                 hedging: place(PolicyField::Hedging),
                 idempotent: place(PolicyField::Idempotent),

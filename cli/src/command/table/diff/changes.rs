@@ -80,6 +80,10 @@ pub(super) fn changes(was: &Behaviour, is: &Behaviour) -> Vec<Change> {
     let [old, new] = both.map(|side| codes_text(side.codes));
     let codes = both.map(|side| json!(code_names(side.codes)));
     changes.add("codes", codes, ["retryable codes", &old, &new], places.map(|p| &p.codes));
+    let [old, new] = both.map(|side| codes_text(side.only_with_server_delay));
+    let codes = both.map(|side| json!(code_names(side.only_with_server_delay)));
+    let only = places.map(|p| &p.only_with_server_delay);
+    changes.add("only_with_server_delay", codes, ["only with a server's delay", &old, &new], only);
     let times = |value: fn(&Behaviour) -> Option<Duration>| both.map(value);
     let total = places.map(|p| &p.total_timeout);
     changes.add_time(["total_timeout_ms", "total timeout", "none"], times(|side| side.total_timeout), total);

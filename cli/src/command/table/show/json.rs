@@ -63,6 +63,7 @@ struct Row<'a> {
     rpc_timeout_multiplier: Option<f64>,
     max_rpc_timeout_ms: Option<Ms>,
     max_server_delay_ms: Option<Ms>,
+    only_with_server_delay: Option<Vec<&'static str>>,
     hedging: Option<Hedged>,
     wait_for_ready: Option<bool>,
     max_request_message_bytes: Option<u64>,
@@ -154,6 +155,10 @@ fn row_of<'a>(row: MethodRow<'a>, table: &RetryTable, outage: Option<&Outage>) -
         rpc_timeout_multiplier: settings.map(RetrySettings::rpc_timeout_multiplier),
         max_rpc_timeout_ms: settings.and_then(|settings| settings.max_rpc_timeout().map(Ms)),
         max_server_delay_ms: settings.and_then(|settings| settings.max_server_delay().map(Ms)),
+        only_with_server_delay: settings
+            .map(RetrySettings::only_with_server_delay)
+            .filter(|codes| !codes.is_empty())
+            .map(code_names),
         hedging: policy.and_then(|policy| policy.hedging()).map(Hedged::from),
         wait_for_ready: policy.and_then(|policy| policy.wait_for_ready()),
         max_request_message_bytes: policy.and_then(|policy| policy.max_request_message_bytes()),
@@ -180,6 +185,7 @@ fn origins(policy: MethodPolicy<'_>) -> BTreeMap<&'static str, String> {
         ("rpc_timeout_multiplier", PolicyField::RpcTimeoutMultiplier),
         ("max_rpc_timeout_ms", PolicyField::MaxRpcTimeout),
         ("max_server_delay_ms", PolicyField::MaxServerDelay),
+        ("only_with_server_delay", PolicyField::OnlyWithServerDelay),
         ("hedging", PolicyField::Hedging),
         ("idempotent", PolicyField::Idempotent),
     ];

@@ -82,6 +82,7 @@ JSON:
     \"codes\":[..],\"total_timeout_ms\":..,\"initial_retry_delay_ms\":..,\"retry_delay_multiplier\":..,
     \"max_retry_delay_ms\":..,\"max_attempts\":..,\"jittered\":..,\"initial_rpc_timeout_ms\":..,
     \"rpc_timeout_multiplier\":..,\"max_rpc_timeout_ms\":..,\"max_server_delay_ms\":..,
+    \"only_with_server_delay\":[..],
     \"hedging\":{\"delay_ms\":..,\"delay_percentile\":..,\"max_attempts\":..,\"non_fatal_codes\":[..]},
     \"wait_for_ready\":..,
     \"max_request_message_bytes\":..,\"max_response_message_bytes\":..,

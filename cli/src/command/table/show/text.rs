@@ -84,21 +84,23 @@ fn method(policy: MethodPolicy<'_>, dialect: Dialect) -> String {
     for (name, value, field) in rows {
         settings.push([Cell::from(name), Cell::from(value), Cell::new(&line_of(policy, field), Role::Faint)]);
     }
-    for (name, value) in without_effect(policy) {
+    for (name, value) in others(policy) {
         settings.push([Cell::from(name), Cell::from(value)]);
     }
     table(&settings, 2)
 }
 
-/// What nothing here acts on.
-fn without_effect(policy: MethodPolicy<'_>) -> Vec<(&'static str, String)> {
+/// What has no line of its own, or nothing here acts on.
+fn others(policy: MethodPolicy<'_>) -> Vec<(&'static str, String)> {
     let ready = policy.wait_for_ready().map(|wait| if wait { "yes" } else { "no" }.to_owned());
     let size = |what: &str, count: Option<u64>| count.map(|count| format!("{what} up to {}", bytes(count)));
     let requests = size("requests", policy.max_request_message_bytes());
     let sizes: Vec<String> =
         requests.into_iter().chain(size("responses", policy.max_response_message_bytes())).collect();
     let sizes = Some(sizes.join(", ")).filter(|sizes| !sizes.is_empty());
-    let rows = [("wait for ready", ready), ("message sizes", sizes)];
+    let only = policy.settings().only_with_server_delay();
+    let only = Some(only.to_string()).filter(|_| !only.is_empty());
+    let rows = [("only if delayed", only), ("wait for ready", ready), ("message sizes", sizes)];
     rows.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 

@@ -24,6 +24,16 @@ pub(super) fn of_retries(was: &Behaviour, is: &Behaviour, reasons: &mut Reasons)
         let verb = if is.hedging.is_some() { "ends a call" } else { "is no longer retried" };
         reasons.add(Kind::LessAggressive, format!("{fewer} {verb}"));
     }
+    let (only_was, only_is) = (was.only_with_server_delay, is.only_with_server_delay);
+    let freed: CodeSet = without(only_was, only_is).iter().filter(|code| is.codes.contains(*code)).collect();
+    if !freed.is_empty() {
+        let sentence = format!("{freed} is retried, whether the server asks for a delay or not");
+        reasons.add(Kind::MoreAggressive, sentence);
+    }
+    let bound: CodeSet = without(only_is, only_was).iter().filter(|code| was.codes.contains(*code)).collect();
+    if !bound.is_empty() {
+        reasons.add(Kind::LessAggressive, format!("{bound} is retried only if the server asks for a delay"));
+    }
     let load =
         || format!("an outage makes {} times the usual load, not {} times", is.load_text(), was.load_text());
     if is.load() > was.load() * NOTICEABLE {
