@@ -118,7 +118,9 @@ mod tests {
         let mut context = Context::from_waker(std::task::Waker::noop());
         assert!(matches!(replayable.poll_open(&mut context), Poll::Ready(Ok(()))));
         let (request, cut) = replayable.write(None)?;
-        cut.map(CutOff::release);
+        if let Some(cut) = cut {
+            cut.release();
+        }
         Some(request)
     }
 

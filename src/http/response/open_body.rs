@@ -45,7 +45,9 @@ where
 
     /// The request's body is sent to its end.
     pub(crate) fn release_request(&mut self) {
-        self.request.take().map(CutOff::release);
+        if let Some(request) = self.request.take() {
+            request.release();
+        }
     }
 
     /// The next frame, its data in one piece, if it comes before the deadline.

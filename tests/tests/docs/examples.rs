@@ -127,7 +127,7 @@ fn every_program_is_run() {
 fn clients_over_sockets_that_the_guide_shows_set_nodelay() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     for file in ["docs/src/http.md", "examples/http_hyper.rs", "examples/storage_requests.rs"] {
-        let text = std::fs::read_to_string(format!("{root}/{file}")).unwrap();
+        let text = fs::read_to_string(format!("{root}/{file}")).unwrap();
         assert!(text.contains("set_nodelay(true)"), "{file}");
         assert!(!text.contains("build_http();"), "{file}");
     }

@@ -56,7 +56,7 @@ fn bodies() -> [ReplayBody; 3] {
     ]
 }
 
-/// Reads until the client closes the connection; returns how much came.
+/// Reads until the client closes the connection, or has sent a whole body; returns how much came.
 async fn read_on(mut io: DuplexStream) -> usize {
     let mut bytes = vec![0; 64 * 1024];
     let mut seen = 0;
@@ -64,6 +64,9 @@ async fn read_on(mut io: DuplexStream) -> usize {
         match io.read(&mut bytes).await.unwrap() {
             0 => return seen,
             length => seen += length,
+        }
+        if seen >= LENGTH {
+            return seen;
         }
     }
 }

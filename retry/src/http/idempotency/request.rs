@@ -4,7 +4,14 @@ use super::Precondition;
 use super::body;
 use super::classification::Hedges;
 use super::path::decoded;
+use std::borrow::Cow;
 use std::fmt;
+
+/// What requests of Cloud Storage's XML API have in place of `ifGenerationMatch` and `ifMetagenerationMatch`.
+const XML: [(&str, Precondition); 2] = [
+    ("ifGenerationMatch", Precondition::Header(Cow::Borrowed("x-goog-if-generation-match"))),
+    ("ifMetagenerationMatch", Precondition::Header(Cow::Borrowed("x-goog-if-metageneration-match"))),
+];
 
 /// Headers that can be asked for by name.
 pub trait HeaderLookup {
@@ -112,6 +119,18 @@ impl<'a> RequestFacts<'a> {
         let mut parameters = self.query.split('&').filter_map(|parameter| parameter.split_once('='));
         parameters
             .any(|(known, own)| *decoded(known) == *name.as_bytes() && *decoded(own) == *value.as_bytes())
+    }
+
+    /// The condition that it carries as an XML request does; of several, any.
+    pub(super) fn xml_condition(&self) -> Option<Precondition> {
+        XML.into_iter().map(|(_, condition)| condition).find(|condition| self.meets(condition))
+    }
+
+    /// The same, where it stands for that condition.
+    pub(super) fn xml_condition_for(&self, wanted: &Precondition) -> Option<Precondition> {
+        let Precondition::Query(wanted) = wanted else { return None };
+        let (_, condition) = XML.into_iter().find(|(name, _)| name == wanted)?;
+        self.meets(&condition).then_some(condition)
     }
 
     /// Whether the request carries the precondition.

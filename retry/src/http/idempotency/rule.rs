@@ -1,7 +1,7 @@
 //! One row of an idempotency table.
 
 use super::classification::Hedges;
-use super::{Idempotency, PathPattern, PatternError, Precondition, RequestFacts, storage};
+use super::{Idempotency, PathPattern, PatternError, Precondition, RequestFacts};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -218,9 +218,7 @@ impl IdempotencyRule {
             OperationClass::Conditional(preconditions) => {
                 let met = preconditions.iter().find_map(|precondition| {
                     let met = request.meets(precondition).then(|| precondition.clone());
-                    met.or_else(|| {
-                        storage::xml_condition_for(request, precondition).filter(|_| self.is_of_storage)
-                    })
+                    met.or_else(|| request.xml_condition_for(precondition).filter(|_| self.is_of_storage))
                 });
                 match met {
                     Some(met) => Idempotency::ConditionMet(met),

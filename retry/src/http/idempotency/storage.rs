@@ -1,6 +1,6 @@
 //! The table of the Cloud Storage documentation ("Retry strategy", section "Idempotency of operations").
 
-use super::{IdempotencyRule, OperationClass, Precondition, RequestFacts};
+use super::{IdempotencyRule, OperationClass, Precondition};
 use std::borrow::Cow;
 
 /// What paths of the JSON API begin with.
@@ -30,12 +30,6 @@ const fn query(name: &'static str) -> Precondition {
 
 const IF_MATCH: Precondition = Precondition::Header(Cow::Borrowed("If-Match"));
 const ETAG: Precondition = Precondition::BodyField(Cow::Borrowed("etag"));
-
-/// What XML requests have in place of `ifGenerationMatch` and `ifMetagenerationMatch`.
-const XML: [(&str, Precondition); 2] = [
-    ("ifGenerationMatch", Precondition::Header(Cow::Borrowed("x-goog-if-generation-match"))),
-    ("ifMetagenerationMatch", Precondition::Header(Cow::Borrowed("x-goog-if-metageneration-match"))),
-];
 
 const GENERATION: &[Precondition] = &[query("ifGenerationMatch")];
 const VERSION: &[Precondition] = &[query("ifGenerationMatch"), query("generation")];
@@ -127,17 +121,6 @@ pub(super) fn rules() -> impl Iterator<Item = IdempotencyRule> {
 
 pub(super) fn by_method() -> impl Iterator<Item = IdempotencyRule> {
     METHODS.iter().map(rule)
-}
-
-/// The condition that an XML request carries.
-pub(super) fn xml_condition(request: &RequestFacts<'_>) -> Option<Precondition> {
-    XML.into_iter().map(|(_, condition)| condition).find(|condition| request.meets(condition))
-}
-
-/// The same, where it stands for that condition.
-pub(super) fn xml_condition_for(request: &RequestFacts<'_>, wanted: &Precondition) -> Option<Precondition> {
-    let (_, condition) = XML.into_iter().find(|(name, _)| *wanted == query(name))?;
-    request.meets(&condition).then_some(condition)
 }
 
 fn rule(row: &Row) -> IdempotencyRule {

@@ -217,7 +217,7 @@ impl IdempotencyTable {
         }
         match self.is_of_storage() {
             true if !is_at_storage => Self::http_methods().classify(request),
-            true => storage::xml_condition(request).map_or_else(
+            true => request.xml_condition().map_or_else(
                 || Classification::unknown(request.hedges()),
                 |met| Classification::met(met, request.hedges()),
             ),

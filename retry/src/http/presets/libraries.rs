@@ -42,6 +42,13 @@ fn if_metageneration_only() -> impl Iterator<Item = (&'static str, OperationClas
     IF_METAGENERATION_ONLY.into_iter().map(|name| (name, if_any_query(["ifMetagenerationMatch"])))
 }
 
+/// The rule for requests that begin a session of a resumable upload.
+fn session_of_upload(class: OperationClass) -> IdempotencyRule {
+    let name = "storage.objects.insert (resumable upload, start)";
+    let rule = IdempotencyRule::new(name, "POST", "/b/{bucket}/o", class);
+    rule.expect("the pattern is valid").for_query("uploadType", "resumable").of_storage()
+}
+
 /// `java-storage`: 1 s, then each wait the one before it times two, and up to as much again at random,
 /// at most 32 s and at most what is left of 50 s; six attempts.
 ///
@@ -100,12 +107,7 @@ pub fn go() -> Preset {
             ("storage.hmacKey.update", if_etag_in_body()),
         ]),
     );
-    let name = "storage.objects.insert (resumable upload, start)";
-    let session = IdempotencyRule::new(name, "POST", "/b/{bucket}/o", any_condition)
-        .expect("the pattern is valid")
-        .for_query("uploadType", "resumable")
-        .of_storage();
-    let table = table.with_rule(session);
+    let table = table.with_rule(session_of_upload(any_condition));
     Preset::new("go", "cloud.google.com/go/storage v1.70.0, as it runs", strategy)
         .with_statuses(StatusSet::ALL_SERVER_ERRORS)
         .with_idempotency_table(table)
