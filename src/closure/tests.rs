@@ -196,7 +196,7 @@ fn one_that_blocks_needs_no_attempt_if_it_asks_for_none() {
 #[derive(Debug, PartialEq)]
 struct Odd;
 
-impl crate::ErrorCode for Odd {
+impl ErrorCode for Odd {
     fn error_code(&self) -> Code {
         Code::Ok
     }
@@ -207,7 +207,7 @@ async fn an_error_that_calls_itself_ok_is_an_unknown_failure_and_no_success() {
     let settings =
         RetrySettings::builder().max_attempts(2).initial_retry_delay(Duration::ZERO).build().unwrap();
     for (codes, attempts) in [([Code::Unknown], 2), ([Code::Unavailable], 1)] {
-        let error = crate::retry(&settings, codes, || async { Err::<(), _>(Odd) }).await.unwrap_err();
+        let error = retry(&settings, codes, || async { Err::<(), _>(Odd) }).await.unwrap_err();
         assert_eq!(error.last(), Some(&Odd));
         let codes: Vec<_> = error.report().attempts().iter().map(crate::Attempt::code).collect();
         assert_eq!(codes, vec![Code::Unknown; attempts]);
@@ -224,7 +224,7 @@ async fn a_message_above_one_s_own_limit_is_final_and_a_server_s_out_of_range_is
     let mut of_server = Status::out_of_range(text);
     of_server.metadata_mut().insert("content-type", "application/grpc".parse().unwrap());
     for (status, attempts) in [(own, 1), (of_server, 2), (Status::out_of_range("page 7 of 6"), 2)] {
-        let error = crate::retry(&settings, [Code::OutOfRange], || async { Err::<(), _>(status.clone()) });
+        let error = retry(&settings, [Code::OutOfRange], || async { Err::<(), _>(status.clone()) });
         assert_eq!(error.await.unwrap_err().report().attempt_count(), attempts, "{status:?}");
     }
 }

@@ -12,6 +12,7 @@ use tonic_gax::testing::Arrival;
 /// All that is known of a call that is over, from the caller's side, the observer's and the server's.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "tests put it together")]
+#[expect(clippy::struct_excessive_bools, reason = "each is known by itself")]
 pub struct FinishedCall {
     /// How it was to be retried.
     pub policy: Arc<RandomPolicy>,
