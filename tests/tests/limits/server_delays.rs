@@ -94,7 +94,7 @@ fn failed(attempts: &[u64], code: tonic::Code, reason: StopReason) -> Seen {
 
 const PUSHES: [Compatibility; 2] = [Compatibility::Documented, Compatibility::Grpc];
 
-/// OTLP's rule of RESOURCE_EXHAUSTED: without a delay of the server's, trying again does not help.
+/// OTLP's rule of `RESOURCE_EXHAUSTED`: without a delay of the server's, trying again does not help.
 #[tokio::test(start_paused = true)]
 async fn a_code_that_counts_only_with_a_servers_delay_is_final_without_one() {
     let exhausted = tonic::Code::ResourceExhausted;
