@@ -25,7 +25,7 @@ use std::path::PathBuf;
 /// ```
 pub struct Error(Box<ErrorKind>);
 
-/// What to do about a file with editions.
+/// The advice for a file with editions.
 const EDITIONS: &str = "write syntax = \"proto3\" in place of the edition, with optional for fields whose presence counts, or take \
                         the file as it was before editions";
 

@@ -1,9 +1,9 @@
-//! What is said of files that are no tables, or nearly none: each message in full.
+//! Files that are no tables, or nearly none: each message about them in full.
 
 use super::{folder, gax};
 use std::fs;
 
-/// What `gax table lint` finds in a file of that name, with the advice.
+/// The findings of `gax table lint` in a file of that name, with their advice.
 fn found(name: &str, content: &[u8]) -> Vec<String> {
     let folder = folder("messages").join(name.replace('.', "_"));
     fs::create_dir_all(&folder).unwrap();

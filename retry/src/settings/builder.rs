@@ -11,7 +11,7 @@ use std::time::Duration;
 #[must_use = "settings come from build()"]
 pub struct RetrySettingsBuilder {
     settings: RetrySettings,
-    /// What was given for a code and is none.
+    /// The number that was given for a code and is none.
     no_code: Option<ParseCodeError>,
 }
 

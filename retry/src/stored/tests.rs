@@ -290,3 +290,17 @@ fn budgets_that_have_no_meaning_are_refused() {
         assert!(error.starts_with(reason), "{stored}: {error}");
     }
 }
+
+#[test]
+fn codes_that_count_only_with_a_servers_delay_are_stored() {
+    let settings = RetrySettings::builder().max_attempts(3).only_with_server_delay(Code::ResourceExhausted);
+    let settings = settings.build().unwrap();
+    let text = serde_json::to_string(&settings).unwrap();
+    assert_eq!(text, r#"{"only_with_server_delay":["RESOURCE_EXHAUSTED"],"max_attempts":3}"#);
+    assert_eq!(serde_json::from_str::<RetrySettings>(&text).unwrap(), settings);
+    let error = RetrySettings::builder().only_with_server_delay([99]).build().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "retry settings are not valid: only_with_server_delay is 99, but gRPC status codes are numbered from 0 to 16"
+    );
+}

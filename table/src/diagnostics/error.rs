@@ -82,7 +82,7 @@ impl TableError {
         self
     }
 
-    /// The same error, with the line that it is in.
+    /// This error with the line that it is in.
     #[cfg(feature = "json")]
     pub(crate) fn in_line(mut self, line: &str) -> Self {
         self.0.line = Some(line.to_owned());

@@ -24,7 +24,7 @@ pub(super) struct PolicyWords {
     pub(super) unlimited: &'static str,
     pub(super) single: &'static str,
     pub(super) remedy: &'static str,
-    /// What to write for a number that is absent, and the same in a file that gRPC may read.
+    /// The advice for a number that is absent, and that for a file that gRPC may read.
     pub(super) number: &'static str,
     pub(super) number_of_grpc: &'static str,
 }

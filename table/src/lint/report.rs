@@ -84,7 +84,7 @@ impl<'a> Place<'a> {
         Self { origin: rpc.origin(), name: Some(rpc.full_name()) }
     }
 
-    /// What the table says for all calls together.
+    /// The place of something that counts for all calls together.
     pub(super) fn of(origin: Option<&'a SourceLocation>) -> Self {
         Self { origin, name: None }
     }

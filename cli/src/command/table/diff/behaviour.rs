@@ -131,7 +131,7 @@ impl Behaviour {
         self.impact.as_ref().map_or(1.0, |impact| impact.load())
     }
 
-    /// The same for people.
+    /// That load for people.
     pub(super) fn load_text(&self) -> String {
         self.impact.as_ref().map_or_else(|| "1.0".to_owned(), |impact| times(impact))
     }

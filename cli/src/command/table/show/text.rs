@@ -90,7 +90,7 @@ fn method(policy: MethodPolicy<'_>, dialect: Dialect) -> String {
     table(&settings, 2)
 }
 
-/// What has no line of its own, or nothing here acts on.
+/// Settings without a line of their own, and those that nothing here acts on.
 fn others(policy: MethodPolicy<'_>) -> Vec<(&'static str, String)> {
     let ready = policy.wait_for_ready().map(|wait| if wait { "yes" } else { "no" }.to_owned());
     let size = |what: &str, count: Option<u64>| count.map(|count| format!("{what} up to {}", bytes(count)));
