@@ -326,6 +326,8 @@ fn an_observer_that_panics_while_another_panic_unwinds_does_not_end_the_process(
 fn the_first_panic_of_an_observer_is_one_event_at_the_level_error() {
     let lines = Lines::default();
     let _guard = tracing::subscriber::set_default(Registry::default().with(lines.clone()));
+    // Where there is one subscriber only, an event that another thread came to first would be off for all of them.
+    let _other = tracing::Dispatch::new(Registry::default());
     let panics = Panics::default();
     let at_once = RetrySettings::builder().max_attempts(3).initial_retry_delay(ms(0)).build().unwrap();
     let retryer = Retryer::new(&at_once, [Code::Unavailable])
