@@ -194,6 +194,8 @@ mod tests {
         (0..20).for_each(|_| measured.first_took(Duration::from_millis(10)));
         let sharing = policy(Hedging::new(3).percentile(0.95)).with_latencies_of(&measured);
         assert_eq!(sharing.hedging_delay(), Some(Duration::from_millis(10)));
+        let other = policy(Hedging::new(2).percentile(0.5)).with_latencies_of(&measured);
+        assert_eq!(other.hedging_delay(), None, "another percentile is another number");
         let fixed = policy(Hedging::new(3).delay(Duration::from_millis(7)));
         assert_eq!(
             fixed.clone().with_latencies_of(&measured).hedging_delay(),

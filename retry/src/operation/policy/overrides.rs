@@ -251,6 +251,24 @@ mod tests {
         }
     }
 
+    /// gax-java's streams of requests have no settings, and a call's own timeout all the same.
+    #[test]
+    fn what_a_call_sets_bounds_a_stream_of_requests_by_gax_java_s_rules_and_nothing_else_does() {
+        let settings =
+            RetrySettings::builder().initial_rpc_timeout(SECOND).total_timeout(10 * SECOND).build().unwrap();
+        let policy = Policy::with_compatibility(&settings, Code::Unavailable, Compatibility::GaxJava);
+        let of = |policy: &Policy, kind| first_timeout(&policy.clone().for_kind(kind));
+        let called = policy.clone().with_attempt_timeout(20 * SECOND);
+        for kind in [MethodKind::ClientStreaming, MethodKind::BidiStreaming] {
+            assert_eq!((of(&policy, kind), of(&called, kind)), (None, Some(20 * SECOND)), "{kind}");
+        }
+        assert_eq!(of(&policy, MethodKind::ServerStreaming), Some(SECOND));
+        assert_eq!(
+            of(&Policy::new(&settings, Code::Unavailable), MethodKind::BidiStreaming),
+            Some(10 * SECOND)
+        );
+    }
+
     /// By gax-java's rules the RPC timeouts of settings that turn retries off are not looked at, unless a call brought
     /// the settings along.
     #[test]

@@ -122,6 +122,25 @@ fn an_attempt_that_ends_with_its_own_time_is_asked_for_its_code() {
     assert_eq!(end, "50 stop of 1 NON_RETRYABLE");
 }
 
+/// Whoever hands a response on asks before its end is known.
+#[test]
+fn what_may_take_all_the_time_ends_the_operation_with_it() {
+    let settings = settings().initial_rpc_timeout(50 * MS).total_timeout(200 * MS).build().unwrap();
+    let policy = Policy::new(&settings, Code::Unavailable);
+    let has_all = |policy: &Policy| {
+        let mut operation = ByHand::begin(policy);
+        let attempt = operation.send();
+        operation.operation().has_all_the_time(policy, attempt.number())
+    };
+    assert!(!has_all(&policy));
+    let policy = policy.without_rpc_timeouts();
+    assert!(has_all(&policy));
+    assert!(!ByHand::begin(&policy).operation().has_all_the_time(&policy, 7));
+    let reasons = [(Code::DeadlineExceeded, true), (Code::Unavailable, false), (Code::Internal, false)]
+        .map(|(code, is_at_limit)| policy.reason_after_commit(code, is_at_limit));
+    assert_eq!(reasons, [StopReason::TotalTimeout, StopReason::Committed, StopReason::NonRetryable]);
+}
+
 #[test]
 fn a_caller_s_deadline_is_total_timeout_by_gax_java_s_rules_too() {
     let timed_out = AttemptResult::failed(Code::DeadlineExceeded).with_timed_out();

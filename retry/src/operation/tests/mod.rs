@@ -9,6 +9,7 @@ mod commit;
 mod gates;
 mod hedging;
 mod polls;
+mod repetition;
 mod resends;
 mod server_delays;
 mod streams;
