@@ -75,6 +75,9 @@ mod performance {}
 #[doc = include_str!("../../docs/src/architecture.md")]
 mod architecture {}
 
+#[doc = include_str!("../../docs/src/mutants.md")]
+mod mutants {}
+
 #[doc = include_str!("../../docs/src/generator.md")]
 mod generator {}
 
