@@ -263,10 +263,11 @@ mod tests {
             assert_eq!((of(&policy, kind), of(&called, kind)), (None, Some(20 * SECOND)), "{kind}");
         }
         assert_eq!(of(&policy, MethodKind::ServerStreaming), Some(SECOND));
-        assert_eq!(
-            of(&Policy::new(&settings, Code::Unavailable), MethodKind::BidiStreaming),
-            Some(10 * SECOND)
-        );
+        let documented = Policy::new(&settings, Code::Unavailable);
+        for kind in [MethodKind::Unary, MethodKind::Paged] {
+            assert_eq!((of(&policy, kind), of(&documented, kind)), (Some(SECOND), Some(SECOND)), "{kind}");
+        }
+        assert_eq!(of(&documented, MethodKind::BidiStreaming), Some(10 * SECOND));
     }
 
     /// By gax-java's rules the RPC timeouts of settings that turn retries off are not looked at, unless a call brought
