@@ -3,11 +3,9 @@
 use super::{folder, gax};
 use std::fs;
 
-/// The findings of `gax table lint` in a file of that name, with their advice.
-fn found(name: &str, content: &[u8]) -> Vec<String> {
-    let folder = folder("messages").join(name.replace('.', "_"));
-    fs::create_dir_all(&folder).unwrap();
-    let path = folder.join(name);
+/// The findings of `gax table lint` in a file of that name, with their advice. The folder is a test's own.
+fn found(own: &str, name: &str, content: &[u8]) -> Vec<String> {
+    let path = folder(own).join(name);
     fs::write(&path, content).unwrap();
     let path = path.display().to_string();
     let output = gax(["table", "lint", "--format=json", "--", &path]);
@@ -85,9 +83,9 @@ fn files_that_are_no_tables_are_told_what_to_do() {
             "1 unreadable-table: the file begins with two byte order marks; save the file as UTF-8",
         ),
     ] {
-        assert_eq!(found(name, &content), [message], "{name}");
+        assert_eq!(found("messages", name, &content), [message], "{name}");
     }
-    assert_eq!(found("mark.json", &marked(1)).len(), 1);
+    assert_eq!(found("messages", "mark.json", &marked(1)).len(), 1);
 }
 
 /// gRPC and Google's generators never read it.
@@ -124,7 +122,7 @@ fn toml_is_told_in_its_own_words_and_not_what_others_refuse() {
              or a longer timeout",
         ),
     ] {
-        assert_eq!(found(name, text.as_bytes()), [message], "{name}");
+        assert_eq!(found("messages_toml", name, text.as_bytes()), [message], "{name}");
     }
     let folder = folder("messages_explained");
     let path = folder.join("table.toml");
