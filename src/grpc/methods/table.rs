@@ -66,8 +66,7 @@ struct ByKind {
 impl ByKind {
     fn of(plan: &MethodPlan) -> Self {
         let kinds = [MethodKind::Unary, MethodKind::ServerStreaming, MethodKind::BidiStreaming];
-        let plans =
-            kinds.map(|kind| Arc::new(if kind.is_unary() { plan.clone() } else { plan.for_kind(kind) }));
+        let plans = kinds.map(|kind| Arc::new(plan.for_kind(kind)));
         let is_hedged = plan.policy.hedging().is_some();
         let reading =
             is_hedged.then(|| plans.each_ref().map(|plan| Arc::new((**plan).clone().reading(true))));
