@@ -48,8 +48,8 @@ pub use jitter::ThreadJitter;
 pub use jitter::{JitterSource, NoJitter, ScriptedJitter, SeededJitter, jittered_delay};
 pub use method_kind::MethodKind;
 pub use operation::{
-    Action, AttemptEnd, AttemptResult, CommitPoint, Delivery, End, Event, Hedging, NotAttempted, Operation,
-    Outcome, Policy, Repetition, Replayable, Resend, RetryFact, Seen, Stop, World,
+    Action, AttemptEnd, AttemptResult, CommitPoint, Delivery, End, Event, Hedging, Next, NotAttempted, Operation,
+    Outcome, Policy, Ready, Repetition, Replayable, Resend, RetryFact, Seen, Stop, World,
 };
 pub use plan::{AttemptPlan, Impact, Response, Simulated, Simulation};
 pub use retry_after::retry_after;

@@ -5,10 +5,10 @@ mod attempt_result;
 mod event;
 mod gates;
 mod hedging;
-mod known;
 mod latencies;
 mod machine;
 mod policy;
+mod state;
 mod stop;
 #[cfg(test)]
 mod tests;
@@ -16,9 +16,11 @@ mod tests;
 pub(crate) use tests::ByHand;
 
 pub use action::{Action, End, World};
-pub use attempt_result::{AttemptResult, Delivery, Outcome, Repetition, Replayable, Resend, RetryFact, Seen};
+pub use attempt_result::{
+    AttemptResult, Delivery, Next, Outcome, Repetition, Replayable, Resend, RetryFact, Seen,
+};
 pub use event::{AttemptEnd, Event};
 pub use hedging::Hedging;
-pub use machine::Operation;
+pub use machine::{Operation, Ready};
 pub use policy::{CommitPoint, Policy};
 pub use stop::{NotAttempted, Stop};
