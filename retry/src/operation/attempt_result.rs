@@ -1,7 +1,7 @@
 //! The facts that a protocol reports of an attempt that has ended.
 
 use crate::nanos::{FOREVER, bounded, limited};
-use crate::{Code, ServerDelay, StopReason};
+use crate::{Code, Next, ServerDelay, StopReason};
 use std::time::Duration;
 
 /// The facts of an attempt that has ended. The operation decides their meaning.
@@ -47,17 +47,6 @@ pub enum Outcome {
     NotDone(Next),
     /// With that code.
     Failed(Code),
-}
-
-/// When to ask again for what is not done yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "at once, or later")]
-pub enum Next {
-    /// After the delay of the settings.
-    Later,
-    /// At once. Such an attempt is not counted; but a second one in a row without
-    /// [progress](AttemptResult::with_progress) comes later.
-    Now,
 }
 
 /// How far the request got. What is farther is greater.

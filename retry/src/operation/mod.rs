@@ -16,9 +16,7 @@ mod tests;
 pub(crate) use tests::ByHand;
 
 pub use action::{Action, End, World};
-pub use attempt_result::{
-    AttemptResult, Delivery, Next, Outcome, Repetition, Replayable, Resend, RetryFact, Seen,
-};
+pub use attempt_result::{AttemptResult, Delivery, Outcome, Repetition, Replayable, Resend, RetryFact, Seen};
 pub use event::{AttemptEnd, Event};
 pub use hedging::Hedging;
 pub use machine::{Operation, Ready};

@@ -4,8 +4,7 @@ use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
 use crate::jitter::{jittered, uniform};
 use crate::nanos::{FOREVER, limited, nanos_or_forever as limit, remaining, scaled};
-use crate::operation::Next;
-use crate::{Compatibility, JitterSource, RetrySettings, ServerDelay, StopReason};
+use crate::{Compatibility, JitterSource, Next, RetrySettings, ServerDelay, StopReason};
 use std::time::Duration;
 
 /// Settings in nanoseconds.

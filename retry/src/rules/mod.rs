@@ -15,8 +15,7 @@ pub(crate) use server_wait::{Own, longest, longest_of};
 pub(crate) use strategy::Strategy;
 
 use crate::nanos::FOREVER;
-use crate::operation::Next;
-use crate::{JitterSource, ServerDelay, StopReason};
+use crate::{JitterSource, Next, ServerDelay, StopReason};
 use std::time::Duration;
 
 /// One way to turn settings into attempts. An operation's progress through them is kept outside, so that one

@@ -4,8 +4,7 @@ use super::gax_java::within;
 use super::{Ask, Refusal, RuleSet, Wait};
 use crate::gax_java::{PollOperation, Polling};
 use crate::nanos::{after, limited};
-use crate::operation::Next;
-use crate::{JitterSource, StopReason};
+use crate::{JitterSource, Next, StopReason};
 use std::time::Duration;
 
 /// Polls by gax-java's settings. The first attempt is the call that starts the long-running operation.
@@ -43,7 +42,12 @@ impl RuleSet for Polls {
     }
 
     /// Nothing but polls follows by these rules.
-    fn next(&self, progress: &mut PollProgress, ask: Ask, jitter: &mut dyn JitterSource) -> Result<Wait, Refusal> {
+    fn next(
+        &self,
+        progress: &mut PollProgress,
+        ask: Ask,
+        jitter: &mut dyn JitterSource,
+    ) -> Result<Wait, Refusal> {
         self.poll_next(progress, Next::Later, ask, jitter)
     }
 

@@ -1,7 +1,8 @@
 //! What can happen in a step.
 
-use gax_retry::{Next, 
-    AttemptResult, Code, CommitPoint, Delivery, Replayable, Resend, RetryFact, Seen, ServerDelay, StopReason,
+use gax_retry::{
+    AttemptResult, Code, CommitPoint, Delivery, Next, Replayable, Resend, RetryFact, Seen, ServerDelay,
+    StopReason,
 };
 use std::time::Duration;
 

@@ -3,8 +3,8 @@
 use crate::facts::{Ends, Fact, What};
 use crate::subjects::Subject;
 use gax_retry::{
-    Action, AttemptKind, End, JitterSource, Operation, Outcome, Policy, Ready, Resend, RetryBudget, StartedAttempt,
-    StopReason, World,
+    Action, AttemptKind, End, JitterSource, Operation, Outcome, Policy, Ready, Resend, RetryBudget,
+    StartedAttempt, StopReason, World,
 };
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hasher as _};
@@ -269,7 +269,8 @@ impl Run {
                     _ => self.counted += 1,
                 }
                 self.resends = Resends { refused: self.resends.refused, ..Resends::default() };
-                let within = subject.max_attempts.is_none_or(|most| self.counted <= most && self.polls < most);
+                let within =
+                    subject.max_attempts.is_none_or(|most| self.counted <= most && self.polls < most);
                 promise!(within, "{attempt:?} is one too many");
                 let is_asked = ended.is_some_and(Ends::asks_for_a_delay);
                 let capped = subject.max_delay.is_none_or(|max| is_asked || attempt.delay() <= max);

@@ -31,6 +31,12 @@ impl ResponseBody {
         Self::new(FrameBuffer::default(), Remainder::Unread(body))
     }
 
+    /// Whether its end is still to come.
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.remainder, Remainder::Open(_))
+    }
+
     /// A body of which nothing was buffered.
     pub(crate) fn open(open_body: OpenBody) -> Self {
         Self::new(FrameBuffer::default(), Remainder::Open(Box::new(open_body)))

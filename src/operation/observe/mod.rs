@@ -7,7 +7,6 @@ mod observed;
 mod observer;
 mod observers;
 mod on_retry;
-mod rare;
 mod summary;
 mod transfer;
 
@@ -18,7 +17,6 @@ pub use observer::OperationObserver;
 pub(crate) use observers::Observers;
 pub(crate) use on_retry::OnRetry;
 pub use on_retry::Retry;
-pub(crate) use rare::Rare;
 pub use summary::OperationSummary;
 pub use transfer::{AttemptTransfer, WireMessage};
 pub(crate) use transfer::{MessageCounter, PREFIX};

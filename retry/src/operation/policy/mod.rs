@@ -75,7 +75,10 @@ pub struct Policy {
 
 /// How far an attempt comes until the operation is its own, and no other attempt may follow. Later points are greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "a response has headers, then messages, and a request has its buffer")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a response has headers, then messages, and a request has its buffer"
+)]
 pub enum CommitPoint {
     /// The headers of its response (gRFC A6).
     Headers,

@@ -73,7 +73,8 @@ impl Hedges {
     /// The next one comes so long after `now`, and not before a server allows it.
     pub(super) fn schedule(&mut self, now: u64, delay: u64) {
         let schedule = self.schedule_mut();
-        let due = now.checked_add(delay).map(|due| due.max(schedule.held_until)).filter(|due| *due != FOREVER);
+        let due =
+            now.checked_add(delay).map(|due| due.max(schedule.held_until)).filter(|due| *due != FOREVER);
         schedule.due = due.filter(|_| schedule.closed.is_none());
         schedule.delay = due.unwrap_or(now).saturating_sub(now);
     }

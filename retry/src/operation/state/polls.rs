@@ -1,6 +1,7 @@
 //! The polls of one operation, whose back-off is apart from that of retries.
 
-use crate::operation::{Next, Policy};
+use crate::Next;
+use crate::operation::Policy;
 use crate::rules::Progress;
 
 /// The polls so far. Nothing is allocated for an operation that does not poll.
@@ -30,7 +31,12 @@ impl Polls {
 
     /// A reply said that what was asked for is not done. A second one in a row that wants another attempt at once, without
     /// any progress, gets one later.
-    pub(super) fn not_done(&mut self, policy: &Policy, next: Next, has_progress: bool) -> (&mut PollState, Next) {
+    pub(super) fn not_done(
+        &mut self,
+        policy: &Policy,
+        next: Next,
+        has_progress: bool,
+    ) -> (&mut PollState, Next) {
         let state = self.state(policy);
         let is_idle = next == Next::Now && !has_progress;
         let next = if is_idle && state.is_idle { Next::Later } else { next };

@@ -8,10 +8,10 @@ use super::resends::Resends;
 use crate::nanos::{FOREVER, after, bounded, limited, nanos};
 use crate::operation::action::FollowUp;
 use crate::operation::{
-    Action, AttemptResult, Delivery, End, Next, NotAttempted, Outcome, Policy, Replayable, Seen, Stop, World, gates,
+    Action, AttemptResult, Delivery, End, NotAttempted, Outcome, Policy, Replayable, Seen, Stop, World, gates,
 };
 use crate::rules::{Ask, Progress, Refusal, Wait};
-use crate::{AttemptKind, Code, ServerDelay, StartedAttempt, StopReason};
+use crate::{AttemptKind, Code, Next, ServerDelay, StartedAttempt, StopReason};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -237,7 +237,13 @@ impl State {
             }
             Outcome::NotDone(next) => {
                 policy.succeeded(world);
-                self.poll(policy, bound, next, result.with_progress(result.progress || has_progressed), world);
+                self.poll(
+                    policy,
+                    bound,
+                    next,
+                    result.with_progress(result.progress || has_progressed),
+                    world,
+                );
             }
             Outcome::Failed(code) => {
                 let is_at_limit = result.timed_out && policy.ends_with(ended, bound);
@@ -273,7 +279,13 @@ impl State {
         self.forgotten = self.forgotten.saturating_add(1);
         let (polls, next) = self.polls.not_done(policy, next, result.progress);
         let (now, is_now) = ended_at(result, world);
-        let ask = Ask { counted: polls.count, now, bound, server_delay: ServerDelay::None, longest: Duration::ZERO };
+        let ask = Ask {
+            counted: polls.count,
+            now,
+            bound,
+            server_delay: ServerDelay::None,
+            longest: Duration::ZERO,
+        };
         match policy.rules.poll_next(&mut polls.progress, next, ask, world.jitter()) {
             Ok(wait) => self.due_after(AttemptKind::Poll, wait, (now, is_now), world),
             Err(refusal) => self.refuse(refusal),
@@ -286,7 +298,13 @@ impl State {
     }
 
     /// An attempt of that kind follows the one which ended `now`, or just now if that `is_now`, after that wait.
-    fn due_after(&mut self, kind: AttemptKind, Wait(delay): Wait, (now, is_now): (u64, bool), world: &mut impl World) {
+    fn due_after(
+        &mut self,
+        kind: AttemptKind,
+        Wait(delay): Wait,
+        (now, is_now): (u64, bool),
+        world: &mut impl World,
+    ) {
         let mut at = after(now, delay);
         if !is_now {
             at = at.max(limited(world.now()));

@@ -424,7 +424,9 @@ fn facts_can_be_read_back() {
     assert_eq!((result.code(), result.outcome()), (Code::Aborted, Outcome::Failed(Code::Aborted)));
     assert_eq!(result.delivery(), Delivery::Unknown);
     assert_eq!(result.with_delivery(Delivery::NotSent).delivery(), Delivery::NotSent);
-    for reply in [AttemptResult::done(), AttemptResult::not_done(crate::Next::Later), AttemptResult::failed(Code::Ok)] {
+    for reply in
+        [AttemptResult::done(), AttemptResult::not_done(crate::Next::Later), AttemptResult::failed(Code::Ok)]
+    {
         assert_eq!(reply.code(), Code::Ok);
     }
     let mut operation = ByHand::begin(&policy(&settings(|builder| builder.total_timeout(9 * MS))));

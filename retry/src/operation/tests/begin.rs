@@ -3,8 +3,9 @@
 use super::{ByHand, MS, base, documented, unavailable};
 use crate::gax_java::{Polling, RawSettings};
 use crate::{
-    Action, AttemptKind, AttemptResult, Backoff, BackoffStrategy, Code, CodeSet, CommitPoint, Compatibility, End,
-    Hedging, Limits, Operation, Policy, Ready, RetryFact, RetrySettings, StartedAttempt, StopReason, TimeRule,
+    Action, AttemptKind, AttemptResult, Backoff, BackoffStrategy, Code, CodeSet, CommitPoint, Compatibility,
+    End, Hedging, Limits, Operation, Policy, Ready, RetryFact, RetrySettings, StartedAttempt, StopReason,
+    TimeRule,
 };
 use std::time::Duration;
 
@@ -209,7 +210,10 @@ fn an_operation_begins_with_its_first_attempt_or_its_end() {
     let java = Policy::with_compatibility(&timed(), Code::Unavailable, Compatibility::GaxJava);
     let (mut operation, first) = Operation::begin(&java, Some(Duration::from_micros(999)), Ready::Now);
     assert!(matches!(first, Action::Send(first) if first.has_no_time()));
-    assert_eq!(ByHand::of(&java, Some(Duration::from_micros(999)), Ready::Now).now(), ["0 send 1", "0 expire 1"]);
+    assert_eq!(
+        ByHand::of(&java, Some(Duration::from_micros(999)), Ready::Now).now(),
+        ["0 send 1", "0 expire 1"]
+    );
     operation.cancelled(&java);
     for (bound, ready, reason) in [
         (Some(now), Ready::Now, StopReason::TotalTimeout),

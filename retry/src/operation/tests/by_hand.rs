@@ -1,8 +1,8 @@
 //! An operation whose driver is the test.
 
 use crate::{
-    Action, AttemptKind, AttemptResult, Code, CommitPoint, End, JitterSource, NoJitter, Operation, Policy, Ready,
-    StartedAttempt, Stop, World,
+    Action, AttemptKind, AttemptResult, Code, CommitPoint, End, JitterSource, NoJitter, Operation, Policy,
+    Ready, StartedAttempt, Stop, World,
 };
 use std::time::Duration;
 

@@ -130,5 +130,8 @@ fn a_request_over_the_limit_cancels_the_others() {
 
     let mut alone = ByHand::begin(&documented());
     alone.send();
-    assert_eq!(alone.at(5 * MS).committed(1, CommitPoint::OverLimit).ends(unavailable()).now(), ["5 stop of 1 COMMITTED"]);
+    assert_eq!(
+        alone.at(5 * MS).committed(1, CommitPoint::OverLimit).ends(unavailable()).now(),
+        ["5 stop of 1 COMMITTED"]
+    );
 }

@@ -249,7 +249,8 @@ fn by_gax_javas_rules_no_hedge_outlives_the_total() {
     let policy = Policy::with_compatibility(&settings, CodeSet::EMPTY, Compatibility::GaxJava);
     let policy = policy.with_hedging(base().non_fatal_codes([Code::DeadlineExceeded]));
     let mut operation = ByHand::begin(&policy);
-    let sent: Vec<_> = [Duration::ZERO, 100 * MS + NS, 200 * MS + NS].map(|at| operation.at(at).send().rpc_timeout()).into();
+    let sent: Vec<_> =
+        [Duration::ZERO, 100 * MS + NS, 200 * MS + NS].map(|at| operation.at(at).send().rpc_timeout()).into();
     assert_eq!(sent, [Some(250 * MS), Some(150 * MS), Some(50 * MS)]);
     let expected = ["250 expire 1", "250 expire 2", "250 expire 3"];
     assert_eq!(operation.until(250 * MS), expected);

@@ -25,7 +25,10 @@ fn policy() -> Policy {
 fn what_is_not_done_is_asked_again_until_it_is() {
     let mut operation = ByHand::begin(&policy());
     assert_eq!(operation.now(), ["0 send 1"]);
-    assert_eq!(operation.at(20 * MS).ends(AttemptResult::not_done(Next::Later)).until(130 * MS), ["120 poll 2"]);
+    assert_eq!(
+        operation.at(20 * MS).ends(AttemptResult::not_done(Next::Later)).until(130 * MS),
+        ["120 poll 2"]
+    );
     operation.ends(AttemptResult::not_done(Next::Later));
     assert_eq!(operation.wait(), 200 * MS);
     let poll = operation.at(330 * MS).send();
@@ -49,7 +52,10 @@ fn polls_end_with_their_time() {
 fn an_error_of_a_poll_is_the_operations() {
     let mut operation = ByHand::begin(&policy());
     operation.send();
-    assert_eq!(operation.at(20 * MS).ends(AttemptResult::not_done(Next::Later)).until(120 * MS), ["120 poll 2"]);
+    assert_eq!(
+        operation.at(20 * MS).ends(AttemptResult::not_done(Next::Later)).until(120 * MS),
+        ["120 poll 2"]
+    );
     assert_eq!(operation.ends(unavailable()).now(), ["120 stop of 2 NON_RETRYABLE"]);
 }
 
@@ -162,9 +168,6 @@ fn progress_begins_back_off_anew() {
     assert_eq!(operation.ends(failed).until(300 * MS), ["300 retry 3"]);
     assert_eq!(operation.ends(failed.with_progress(true)).until(400 * MS), ["400 retry 4"]);
     assert_eq!(operation.ends(failed).until(600 * MS), ["600 retry 5"]);
-    assert_eq!(
-        operation.ends(AttemptResult::not_done(Next::Now).with_progress(true)).now(),
-        ["600 poll 6"]
-    );
+    assert_eq!(operation.ends(AttemptResult::not_done(Next::Now).with_progress(true)).now(), ["600 poll 6"]);
     assert_eq!(operation.ends(failed).until(700 * MS), ["700 retry 7"]);
 }

@@ -97,7 +97,7 @@ impl Observed {
     }
 
     /// Passes an event on. That of an attempt with the reply waits until the operation is closed.
-    pub(crate) fn tell(&mut self, event: Event) {
+    pub(crate) fn notify(&mut self, event: Event) {
         match event {
             Event::Started(attempt) => {
                 self.tally.attempts = self.tally.attempts.saturating_add(1);
@@ -162,7 +162,7 @@ impl Observed {
     /// The attempt of that number was dropped, so long after the operation's start.
     pub(crate) fn attempt_cancelled(&mut self, number: u32, end: Duration) {
         if let Some(attempt) = self.started(number) {
-            self.tell(Event::cancelled(attempt, end));
+            self.notify(Event::cancelled(attempt, end));
         }
     }
 
