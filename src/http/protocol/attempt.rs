@@ -164,7 +164,7 @@ where
     }
 
     fn jitter(&self, _: &HttpPlan) -> Jitter {
-        self.shared.jitter.next()
+        self.shared.options.jitter.next()
     }
 
     fn begin(&mut self, _: &HttpPlan, started: StartedAttempt, _: &mut Current<'_>) -> Self::Attempt {

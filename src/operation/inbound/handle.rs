@@ -45,7 +45,7 @@ impl Drop for Entered {
 /// * When the request has ended, tasks in its scope are dropped, and with them their operations, whose observers are
 ///   told that they were cancelled; operations of threads end with
 ///   [`StopReason::Cancelled`](crate::StopReason::Cancelled).
-/// * Where [retries inside retries](crate::RetryLayer::nested_retries) are refused, that holds there too.
+/// * Where [retries inside retries](crate::OperationOptions::nested_retries) are refused, that holds there too.
 ///
 /// A request has ended when its handler was dropped, as happens when the caller goes away, or when its response has been
 /// sent to its end: a stream of responses may be fed by tasks. What is to go on after the response is not run in the scope.

@@ -29,7 +29,13 @@ impl Observers {
         self.push(Arc::new(OnRetry(log)));
     }
 
-    /// What operations share; `None`: nobody is told anything.
+    /// These observers, and then the others.
+    pub(crate) fn and(mut self, others: Self) -> Self {
+        self.list.extend(others.list);
+        self
+    }
+
+    /// The observers as operations share them; `None`: there are none.
     pub(crate) fn shared(&self) -> Option<Arc<Self>> {
         (!self.list.is_empty()).then(|| Arc::new(self.clone()))
     }
