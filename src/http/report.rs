@@ -1,4 +1,4 @@
-//! What a report says of an HTTP request besides its attempts.
+//! The part of a report that only HTTP requests have.
 
 use crate::operation::{Ends, OperationReport};
 use gax_retry::__private::Escaped;
@@ -29,7 +29,7 @@ impl HttpReport {
         Self { classification, strategy, failures: Ends::default() }
     }
 
-    /// What the idempotency table says of the request, and by which rule.
+    /// How the idempotency table classifies the request, and by which rule.
     #[must_use]
     pub fn idempotency(&self) -> &Classification {
         &self.classification
@@ -73,7 +73,7 @@ impl OperationReport {
         self.detail()?.get()
     }
 
-    /// What the idempotency table says of an HTTP request; `None` for other operations.
+    /// The HTTP part of the report; `None` for other operations.
     #[must_use]
     pub fn idempotency(&self) -> Option<&Classification> {
         self.http().map(HttpReport::idempotency)
@@ -93,7 +93,7 @@ impl OperationReport {
 /// # assert_eq!(attempts(&http::Response::new(())), 1);
 /// ```
 pub trait HttpResponseExt {
-    /// What the operation did that this is the response of. `None` for a success at the first attempt, unless
+    /// The report of the operation that this is the response of. `None` for a success at the first attempt, unless
     /// [`CallOptions::report`](crate::CallOptions::report) or [`HttpRetryLayer::reports`](crate::HttpRetryLayer::reports)
     /// asked for it.
     fn report(&self) -> Option<&OperationReport>;

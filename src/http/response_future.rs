@@ -1,8 +1,8 @@
 //! The future of a request through the layer.
 
-use super::plan::HttpPlan;
 use crate::http::BoxError;
 use crate::http::failure::{Broken, HttpError};
+use crate::http::plan::HttpPlan;
 use crate::http::protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::Replay;
 use crate::http::response::HttpResponseBody;
