@@ -1,6 +1,6 @@
 //! The part of a report that only HTTP requests have.
 
-use crate::operation::{Ends, OperationReport};
+use crate::operation::{FirstAndLast, OperationReport};
 use gax_retry::__private::Escaped;
 use gax_retry::{Classification, HttpFailure, IdempotencyStrategy};
 use std::fmt;
@@ -21,12 +21,12 @@ use std::fmt;
 pub struct HttpReport {
     pub(crate) classification: Classification,
     pub(crate) strategy: IdempotencyStrategy,
-    pub(crate) failures: Ends<HttpFailure>,
+    pub(crate) failures: FirstAndLast<HttpFailure>,
 }
 
 impl HttpReport {
     pub(crate) fn new(classification: Classification, strategy: IdempotencyStrategy) -> Self {
-        Self { classification, strategy, failures: Ends::default() }
+        Self { classification, strategy, failures: FirstAndLast::default() }
     }
 
     /// How the idempotency table classifies the request, and by which rule.

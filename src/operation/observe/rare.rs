@@ -1,19 +1,20 @@
-//! What few operations have.
+//! State that few operations have.
 
-use super::{Observed, Outgoing};
 use crate::operation::Jitter;
+use crate::operation::observe::observed::Observed;
+use crate::operation::observe::outgoing::Outgoing;
 use gax_retry::{Attempt, AttemptResult, Event, Operation, Policy, StartedAttempt, Stop};
 use std::pin::Pin;
 use std::task::Context;
 use std::time::Duration;
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
-/// What few operations have, behind one pointer, which is all that the others pay for it.
+/// State that few operations have, behind one pointer, which is all that the others pay for it.
 #[derive(Default)]
 pub(crate) struct Rare {
     /// A sequence that a seed repeats.
     pub(crate) jitter: Jitter,
-    /// Those who are told of the operation, until it is closed.
+    /// The operation as its observers know it, until it is closed.
     pub(crate) observed: Option<Box<Observed>>,
     /// Resolves when the request has ended that the operation's thread works for.
     pub(crate) request_end: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
@@ -40,11 +41,11 @@ impl Rare {
     #[cold]
     pub(crate) fn started(&mut self, attempt: StartedAttempt) {
         if let Some(observed) = &mut self.observed {
-            observed.tell(Event::started(attempt));
+            observed.notify(Event::started(attempt));
         }
     }
 
-    /// An attempt has ended, as the operation was told.
+    /// An attempt has ended, and the operation knows it.
     #[cold]
     pub(crate) fn ended<N>(
         &mut self,
@@ -54,7 +55,7 @@ impl Rare {
         result: AttemptResult,
     ) {
         if let Some(observed) = &mut self.observed {
-            Event::ended(policy, operation, attempt, result, &mut |event| observed.tell(event));
+            Event::ended(policy, operation, attempt, result, &mut |event| observed.notify(event));
             if operation.held() == Some(attempt.number()) {
                 observed.held(attempt.code());
             }
