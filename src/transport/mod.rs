@@ -11,6 +11,8 @@ mod retry_after;
 #[cfg(any(feature = "http", feature = "tables"))]
 mod shared_service;
 
+#[cfg(feature = "http")]
+pub(crate) use chain::BoxError;
 pub(crate) use chain::chain;
 #[cfg(any(feature = "http", feature = "tables"))]
 pub use clone_service::CloneService;

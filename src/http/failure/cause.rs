@@ -1,10 +1,9 @@
 //! The meaning of an error below HTTP, read from its chain of sources.
 
-use crate::http::BoxError;
 #[cfg(feature = "reqwest")]
 use crate::http::failure::FirstHop;
 use crate::operation::ConnectProblem;
-use crate::transport::{H2Cause, Reach, chain};
+use crate::transport::{BoxError, H2Cause, Reach, chain};
 use gax_retry::TransportFailure;
 use hyper_util::client::legacy;
 use std::error::Error;

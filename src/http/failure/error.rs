@@ -1,8 +1,7 @@
 //! The error of an HTTP operation.
 
-use crate::http::BoxError;
 use crate::operation::{ConnectProblem, OperationReport, RequestEnded};
-use crate::transport::chain;
+use crate::transport::{BoxError, chain};
 use gax_retry::__private::{Escaped, Human};
 use gax_retry::{Attempt, Code, HttpFailure, SettingsError, Stop, StopReason, TransportFailure};
 use std::error::Error;

@@ -1,6 +1,5 @@
 //! Attempts over an HTTP service: requests go out, responses and errors become facts.
 
-use crate::http::BoxError;
 use crate::http::failure::{BodyNotOpened, NoBody, Part};
 use crate::http::plan::HttpPlan;
 use crate::http::protocol::failed::Suspect;
@@ -10,7 +9,7 @@ use crate::http::request::{CutOff, Replay};
 use crate::http::response::Redirected;
 use crate::http::response::{DRAIN_TIME, EndedEarly, HttpResponseBody, Read, ReadExtent, ResponseReader};
 use crate::operation::{Current, Jitter, Name, Note, ObservedTransport, Observers, Protocol, earlier, until};
-use crate::transport::retry_after_in;
+use crate::transport::{BoxError, retry_after_in};
 use gax_retry::{
     AttemptKind, AttemptResult, Delivery, HttpFailure, Resend, ServerDelay, StartedAttempt,
     retry_info_in_json,

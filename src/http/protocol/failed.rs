@@ -1,12 +1,11 @@
 //! The facts of an attempt that brought no whole response.
 
-use crate::http::BoxError;
 use crate::http::failure::{BodyNotOpened, Broken, Cause, Part, classify};
 use crate::http::plan::HttpPlan;
 use crate::http::protocol::http_protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::Replay;
 use crate::operation::{Current, Note};
-use crate::transport::{Reach, blame};
+use crate::transport::{BoxError, Reach, blame};
 use gax_retry::{AttemptResult, HttpFailure, Resend, RetryFact, StopReason, TransportFailure};
 use std::time::Duration;
 use tokio::time::Instant;

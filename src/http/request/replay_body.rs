@@ -1,10 +1,10 @@
 //! The request body for every purpose.
 
-use crate::http::BoxError;
 use crate::http::request::attempt_body::AttemptBody;
 use crate::http::request::cut_off::CutOff;
 use crate::http::request::opening::{OpenBody, Opening};
 use crate::http::request::replay::Replay;
+use crate::transport::BoxError;
 use bytes::{Bytes, BytesMut};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt as _;

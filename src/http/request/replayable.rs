@@ -1,9 +1,9 @@
 //! A request that can be sent several times.
 
-use crate::http::BoxError;
 use crate::http::request::cut_off::CutOff;
 use crate::http::request::replay::Replay;
 use crate::operation::Note;
+use crate::transport::BoxError;
 use bytes::Bytes;
 use gax_retry::{AttemptKind, StartedAttempt};
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};

@@ -1,9 +1,9 @@
 //! A reqwest client as a tower service.
 
-use crate::http::BoxError;
 use crate::http::failure::FirstHop;
 use crate::http::request::{Replay, ReplayBody};
 use crate::http::response::Redirected;
+use crate::transport::BoxError;
 use ::reqwest::redirect::Policy;
 use ::reqwest::{Body, Client, ClientBuilder, Request, ResponseBuilderExt as _, Url};
 use bytes::Bytes;

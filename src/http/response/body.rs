@@ -1,9 +1,9 @@
 //! The body of a response that has come through the layer.
 
 use crate::body::FrameBuffer;
-use crate::http::BoxError;
 use crate::http::response::open_body::{EndedEarly, OpenBody};
 use crate::operation::Timer;
+use crate::transport::BoxError;
 use bytes::Bytes;
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};

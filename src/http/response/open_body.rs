@@ -1,8 +1,8 @@
 //! The part of a response's body that is still to come.
 
-use crate::http::BoxError;
 use crate::http::request::CutOff;
 use crate::operation::{Clock, earlier};
+use crate::transport::BoxError;
 use bytes::{Buf as _, Bytes};
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::response::Parts;

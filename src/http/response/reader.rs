@@ -1,10 +1,10 @@
 //! A response that comes in.
 
 use crate::body::FrameBuffer;
-use crate::http::BoxError;
 use crate::http::request::CutOff;
 use crate::http::response::body::{HttpResponseBody, Remainder};
 use crate::http::response::open_body::{EndedEarly, OpenBody, announced_length};
+use crate::transport::BoxError;
 use http::response::Parts;
 use http::{HeaderMap, Method, StatusCode};
 use http_body::Body;

@@ -18,7 +18,9 @@ impl Rows {
         *self = match self {
             Rows::None => Rows::One(attempt),
             Rows::One(first) => Rows::Two([first.clone(), attempt]),
-            Rows::Two([first, second]) => Rows::Many(FirstAndLast::new(vec![first.clone(), second.clone(), attempt])),
+            Rows::Two([first, second]) => {
+                Rows::Many(FirstAndLast::new(vec![first.clone(), second.clone(), attempt]))
+            }
             Rows::Many(rows) => return rows.push(attempt),
         };
     }
