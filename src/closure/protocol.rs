@@ -1,6 +1,6 @@
 //! Attempts that call a closure.
 
-use super::Retryable;
+use crate::closure::retryable::Retryable;
 use crate::operation::{
     AttemptContext, Jitter, JitterSeeds, Name, ObservedTransport, Observers, Protocol, Step, time_left,
 };
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// What a closure returned last, and what it amounts to.
+/// The results of a closure, as its operation sees them.
 pub(super) struct Results<'a, T, E, R> {
     retryable: &'a R,
     pub(super) last: Option<E>,
@@ -23,7 +23,7 @@ impl<'a, T, E, R: Retryable<E>> Results<'a, T, E, R> {
         Self { retryable, last: None, value: PhantomData }
     }
 
-    /// What an attempt amounts to that returned so. A value goes to `reply`; an error is kept.
+    /// The facts of an attempt that returned so. A value goes to `reply`; an error is kept.
     pub(super) fn keep(&mut self, result: Result<T, E>, reply: &mut Option<T>) -> AttemptResult {
         match result {
             Ok(value) => {

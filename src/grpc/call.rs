@@ -63,7 +63,7 @@ impl<A: ServiceHandle> Call<A> {
         let Inspection { options, timeout, own, has_count } = Inspection::at(request, &plan, known);
         let own_plan = plan.of_call(options);
         let bound = earlier(timeout, time_left());
-        let wants_report = options.and_then(|options| options.report).unwrap_or(plan.limits.reports);
+        let wants_report = options.and_then(|options| options.report).unwrap_or(plan.reports);
         if options.is_some() {
             // No other layer below may act on them.
             request.extensions_mut().remove::<CallOptions>();

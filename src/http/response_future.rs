@@ -1,12 +1,12 @@
 //! The future of a request through the layer.
 
-use super::plan::HttpPlan;
-use crate::http::BoxError;
 use crate::http::failure::{Broken, HttpError};
+use crate::http::plan::HttpPlan;
 use crate::http::protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::Replay;
 use crate::http::response::HttpResponseBody;
 use crate::operation::{Detail, Driver, OperationReport, Output};
+use crate::transport::BoxError;
 use gax_retry::{Stop, StopReason};
 use http_body::Body;
 use pin_project_lite::pin_project;

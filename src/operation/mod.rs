@@ -30,5 +30,5 @@ pub(crate) use protocol::{AttemptContext, Output, Protocol, Step, Unsendable};
 pub(crate) use report::Name;
 pub use report::{ConnectProblem, Note, OperationError, OperationReport};
 #[cfg(feature = "http")]
-pub(crate) use report::{Detail, Ends};
+pub(crate) use report::{Detail, FirstAndLast};
 pub(crate) use timer::Timer;

@@ -4,11 +4,11 @@ use super::grpc_protocol::GrpcProtocol;
 use crate::grpc::methods::{MethodPlan, timeout};
 use crate::grpc::request::ReplayableRequest;
 use crate::grpc::response::{Remainder, ResponseBody};
-use crate::grpc::status::cause::{Nature, Reach};
+use crate::grpc::status::cause::Nature;
 use crate::grpc::status::{Failure, Messages, Suspect};
 use crate::grpc::transport::ServiceHandle;
 use crate::operation::{AttemptContext, ConnectProblem, Driver, Note, OperationError, OperationReport};
-use crate::transport::blame;
+use crate::transport::{Reach, blame};
 use gax_retry::{
     AttemptResult, Code, Delivery, Replayable, Resend, RetryFact, Seen, SettingsError, StartedAttempt, Stop,
     StopReason,

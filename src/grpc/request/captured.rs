@@ -325,7 +325,7 @@ impl Template {
 mod tests {
     use super::*;
     use crate::grpc::request::{Inspection, Known};
-    use crate::operation::JitterSeeds;
+    use crate::settings::OperationOptions;
     use crate::settings::{BufferLimits, CallSettings};
     use gax_retry::{CodeSet, Compatibility, RetrySettings};
     use http::{HeaderMap, HeaderValue, Method, Uri, Version};
@@ -347,8 +347,8 @@ mod tests {
     /// A plan of one method. Attempts don't tell their number.
     fn plan() -> MethodPlan {
         let settings = CallSettings::new(RetrySettings::default(), CodeSet::EMPTY);
-        let (limits, jitter) = (BufferLimits::default(), JitterSeeds::default());
-        MethodPlan::new(&settings, Compatibility::GaxJava, limits, &jitter, None).of_one_method()
+        let (limits, options) = (BufferLimits::default(), OperationOptions::default());
+        MethodPlan::new(&settings, Compatibility::GaxJava, limits, &options, None).of_one_method()
     }
 
     fn seconds(value: &'static str) -> AttemptTimeout {

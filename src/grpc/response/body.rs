@@ -1,7 +1,7 @@
 //! The body of a response that has come through the layer.
 
-use super::open_body::{OpenBody, Remainder};
 use crate::body::FrameBuffer;
+use crate::grpc::response::open_body::{OpenBody, Remainder};
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use std::pin::Pin;

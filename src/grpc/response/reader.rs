@@ -1,9 +1,9 @@
 //! A response that comes in.
 
-use super::body::ResponseBody;
-use super::open_body::{OpenBody, Remainder};
 use crate::body::FrameBuffer;
 use crate::grpc::methods::MethodPlan;
+use crate::grpc::response::body::ResponseBody;
+use crate::grpc::response::open_body::{OpenBody, Remainder};
 use crate::grpc::status::{Failure, Messages, received};
 use crate::operation::{AttemptContext, Note};
 use bytes::Bytes;
@@ -171,7 +171,7 @@ pub(crate) fn read(
     }
 }
 
-/// The same for a response that did not come at once.
+/// Reads a response that did not come at once.
 pub(crate) fn read_on(
     response: &mut http::Response<ResponseBody>,
     extent: ReadExtent,
@@ -224,7 +224,7 @@ fn is_stream(frames: &FrameBuffer, extent: ReadExtent) -> bool {
     }
 }
 
-/// What came of a response before it failed, where a caller could have read a message of it.
+/// The messages of a response before it failed, where a caller could have read a message of it.
 #[cold]
 fn messages(response: &mut http::Response<ResponseBody>, extent: ReadExtent) -> Option<Messages> {
     if extent != ReadExtent::MessageOrWhole || !response.body().frames.has_message() {

@@ -1,18 +1,17 @@
 //! Attempts over an HTTP service: requests go out, responses and errors become facts.
 
-use super::failed::Suspect;
-use super::http_protocol::{AttemptOutcome, HttpProtocol};
-use crate::http::BoxError;
 use crate::http::failure::{BodyNotOpened, NoBody, Part};
 use crate::http::plan::HttpPlan;
+use crate::http::protocol::failed::Suspect;
+use crate::http::protocol::http_protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::{CutOff, Replay};
 #[cfg(feature = "reqwest")]
 use crate::http::response::Redirected;
 use crate::http::response::{DRAIN_TIME, EndedEarly, HttpResponseBody, Read, ReadExtent, ResponseReader};
 use crate::operation::{
-    AttemptContext, Jitter, Name, Note, ObservedTransport, Observers, Protocol, Step, Timer, earlier, until,
+    AttemptContext, Jitter, Name, Note, ObservedTransport, Observers, Protocol, Step, earlier, until,
 };
-use crate::transport::retry_after_in;
+use crate::transport::{BoxError, retry_after_in};
 use gax_retry::{
     AttemptKind, AttemptResult, Delivery, HttpFailure, Resend, Seen, ServerDelay, StartedAttempt,
     retry_info_in_json,
@@ -25,6 +24,7 @@ use std::borrow::Cow;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
+use tokio::time::Instant;
 use tower_service::Service;
 
 pin_project! {
@@ -37,9 +37,9 @@ pin_project! {
         // The request was sent, and the response's headers are awaited.
         Sent { #[pin] future: F, cut: Option<CutOff> },
         // The body of a success is being read. Any other status has ended the attempt already.
-        Collecting { reader: ResponseReader<R>, extent: ReadExtent, timer: Timer, ended_at: Option<Duration> },
+        Collecting { reader: ResponseReader<R>, extent: ReadExtent, ended_at: Option<Duration> },
         // It failed, and whether its own response was the reason is not known yet.
-        Suspected { suspect: Suspect, timer: Timer },
+        Suspected { suspect: Suspect },
         // It has ended.
         Done,
     }
@@ -165,7 +165,7 @@ where
     }
 
     fn jitter(&self, _: &HttpPlan) -> Jitter {
-        self.shared.jitter.next()
+        self.shared.options.jitter.next()
     }
 
     fn begin(&mut self, _: &HttpPlan, started: StartedAttempt, _: &mut AttemptContext<'_>) -> Self::Attempt {
@@ -238,18 +238,17 @@ where
                             ));
                         };
                         let ended_at = (!status.is_success()).then_some(ended_at);
-                        let timer = Timer::default();
-                        attempt.set(HttpAttempt::Collecting { reader, extent, timer, ended_at });
+                        attempt.set(HttpAttempt::Collecting { reader, extent, ended_at });
                     }
                     Err(error) => match Suspect::of(error.into(), Part::Head, current) {
-                        Ok(suspect) => attempt.set(waiting(suspect)),
+                        Ok(suspect) => attempt.set(HttpAttempt::Suspected { suspect }),
                         Err(error) => {
                             return Poll::Ready(Step::Ended(self.broken(plan, error, Part::Head, current)));
                         }
                     },
                 },
-                AttemptProj::Collecting { reader, extent, timer, .. } => {
-                    let read = ready!(reader.poll(*extent, timer, cx));
+                AttemptProj::Collecting { reader, extent, .. } => {
+                    let read = ready!(reader.poll(*extent, cx));
                     let owned = attempt.as_mut().project_replace(HttpAttempt::Done);
                     let AttemptOwned::Collecting { reader, ended_at, .. } = owned else {
                         return Poll::Pending;
@@ -258,7 +257,7 @@ where
                         Read::Early(EndedEarly::Broke(error)) if ended_at.is_none() => {
                             match Suspect::of(error, Part::Body, current) {
                                 Ok(suspect) => {
-                                    attempt.set(waiting(suspect));
+                                    attempt.set(HttpAttempt::Suspected { suspect });
                                     continue;
                                 }
                                 Err(error) => Read::Early(EndedEarly::Broke(error)),
@@ -268,9 +267,11 @@ where
                     };
                     return Poll::Ready(Step::Ended(self.read(plan, reader, read, ended_at, current, reply)));
                 }
-                AttemptProj::Suspected { suspect, timer } => {
-                    ready!(timer.poll_at(Some(suspect.until()), cx));
-                    let AttemptOwned::Suspected { suspect, .. } = attempt.project_replace(HttpAttempt::Done)
+                AttemptProj::Suspected { suspect } => {
+                    if !current.clock().has_reached(suspect.until()) {
+                        return Poll::Pending;
+                    }
+                    let AttemptOwned::Suspected { suspect } = attempt.project_replace(HttpAttempt::Done)
                     else {
                         return Poll::Pending;
                     };
@@ -302,10 +303,18 @@ where
                     return self.response(plan, response, ended_at, current);
                 }
             }
-            AttemptOwned::Suspected { suspect, .. } => return self.cleared(plan, suspect, current),
+            AttemptOwned::Suspected { suspect } => return self.cleared(plan, suspect, current),
             AttemptOwned::Sent { .. } | AttemptOwned::Done => {}
         }
         self.timed_out(plan, current)
+    }
+
+    fn due(&self, attempt: &Self::Attempt) -> Option<Instant> {
+        match attempt {
+            HttpAttempt::Collecting { reader, extent, .. } => reader.due(*extent),
+            HttpAttempt::Suspected { suspect } => Some(suspect.until()),
+            HttpAttempt::Ready | HttpAttempt::Sent { .. } | HttpAttempt::Done => None,
+        }
     }
 
     fn hold(&mut self) {
@@ -324,8 +333,4 @@ where
 fn asked_for<R>(response: &http::Response<HttpResponseBody<R>>) -> Option<Duration> {
     let in_body = response.body().with_bytes(retry_info_in_json);
     retry_after_in(response.headers()).max(in_body)
-}
-
-fn waiting<F, R>(suspect: Suspect) -> HttpAttempt<F, R> {
-    HttpAttempt::Suspected { suspect, timer: Timer::default() }
 }

@@ -1,12 +1,11 @@
 //! The facts of an attempt that brought no whole response.
 
-use super::http_protocol::{AttemptOutcome, HttpProtocol};
-use crate::http::BoxError;
-use crate::http::failure::{BodyNotOpened, Broken, Cause, Part, Reach, classify};
+use crate::http::failure::{BodyNotOpened, Broken, Cause, Part, classify};
 use crate::http::plan::HttpPlan;
+use crate::http::protocol::http_protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::Replay;
 use crate::operation::{AttemptContext, Note};
-use crate::transport::blame;
+use crate::transport::{BoxError, Reach, blame};
 use gax_retry::{AttemptResult, HttpFailure, Resend, RetryFact, StopReason, TransportFailure};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -99,7 +98,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         let broken = Broken::Failed { failure: cause.failure, problem: cause.problem, source };
         let result = self.failed(plan, failure, AttemptOutcome::Broken(broken), current);
         match cause.reach {
-            Reach::ClientClosed => result.with_retry(RetryFact::No(StopReason::ChannelClosed)),
+            Reach::ChannelClosed => result.with_retry(RetryFact::No(StopReason::ChannelClosed)),
             _ if cause.is_final() => result.with_retry(RetryFact::No(StopReason::NonRetryable)),
             // A request that no server has carried out is safe to retry, whatever it is.
             reach if self.http.may_be_retried() => result.with_delivery(reach.delivery()),
@@ -120,7 +119,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
                     && self.shared.connections.remembers(&**error);
                 if is_stale { Resend::Stale } else { Resend::No }
             }
-            Reach::Unconnected | Reach::ClientClosed => Resend::No,
+            Reach::Unconnected | Reach::ChannelClosed => Resend::No,
         }
     }
 }
