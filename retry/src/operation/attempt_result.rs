@@ -123,6 +123,10 @@ pub enum Seen {
 pub enum RetryFact {
     /// If its code is in the method's set.
     ByCode,
+    /// If its code is in the method's set. Our own stack has closed the connection for one response on it, and nobody knows
+    /// whose it was: the wait before another attempt is spread out, and a third such end in a row is the
+    /// [operation's doing](super::Operation::is_culprit).
+    ClosedByUs,
     /// Yes, whatever set its code is in.
     Yes,
     /// No, for that reason, whatever set its code is in.
