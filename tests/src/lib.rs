@@ -33,7 +33,7 @@ mod wire;
 
 pub use asset::Assets;
 pub use caller::{Caller, Observer, Setup, Stack, lasting, settings, spaced};
-pub use clock::{VirtualClock, ms};
+pub use clock::{VirtualClock, ms, virtual_time};
 pub use http_faults::{FaultServer, HttpAct, HttpArrival, HttpScript, MemoryConnector, TEST_ID};
 pub use listening::{Listener, Listening};
 pub use named::NamedScripted;

@@ -85,7 +85,7 @@ impl Seeds {
         let story = failed.first().map_or_else(String::new, |(first, SeedOutcome { story, .. })| {
             format!(
                 "seed {first}:\n{story}\n\nto see it again: GAX_CHAOS_SEED={first} cargo test -p tonic-gax-tests --test \
-                 chaos {test}"
+                 end_to_end {test}"
             )
         });
         assert!(failed.is_empty(), "{} of {of} seeds broke rules:\n{rules}\n{story}", failed.len());

@@ -1,12 +1,12 @@
 //! gRPC over memory, in virtual time: the layer and the generated client.
 
-use crate::virtual_time;
 use std::sync::Arc;
 use std::time::Duration;
 use tonic_gax_tests::chaos::{
     CallKind, ChaosClient, Connecting, FinishedCall, FinishedRun, Grain, RandomConnector, RandomServer, Run,
     SeedOutcome, Seeds, SeenRequest, Witness,
 };
+use tonic_gax_tests::virtual_time;
 use tonic_gax_tests::{VirtualServer, ms};
 
 /// Who makes the calls.

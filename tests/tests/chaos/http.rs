@@ -1,12 +1,12 @@
 //! HTTP over memory, in virtual time.
 
-use crate::virtual_time;
 use std::sync::Arc;
 use std::time::Duration;
 use tonic_gax_tests::chaos::{
     CallKind, ChaosHttp, DrawnServer, FinishedCall, FinishedRun, Grain, MadeCall, RandomConnector,
     RandomHttpServer, RandomServer, Run, SeedOutcome, Seeds, SeenRequest, Witness,
 };
+use tonic_gax_tests::virtual_time;
 use tonic_gax_tests::{FaultServer, VirtualServer, ms};
 
 /// What a seed stands for.

@@ -1,13 +1,13 @@
 //! Streams of responses that fail in every way: what a plain client would have read is read, in order, unless another
 //! attempt was sent before anything was handed on.
 
-use crate::virtual_time;
 use gax_retry::{Code, CodeSet, Compatibility};
 use std::time::Duration;
 use tonic::{Response, Status, Streaming};
 use tonic_gax_tests::chaos::{Draw, RandomServer, SeedOutcome, Seeds};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
+use tonic_gax_tests::virtual_time;
 use tonic_gax_tests::{Listening, Script, Setup, VirtualServer, settings};
 
 /// Longer than any reply takes that ends by itself, and shorter than any timeout.

@@ -2,8 +2,8 @@
 //!
 //! How long things take is up to the machine: a rule that is about time allows for twenty seconds of it.
 
-use crate::grpc::GrpcRun;
-use crate::http;
+use crate::chaos::grpc::GrpcRun;
+use crate::chaos::http;
 use hyper_util::client::legacy::connect::HttpConnector;
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -65,7 +65,8 @@ fn package(name: &str, dependencies: &str) -> PathBuf {
     let dependencies = dependencies.replace(UNRELEASED, "\"0.1\"");
     let mut manifest =
         format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n\n{dependencies}\n[workspace]\n\n");
-    manifest.push_str("[patch.crates-io]\n");
+    // As in the workspace, so that what both have is compiled once.
+    manifest.push_str("[profile.dev]\ndebug = false\n\n[patch.crates-io]\n");
     for (crate_name, folder) in
         [("gax-retry", "retry"), ("gax-table", "table"), ("tonic-gax", ""), ("tonic-gax-build", "codegen")]
     {

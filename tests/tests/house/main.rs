@@ -137,20 +137,24 @@ fn who_ends_an_operation_elsewhere_is_found() {
     assert_eq!(enders(&Module::of("src/grpc/protocol.rs", "Stop::of(\"Stop::new\")")), NOTHING);
 }
 
-/// What is wrong with a folder of tests: a file of its own beside the groups, or a folder with more than a dozen rooms.
+/// Whether a file declares its folder's rooms, and is none itself.
+fn is_root(file: &Path) -> bool {
+    file.file_name().is_some_and(|name| name == "main.rs" || name == "mod.rs")
+}
+
+/// Mistakes in a folder of tests: a file beside the groups, or a folder with more than a dozen rooms.
 fn ungrouped(folder: &Path) -> Vec<String> {
     let (mut wrong, mut rooms) = (Vec::new(), 0);
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
             let (files, group) = (fs::read_dir(&path).unwrap(), path.display());
-            // Its main.rs is no room.
-            let inner = files.filter(|file| file.as_ref().unwrap().file_name() != "main.rs").count();
+            let inner = files.filter(|file| !is_root(&file.as_ref().unwrap().path())).count();
             if inner > 12 {
                 wrong.push(format!("{group} has {inner} rooms"));
             }
             rooms += 1;
-        } else {
+        } else if !is_root(&path) {
             wrong.push(format!("{} stands beside the groups", path.display()));
         }
     }

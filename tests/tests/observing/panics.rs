@@ -5,7 +5,7 @@
     reason = "what fails here fails a test; and these observers panic"
 )]
 
-use crate::lines::Lines;
+use crate::observing::lines::Lines;
 use bytes::Bytes;
 use gax_retry::{Attempt, Code, RetryBudget, RetrySettings, ServerDelay, StartedAttempt, StopReason};
 use http_body_util::Full;

@@ -1,7 +1,7 @@
 //! The spans and events of operations.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use crate::lines::Lines;
+use crate::observing::lines::Lines;
 use gax_retry::{Code, RetrySettings};
 use std::sync::Arc;
 use tonic::Status;

@@ -1,6 +1,6 @@
 //! Calls as a whole: switched off, cancelled, balanced, lost before they left, and what each attempt tells.
 
-use super::{DOWN, U, config, layer};
+use super::config::{DOWN, U, config, layer};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};

@@ -1,6 +1,6 @@
 //! Requirements 42 to 44: what is counted of a call and of each attempt.
 
-use super::{U, config, layer};
+use super::config::{U, config, layer};
 use opentelemetry::metrics::MeterProvider as _;
 use opentelemetry_sdk::metrics::data::{
     AggregatedMetrics, HistogramDataPoint, MetricData, ScopeMetrics, SumDataPoint,
