@@ -25,7 +25,7 @@ pub enum Stack {
     Generated,
     /// tonic's own client over the layer.
     Layer,
-    /// The same, and the layer knows which RPCs are unary.
+    /// tonic's own client over a layer that knows which RPCs are unary.
     LayerWithDescriptors,
 }
 
@@ -45,7 +45,7 @@ impl Stack {
     }
 }
 
-/// Who is told of operations.
+/// An observer of operations.
 #[derive(Clone)]
 pub struct Observer(Arc<dyn OperationObserver>);
 
@@ -61,13 +61,13 @@ pub fn settings() -> RetrySettings {
     lasting(10_000)
 }
 
-/// The same for so many milliseconds in all.
+/// Like [`settings`], with so many milliseconds in all.
 #[must_use]
 pub fn lasting(total: u64) -> RetrySettings {
     spaced(200, total)
 }
 
-/// The same with so many milliseconds before every retry and in all.
+/// Like [`settings`], with so many milliseconds before every retry and in all.
 #[must_use]
 pub fn spaced(delay: u64, total: u64) -> RetrySettings {
     RetrySettings::builder()
@@ -87,7 +87,7 @@ pub fn spaced(delay: u64, total: u64) -> RetrySettings {
 pub struct Setup {
     /// Limits and back-off.
     pub settings: RetrySettings,
-    /// What is retried.
+    /// The retryable codes.
     pub codes: CodeSet,
     /// By whose rules.
     pub compatibility: Compatibility,
@@ -101,13 +101,13 @@ pub struct Setup {
     pub reports: bool,
     /// How calls are hedged.
     pub hedging: Option<Hedging>,
-    /// What retries draw on.
+    /// The retry budget.
     pub budget: Option<RetryBudget>,
     /// Whether calls are retried inside retries.
     pub nested_retries: bool,
     /// Whether calls are retried at all.
     pub retries_enabled: bool,
-    /// Who is told of the operations.
+    /// The observer of the operations.
     pub observer: Option<Observer>,
 }
 
@@ -131,73 +131,73 @@ impl Setup {
         }
     }
 
-    /// The same, with other codes retried.
+    /// Retries other codes.
     #[must_use]
     pub fn retrying(self, codes: impl Into<CodeSet>) -> Self {
         Self { codes: codes.into(), ..self }
     }
 
-    /// The same, by another library's rules.
+    /// Follows another library's rules.
     #[must_use]
     pub fn compatible(self, compatibility: Compatibility) -> Self {
         Self { compatibility, ..self }
     }
 
-    /// The same, with a budget for retries.
+    /// Adds a retry budget.
     #[must_use]
     pub fn budgeted(self, budget: RetryBudget) -> Self {
         Self { budget: Some(budget), ..self }
     }
 
-    /// The same, with retries inside retries or without.
+    /// Allows retries inside retries, or doesn't.
     #[must_use]
     pub fn nesting_retries(self, allowed: bool) -> Self {
         Self { nested_retries: allowed, ..self }
     }
 
-    /// The same, with retries switched off.
+    /// Switches retries off.
     #[must_use]
     pub fn without_retries(self) -> Self {
         Self { retries_enabled: false, ..self }
     }
 
-    /// The same, with jitter from that seed.
+    /// Draws jitter from that seed.
     #[must_use]
     pub fn seeded(self, seed: u64) -> Self {
         Self { seed: Some(seed), ..self }
     }
 
-    /// The same, with another replay limit.
+    /// Sets another replay limit.
     #[must_use]
     pub fn replaying(self, bytes: usize) -> Self {
         Self { max_replay_bytes: Some(bytes), ..self }
     }
 
-    /// The same, where a tonic server's timeout stays what the server called it.
+    /// Leaves a tonic server's timeout as the server sent it.
     #[must_use]
     pub fn with_server_timeouts_as_sent(self) -> Self {
         Self { server_timeouts_are_ours: false, ..self }
     }
 
-    /// The same, hedged.
+    /// Hedges the calls.
     #[must_use]
     pub fn hedged(self, hedging: Hedging) -> Self {
         Self { hedging: Some(hedging), ..self }
     }
 
-    /// The same, with a report in every response.
+    /// Adds a report to every response.
     #[must_use]
     pub fn reporting(self) -> Self {
         Self { reports: true, ..self }
     }
 
-    /// The same, where that recorder is told of the operations.
+    /// Notifies that recorder.
     #[must_use]
     pub fn recorded(self, recorder: &Recorder) -> Self {
         self.observed(recorder.shared())
     }
 
-    /// The same, where that observer is told of the operations.
+    /// Notifies that observer.
     #[must_use]
     pub fn observed(self, observer: Arc<dyn OperationObserver>) -> Self {
         Self { observer: Some(Observer(observer)), ..self }
@@ -263,7 +263,7 @@ impl Setup {
         layer
     }
 
-    /// The same layer, which knows the kind of every RPC.
+    /// The layer for tonic's own clients that knows the kind of every RPC.
     #[must_use]
     pub fn layer_with_descriptors(&self) -> RetryLayer {
         self.layer().with_descriptors(DESCRIPTORS).unwrap()
@@ -285,7 +285,7 @@ impl<T: Transport + Sync> Caller<T> {
     ///
     /// # Errors
     ///
-    /// What the operation ends with.
+    /// The error that the operation ends with.
     pub async fn list(
         &mut self,
         request: impl tonic::IntoRequest<ListAssetsRequest>,

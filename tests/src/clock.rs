@@ -28,7 +28,7 @@ impl VirtualClock {
         Self(Instant::now())
     }
 
-    /// What has passed.
+    /// The time since then.
     #[must_use]
     pub fn elapsed(self) -> Duration {
         self.0.elapsed()

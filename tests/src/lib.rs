@@ -1,4 +1,4 @@
-//! What the end-to-end tests share: a server that follows a script, a channel to it over memory, and
+//! Shared by the end-to-end tests: a server that follows a script, a channel to it over memory, and
 //! callers of both kinds.
 //!
 //! Everything runs in virtual time: tokio's clock is paused and jumps from timer to timer, so that every

@@ -16,7 +16,7 @@ pub enum Listening {
     Generated,
     /// By tonic's own client over the layer.
     Layer,
-    /// The same, and the layer knows of which kind the RPC is.
+    /// tonic's own client over a layer that knows of which kind the RPC is.
     Described,
 }
 
@@ -70,16 +70,16 @@ impl Listener {
     ///
     /// # Errors
     ///
-    /// What the operation ends with.
+    /// The error that the operation ends with.
     pub async fn listen(&mut self) -> Result<Response<Streaming<Line>>, Status> {
         self.listen_with(CallOptions::new().report(true)).await
     }
 
-    /// The same with these options.
+    /// Asks for three lines with these options.
     ///
     /// # Errors
     ///
-    /// What the operation ends with.
+    /// The error that the operation ends with.
     pub async fn listen_with(&mut self, options: CallOptions) -> Result<Response<Streaming<Line>>, Status> {
         let line = Line { text: "a".to_owned(), count: 3 };
         let request = Request::new(line).with_call_options(options);

@@ -14,18 +14,18 @@ pub struct Seeds {
     count: u64,
 }
 
-/// What became of a seed: the rules that were broken, and what there was to see.
+/// The outcome of a seed: the rules that were broken, and the story of its calls.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct SeedOutcome {
     /// A sentence for each rule that was broken.
     pub broken: Vec<String>,
-    /// What was drawn, and what happened.
+    /// The story: everything that was drawn, and how it went.
     pub story: String,
 }
 
 impl SeedOutcome {
-    /// What was drawn, of which nothing has come so far.
+    /// The outcome before any call: only the draw is known.
     #[must_use]
     pub fn of(drawn: String) -> Self {
         Self { broken: Vec::new(), story: drawn }

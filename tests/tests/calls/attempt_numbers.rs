@@ -1,4 +1,4 @@
-//! What attempts tell of their number, and what becomes of one that has no time at all.
+//! The number that each attempt carries, and the attempt that has no time at all.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{AttemptKind, Code, Compatibility, RetrySettings, StartedAttempt, StopReason};
@@ -70,7 +70,7 @@ async fn the_header_is_switched() {
     }
 }
 
-/// What a caller sets under the header's name is not sent, unless nobody else sends it.
+/// A value that a caller sets under the header's name is not sent, unless nobody else sends one.
 #[tokio::test(start_paused = true)]
 async fn a_caller_s_own_count_is_overwritten() {
     for stack in Stack::ALL {

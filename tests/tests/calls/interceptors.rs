@@ -1,4 +1,4 @@
-//! What every attempt carries: metadata, extensions, and what interceptors add.
+//! Every attempt carries the caller's metadata and extensions, and whatever interceptors add.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, RetrySettings, StopReason};
@@ -74,7 +74,7 @@ async fn outside_the_layer_an_interceptor_runs_once_per_operation() {
     }
 }
 
-/// What an interceptor replies is a reply: retried by its code.
+/// An interceptor's status is a reply, and retried by its code.
 #[tokio::test(start_paused = true)]
 async fn an_interceptor_may_fail_an_attempt() {
     for stack in Stack::ALL {
@@ -116,7 +116,7 @@ fn request() -> Request<ListAssetsRequest> {
     request
 }
 
-/// The second of the day may change between two calls, where a server tells it.
+/// The second of the day may change between two calls, where a server sends it.
 fn without_date(metadata: MetadataMap) -> HeaderMap {
     let mut headers = metadata.into_headers();
     headers.remove("date");

@@ -1,4 +1,4 @@
-//! What a thousand runs leave behind: no task, no request that a server is busy with, and no memory.
+//! A thousand runs leave nothing behind: no task, no request that a server is busy with, and no memory.
 
 use crate::chaos::grpc::{self, GrpcRun, Stack};
 use crate::chaos::http;
@@ -21,7 +21,7 @@ async fn left_by<F: Future<Output = usize>>(seeds: u64, run: impl Fn(u64) -> F) 
 
 fn leaves_nothing<F: Future<Output = usize>>(run: impl Fn(u64) -> F) {
     let runtime = virtual_time();
-    // What is made once and kept is made by the first runs.
+    // The first runs allocate everything that is made once and kept.
     assert_eq!(runtime.block_on(left_by(100, &run)), (0, 0));
     let left = measure(|| assert_eq!(runtime.block_on(left_by(1000, &run)), (0, 0)));
     // A runtime keeps room for as many tasks as there were at most.

@@ -17,7 +17,7 @@ pub(crate) enum Stack {
     Described,
 }
 
-/// What a seed stands for.
+/// A run over gRPC.
 pub(crate) type GrpcRun = Run<RandomServer>;
 
 /// Makes the calls of a run.

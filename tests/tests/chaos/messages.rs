@@ -13,7 +13,7 @@ use tonic_gax_tests::{Listening, Script, Setup, VirtualServer, settings};
 /// Longer than any reply takes that ends by itself, and shorter than any timeout.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What is read before an error, or the end.
+/// The messages before an error, or the end.
 async fn read(response: impl Future<Output = Result<Response<Streaming<Line>>, Status>>) -> Vec<Line> {
     let mut read = Vec::new();
     let reading = async {

@@ -19,7 +19,7 @@ use tonic_gax_tests::{Log, SocketServer};
 const CALLS: usize = 60;
 const RESTARTS: usize = 3;
 
-/// What was drawn, with as many calls as make it worth it, none of which hangs longer than a second.
+/// The draw, with as many calls as make it worth it, none of which hangs longer than a second.
 fn draw(seed: u64) -> GrpcRun {
     let mut run = GrpcRun::draw(seed);
     let calls: Vec<RandomCall> = run.calls.iter().cycle().take(CALLS).cloned().collect();
@@ -51,7 +51,7 @@ async fn make<C: RandomCaller>(run: &GrpcRun, client: impl FnOnce(SocketAddr) ->
     (made, log)
 }
 
-/// What the last connections leave behind is the system's.
+/// The outcome. Whatever the last connections leave behind is the system's.
 fn outcome_of(run: &GrpcRun, calls: Vec<FinishedCall>, witness: Witness, what_ran: &str) -> SeedOutcome {
     run.outcome(&FinishedRun { calls, witness, time: None, open: 0 }, what_ran)
 }

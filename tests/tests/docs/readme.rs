@@ -122,9 +122,10 @@ impl Service {
         command.args(["--exact", "readme::the_service_of_the_demo", "--ignored", "--nocapture"]);
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let address = lines.by_ref().map(Result::unwrap).find_map(|line| {
-            line.split(' ').find(|word| word.starts_with("127.0.0.1:")).map(str::to_owned)
-        });
+        let address = lines
+            .by_ref()
+            .map(Result::unwrap)
+            .find_map(|line| line.split(' ').find(|word| word.starts_with("127.0.0.1:")).map(str::to_owned));
         Self { child, lines, address: address.unwrap() }
     }
 

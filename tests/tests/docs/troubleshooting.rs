@@ -1,4 +1,4 @@
-//! What the guide's page on troubleshooting shows is what the library prints: each section's first block of text is the
+//! The guide's page on troubleshooting shows the library's own output: each section's first block of text is the
 //! output of the function here that makes its symptom.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
@@ -42,7 +42,7 @@ fn setup() -> Setup {
     Setup::new(settings())
 }
 
-/// What the layer's client gets for that request from a server that does these things.
+/// The layer's result of that request, from a server that follows the script.
 async fn call(
     setup: &Setup,
     script: Script,

@@ -191,7 +191,7 @@ async fn messages_that_can_t_be_read_end_the_operation() {
     }
 }
 
-/// The same through calls that are passed on: of streams, and of methods that no table knows.
+/// Malformed replies to calls that are passed on: of streams, and of methods that no table knows.
 #[tokio::test(start_paused = true)]
 async fn streams_of_malformed_replies_fail_and_no_more() {
     for (name, reply, code, _) in errors() {

@@ -57,7 +57,7 @@ fn rows(report: &OperationReport) -> Vec<(u128, u128, Code)> {
     report.attempts().iter().map(row).collect()
 }
 
-/// What a body has to give, and the error that it ends with.
+/// The bytes of a body, and the error that it ends with.
 async fn read(response: Response) -> (Vec<u8>, Option<String>) {
     let mut body = response.into_body();
     let mut bytes = Vec::new();
@@ -264,7 +264,7 @@ async fn an_idle_timeout_watches_the_body_of_an_error_too() {
     assert_eq!(server.elapsed(), ms(300));
 }
 
-/// What one request of a scripted service sees: the method, the status and the announced lengths of the
+/// One request to a scripted service: the method, the status and the announced lengths of the
 /// response, and the body that comes.
 async fn announced(
     method: &str,

@@ -1,4 +1,4 @@
-//! `Retry-After`: who reads it, how long it may be, and that clients which are told the same don't come back together.
+//! `Retry-After`: who reads it, how long it may be, and that clients which get one moment don't come back together.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
@@ -89,8 +89,8 @@ async fn neither_gax_java_nor_grpc_heed_it_unless_told_to() {
     }
 }
 
-/// Five thousand operations are told one moment at once: they come back spread over half of the minute that
-/// they are told.
+/// Five thousand operations get one moment at once: they come back spread over half of the minute that
+/// they are to wait.
 #[tokio::test(start_paused = true)]
 async fn a_herd_that_is_told_one_moment_comes_back_apart() {
     const CLIENTS: usize = 5000;

@@ -1,4 +1,4 @@
-//! What a server's handler hands to tasks and threads: bounded by the request's deadline, stopped with the request.
+//! Work that a server's handler hands to tasks and threads: bounded by the request's deadline, stopped with the request.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
@@ -275,7 +275,7 @@ async fn what_is_begun_after_the_end_is_not_run() {
     assert_eq!((error.stop_reason(), error.report().attempt_count()), (Some(StopReason::Cancelled), 0));
 }
 
-/// A handler that is dropped when it is told so, and its handle.
+/// A handler that can be dropped, and its handle.
 async fn droppable() -> (Inbound, JoinHandle<()>) {
     let (sender, handle) = oneshot::channel();
     let task = tokio::spawn(serve(&[], async move {

@@ -1,4 +1,4 @@
-//! What bounds a call: deadlines of callers and of servers, delays that servers ask for, and retry budgets.
+//! The bounds of a call: deadlines of callers and of servers, delays that servers ask for, and retry budgets.
 
 mod budgets;
 mod deadlines;

@@ -25,7 +25,7 @@ fn settings() -> RetrySettings {
     RetrySettings::builder().total_timeout(ms(5000)).initial_rpc_timeout(ms(1000)).build().unwrap()
 }
 
-/// What a program passes that has used up its own time.
+/// The options of a program that has used up its own time.
 fn options() -> [(&'static str, CallOptions); 4] {
     let zero = Duration::ZERO;
     [

@@ -1,4 +1,4 @@
-//! What a server asks for before another attempt: pushback, `RetryInfo`, and `Retry-After` of a proxy.
+//! Server delays: pushback, `RetryInfo`, and `Retry-After` of a proxy.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
@@ -55,7 +55,7 @@ fn informed(seconds: u8) -> Status {
     Status::with_details(DOWN, "said", details(seconds))
 }
 
-/// What came of a call: when its attempts reached the server, how it ended and when.
+/// The outcome of a call: when its attempts reached the server, how it ended and when.
 #[derive(Debug, PartialEq)]
 struct Seen {
     attempts: Vec<u64>,
@@ -302,7 +302,7 @@ async fn retry_info_in_the_body_of_an_http_error_counts_like_retry_after() {
     let both = |seconds| act().with_header("retry-after", seconds);
     assert_eq!(http(Compatibility::Documented, both("2")).await, (vec![0, 3100], None));
     assert_eq!(http(Compatibility::Documented, both("4")).await, (vec![0, 4100], None));
-    // What is read of a long body is enough.
+    // The part of a long body that is read is enough.
     let long = INFO.replace("]}}", "]}, \"padding\": \"") + &"x".repeat(100_000) + "\"}";
     assert_eq!(
         http(Compatibility::Documented, HttpAct::status(503).with_body(long)).await,
@@ -313,8 +313,8 @@ async fn retry_info_in_the_body_of_an_http_error_counts_like_retry_after() {
     assert_eq!((times, reason), (vec![0], Some(StopReason::ServerDelayExceedsBudget)));
 }
 
-/// When two hundred clients come back that were told the same moment at once, in milliseconds: the first, the last, and the
-/// most of them within a twentieth of what they were told.
+/// When two hundred clients come back that got one moment at once, in milliseconds: the first, the last, and the
+/// most of them within a twentieth of the delay.
 fn herd(mut times: Vec<u128>, asked: u128) -> (u128, u128, usize) {
     times.sort_unstable();
     let back = times.split_off(200);

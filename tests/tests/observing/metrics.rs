@@ -52,7 +52,7 @@ fn sorted(mut lines: Vec<Line>) -> Vec<Line> {
     lines
 }
 
-/// What OpenTelemetry's SDK takes where no buckets are advised.
+/// The buckets that OpenTelemetry's SDK takes where none are advised.
 const SDK_BUCKETS: [f64; 15] =
     [0.0, 5.0, 10.0, 25.0, 50.0, 75.0, 100.0, 250.0, 500.0, 750.0, 1000.0, 2500.0, 5000.0, 7500.0, 10000.0];
 
@@ -115,7 +115,7 @@ impl Otel {
     }
 }
 
-/// What a recorder of the facade has got.
+/// The metrics that a recorder of the facade has.
 fn facade_lines(recorder: &DebuggingRecorder) -> Vec<Line> {
     let mut lines = Vec::new();
     for (key, _, _, value) in recorder.snapshotter().snapshot().into_vec() {
@@ -138,7 +138,7 @@ fn of(name: &str, count: u64, sum: f64) -> Line {
     (name.to_owned(), count, sum)
 }
 
-/// What the facade was told that there is: names, and whether each is a counter, a gauge or a histogram.
+/// The metrics that were described to the facade: names, and whether each is a counter, a gauge or a histogram.
 #[derive(Debug, Default)]
 struct Described(Mutex<BTreeMap<String, &'static str>>);
 

@@ -1,4 +1,4 @@
-//! What observers are told: over gRPC by generated clients and layers, over HTTP, and of closures.
+//! Notifications of observers: over gRPC by generated clients and layers, over HTTP, and of closures.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
@@ -37,7 +37,7 @@ fn settings() -> RetrySettings {
         .unwrap()
 }
 
-/// What is told of a call of `ListAssets` by each stack; all must be told the same.
+/// The notifications of a call of `ListAssets`, which have to be alike in every stack.
 async fn told(script: impl Fn() -> Script) -> Vec<String> {
     let mut all = Vec::new();
     for stack in Stack::ALL {
@@ -46,7 +46,7 @@ async fn told(script: impl Fn() -> Script) -> Vec<String> {
         let mut caller = stack.caller(server.channel(), &Setup::new(settings()).recorded(&recorder));
         drop(tokio::time::timeout(ms(5000), caller.list(ListAssetsRequest::default())).await);
         let mut lines = recorder.take();
-        // A layer without descriptors can't tell a response from a stream of one.
+        // A layer without descriptors can't distinguish a response from a stream of one.
         lines.retain(|line| !(stack == Stack::Layer && line.starts_with("response_received")));
         all.push(lines);
     }
@@ -198,7 +198,7 @@ async fn a_response_that_is_no_message_is_a_failure() {
     );
 }
 
-/// Listens by a generated client and by a layer until the end, for two seconds at most; what is told.
+/// Listens by a generated client and by a layer until the end, for two seconds at most. Returns the notifications.
 async fn listened(script: impl Fn() -> Script) -> Vec<String> {
     let mut all = Vec::new();
     for is_generated in [true, false] {
@@ -314,7 +314,7 @@ async fn a_stream_that_breaks_with_a_code_that_is_not_retryable_is_not_told_as_c
     );
 }
 
-/// A GET through the HTTP layer; what is told.
+/// Sends a GET through the HTTP layer. Returns the notifications.
 async fn fetched(layer: HttpRetryLayer, script: HttpScript) -> Vec<String> {
     let recorder = Recorder::default();
     let (_server, connector) = FaultServer::in_memory(script);

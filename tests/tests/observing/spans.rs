@@ -204,7 +204,7 @@ async fn an_operation_is_named_as_a72_has_it_on_request() {
     let name =
         "operation in nothing: otel.name=\"Sent.google.cloud.asset.v1.AssetService.ListAssets\" otel.kind";
     assert!(lines_of[0].starts_with(name), "{lines_of:#?}");
-    // What is not gRPC keeps its name.
+    // An operation that is not gRPC keeps its name.
     let retryer = Retryer::new(&settings(), [Code::Unavailable]).named("redis: SET").observer(observer);
     retryer.run(|_| async { Ok::<_, Status>(()) }).await.unwrap();
     assert!(lines.take()[0].starts_with("operation in nothing: otel.name=\"redis: SET\" otel.kind"));

@@ -1,4 +1,4 @@
-//! The attempt tables of the documentation, row by row, as the server saw them and as the report tells them.
+//! The attempt tables of the documentation, row by row, as the server saw them and as the report has them.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, Compatibility, RetrySettings, StopReason};

@@ -97,7 +97,7 @@ async fn a_write_is_hedged_only_where_that_is_said() {
         (layer().strategy(IdempotencyStrategy::Never), "PUT", 1),
         (said("PUT"), "PUT", 3),
         (said("POST"), "POST", 3),
-        // What is not safe to repeat at all is not safe to run twice at once.
+        // A request that is not safe to repeat at all is not safe to run twice at once.
         (of(rule("POST", OperationClass::Never).hedgeable(true)), "POST", 1),
         (of(rule("GET", OperationClass::Always).hedgeable(false)), "GET", 1),
         (of(rule("PUT", OperationClass::Always).hedgeable(false)).hedging(hedging()), "PUT", 1),
@@ -187,7 +187,7 @@ enum Caller {
     Described,
 }
 
-/// Calls Ask, or Guess, which reads only: the result, the report, and what observers are told in the end.
+/// Calls Ask, or Guess, which reads only: the result, the report, and the last notification of observers.
 async fn asked(
     caller: Caller,
     compatibility: Compatibility,

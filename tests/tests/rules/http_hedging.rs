@@ -80,7 +80,7 @@ async fn the_server_sees_the_attempts_that_lost_cancelled() {
     assert_eq!(seen, [(ms(0), Some((CANCEL, ms(120)))), (ms(100), None)]);
 }
 
-/// What a server asks for while the first attempt is in flight still, or before any other.
+/// A server asks for a delay while the first attempt is still in flight, or before any other.
 #[tokio::test(start_paused = true)]
 async fn a_server_that_asks_for_a_wait_gets_no_hedge_before() {
     let busy = || HttpAct::status(503).with_header("retry-after", "1");
@@ -155,7 +155,7 @@ async fn hedging_that_can_not_work_sends_nothing() {
     assert_eq!(server.times(), []);
 }
 
-/// What a request sets for itself counts, hedged or not.
+/// A request's own limits count, hedged or not.
 #[tokio::test(start_paused = true)]
 async fn a_request_s_own_limits_count_when_it_is_hedged() {
     let (_server, connector) = FaultServer::in_memory(HttpScript::new([HttpAct::StallAfter(10)]));

@@ -1,4 +1,4 @@
-//! What a single call changes of its method's settings.
+//! Options of a single call, over its method's settings.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
@@ -41,7 +41,7 @@ fn listing(options: &CallOptions) -> Request<ListAssetsRequest> {
 
 type Seen = Vec<(u64, Option<u64>)>;
 
-/// What a server sees of a call that brings these options, over every stack alike, and why the call ends.
+/// The requests of a call with these options, alike over every stack, and why the call ends.
 async fn seen(setup: &Setup, reply: &Reply, options: &CallOptions) -> (Seen, StopReason) {
     let mut outcomes = Vec::new();
     for stack in Stack::ALL {
@@ -286,7 +286,7 @@ async fn a_stream_of_requests_is_not_read_for_options_that_can_t_work() {
     }
 }
 
-/// What is wrong with a method that no table knows is told all the same.
+/// Options that can't work are reported for a method that no table knows, too.
 #[tokio::test(start_paused = true)]
 async fn an_unlisted_method_has_the_same_rules() {
     let server = VirtualServer::start(Script::always(Reply::unavailable()));

@@ -207,7 +207,7 @@ async fn the_budget_is_kept_while_its_numbers_are_the_same() {
     }
 }
 
-/// What a handle told.
+/// The events of a handle.
 fn told(handle: &SettingsHandle) -> Arc<Mutex<Vec<String>>> {
     let events = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&events);
@@ -293,7 +293,7 @@ async fn http_requests_run_by_the_table_of_their_time() {
         let response = layer.layer(FaultServer::full_client(connector)).send(get()).await.unwrap();
         let report = response.extensions().get::<OperationReport>().unwrap();
         assert_eq!(made(report), (attempts, Some(version)));
-        // What is not for that service is no entry of it.
+        // A table for other services has no entry for this one.
         let next = if version == 1 { photos(3) } else { table(4) };
         handle.replace(next).unwrap();
     }
@@ -362,7 +362,7 @@ async fn closures_run_by_the_table_that_they_began_with() {
     assert_eq!(made(error.report()), (4, Some(3)));
     let error = retryer.run_blocking(|_| Err::<(), _>(Status::unavailable(""))).unwrap_err();
     assert_eq!(made(error.report()), (2, Some(4)));
-    // A success tells its version too.
+    // A success carries its version too.
     let done = retryer.run_blocking(|_| Ok::<_, Status>(())).unwrap();
     assert_eq!(done.report().settings_version(), Some(4));
 }
@@ -380,7 +380,7 @@ async fn a_closure_takes_its_service_s_entry_and_the_table_s_budget() {
         "retryThrottling": {"maxTokens": 4, "tokenRatio": 0.1}
     }"#;
     handle.replace(RetryTable::parse(throttled).unwrap()).unwrap();
-    // What is retried is the program's to say. Half of the four tokens are left after two attempts.
+    // The retryable codes are the program's. Half of the four tokens are left after two attempts.
     let report = closure(&other).await;
     assert_eq!((made(&report), report.stop_reason()), ((2, Some(2)), Some(StopReason::Throttled)));
     // Its own budget goes before the table's.

@@ -166,7 +166,7 @@ async fn one_try_may_get_another_timeout_than_the_settings_give() {
     }
 }
 
-/// What can't work is refused where it is set, RPC by RPC; what a table says is not the program's fault.
+/// Settings that can't work are refused where they are set, RPC by RPC; a table's are not the program's fault.
 #[test]
 fn settings_in_code_that_can_t_work_are_refused() {
     assert!(AssetServiceStubSettings::builder().build().is_ok());

@@ -25,7 +25,7 @@ mod with_protos {
     const ASSET: &str = include_str!("../../data/google.cloud.asset.v1.json");
     const REDIS: &str = include_str!("../../data/google.cloud.redis.v1.json");
 
-    /// What a generated `StubSettings` has.
+    /// The codes, settings and methods of a generated `StubSettings`.
     struct Generated {
         codes: &'static [(&'static str, CodeSet)],
         params: &'static [(&'static str, RetrySettings)],

@@ -1,5 +1,5 @@
-//! What a plain client would have read of a stream that fails is read, in order, unless another attempt was sent before
-//! anything was handed on.
+//! If a stream fails, its caller reads every message that a plain client would have read, in order, unless another attempt was
+//! sent before anything was handed on.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, Compatibility, StopReason};

@@ -43,7 +43,7 @@ enum Way {
 
 const WAYS: [Way; 3] = [Way::Generated, Way::Layer, Way::Described];
 
-/// What is set besides the usual.
+/// Limits that are set besides the usual ones.
 #[derive(Debug, Clone, Copy, Default)]
 struct Buffers {
     replays: Option<bool>,
@@ -166,7 +166,7 @@ fn heard(request: &RawRequest) -> String {
     numbers.join(" ") + if request.has_ended { "." } else { "" }
 }
 
-/// What each request has brought.
+/// The body of each request.
 fn bodies(server: &RawServer) -> Vec<String> {
     server.seen().iter().map(heard).collect()
 }
@@ -290,7 +290,7 @@ async fn an_attempt_that_failed_takes_no_message_from_the_next() {
         assert_eq!(report_of(&told).attempts().len(), 2, "{way:?}");
         assert_eq!(notes(&told), [], "{way:?}");
         assert_eq!(bodies(&server), ["1", "1 2."], "{way:?}");
-        // What it was still to be sent is cancelled.
+        // The rest of the first request is cancelled.
         assert_eq!(server.seen()[0].reset, Some(CANCEL), "{way:?}");
     }
 }
@@ -330,7 +330,7 @@ async fn a_stream_that_outgrows_the_limit_goes_on_and_is_committed() {
                 tokio::time::sleep(ms(10)).await;
             }
             if way != Way::Generated {
-                // It is told as it happens.
+                // Observers are notified when it happens.
                 let told = recorder.take();
                 assert!(told.contains(&"committed 1".to_owned()), "{way:?} {told:?}");
             }
@@ -349,7 +349,7 @@ async fn a_stream_that_outgrows_the_limit_goes_on_and_is_committed() {
     }
 }
 
-/// What is at the limit is replayed; a frame of a few bytes counts for 32.
+/// A request of the limit's size is replayed; a frame of a few bytes counts for 32.
 #[tokio::test(start_paused = true)]
 async fn the_limit_counts_bytes() {
     let (long, short) = (written(&[line(1, 500)]).len(), 32);
