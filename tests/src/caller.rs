@@ -7,14 +7,15 @@ use crate::generated::google::cloud::asset::v1::asset_service_client::AssetServi
 use crate::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest, ListAssetsResponse,
 };
-use gax_retry::{Code, CodeSet, Compatibility, Hedging, RetryBudget, RetrySettings};
+use crate::generated::test::talk::v1::{TalkSettings, TalkStubSettings};
+use gax_retry::{Code, CodeSet, Compatibility, Hedging, RetryBudget, RetrySettings, RetrySettingsBuilder};
 use gax_table::RetryTable;
 use std::fmt;
 use std::sync::Arc;
 use tonic::{Request, Response, Status};
 use tonic_gax::client::Transport;
 use tonic_gax::observe::OperationObserver;
-use tonic_gax::{RetryLayer, RetryService};
+use tonic_gax::{CallSettings, RetryLayer, RetryService};
 use tower_layer::Layer as _;
 
 /// How an operation is run.
@@ -70,14 +71,15 @@ pub fn lasting(total: u64) -> RetrySettings {
 /// Like [`settings`], with so many milliseconds before every retry and in all.
 #[must_use]
 pub fn spaced(delay: u64, total: u64) -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(delay))
-        .retry_delay_multiplier(1.0)
-        .initial_rpc_timeout(ms(1000))
-        .total_timeout(ms(total))
-        .build()
-        .unwrap()
+    delays(delay, 1.0).initial_rpc_timeout(ms(1000)).total_timeout(ms(total)).build().unwrap()
+}
+
+/// The beginning of other settings: no jitter, so many milliseconds before the first retry, and each delay so many times the
+/// one before; by default 1.3 times.
+#[must_use]
+pub fn delays(first: u64, multiplier: impl Into<Option<f64>>) -> RetrySettingsBuilder {
+    let settings = RetrySettings::builder().jittered(false);
+    settings.initial_retry_delay(ms(first)).retry_delay_multiplier(multiplier)
 }
 
 /// The settings of `ListAssets`, for a client or a layer.
@@ -91,8 +93,12 @@ pub struct Setup {
     pub codes: CodeSet,
     /// By whose rules.
     pub compatibility: Compatibility,
-    /// The longest request that is kept.
+    /// The longest request that is buffered.
     pub max_replay_bytes: Option<usize>,
+    /// The bytes that all calls may buffer.
+    pub max_total_replay_bytes: Option<usize>,
+    /// Whether streams of requests are buffered, where it isn't left to the rules.
+    pub replay_streams: Option<bool>,
     /// Where jitter comes from.
     pub seed: Option<u64>,
     /// Whether a tonic server's timeout counts as the attempt's.
@@ -111,6 +117,35 @@ pub struct Setup {
     pub observer: Option<Observer>,
 }
 
+/// A generated client's settings, with the options of a set-up.
+macro_rules! with_options {
+    ($setup:expr, $settings:expr) => {{
+        let mut settings = $settings
+            .with_compatibility($setup.compatibility)
+            .with_server_timeouts_are_ours($setup.server_timeouts_are_ours)
+            .with_reports($setup.reports)
+            .with_nested_retries($setup.nested_retries)
+            .with_retries_enabled($setup.retries_enabled)
+            .with_retry_budget($setup.budget.clone());
+        if let Some(bytes) = $setup.max_replay_bytes {
+            settings = settings.with_max_replay_bytes(bytes);
+        }
+        if let Some(bytes) = $setup.max_total_replay_bytes {
+            settings = settings.with_max_total_replay_bytes(bytes);
+        }
+        if let Some(replays) = $setup.replay_streams {
+            settings = settings.with_replay_streams(replays);
+        }
+        if let Some(seed) = $setup.seed {
+            settings = settings.with_jitter_seed(seed);
+        }
+        if let Some(Observer(observer)) = &$setup.observer {
+            settings = settings.with_observer(Arc::clone(observer));
+        }
+        settings
+    }};
+}
+
 impl Setup {
     /// These settings, with `DEADLINE_EXCEEDED` and `UNAVAILABLE` retried.
     #[must_use]
@@ -120,6 +155,8 @@ impl Setup {
             codes: [Code::DeadlineExceeded, Code::Unavailable].into(),
             compatibility: Compatibility::Documented,
             max_replay_bytes: None,
+            max_total_replay_bytes: None,
+            replay_streams: None,
             seed: None,
             server_timeouts_are_ours: true,
             reports: false,
@@ -173,6 +210,18 @@ impl Setup {
         Self { max_replay_bytes: Some(bytes), ..self }
     }
 
+    /// Sets a replay limit of all calls together.
+    #[must_use]
+    pub fn replaying_in_all(self, bytes: usize) -> Self {
+        Self { max_total_replay_bytes: Some(bytes), ..self }
+    }
+
+    /// Buffers streams of requests, or doesn't.
+    #[must_use]
+    pub fn replaying_streams(self, replays: bool) -> Self {
+        Self { replay_streams: Some(replays), ..self }
+    }
+
     /// Leaves a tonic server's timeout as the server sent it.
     #[must_use]
     pub fn with_server_timeouts_as_sent(self) -> Self {
@@ -210,23 +259,23 @@ impl Setup {
         stub.list_assets().set_retry_settings(self.settings.clone()).set_retryable_codes(self.codes);
         // The proto does not say that the RPC is idempotent.
         stub.list_assets().set_hedging(self.hedging.map(Hedging::allow_non_idempotent));
-        let mut settings = AssetServiceSettings::create(stub.build().unwrap())
-            .with_compatibility(self.compatibility)
-            .with_server_timeouts_are_ours(self.server_timeouts_are_ours)
-            .with_reports(self.reports)
-            .with_nested_retries(self.nested_retries)
-            .with_retries_enabled(self.retries_enabled)
-            .with_retry_budget(self.budget.clone());
-        if let Some(bytes) = self.max_replay_bytes {
-            settings = settings.with_max_replay_bytes(bytes);
-        }
-        if let Some(seed) = self.seed {
-            settings = settings.with_jitter_seed(seed);
-        }
-        if let Some(Observer(observer)) = &self.observer {
-            settings = settings.with_observer(Arc::clone(observer));
-        }
-        settings
+        with_options!(self, AssetServiceSettings::create(stub.build().unwrap()))
+    }
+
+    /// The settings of the generated client of Talk.
+    #[must_use]
+    pub fn talk(&self) -> TalkSettings {
+        let mut stub = TalkStubSettings::builder();
+        let set = |call: &mut CallSettings| {
+            call.set_retry_settings(self.settings.clone()).set_retryable_codes(self.codes);
+            call.set_hedging(self.hedging.map(Hedging::allow_non_idempotent));
+        };
+        set(stub.ask());
+        set(stub.guess());
+        set(stub.listen());
+        set(stub.tell());
+        set(stub.chat());
+        with_options!(self, TalkSettings::create(stub.build().unwrap()))
     }
 
     /// The layer for tonic's own clients; its table knows `ListAssets` and every method of Talk.
@@ -253,6 +302,12 @@ impl Setup {
             .retry_budget(self.budget.clone());
         if let Some(bytes) = self.max_replay_bytes {
             layer = layer.max_replay_bytes(bytes);
+        }
+        if let Some(bytes) = self.max_total_replay_bytes {
+            layer = layer.max_total_replay_bytes(bytes);
+        }
+        if let Some(replays) = self.replay_streams {
+            layer = layer.replay_streams(replays);
         }
         if let Some(seed) = self.seed {
             layer = layer.jitter_seed(seed);

@@ -10,13 +10,11 @@ use tonic::service::interceptor::InterceptedService;
 use tonic::{Extensions, GrpcMethod, Request, Status};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
-use tonic_gax_tests::{Reply, Script, Setup, Stack, Tap, VirtualServer, error_report, ms, report_of};
+use tonic_gax_tests::{Reply, Script, Setup, Stack, Tap, VirtualServer, delays, error_report, ms, report_of};
 use tower_layer::Layer as _;
 
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
+    delays(200, None)
         .initial_rpc_timeout(ms(1000))
         .rpc_timeout_multiplier(2.0)
         .total_timeout(ms(10_000))

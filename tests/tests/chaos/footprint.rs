@@ -1,12 +1,11 @@
 //! A thousand runs leave nothing behind: no task, no request that a server is busy with, and no memory.
 
-use crate::chaos::grpc::{self, GrpcRun, Stack};
+use crate::chaos::grpc::{self, GrpcRun};
 use crate::chaos::http;
 use allocation_counter::measure;
 use std::future::Future;
 use tokio::runtime::Handle;
-use tonic_gax_tests::ms;
-use tonic_gax_tests::virtual_time;
+use tonic_gax_tests::{Stack, ms, virtual_time};
 
 /// Runs these seeds: how many requests or connections are open then, and how many tasks alive.
 async fn left_by<F: Future<Output = usize>>(seeds: u64, run: impl Fn(u64) -> F) -> (usize, usize) {

@@ -1,11 +1,11 @@
 //! Metrics count the attempts that arrived at the server, no more and no fewer.
 
-use crate::chaos::grpc::{GrpcRun, Stack, finish};
+use crate::chaos::grpc::{GrpcRun, finish};
 use gax_retry::{Attempt, Compatibility};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 use std::collections::{BTreeSet, HashMap};
 use tonic_gax_tests::chaos::{FinishedCall, FinishedRun, SeedOutcome, Seeds, WitnessedAttempt};
-use tonic_gax_tests::virtual_time;
+use tonic_gax_tests::{Stack, virtual_time};
 
 /// The sum of each counter and histogram over all its labels; they begin anew.
 fn take(recorder: &DebuggingRecorder) -> HashMap<String, usize> {

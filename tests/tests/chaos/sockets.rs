@@ -13,7 +13,7 @@ use tonic_gax_tests::chaos::{
     CallKind, ChaosClient, ChaosHttp, FinishedCall, FinishedRun, Grain, MadeCall, RandomCall, RandomCaller,
     SeedOutcome, Seeds, SeenRequest, Witness,
 };
-use tonic_gax_tests::{Log, SocketServer};
+use tonic_gax_tests::{Log, SocketServer, Stack};
 
 /// How many calls a seed makes, and how often its server is killed meanwhile.
 const CALLS: usize = 60;
@@ -60,10 +60,8 @@ async fn outcome(seed: u64) -> SeedOutcome {
     let (run, witness) = (draw(seed), Witness::default());
     let (made, log) = make(&run, |address| {
         let channel = Endpoint::try_from(format!("http://{address}")).unwrap().connect_lazy();
-        match seed % 2 {
-            0 => ChaosClient::generated(channel, &run.policy, &witness),
-            _ => ChaosClient::layered(channel, &run.policy, &witness, true),
-        }
+        let stack = if seed % 2 == 0 { Stack::Generated } else { Stack::LayerWithDescriptors };
+        ChaosClient::new(stack, channel, &run.policy, &witness)
     })
     .await;
     let (arrivals, policy) = (log.arrivals(), Arc::new(run.policy.clone()));

@@ -20,7 +20,7 @@ use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
 use tonic_gax_tests::{
     Authority, Beat, FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, TlsServer, VirtualServer,
-    ms, reported,
+    delays, ms, reported,
 };
 use tower_layer::Layer as _;
 use tower_service::Service as _;
@@ -29,13 +29,7 @@ const PAGE: &str = include_str!("../../../docs/src/troubleshooting.md");
 
 /// 200 ms x 2, 5 s in all.
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .retry_delay_multiplier(2.0)
-        .total_timeout(ms(5000))
-        .build()
-        .unwrap()
+    delays(200, 2.0).total_timeout(ms(5000)).build().unwrap()
 }
 
 fn setup() -> Setup {
@@ -226,13 +220,7 @@ async fn asked_to_wait() -> String {
 }
 
 async fn five() -> String {
-    let settings = RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(100))
-        .retry_delay_multiplier(1.0)
-        .max_attempts(10)
-        .build()
-        .unwrap();
+    let settings = delays(100, 1.0).max_attempts(10).build().unwrap();
     report(&Setup::new(settings).compatible(Compatibility::Grpc), Script::always(Reply::unavailable())).await
 }
 

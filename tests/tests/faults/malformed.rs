@@ -9,18 +9,15 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
 };
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
-use tonic_gax_tests::{Beat, Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of};
+use tonic_gax_tests::{
+    Beat, Reply, Script, Setup, Stack, VirtualServer, delays, error_report, ms, report_of,
+};
 use tower_layer::Layer as _;
 
 type LayeredChannel = RetryService<tonic::transport::Channel>;
 
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(100))
-        .total_timeout(ms(10_000))
-        .build()
-        .unwrap()
+    delays(100, None).total_timeout(ms(10_000)).build().unwrap()
 }
 
 fn page() -> ListAssetsResponse {

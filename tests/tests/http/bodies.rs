@@ -12,7 +12,7 @@ use tonic_gax::{
     CallOptions, Code, HttpError, HttpResponseBody, HttpRetryLayer, HttpRetryService, Note, OperationReport,
     RetrySettings, StopReason, TransportFailure, presets,
 };
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, MemoryConnector, RawFrame, RawServer, ms};
+use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, MemoryConnector, RawFrame, RawServer, delays, ms};
 use tower_layer::Layer as _;
 use tower_service::Service as _;
 
@@ -21,14 +21,7 @@ type Response = http::Response<HttpResponseBody<hyper::body::Incoming>>;
 
 /// Attempts of a second, delays of 100 ms x 2, ten seconds in all.
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .initial_retry_delay(ms(100))
-        .retry_delay_multiplier(2.0)
-        .initial_rpc_timeout(ms(1000))
-        .total_timeout(ms(10_000))
-        .jittered(false)
-        .build()
-        .unwrap()
+    delays(100, 2.0).initial_rpc_timeout(ms(1000)).total_timeout(ms(10_000)).build().unwrap()
 }
 
 fn layer(settings: &RetrySettings) -> HttpRetryLayer {

@@ -5,17 +5,12 @@ use bytes::Bytes;
 use http_body_util::Full;
 use std::time::Duration;
 use tonic_gax::{Code, Compatibility, HttpRetryLayer, OperationReport, RetrySettings, StopReason, presets};
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, ms};
+use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, delays, ms};
 use tower_service::Service as _;
 
 /// 100 ms between attempts, ten seconds in all.
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .initial_retry_delay(ms(100))
-        .total_timeout(ms(10_000))
-        .jittered(false)
-        .build()
-        .unwrap()
+    delays(100, None).total_timeout(ms(10_000)).build().unwrap()
 }
 
 /// One that all presets call safe to retry.

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic_gax::testing::Pipes;
 use tonic_gax::{Code, HttpRetryLayer, HttpRetryService, ReplayBody, RetrySettings};
-use tonic_gax_tests::{FaultServer, MemoryConnector, ms};
+use tonic_gax_tests::{FaultServer, MemoryConnector, delays, ms};
 use tower_service::Service as _;
 
 const LENGTH: usize = 32 * 1024 * 1024;
@@ -28,13 +28,7 @@ fn upload() -> (Upload, impl Stream<Item = std::io::Result<DuplexStream>> + Send
 fn upload_of(
     codes: [Code; 1],
 ) -> (Upload, impl Stream<Item = std::io::Result<DuplexStream>> + Send + Unpin + 'static) {
-    let settings = RetrySettings::builder()
-        .initial_retry_delay(ms(100))
-        .initial_rpc_timeout(ms(1000))
-        .max_attempts(2)
-        .jittered(false)
-        .build()
-        .unwrap();
+    let settings = delays(100, None).initial_rpc_timeout(ms(1000)).max_attempts(2).build().unwrap();
     let pipes = Pipes::new();
     let accepted = pipes.incoming();
     let layer = HttpRetryLayer::new(&settings, codes).reports(true);

@@ -387,8 +387,8 @@ async fn an_async_call_that_a_thread_blocks_on_ends_with_the_request() {
             "{stack:?}"
         );
 
-        // After the end no attempt is made.
-        let seen = backend.seen().len();
+        // After the end no attempt is made. The first call's own may still be on its way to its server.
+        let backend = VirtualServer::start(Script::always(Reply::Hang));
         let mut caller = stack.caller(backend.channel(), &Setup::new(hour.clone()));
         let runtime = tokio::runtime::Handle::current();
         let late =
@@ -399,7 +399,7 @@ async fn an_async_call_that_a_thread_blocks_on_ends_with_the_request() {
             (Some(StopReason::Cancelled), 0),
             "{stack:?}"
         );
-        assert_eq!(backend.seen().len(), seen);
+        assert_eq!(backend.seen(), []);
     }
 
     let (_server, connector) = FaultServer::in_memory(HttpScript::always(HttpAct::Stall));

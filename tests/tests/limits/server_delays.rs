@@ -10,7 +10,7 @@ use tonic::metadata::AsciiMetadataValue;
 use tonic_gax::{HttpRetryLayer, OperationError, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{
-    Beat, FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, ms, report_of,
+    Beat, FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, delays, ms, report_of,
 };
 use tower_service::Service as _;
 
@@ -18,14 +18,7 @@ const DOWN: tonic::Code = tonic::Code::Unavailable;
 
 /// 100 ms, 400 ms, 1600 ms .. between attempts, ten seconds in all.
 fn settings(max_attempts: u32) -> RetrySettings {
-    RetrySettings::builder()
-        .initial_retry_delay(ms(100))
-        .retry_delay_multiplier(4.0)
-        .total_timeout(ms(10_000))
-        .max_attempts(max_attempts)
-        .jittered(false)
-        .build()
-        .unwrap()
+    delays(100, 4.0).total_timeout(ms(10_000)).max_attempts(max_attempts).build().unwrap()
 }
 
 fn setup(compatibility: Compatibility) -> Setup {

@@ -22,19 +22,14 @@ use tonic_gax::{HttpRetryLayer, RetryLayer, Retryer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{
-    FaultServer, HttpAct, HttpScript, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualServer, ms,
+    FaultServer, HttpAct, HttpScript, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualServer,
+    delays, ms,
 };
 use tower_layer::Layer as _;
 use tower_service::Service as _;
 
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .retry_delay_multiplier(1.0)
-        .max_attempts(3)
-        .build()
-        .unwrap()
+    delays(200, 1.0).max_attempts(3).build().unwrap()
 }
 
 /// A metric with its attributes, how many values it has and their sum.

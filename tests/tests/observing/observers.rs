@@ -16,7 +16,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, Li
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
 use tonic_gax_tests::{
-    Beat, FaultServer, HttpAct, HttpScript, Recorder, Reply, Script, Setup, Stack, VirtualServer, ms,
+    Beat, FaultServer, HttpAct, HttpScript, Recorder, Reply, Script, Setup, Stack, VirtualServer, delays, ms,
 };
 use tower_layer::Layer as _;
 use tower_service::Service as _;
@@ -26,15 +26,7 @@ const LISTEN: &str = "operation_started test.talk.v1.Talk/Listen";
 
 /// Attempts of a second, 200 ms x 2 apart, ten seconds and three attempts in all.
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .retry_delay_multiplier(2.0)
-        .initial_rpc_timeout(ms(1000))
-        .total_timeout(ms(10_000))
-        .max_attempts(3)
-        .build()
-        .unwrap()
+    delays(200, 2.0).initial_rpc_timeout(ms(1000)).total_timeout(ms(10_000)).max_attempts(3).build().unwrap()
 }
 
 /// The notifications of a call of `ListAssets`, which have to be alike in every stack.

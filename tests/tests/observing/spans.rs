@@ -8,18 +8,12 @@ use tonic::Status;
 use tonic_gax::observe::TracingObserver;
 use tonic_gax::{CodeExt as _, Retryer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
-use tonic_gax_tests::{Recorder, Reply, Script, Setup, Stack, VirtualServer, ms};
+use tonic_gax_tests::{Recorder, Reply, Script, Setup, Stack, VirtualServer, delays, ms};
 use tracing_subscriber::Registry;
 use tracing_subscriber::layer::SubscriberExt as _;
 
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .retry_delay_multiplier(2.0)
-        .total_timeout(ms(500))
-        .build()
-        .unwrap()
+    delays(200, 2.0).total_timeout(ms(500)).build().unwrap()
 }
 
 fn observer() -> TracingObserver {

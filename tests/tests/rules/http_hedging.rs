@@ -11,7 +11,7 @@ use tonic_gax::{
     CallOptions, HttpCallOptions, HttpRetryLayer, IdempotencyRule, IdempotencyTable, Note, OperationClass,
     OperationReport, SettingsProblem,
 };
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawStreams, ms};
+use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawStreams, delays, ms};
 use tower_service::Service as _;
 
 /// RFC 9113, section 7.
@@ -19,12 +19,7 @@ const CANCEL: u32 = 8;
 
 /// A second attempt after 100 ms, and at once after UNAVAILABLE; a second for everything.
 fn layer() -> HttpRetryLayer {
-    let settings = RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .total_timeout(ms(1000))
-        .build()
-        .unwrap();
+    let settings = delays(200, None).total_timeout(ms(1000)).build().unwrap();
     let hedging = Hedging::new(2).delay(ms(100)).non_fatal_codes([Code::Unavailable]);
     HttpRetryLayer::new(&settings, [Code::Unavailable]).hedging(hedging).reports(true)
 }

@@ -11,7 +11,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
 use tonic_gax_tests::{
-    FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, error_report, ms,
+    FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, delays, error_report, ms,
     report_of, row, rows,
 };
 use tower_layer::Layer as _;
@@ -22,10 +22,7 @@ const COMPATIBILITIES: [Compatibility; 3] =
 
 /// Four attempts after 100, 200 and 300 ms, a second each, in five seconds.
 fn method() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(100))
-        .retry_delay_multiplier(2.0)
+    delays(100, 2.0)
         .max_retry_delay(ms(300))
         .initial_rpc_timeout(ms(1000))
         .max_rpc_timeout(ms(1000))

@@ -21,20 +21,16 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
     ListAssetsRequest, SearchAllResourcesRequest,
 };
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, Reply, Script, VirtualServer, error_report, ms};
+use tonic_gax_tests::{
+    FaultServer, HttpAct, HttpScript, Reply, Script, VirtualServer, delays, error_report, ms,
+};
 use tower_layer::Layer as _;
 
 const SERVICE: &str = "google.cloud.asset.v1.AssetService";
 
 /// So many attempts, a second apart, in an hour.
 fn settings(attempts: u32) -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(1000))
-        .max_attempts(attempts)
-        .total_timeout(ms(3_600_000))
-        .build()
-        .unwrap()
+    delays(1000, None).max_attempts(attempts).total_timeout(ms(3_600_000)).build().unwrap()
 }
 
 /// A table that allows each method of the asset service so many attempts.
