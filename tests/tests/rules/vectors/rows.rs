@@ -1,54 +1,13 @@
-//! gRFC A6 as rows: what the config says, what the server does frame by frame, and what must be seen on the wire. The names are
-//! those of the cases that were run against grpc-go, grpc-java and grpc-js.
+//! Cases of one server each: retries, pushback, commit, transparent retries, throttling and deadlines.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-mod calls;
-mod statistics;
-mod streams;
-mod validation;
-
-use gax_table::{Dialect, RetryTable};
+use super::config::{DOWN, FIRST, U, config, layer, pushed};
 use tonic::Code;
-use tonic_gax::{CallOptions, OperationOptions, RequestExt as _, RetryLayer};
-use tonic_gax_tests::generated::DESCRIPTORS;
+use tonic_gax::{CallOptions, RequestExt as _};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{RawFrame, RawServer, ms};
 use tower_layer::Layer as _;
-
-/// The base policy, with other values in the place of some.
-fn config(changes: &[(&str, &str)], throttling: &str) -> String {
-    let mut fields = [
-        ("maxAttempts", "4"),
-        ("initialBackoff", "\"0.1s\""),
-        ("maxBackoff", "\"1s\""),
-        ("backoffMultiplier", "2"),
-        ("retryableStatusCodes", "[\"UNAVAILABLE\"]"),
-    ];
-    for (name, value) in changes {
-        fields.iter_mut().find(|field| field.0 == *name).unwrap().1 = value;
-    }
-    let fields: Vec<String> = fields.iter().map(|(name, value)| format!("\"{name}\": {value}")).collect();
-    format!(
-        r#"{{"methodConfig": [{{"name": [{{}}], "retryPolicy": {{{}}}}}]{throttling}}}"#,
-        fields.join(", ")
-    )
-}
-
-fn layer(config: &str) -> RetryLayer {
-    let table = RetryTable::reader().dialect(Dialect::Grpc).read(config.as_bytes()).unwrap();
-    RetryLayer::new(table)
-        .with_descriptors(DESCRIPTORS)
-        .unwrap()
-        .options(OperationOptions::new().jitter_seed(3))
-}
-
-/// UNAVAILABLE alone, and with a pushback.
-const U: RawFrame = RawFrame::Status(14, None);
-
-fn pushed(value: &'static str) -> RawFrame {
-    RawFrame::Status(14, Some(value))
-}
 
 /// A row: its name, the config, what the server does with each request, the waits between requests (lowest and highest, in
 /// milliseconds), and the code.
@@ -96,11 +55,9 @@ impl Row {
     }
 }
 
-const FIRST: (u64, u64) = (80, 120);
 const SECOND: (u64, u64) = (160, 240);
 const THIRD: (u64, u64) = (320, 480);
 const AT_ONCE: (u64, u64) = (0, 0);
-const DOWN: Code = Code::Unavailable;
 
 #[tokio::test(start_paused = true)]
 async fn retries() {

@@ -1,6 +1,6 @@
 //! The program `examples/published_client.rs`, run as it stands.
 
-#[path = "../examples/published_client.rs"]
+#[path = "../../examples/published_client.rs"]
 mod published_client;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Whose rules decide: the documentation's, gax-java's, gRPC's, and hedging. `vectors` is an executable of its own.
+//! Whose rules decide: the documentation's, gax-java's, gRPC's, and hedging.
 
 mod documented_tables;
 mod goldens;
@@ -8,3 +8,4 @@ mod hedged_writes;
 mod hedging;
 mod http_hedging;
 mod recorded_calls;
+mod vectors;

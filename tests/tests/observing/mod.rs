@@ -1,4 +1,4 @@
-//! What people see of calls: observers, metrics, spans, text; and the testing kit.
+//! Observers, metrics, spans and text; and the testing kit.
 
 mod escapes;
 mod lines;

@@ -1,4 +1,4 @@
-//! What goes wrong between a client and a server, and what the caller is told of it.
+//! Faults between a client and a server, and the caller's view of them.
 
 mod bodies;
 mod delivery;

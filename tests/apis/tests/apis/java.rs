@@ -22,10 +22,10 @@ mod with_protos {
     use tonic_gax_api_tests::published::google::cloud::asset::v1 as published;
     use tonic_gax_api_tests::redis::google::cloud::redis::v1::CloudRedisStubSettings;
 
-    const ASSET: &str = include_str!("../data/google.cloud.asset.v1.json");
-    const REDIS: &str = include_str!("../data/google.cloud.redis.v1.json");
+    const ASSET: &str = include_str!("../../data/google.cloud.asset.v1.json");
+    const REDIS: &str = include_str!("../../data/google.cloud.redis.v1.json");
 
-    /// What a generated `StubSettings` has.
+    /// The codes, settings and methods of a generated `StubSettings`.
     struct Generated {
         codes: &'static [(&'static str, CodeSet)],
         params: &'static [(&'static str, RetrySettings)],
