@@ -3,7 +3,7 @@
 use super::codec;
 use super::codec::Codec;
 use super::encoded::Encoded;
-use crate::body::FrameBuffer;
+use crate::body::{BufferedBody, FrameBuffer};
 use crate::grpc::{
     CodeExt as _, GrpcProtocol, OwnService, ReadExtent, Remainder, ResponseBody, Transport, header,
 };
@@ -92,7 +92,7 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
                 let has_news = driver.has_news();
                 let request = driver.as_mut().protocol().request();
                 let (codec, is_reported) = (&request.method().codec, has_news || request.wants_report());
-                let (parts, ResponseBody { frames, remainder }) = good.into_parts();
+                let (parts, ResponseBody(BufferedBody { frames, remainder })) = good.into_parts();
                 let is_plain = observed.is_none() && !is_reported;
                 let decoded = match plain(codec, &parts, frames, &remainder) {
                     // Written where it is returned (bench `speed`, instructions).

@@ -252,10 +252,8 @@ fn tell<A: ServiceHandle>(
 
 /// Closes the operation, or leaves that to what is still to come of its response.
 fn observe(body: &mut ResponseBody, stream: ObservedStream) {
-    match &mut body.remainder {
-        Remainder::Open(open_body) => open_body.observe(stream),
-        Remainder::End | Remainder::Trailers(_) | Remainder::Unread(_) | Remainder::Failed(_) => {
-            stream.whole(&body.frames);
-        }
+    match &mut body.0.remainder {
+        Remainder::Open(incoming) => incoming.observe(stream),
+        Remainder::End | Remainder::Trailers(_) | Remainder::Failed(_) => stream.whole(&body.0.frames),
     }
 }
