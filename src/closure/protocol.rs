@@ -2,7 +2,7 @@
 
 use crate::closure::retryable::Retryable;
 use crate::operation::{
-    Current, Jitter, JitterSeeds, Name, ObservedTransport, Observers, Protocol, time_left,
+    AttemptContext, Jitter, JitterSeeds, Name, ObservedTransport, Observers, Protocol, Step, time_left,
 };
 use gax_retry::{AttemptResult, Code, Policy, RetryFact, StartedAttempt, StopReason};
 use std::marker::PhantomData;
@@ -77,9 +77,9 @@ where
     Fut: Future<Output = Result<T, E>>,
     R: Retryable<E>,
 {
-    type Plan = Plan;
+    type Config = Plan;
     type Attempt = Fut;
-    type Reply = Option<T>;
+    type Slot = Option<T>;
 
     const TRANSPORT: ObservedTransport = ObservedTransport::Closure;
 
@@ -99,7 +99,7 @@ where
         plan.seeds.next()
     }
 
-    fn begin(&mut self, _: &Plan, started: StartedAttempt, _: &mut Current<'_>) -> Fut {
+    fn begin(&mut self, _: &Plan, started: StartedAttempt, _: &mut AttemptContext<'_>) -> Fut {
         (self.attempt)(started)
     }
 
@@ -107,14 +107,14 @@ where
         &mut self,
         _: &Plan,
         attempt: Pin<&mut Fut>,
-        _: &mut Current<'_>,
+        _: &mut AttemptContext<'_>,
         cx: &mut Context<'_>,
         reply: &mut Option<T>,
-    ) -> Poll<AttemptResult> {
-        attempt.poll(cx).map(|result| self.results.keep(result, reply))
+    ) -> Poll<Step> {
+        attempt.poll(cx).map(|result| Step::Ended(self.results.keep(result, reply)))
     }
 
-    fn expire(&mut self, _: &Plan, _: Option<Pin<&mut Fut>>, _: &mut Current<'_>) -> AttemptResult {
+    fn expire(&mut self, _: &Plan, _: Option<Pin<&mut Fut>>, _: &mut AttemptContext<'_>) -> AttemptResult {
         AttemptResult::failed(Code::DeadlineExceeded).with_timed_out()
     }
 }

@@ -10,7 +10,8 @@ use crate::closure::retryable::Retryable;
 #[cfg(feature = "live")]
 use crate::live::SettingsHandle;
 use crate::operation::{
-    Driver, InProgress, Name, ObservedTransport, Observers, OperationObserver, is_nested_retry, run_blocking,
+    Driver, InProgress, Name, ObservedTransport, Observers, OperationObserver, Output, is_nested_retry,
+    run_blocking,
 };
 use crate::settings::OperationOptions;
 use gax_retry::{
@@ -245,10 +246,15 @@ impl<R> Retryer<R> {
         let closure = Closure::new(attempt, &self.retryable, self.name());
         let mut driver = pin!(Driver::new(closure, Arc::new(self.plan())));
         let mut value = None;
-        let stop = poll_fn(|cx| driver.as_mut().poll(cx, &mut value)).await;
-        if let (None, Some(observed)) = (stop, driver.as_mut().take_observed()) {
-            observed.succeeded();
-        }
+        let stop = match poll_fn(|cx| driver.as_mut().poll(cx, &mut value)).await {
+            Output::Failed(stop) => Some(stop),
+            Output::Reply | Output::Item => {
+                if let Some(observed) = driver.as_mut().take_observed() {
+                    observed.succeeded();
+                }
+                None
+            }
+        };
         let report = driver.as_mut().report(stop);
         match value {
             Some(value) => Ok(Retried::new(value, report)),

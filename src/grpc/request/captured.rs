@@ -155,6 +155,11 @@ impl ReplayableRequest for CapturedRequest {
         }
     }
 
+    #[inline]
+    fn is_prepared(&self) -> bool {
+        !matches!(self.source, Source::Unread(_))
+    }
+
     fn prepare(&mut self, plan: &MethodPlan, cx: &mut Context<'_>) -> Poll<Result<(), Status>> {
         let Source::Unread(unread) = &mut self.source else {
             return Poll::Ready(Ok(()));

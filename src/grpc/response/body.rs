@@ -35,6 +35,12 @@ impl ResponseBody {
         Self::new(FrameBuffer::default(), Remainder::Open(Incoming::Unread(body)))
     }
 
+    /// Whether it was handed on before its end.
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.0.remainder, Remainder::Open(Incoming::HandedOn(_)))
+    }
+
     /// A body of which nothing was buffered.
     pub(crate) fn open(open_body: OpenBody) -> Self {
         Self::new(FrameBuffer::default(), Remainder::Open(Incoming::HandedOn(Box::new(open_body))))

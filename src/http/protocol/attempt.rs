@@ -8,10 +8,12 @@ use crate::http::request::{CutOff, Replay};
 #[cfg(feature = "reqwest")]
 use crate::http::response::Redirected;
 use crate::http::response::{DRAIN_TIME, EndedEarly, HttpResponseBody, Read, ReadExtent, ResponseReader};
-use crate::operation::{Current, Jitter, Name, Note, ObservedTransport, Observers, Protocol, earlier, until};
+use crate::operation::{
+    AttemptContext, Jitter, Name, Note, ObservedTransport, Observers, Protocol, Step, earlier, until,
+};
 use crate::transport::{BoxError, retry_after_in};
 use gax_retry::{
-    AttemptKind, AttemptResult, Delivery, HttpFailure, Resend, ServerDelay, StartedAttempt,
+    AttemptKind, AttemptResult, Delivery, HttpFailure, Resend, Seen, ServerDelay, StartedAttempt,
     retry_info_in_json,
 };
 use http::StatusCode;
@@ -51,7 +53,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         plan: &HttpPlan,
         status: StatusCode,
         ended_at: Duration,
-        current: &Current<'_>,
+        current: &AttemptContext<'_>,
     ) -> Option<ReadExtent> {
         if status.is_success() {
             return Some(ReadExtent::to_end(plan.limits.max_response_buffer));
@@ -69,7 +71,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         plan: &HttpPlan,
         response: http::Response<HttpResponseBody<R>>,
         ended_at: Duration,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let failure = HttpFailure::Status(response.status().as_u16());
         let delay = asked_for(&response).map_or(ServerDelay::None, ServerDelay::AtLeast);
@@ -110,7 +112,7 @@ where
         reader: ResponseReader<R>,
         read: Read,
         ended_at: Option<Duration>,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
         reply: &mut Option<http::Response<HttpResponseBody<R>>>,
     ) -> AttemptResult {
         if let Some(ended_at) = ended_at {
@@ -123,12 +125,13 @@ where
             Read::Early(why) => self.broken(plan, why.into_error(), Part::Body, current),
             // The operation's clock stops: the rest of the body may take as long as it likes.
             Read::NotYet | Read::Whole | Read::TooLong => {
+                let mut result = AttemptResult::done();
                 if !matches!(read, Read::Whole) {
                     current.note(Note::ResponseTooLargeToBuffer);
-                    current.committed();
+                    result = result.with_seen(Seen::Messages { resumable: false });
                 }
                 *reply = Some(reader.into_response(read, None));
-                AttemptResult::done()
+                result
             }
         }
     }
@@ -142,9 +145,9 @@ where
     R: Body,
     R::Error: Into<BoxError>,
 {
-    type Plan = HttpPlan;
+    type Config = HttpPlan;
     type Attempt = HttpAttempt<S::Future, R>;
-    type Reply = Option<http::Response<HttpResponseBody<R>>>;
+    type Slot = Option<http::Response<HttpResponseBody<R>>>;
 
     const TRANSPORT: ObservedTransport = ObservedTransport::Http;
 
@@ -165,7 +168,7 @@ where
         self.shared.options.jitter.next()
     }
 
-    fn begin(&mut self, _: &HttpPlan, started: StartedAttempt, _: &mut Current<'_>) -> Self::Attempt {
+    fn begin(&mut self, _: &HttpPlan, started: StartedAttempt, _: &mut AttemptContext<'_>) -> Self::Attempt {
         let failure = self.failure.take();
         // An attempt whose request is sent again at once has not failed.
         self.http.failures.extend(failure.filter(|_| started.kind() != AttemptKind::Resend));
@@ -179,25 +182,30 @@ where
         &mut self,
         plan: &HttpPlan,
         mut attempt: Pin<&mut Self::Attempt>,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
         cx: &mut Context<'_>,
-        reply: &mut Self::Reply,
-    ) -> Poll<AttemptResult> {
+        reply: &mut Self::Slot,
+    ) -> Poll<Step> {
         loop {
             match attempt.as_mut().project() {
                 AttemptProj::Ready => {
                     if let Err(error) = ready!(self.request.poll_open(cx)) {
                         let error: BoxError = Box::new(BodyNotOpened(error));
-                        return Poll::Ready(self.broken(plan, error, Part::Head, current));
+                        return Poll::Ready(Step::Ended(self.broken(plan, error, Part::Head, current)));
                     }
                     if let Err(error) = ready!(self.service.poll_ready(cx)) {
                         // A service that has failed is neither called nor asked again.
                         self.service = self.spare.copy();
-                        return Poll::Ready(self.broken(plan, error.into(), Part::Head, current));
+                        return Poll::Ready(Step::Ended(self.broken(
+                            plan,
+                            error.into(),
+                            Part::Head,
+                            current,
+                        )));
                     }
                     let Some((mut request, cut)) = self.request.write(current.started()) else {
                         let error: BoxError = Box::new(NoBody);
-                        return Poll::Ready(self.broken(plan, error, Part::Head, current));
+                        return Poll::Ready(Step::Ended(self.broken(plan, error, Part::Head, current)));
                     };
                     if let Some(mut outgoing) = current.sending() {
                         outgoing.add_headers(request.headers_mut());
@@ -221,18 +229,22 @@ where
                         if is_parting {
                             let response = reader.into_response(Read::NotYet, current.deadline());
                             let result = self.response(plan, response, ended_at, current);
-                            return Poll::Ready(result.with_resend(Resend::Stale));
+                            return Poll::Ready(Step::Ended(result.with_resend(Resend::Stale)));
                         }
                         let Some(extent) = self.extent(plan, status, ended_at, current) else {
                             let response = reader.into_response(Read::NotYet, current.deadline());
-                            return Poll::Ready(self.response(plan, response, ended_at, current));
+                            return Poll::Ready(Step::Ended(
+                                self.response(plan, response, ended_at, current),
+                            ));
                         };
                         let ended_at = (!status.is_success()).then_some(ended_at);
                         attempt.set(HttpAttempt::Collecting { reader: reader.reading(extent), ended_at });
                     }
                     Err(error) => match Suspect::of(error.into(), Part::Head, current) {
                         Ok(suspect) => attempt.set(HttpAttempt::Suspected { suspect }),
-                        Err(error) => return Poll::Ready(self.broken(plan, error, Part::Head, current)),
+                        Err(error) => {
+                            return Poll::Ready(Step::Ended(self.broken(plan, error, Part::Head, current)));
+                        }
                     },
                 },
                 AttemptProj::Collecting { reader, .. } => {
@@ -253,7 +265,7 @@ where
                         }
                         read => read,
                     };
-                    return Poll::Ready(self.read(plan, reader, read, ended_at, current, reply));
+                    return Poll::Ready(Step::Ended(self.read(plan, reader, read, ended_at, current, reply)));
                 }
                 AttemptProj::Suspected { suspect } => {
                     if !current.clock().has_reached(suspect.until()) {
@@ -263,7 +275,7 @@ where
                     else {
                         return Poll::Pending;
                     };
-                    return Poll::Ready(self.cleared(plan, suspect, current));
+                    return Poll::Ready(Step::Ended(self.cleared(plan, suspect, current)));
                 }
                 AttemptProj::Done => return Poll::Pending,
             }
@@ -274,7 +286,7 @@ where
         &mut self,
         plan: &HttpPlan,
         attempt: Option<Pin<&mut Self::Attempt>>,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let Some(attempt) = attempt else {
             return self.timed_out(plan, current).with_delivery(Delivery::NotSent);

@@ -4,7 +4,7 @@ use crate::http::failure::{BodyNotOpened, Broken, Cause, Part, classify};
 use crate::http::plan::HttpPlan;
 use crate::http::protocol::http_protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::Replay;
-use crate::operation::{Current, Note};
+use crate::operation::{AttemptContext, Note};
 use crate::transport::{BoxError, Reach, blame};
 use gax_retry::{AttemptResult, HttpFailure, Resend, RetryFact, StopReason, TransportFailure};
 use std::time::Duration;
@@ -25,7 +25,7 @@ impl Suspect {
     /// # Errors
     ///
     /// Any other error, as it came.
-    pub(crate) fn of(error: BoxError, part: Part, current: &Current<'_>) -> Result<Self, BoxError> {
+    pub(crate) fn of(error: BoxError, part: Part, current: &AttemptContext<'_>) -> Result<Self, BoxError> {
         let cause = classify(&*error, part);
         if !cause.is_suspect {
             return Err(error);
@@ -48,7 +48,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         plan: &HttpPlan,
         error: BoxError,
         part: Part,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let cause = classify(&*error, part);
         let resend = if cause.is_final() { Resend::No } else { self.resend(cause, part, &error) };
@@ -61,7 +61,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         &mut self,
         plan: &HttpPlan,
         suspect: Suspect,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let Suspect { cause, error, died, ended_at } = suspect;
         let cause = if blame::was_alone(died) { Cause::UNREADABLE } else { cause };
@@ -73,7 +73,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         &mut self,
         plan: &HttpPlan,
         error: BoxError,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         self.lost(plan, Cause::new(TransportFailure::Timeout, Reach::MaybeSent), error, current)
     }
@@ -83,7 +83,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         plan: &HttpPlan,
         cause: Cause,
         source: BoxError,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let source = BodyNotOpened::unwrap(source);
         #[cfg(feature = "reqwest")]

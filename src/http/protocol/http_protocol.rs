@@ -6,7 +6,7 @@ use crate::http::report::HttpReport;
 use crate::http::request::{Replay, ReplayableRequest};
 use crate::http::response::HttpResponseBody;
 use crate::http::shared_state::SharedState;
-use crate::operation::{Current, inbound_deadline};
+use crate::operation::{AttemptContext, inbound_deadline};
 use crate::transport::SharedService;
 use gax_retry::{AttemptResult, Code, HttpFailure, Repetition, RetryFact, StartedAttempt, StopReason};
 use std::sync::Arc;
@@ -121,7 +121,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         plan: &HttpPlan,
         failure: Option<HttpFailure>,
         ended: AttemptOutcome<R>,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         // Of several attempts in flight, another one may have failed meanwhile.
         let before = std::mem::replace(&mut self.failure, failure);
@@ -135,7 +135,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     }
 
     /// The attempt's time was up before it had a status.
-    pub(super) fn timed_out(&mut self, plan: &HttpPlan, current: &mut Current<'_>) -> AttemptResult {
+    pub(super) fn timed_out(&mut self, plan: &HttpPlan, current: &mut AttemptContext<'_>) -> AttemptResult {
         let after = current.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
         let broken = Broken::TimedOut { after };
         let failure = broken.failure().map(HttpFailure::Transport);

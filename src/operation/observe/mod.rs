@@ -7,7 +7,6 @@ mod observer;
 mod observers;
 mod on_retry;
 mod outgoing;
-mod rare;
 mod summary;
 mod transfer;
 
@@ -17,7 +16,6 @@ pub use observer::{OperationObserver, OutgoingHeaders};
 pub(crate) use observers::Observers;
 pub use on_retry::Retry;
 pub(crate) use outgoing::{Outbound, Outgoing};
-pub(crate) use rare::Rare;
 pub use summary::OperationSummary;
 pub use transfer::{AttemptTransfer, WireMessage};
 pub(crate) use transfer::{MessageCounter, PREFIX};

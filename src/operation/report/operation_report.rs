@@ -267,10 +267,13 @@ impl Ledger {
         self.attempts.sort();
     }
 
-    pub(crate) fn note(&mut self, note: Note) {
-        if !self.notes.contains(&note) {
+    /// Returns whether the note is new.
+    pub(crate) fn note(&mut self, note: Note) -> bool {
+        let is_new = !self.notes.contains(&note);
+        if is_new {
             self.notes.push(note);
         }
+        is_new
     }
 
     /// The attempts that are kept.
