@@ -6,10 +6,12 @@ use crate::grpc::{
     one_frame, path_of, shrink, timeout_in, too_large,
 };
 use crate::operation::{Note, earlier, until};
+use crate::without_drop::put_without_drop;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, TE};
 use http::uri::PathAndQuery;
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
+use http_body::Body as _;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -114,7 +116,11 @@ impl ReplayableRequest for Encoded {
         shrink(&mut self.message);
     }
 
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "it is written into a new request (bench `speed`, instructions)"
+    )]
+    #[inline(always)]
     fn write(
         &mut self,
         into: &mut http::Request<Body>,
@@ -123,16 +129,15 @@ impl ReplayableRequest for Encoded {
         timeout: AttemptTimeout,
         is_watched: bool,
     ) {
-        let nothing_added = Template::default();
-        let template = match &self.added {
+        let (example, headers) = (Some(&self.method.example), &plan.headers);
+        match &self.added {
+            None => Template::default().write(into, example, headers, attempt, timeout, is_watched),
             Some(added) => {
                 into.extensions_mut().clone_from(&added.extensions);
-                &added.template
+                added.template.write(into, example, headers, attempt, timeout, is_watched);
             }
-            None => &nothing_added,
-        };
-        template.write(into, Some(&self.method.example), &plan.headers, attempt, timeout, is_watched);
-        *into.body_mut() = one_frame(&self.message);
+        }
+        put_without_drop(into.body_mut(), one_frame(&self.message), Body::is_end_stream);
     }
 }
 

@@ -200,7 +200,11 @@ impl ReplayableRequest for CapturedRequest {
         Poll::Ready(Ok(()))
     }
 
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "what it is written into is known there (bench `speed`, instructions)"
+    )]
+    #[inline(always)]
     fn write(
         &mut self,
         into: &mut http::Request<Body>,

@@ -32,7 +32,11 @@ impl ExampleRequest {
     }
 
     /// Makes a new request like this one, with these headers.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "it is written into a new request (bench `speed`, instructions)"
+    )]
+    #[inline(always)]
     pub(super) fn copy(&self, into: &mut http::Request<Body>, headers: &HeaderMap, is_watched: bool) {
         *into.method_mut() = Method::POST;
         *into.version_mut() = Version::HTTP_2;
