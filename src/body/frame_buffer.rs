@@ -97,7 +97,7 @@ impl FrameBuffer {
         self.first.as_deref()
     }
 
-    /// What is held, piece by piece.
+    /// All that is held, piece by piece.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
         let rest = self.rest.iter().flat_map(|rest| {
             rest.frames.iter().map(Bytes::as_ref).chain(std::iter::once(rest.short.as_ref()))

@@ -7,7 +7,7 @@ use crate::grpc::response::{ObservedStream, ReadExtent, Remainder, ReplySlot, Re
 use crate::grpc::status::not_sent;
 use crate::grpc::template::{Inspection, PREVIOUS_ATTEMPTS, path_of};
 use crate::grpc::transport::{Passthrough, ServiceHandle, is_bare_channel};
-use crate::operation::{Driver, Observed, earlier, time_left};
+use crate::operation::{Driver, Observed, Output, earlier, time_left};
 use crate::settings::CallOptions;
 use crate::without_drop::put_without_drop;
 use gax_retry::MethodKind;
@@ -61,7 +61,7 @@ impl<A: ServiceHandle> Call<A> {
         let Inspection { options, timeout, extra, has_count } =
             Inspection::of(&request, example, counts, is_watched);
         let own_plan = plan.of_call(options);
-        let wants_report = options.and_then(|options| options.report).unwrap_or(plan.limits.reports);
+        let wants_report = options.and_then(|options| options.report).unwrap_or(plan.reports);
         if options.is_some() {
             // No other layer below may act on them.
             request.extensions_mut().remove::<CallOptions>();
@@ -85,16 +85,11 @@ impl<A: ServiceHandle> Call<A> {
             let extent = ReadExtent::of(kind, plan.policy.commit_point());
             (plan, extent)
         };
-        let is_read = captured.is_read();
         let driver = Driver::new(GrpcProtocol::new(handle, captured, extent), plan);
         let has_not_begun = |call: &Self| matches!(call, Self::Failed { status: None });
         put_without_drop(self, Self::Operating { driver, wants_report }, has_not_begun);
         let Self::Operating { driver, .. } = self else { return };
-        if !is_read {
-            driver.prepare(bound);
-            return;
-        }
-        let Some(started) = driver.start(bound) else { return };
+        let Some(started) = driver.begin(bound) else { return };
         let (protocol, plan, mut current) = driver.parts();
         match protocol.first(service, plan, started, &mut current, &mut request) {
             None => driver.sent(GrpcAttempt::Sent { future: service.call(request) }),
@@ -139,8 +134,8 @@ fn operate<A: ServiceHandle>(
 ) {
     match driver.as_mut().poll(cx, reply) {
         Poll::Pending => {}
-        Poll::Ready(Some(stop)) => *reply = Poll::Ready(driver.ended(stop)),
-        Poll::Ready(None) => {
+        Poll::Ready(Output::Failed(stop)) => *reply = Poll::Ready(driver.ended(stop)),
+        Poll::Ready(Output::Reply | Output::Item) => {
             let observed = driver.as_mut().take_observed();
             if wants_report || observed.is_some() || driver.has_news() {
                 report(driver, wants_report, observed, reply);
@@ -160,7 +155,7 @@ fn report<A: ServiceHandle>(
     let Poll::Ready(Ok(response)) = reply else { return };
     if let Some(observed) = observed {
         let may_stream = driver.as_mut().protocol().may_stream();
-        let stream = ObservedStream::new(observed, may_stream, driver.plan(), driver.has_all_the_time());
+        let stream = ObservedStream::new(observed, may_stream, driver.config(), driver.has_all_the_time());
         observe(response.body_mut(), stream);
     }
     if wants_report || driver.has_news() {

@@ -162,6 +162,13 @@ fn budget(emitter: &Emitter) -> (Option<TokenStream>, String) {
 /// The setters of what is on or off for every call.
 fn switches(runtime: &TokenStream) -> TokenStream {
     quote! {
+        /// Sets options over the ones that were set before: jitter, the environment, delays that servers ask for and
+        /// more.
+        #[must_use]
+        pub fn with_options(self, options: #runtime::OperationOptions) -> Self {
+            Self { inner: self.inner.with_options(options) }
+        }
+
         /// Whether anything is retried. With `false` every call is one attempt, whatever its settings and options
         /// say; deadlines and reports stay. Default: yes.
         #[must_use]
@@ -169,32 +176,11 @@ fn switches(runtime: &TokenStream) -> TokenStream {
             Self { inner: self.inner.with_retries_enabled(enabled) }
         }
 
-        /// Lets operators bound all calls by environment variables, which override everything else, including call
-        /// options. Default: they are ignored.
-        #[must_use]
-        pub fn with_environment(self, environment: #runtime::Environment) -> Self {
-            Self { inner: self.inner.with_environment(environment) }
-        }
-
-        /// Whether the delays that servers ask for are heeded (`grpc-retry-pushback-ms`, `google.rpc.RetryInfo`,
-        /// `Retry-After`). Default: as the compatibility has it, which is yes by the documentation's rules.
-        #[must_use]
-        pub fn with_server_delays(self, heeded: bool) -> Self {
-            Self { inner: self.inner.with_server_delays(heeded) }
-        }
-
         /// Whether attempts after the first tell the server how many came before them, in the header
         /// `grpc-previous-rpc-attempts`. Default: yes, but not by gax-java's rules.
         #[must_use]
         pub fn with_previous_attempts_header(self, is_sent: bool) -> Self {
             Self { inner: self.inner.with_previous_attempts_header(is_sent) }
-        }
-
-        /// Whether calls that a server's handler makes are retried if the request that it serves is a retry itself.
-        /// With `false` such a call makes one attempt. Default: yes.
-        #[must_use]
-        pub fn with_nested_retries(self, allowed: bool) -> Self {
-            Self { inner: self.inner.with_nested_retries(allowed) }
         }
 
         /// Whether a server's own timeout counts as `DEADLINE_EXCEEDED` once the attempt's time is up.
@@ -253,11 +239,11 @@ fn replaying() -> TokenStream {
     }
 }
 
-/// How those are installed who are told of operations.
+/// The setter of observers.
 fn observing(emitter: &Emitter) -> TokenStream {
     let runtime = &emitter.runtime;
     quote! {
-        /// Installs an observer, which is told about every operation. Several are told in the order of installation.
+        /// Installs an observer, which is notified of every operation. Several are notified in the order of installation.
         /// Default: none, which costs nothing.
         #[must_use]
         pub fn with_observer(
@@ -265,15 +251,6 @@ fn observing(emitter: &Emitter) -> TokenStream {
             observer: ::std::sync::Arc<dyn #runtime::observe::OperationObserver>,
         ) -> Self {
             Self { inner: self.inner.with_observer(observer) }
-        }
-
-        /// Calls the closure whenever an attempt has failed and another one follows, for a line in the log.
-        #[must_use]
-        pub fn with_on_retry(
-            self,
-            log: impl Fn(&#runtime::observe::Retry<'_>) + Send + Sync + 'static,
-        ) -> Self {
-            Self { inner: self.inner.with_on_retry(log) }
         }
     }
 }
@@ -365,20 +342,6 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
             #switches
 
             #observing
-
-            /// Turns jitter off, whatever the settings say: every wait is the whole delay. For tests with exact
-            /// times.
-            #[must_use]
-            pub fn without_jitter(self) -> Self {
-                Self { inner: self.inner.without_jitter() }
-            }
-
-            /// Draws the jitter of the client's n-th call from the sequence of this seed plus n, so that a
-            /// run can be repeated. Default: no seed; every thread has a generator of its own.
-            #[must_use]
-            pub fn with_jitter_seed(self, seed: u64) -> Self {
-                Self { inner: self.inner.with_jitter_seed(seed) }
-            }
         }
 
         impl Default for #settings {

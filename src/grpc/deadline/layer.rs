@@ -1,6 +1,6 @@
 //! The layer, its service, and the future of a request.
 
-use super::DeadlineBody;
+use crate::grpc::deadline::body::DeadlineBody;
 use crate::grpc::template::previous_attempts;
 use crate::grpc::template::timeout;
 use crate::operation::{Inbound, Serving};

@@ -140,12 +140,6 @@ impl CapturedRequest {
         matches!(self.source, Source::Stream(_) | Source::Once(_))
     }
 
-    /// Whether its body is there.
-    #[inline]
-    pub(crate) fn is_read(&self) -> bool {
-        !matches!(self.source, Source::Unread(_))
-    }
-
     /// Why a request that is no message is sent once only, if it is.
     #[cold]
     fn note_of_stream(&self) -> Option<Note> {
@@ -183,6 +177,11 @@ impl ReplayableRequest for CapturedRequest {
             Source::Unread(unread) => path_of(unread.request.uri()),
             Source::Once(once) => once.path.clone(),
         }
+    }
+
+    #[inline]
+    fn is_prepared(&self) -> bool {
+        !matches!(self.source, Source::Unread(_))
     }
 
     fn prepare(&mut self, plan: &MethodPlan, cx: &mut Context<'_>) -> Poll<Result<(), Status>> {
@@ -301,7 +300,7 @@ impl ReplayableRequest for CapturedRequest {
 mod tests {
     use super::*;
     use crate::grpc::template::Inspection;
-    use crate::operation::JitterSeeds;
+    use crate::settings::OperationOptions;
     use crate::settings::{BufferLimits, CallSettings};
     use gax_retry::{CodeSet, Compatibility, RetrySettings};
     use http::{HeaderMap, HeaderValue, Method, Uri, Version};
@@ -323,8 +322,8 @@ mod tests {
     /// A plan of one method, whose attempts don't carry their number.
     fn plan() -> MethodPlan {
         let settings = CallSettings::new(RetrySettings::default(), CodeSet::EMPTY);
-        let (limits, jitter) = (BufferLimits::default(), JitterSeeds::default());
-        MethodPlan::new(&settings, Compatibility::GaxJava, limits, &jitter, None).of_one_method()
+        let (limits, options) = (BufferLimits::default(), OperationOptions::default());
+        MethodPlan::new(&settings, Compatibility::GaxJava, limits, &options, None).of_one_method()
     }
 
     fn seconds(value: &'static str) -> AttemptTimeout {
