@@ -6,6 +6,7 @@ use crate::grpc::response::body::ResponseBody;
 use crate::grpc::response::open_body::{Incoming, OpenBody, Remainder};
 use crate::grpc::status::{Failure, Messages, received};
 use crate::operation::{AttemptContext, Note};
+use crate::without_drop::put_without_drop;
 use bytes::Bytes;
 use gax_retry::{Code, CommitPoint, MethodKind};
 use http::{HeaderMap, StatusCode};
@@ -142,7 +143,7 @@ pub(crate) fn read(
             // They are written where they stay, and looked at there: to hand them on would copy them twice more. The body
             // goes first, so that nothing is left to drop.
             *remainder = Remainder::End;
-            std::mem::forget(std::mem::replace(remainder, Remainder::Trailers(trailers)));
+            put_without_drop(remainder, Remainder::Trailers(trailers), |slot| matches!(slot, Remainder::End));
             let is_good = match remainder {
                 Remainder::Trailers(trailers) => are_good(trailers, current),
                 _ => false,
