@@ -15,6 +15,7 @@ mod settings;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod transport;
+mod without_drop;
 
 pub use closure::{ErrorCode, Retried, RetryError, Retryable, Retryer, retry, retry_blocking};
 pub use gax_retry::{

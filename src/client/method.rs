@@ -1,19 +1,16 @@
 //! A method of a generated client.
 
-use super::codec::Codec;
-use crate::grpc::{MethodPlan, is_bare_channel};
+use crate::client::codec::Codec;
+use crate::grpc::{ExampleRequest, MethodPlan};
 use gax_retry::MethodKind;
 use http::Uri;
 use http::uri::PathAndQuery;
 use std::sync::Arc;
-use tonic::GrpcMethod;
 
-/// What all calls of a method share. Resolved once, when the client is made.
+/// A method as all its calls share it. Resolved once, when the client is made.
 #[derive(Debug, Clone)]
 pub(super) struct Method {
-    /// What goes with each request for others to see.
-    pub(super) name: Option<GrpcMethod<'static>>,
-    pub(super) uri: Uri,
+    pub(super) example: ExampleRequest,
     pub(super) path: PathAndQuery,
     pub(super) kind: MethodKind,
     pub(super) plan: Arc<MethodPlan>,
@@ -21,25 +18,19 @@ pub(super) struct Method {
 }
 
 impl Method {
-    /// Whether somebody may look at the extensions of requests over a channel of that type.
-    #[inline]
-    pub(super) fn is_watched_over<T: 'static>(&self) -> bool {
-        self.name.is_some() && !is_bare_channel::<T>()
-    }
-
-    /// The same method for a call with a plan of its own.
+    /// The method for a call with a plan of its own.
     pub(super) fn with_plan(&self, plan: Arc<MethodPlan>) -> Arc<Self> {
         Arc::new(Self { plan, ..self.clone() })
     }
 
-    /// The same method at an origin.
+    /// Puts the method at an origin.
     pub(super) fn set_origin(&mut self, origin: &Uri) {
         let mut parts = origin.clone().into_parts();
         let prefix = origin.path().trim_end_matches('/');
         let path =
             if prefix.is_empty() { Ok(self.path.clone()) } else { format!("{prefix}{}", self.path).parse() };
         parts.path_and_query = path.ok();
-        self.uri = Uri::from_parts(parts).unwrap_or_else(|_| origin.clone());
+        self.example.uri = Uri::from_parts(parts).unwrap_or_else(|_| origin.clone());
     }
 
     /// Changes how messages are written and read.
@@ -63,8 +54,7 @@ mod tests {
         let (limits, options) = (BufferLimits::default(), OperationOptions::default());
         let path = PathAndQuery::from_static("/pkg.Service/Method");
         Method {
-            name: None,
-            uri: Uri::from(path.clone()),
+            example: ExampleRequest { uri: Uri::from(path.clone()), description: None },
             path,
             kind: MethodKind::Unary,
             plan: Arc::new(MethodPlan::new(&settings, Compatibility::Documented, limits, &options, None)),
@@ -75,7 +65,7 @@ mod tests {
     fn uri(origin: &'static str) -> String {
         let mut method = method();
         method.set_origin(&Uri::from_static(origin));
-        method.uri.to_string()
+        method.example.uri.to_string()
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The methods of a generated client.
 
-use super::codec::Codec;
-use super::method::Method;
-use crate::grpc::{MethodPlan, ReplayMemory};
+use crate::client::codec::Codec;
+use crate::client::method::Method;
+use crate::grpc::{ExampleRequest, MethodPlan, ReplayMemory};
 use crate::live::{Loaded, Replaceable};
 use crate::operation::Observers;
 use crate::settings::{BufferLimits, CallSettings, ClientSettings, MethodInfo};
@@ -61,7 +61,7 @@ impl Methods {
         self.list.load()
     }
 
-    /// The same, where something is different of each, whatever its settings are.
+    /// Changes each method, whatever its settings are.
     pub(super) fn changed(self, change: impl Fn(&mut Method)) -> Self {
         let changed = |method: &Arc<Method>| {
             let mut method = (**method).clone();
@@ -93,8 +93,13 @@ impl Plans {
         let codec = Codec::default();
         let budget = self.settings.table_budget.as_ref();
         let method = |(info, call): (&'static MethodInfo, &CallSettings)| Method {
-            name: self.settings.method_extension.then(|| GrpcMethod::new(info.service(), info.name())),
-            uri: Uri::from(info.path_and_query()),
+            example: ExampleRequest {
+                uri: Uri::from(info.path_and_query()),
+                description: self
+                    .settings
+                    .method_extension
+                    .then(|| GrpcMethod::new(info.service(), info.name())),
+            },
             path: info.path_and_query(),
             kind: info.kind(),
             plan: Arc::new(self.plan(info, &codec, call, None, budget)),

@@ -1,32 +1,30 @@
 //! One call of any kind, with the request that tonic's own client wrote.
 
-use super::passthrough::Passthrough;
-use crate::grpc::methods::{Found, MethodPlan, PREVIOUS_ATTEMPTS};
+use crate::grpc::methods::{MethodMatch, MethodPlan};
 use crate::grpc::protocol::{GrpcAttempt, GrpcProtocol};
-use crate::grpc::request::{
-    CapturedRequest, Inspection, Known, OwnParts, Read, RequestBuffer, RequestStream, Unfinished, path_of,
-};
+use crate::grpc::request::CapturedRequest;
 use crate::grpc::response::{ObservedStream, ReadExtent, Remainder, ReplySlot, ResponseBody};
 use crate::grpc::status::not_sent;
-use crate::grpc::transport::ServiceHandle;
-use crate::operation::{Driver, Note, Observed, Output, earlier, time_left};
+use crate::grpc::template::{Inspection, PREVIOUS_ATTEMPTS, path_of};
+use crate::grpc::transport::{Passthrough, ServiceHandle, is_bare_channel};
+use crate::operation::{Driver, Observed, Output, earlier, time_left};
 use crate::settings::CallOptions;
+use crate::without_drop::put_without_drop;
 use gax_retry::MethodKind;
 use pin_project_lite::pin_project;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 use tonic::Status;
 use tonic::body::Body;
-use tonic::client::GrpcService;
+use tonic::client::GrpcService as _;
 
 pin_project! {
     /// An operation, or a call of a method that no table knows.
     #[project = CallProj]
     pub(crate) enum Call<A: ServiceHandle> {
-        // It has not started, or the request could not be read.
+        // It has not begun, or its request could not be read.
         Failed { status: Option<Status> },
         Operating { #[pin] driver: Driver<GrpcProtocol<A, CapturedRequest>>, wants_report: bool },
         Passthrough { #[pin] call: Passthrough<A> },
@@ -34,10 +32,10 @@ pin_project! {
 }
 
 impl<A: ServiceHandle> Call<A> {
-    /// A call that has yet to start. It is large to move, so that it starts where it is going to stay (bench `speed`,
+    /// A call that has not begun. It is large to move, so that it begins where it is going to stay (bench `speed`,
     /// instructions).
     #[inline]
-    pub(crate) fn unstarted() -> Self {
+    pub(crate) fn not_begun() -> Self {
         Self::Failed { status: None }
     }
 
@@ -48,21 +46,21 @@ impl<A: ServiceHandle> Call<A> {
         *self = Self::Passthrough { call: Passthrough::new(handle, service, request) };
     }
 
-    /// A call that starts now. Returns whether its request is there and `service` takes it: that is to be sent at once, and
-    /// told by [`sent`](Self::sent), since to hand it on would copy it (bench `speed`, instructions).
+    /// Begins an operation, and sends its first attempt if `service` takes it.
     #[inline]
-    pub(crate) fn start(
+    pub(crate) fn begin(
         &mut self,
         handle: A,
         service: &mut A::Service,
-        request: &mut http::Request<Body>,
-        found: Found,
-        known: Known,
-    ) -> bool {
-        let Found { plan, kind } = found;
-        let Inspection { options, timeout, own, has_count } = Inspection::at(request, &plan, known);
+        mut request: http::Request<Body>,
+        method: MethodMatch,
+    ) {
+        let MethodMatch { plan, kind } = method;
+        let (example, counts) = (plan.example.as_ref(), plan.headers.counts());
+        let is_watched = !is_bare_channel::<A::Service>();
+        let Inspection { options, timeout, extra, has_count } =
+            Inspection::of(&request, example, counts, is_watched);
         let own_plan = plan.of_call(options);
-        let bound = earlier(timeout, time_left());
         let wants_report = options.and_then(|options| options.report).unwrap_or(plan.reports);
         if options.is_some() {
             // No other layer below may act on them.
@@ -72,125 +70,40 @@ impl<A: ServiceHandle> Call<A> {
             request.headers_mut().remove(PREVIOUS_ATTEMPTS);
         }
         let plan = own_plan.unwrap_or(plan);
-        // By gax-java's rules an attempt outlives the total timeout, but not what the call gives itself.
-        let bound = earlier(bound, plan.timeout);
-        let read = if kind.is_some_and(MethodKind::streams_requests) {
-            Err(None)
-        } else {
-            RequestBuffer::message_of(request.body_mut(), kind.is_some(), &plan.limits).map_err(Some)
-        };
-        let message = match read {
-            Ok(message) => message,
-            Err(read) => {
-                let (found, terms) = (Found { plan, kind }, Terms { own, bound, wants_report });
-                return self.start_otherwise(handle, service, request, found, read, terms);
-            }
-        };
-        let extent = ReadExtent::of(kind, plan.policy.commit_point());
-        let captured = CapturedRequest::new(request, own, message);
-        let driver = Driver::new(GrpcProtocol::new(handle, captured, extent), plan);
-        // What was there holds nothing, and to drop it would be a call (bench `speed`, instructions).
-        std::mem::forget(std::mem::replace(self, Self::Operating { driver, wants_report }));
-        self.first(service, request, bound)
-    }
-
-    /// The same where the request is not one message that is all there: it may be a stream, or not be there yet.
-    #[cold]
-    fn start_otherwise(
-        &mut self,
-        handle: A,
-        service: &mut A::Service,
-        request: &mut http::Request<Body>,
-        found: Found,
-        read: Option<Unfinished>,
-        terms: Terms,
-    ) -> bool {
-        let Found { mut plan, kind } = found;
-        let Terms { own, bound, wants_report } = terms;
-        let mut extent = ReadExtent::of(kind, plan.policy.commit_point());
-        let captured = match read {
-            None => {
-                extent = ReadExtent::of_request_stream(kind, &plan);
-                stream(request, own, &plan)
-            }
-            Some((buffer, Poll::Ready(Ok(Read::Whole)))) => {
-                CapturedRequest::new(request, own, buffer.into_message())
-            }
-            Some((buffer, Poll::Ready(Ok(Read::Stream(note))))) => {
-                extent = ReadExtent::Head;
-                *request.body_mut() = buffer.into_body();
-                plan = Arc::new(plan.for_kind(MethodKind::BidiStreaming));
-                match note {
-                    Note::RequestIsAStream => stream(request, own, &plan),
-                    note => CapturedRequest::once(request, note),
-                }
-            }
-            Some((_, Poll::Ready(Err(status)))) => {
+        // By gax-java's rules an attempt outlives the total timeout, but not the time that the call is given here.
+        let bound = earlier(earlier(timeout, time_left()), plan.timeout);
+        let captured = match CapturedRequest::of(&mut request, extra, kind, &plan) {
+            Ok(captured) => captured,
+            Err(status) => {
                 *self = Self::Failed { status: Some(not_sent(status, path_of(request.uri()))) };
-                return false;
-            }
-            // More is to come: it is read when the call is polled.
-            Some((buffer, Poll::Pending)) => {
-                let captured = CapturedRequest::unread(std::mem::take(request), own, buffer);
-                let mut driver = Driver::new(GrpcProtocol::new(handle, captured, extent), plan);
-                driver.begin(bound);
-                *self = Self::Operating { driver, wants_report };
-                return false;
+                return;
             }
         };
+        let (plan, extent) = if captured.is_stream() {
+            of_stream(plan, kind)
+        } else {
+            let extent = ReadExtent::of(kind, plan.policy.commit_point());
+            (plan, extent)
+        };
         let driver = Driver::new(GrpcProtocol::new(handle, captured, extent), plan);
-        *self = Self::Operating { driver, wants_report };
-        self.first(service, request, bound)
-    }
-
-    /// Starts the operation, and makes the request that of its first attempt if `service` takes it.
-    #[expect(
-        clippy::inline_always,
-        reason = "most of it is known where it is called (bench `speed`, instructions)"
-    )]
-    #[inline(always)]
-    fn first(
-        &mut self,
-        service: &mut A::Service,
-        request: &mut http::Request<Body>,
-        bound: Option<Duration>,
-    ) -> bool {
-        let Self::Operating { driver, .. } = self else { return false };
-        let Some(started) = driver.begin(bound) else { return false };
+        let has_not_begun = |call: &Self| matches!(call, Self::Failed { status: None });
+        put_without_drop(self, Self::Operating { driver, wants_report }, has_not_begun);
+        let Self::Operating { driver, .. } = self else { return };
+        let Some(started) = driver.begin(bound) else { return };
         let (protocol, plan, mut current) = driver.parts();
-        let other = protocol.first(service, plan, started, &mut current, request);
-        let is_to_be_sent = other.is_none();
-        if let Some(other) = other {
-            driver.sent(other);
-        }
-        is_to_be_sent
-    }
-
-    /// The request has been sent.
-    #[inline]
-    pub(crate) fn sent(&mut self, future: <A::Service as GrpcService<Body>>::Future) {
-        if let Self::Operating { driver, .. } = self {
-            driver.sent(GrpcAttempt::Sent { future });
+        match protocol.first(service, plan, started, &mut current, &mut request) {
+            None => driver.sent(GrpcAttempt::Sent { future: service.call(request) }),
+            Some(other) => driver.sent(other),
         }
     }
 }
 
-/// What a call brings along.
-struct Terms {
-    own: Option<OwnParts>,
-    bound: Option<Duration>,
-    wants_report: bool,
-}
-
-/// A stream of requests, which is buffered as it is sent where that is asked for.
+/// The plan and the extent of a call whose request is a stream, or shows itself to be one.
 #[cold]
-fn stream(request: &mut http::Request<Body>, own: Option<OwnParts>, plan: &MethodPlan) -> CapturedRequest {
-    let Some(memory) = &plan.replay_memory else {
-        return CapturedRequest::once(request, Note::RequestIsAStream);
-    };
-    let live = std::mem::take(request.body_mut());
-    let stream = RequestStream::new(live, &plan.limits, memory);
-    CapturedRequest::stream(request, own, stream)
+fn of_stream(plan: Arc<MethodPlan>, kind: Option<MethodKind>) -> (Arc<MethodPlan>, ReadExtent) {
+    let extent = ReadExtent::of_request_stream(kind, &plan);
+    let is_known = kind.is_some_and(MethodKind::streams_requests);
+    (if is_known { plan } else { Arc::new(plan.for_kind(MethodKind::BidiStreaming)) }, extent)
 }
 
 impl<A: ServiceHandle> Future for Call<A> {
@@ -225,15 +138,15 @@ fn operate<A: ServiceHandle>(
         Poll::Ready(Output::Reply | Output::Item) => {
             let observed = driver.as_mut().take_observed();
             if wants_report || observed.is_some() || driver.has_news() {
-                tell(driver, wants_report, observed, reply);
+                report(driver, wants_report, observed, reply);
             }
         }
     }
 }
 
-/// There is something to tell of the response.
+/// Reports a response to the operation's observers, and in its extensions to the caller.
 #[cold]
-fn tell<A: ServiceHandle>(
+fn report<A: ServiceHandle>(
     mut driver: Pin<&mut Driver<GrpcProtocol<A, CapturedRequest>>>,
     wants_report: bool,
     observed: Option<Box<Observed>>,
@@ -252,10 +165,8 @@ fn tell<A: ServiceHandle>(
 
 /// Closes the operation, or leaves that to what is still to come of its response.
 fn observe(body: &mut ResponseBody, stream: ObservedStream) {
-    match &mut body.remainder {
-        Remainder::Open(open_body) => open_body.observe(stream),
-        Remainder::End | Remainder::Trailers(_) | Remainder::Unread(_) | Remainder::Failed(_) => {
-            stream.whole(&body.frames);
-        }
+    match &mut body.0.remainder {
+        Remainder::Open(incoming) => incoming.observe(stream),
+        Remainder::End | Remainder::Trailers(_) | Remainder::Failed(_) => stream.whole(&body.0.frames),
     }
 }

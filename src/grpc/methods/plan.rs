@@ -1,16 +1,17 @@
 //! The settings of a method, made ready to run calls by.
 
-use super::replay_memory::ReplayMemory;
-use super::{AttemptHeaders, Usual};
+use crate::grpc::methods::replay_memory::ReplayMemory;
+use crate::grpc::template::{AttemptHeaders, ExampleRequest};
 use crate::operation::{JitterSeeds, Note, Observers, earlier, is_nested_retry};
 use crate::settings::{BufferLimits, CallOptions, CallSettings, OperationOptions};
 #[cfg(feature = "tables")]
 use gax_retry::Hedging;
 use gax_retry::{Compatibility, Environment, MethodKind, Policy, Repetition, RetryBudget, StartedAttempt};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// What all calls of a method share. Made once; a call that brings settings of its own makes one more.
+/// Settings, limits and observers that all calls of a method share. Made once; a call that brings settings of its own makes one
+/// more.
 #[derive(Debug, Clone)]
 pub(crate) struct MethodPlan {
     pub(crate) policy: Policy,
@@ -19,19 +20,19 @@ pub(crate) struct MethodPlan {
     /// The time that a call brings along for all its attempts.
     pub(crate) timeout: Option<Duration>,
     pub(crate) limits: BufferLimits,
-    /// What is noted of a response that is longer than the buffer.
+    /// Noted of a response that is longer than the buffer.
     pub(crate) too_large: Note,
-    /// What streams of requests are buffered in; `None`: they are not.
+    /// The memory that streams of requests are buffered in; `None`: they are not.
     pub(crate) replay_memory: Option<ReplayMemory>,
     /// Whether every response carries its report.
     pub(crate) reports: bool,
     retries_are_enabled: bool,
     environment: Environment,
     pub(crate) jitter: JitterSeeds,
-    /// Who is told of the calls; `None`: nobody.
+    /// They are notified of the calls.
     pub(crate) observers: Option<Arc<Observers>>,
-    /// What requests have in common, where the plan is for those of one method.
-    pub(crate) usual: Option<Usual>,
+    /// The example that requests are compared with, where the plan is for those of one method.
+    pub(crate) example: Option<OnceLock<ExampleRequest>>,
     /// Whether its calls change nothing.
     is_read_only: bool,
     /// The kind of the RPCs that it is for: which of their timeouts apply.
@@ -74,7 +75,7 @@ impl MethodPlan {
             environment: options.caps(),
             jitter: options.jitter.clone(),
             observers: None,
-            usual: None,
+            example: None,
             is_read_only: false,
             kind: MethodKind::Unary,
             unbounded: None,
@@ -82,29 +83,29 @@ impl MethodPlan {
         plan.with_policy(policy, MethodKind::Unary).with_headers()
     }
 
-    /// The same, made of that version of settings that can be replaced.
+    /// Gives it the version of settings that can be replaced.
     pub(crate) fn of_version(self, version: Option<u64>) -> Self {
         let version = version.unwrap_or_default();
         let unbounded = self.unbounded.map(|policy| Arc::new(Policy::clone(&policy).with_version(version)));
         Self { policy: self.policy.with_version(version), unbounded, ..self }
     }
 
-    /// The same for a client that decodes messages itself: a longer one than it buffers could not be decoded anyway.
+    /// For a client that decodes messages itself: a longer one than it buffers could not be decoded anyway.
     pub(crate) fn decoding(self) -> Self {
         Self { too_large: Note::MessageAboveDecodingLimit, ..self }
     }
 
-    /// The same, and these observers are told of the calls.
+    /// Notifies these observers of the calls.
     pub(crate) fn observed_by(self, observers: Option<Arc<Observers>>) -> Self {
         Self { observers, ..self }
     }
 
-    /// The same, and streams of requests are buffered there to be replayed; `None`: they are not.
+    /// Buffers streams of requests there to replay them; `None`: they are sent once.
     pub(crate) fn replaying(self, replay_memory: Option<ReplayMemory>) -> Self {
         Self { replay_memory, ..self }
     }
 
-    /// The same for methods that change nothing, or may.
+    /// For methods that change nothing, or for others.
     pub(crate) fn reading(self, is_read_only: bool) -> Self {
         Self { is_read_only, ..self }
     }
@@ -114,12 +115,18 @@ impl MethodPlan {
         if self.is_read_only { Repetition::No } else { Repetition::ByCode }
     }
 
-    /// The same for one method alone, which knows what its requests have in common.
+    /// The plan for one method alone, whose requests are like its first.
     pub(crate) fn of_one_method(&self) -> Self {
-        Self { usual: Some(Usual::default()), ..self.clone() }
+        Self { example: Some(OnceLock::new()), ..self.clone() }
     }
 
-    /// The same for RPCs of that kind.
+    /// The request that others to the method are like, once there was one.
+    #[inline]
+    pub(crate) fn example(&self) -> Option<&ExampleRequest> {
+        self.example.as_ref()?.get()
+    }
+
+    /// Applies the timeouts of RPCs of that kind.
     pub(crate) fn for_kind(&self, kind: MethodKind) -> Self {
         self.clone().with_policy(self.unbounded().clone(), kind).with_headers()
     }
@@ -136,7 +143,7 @@ impl MethodPlan {
         self.unbounded().hedging().is_some_and(Hedging::allows_non_idempotent)
     }
 
-    /// The same for one method among others, where that makes a difference: with the latencies of its own calls.
+    /// For one method among others, with the latencies of its own calls; `None`: they make no difference.
     #[cfg(feature = "tables")]
     pub(crate) fn with_own_latencies(&self) -> Option<Self> {
         let policy = self.unbounded().clone();
@@ -145,7 +152,7 @@ impl MethodPlan {
         Some(self.clone().with_policy(policy.with_hedging(hedging), self.kind).with_headers())
     }
 
-    /// The same, which goes on from the latencies of that plan's calls, if it waits for the same percentile of them.
+    /// Goes on from the latencies of that plan's calls, if it waits for the same percentile of them.
     #[cfg(feature = "live")]
     pub(crate) fn with_latencies_of(self, other: &Self) -> Self {
         let joined = |policy: Policy| policy.with_latencies_of(&other.policy);
@@ -158,7 +165,7 @@ impl MethodPlan {
     }
 
     fn with_policy(self, policy: Policy, kind: MethodKind) -> Self {
-        // What is replayed is retried by its settings, which gax-java has no word for.
+        // A replayed stream is retried by its settings, which gax-java has no word for.
         let policy = if kind.streams_requests() && self.replay_memory.is_some() {
             policy.without_rpc_timeouts()
         } else {
@@ -175,7 +182,7 @@ impl MethodPlan {
         Self { policy, timeout, kind, unbounded, ..self }
     }
 
-    /// The same, with headers that fit its policy. A call with a policy of its own does without.
+    /// Prepares headers that fit its policy. A call with a policy of its own does without.
     fn with_headers(self) -> Self {
         Self { headers: self.headers.for_time(first_time(&self.policy)), ..self }
     }

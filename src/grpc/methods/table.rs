@@ -1,20 +1,14 @@
 //! Which plan is for which path.
 
-use super::called::Called;
-use super::descriptors::{Described, Descriptions};
-use super::found::Found;
-use super::learned::Learned;
-use super::plan::MethodPlan;
-use super::replay_memory::ReplayMemory;
+use crate::grpc::methods::descriptors::{Described, Descriptions};
+use crate::grpc::methods::method_map::MethodMap;
+use crate::grpc::methods::method_match::MethodMatch;
+use crate::grpc::methods::plan::MethodPlan;
+use crate::grpc::methods::replay_memory::ReplayMemory;
 use crate::settings::{BufferLimits, CallSettings, OperationOptions};
 use gax_retry::{CodeSet, Compatibility, Hedging, MethodKind, RetryBudget, RetrySettings};
 use gax_table::{Dialect, RetryTable};
-use http::Uri;
-use std::collections::HashMap;
-use std::hash::{BuildHasher as _, BuildHasherDefault, Hasher};
 use std::sync::Arc;
-
-type Hash = BuildHasherDefault<PathHasher>;
 
 /// A retry table made ready for calls: one plan an entry, resolved once.
 #[derive(Debug)]
@@ -24,13 +18,11 @@ pub(crate) struct Methods {
     /// No limits, and nothing retried: what a call of an unlisted method changes by its own options.
     unlisted: Plans,
     described: Descriptions,
-    /// What the table names, by path without the leading slash: found without taking that apart.
-    named: HashMap<Box<str>, Found, Hash>,
-    learned: Learned,
-    called: Called,
+    /// MethodMatch without taking a path apart.
+    by_path: MethodMap,
 }
 
-/// What a layer is set to, besides its table.
+/// The options of a layer, besides its table.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MethodOptions {
     pub(crate) described: Descriptions,
@@ -42,7 +34,7 @@ pub(crate) struct MethodOptions {
     pub(crate) replay_memory: ReplayMemory,
 }
 
-/// What one entry means for its methods.
+/// The plans of one entry, for its methods.
 #[derive(Debug)]
 struct Plans {
     own: ByKind,
@@ -55,7 +47,7 @@ struct Plans {
 struct ByKind {
     /// For a unary RPC, a stream of responses, and a stream of requests.
     plans: [Arc<MethodPlan>; 3],
-    /// The same for hedged RPCs that change nothing.
+    /// Those for hedged RPCs that change nothing.
     reading: Option<[Arc<MethodPlan>; 3]>,
 }
 
@@ -111,7 +103,7 @@ impl Plans {
 }
 
 impl Methods {
-    /// A table's methods by what the layer is set to. The version is that of a table that can be replaced.
+    /// A table's methods by the layer's options. The version is that of a table that can be replaced.
     pub(crate) fn new(
         table: RetryTable,
         version: Option<u64>,
@@ -139,42 +131,33 @@ impl Methods {
         let entries: Vec<_> = entries.map(CallSettings::of_policy).map(plans).collect();
         let unlisted = plans(CallSettings::new(RetrySettings::default(), CodeSet::EMPTY));
         let described = described.clone();
-        let mut methods = Self {
-            table,
-            plans: entries,
-            unlisted,
-            described,
-            named: HashMap::default(),
-            learned: Learned::default(),
-            called: Called::default(),
-        };
-        methods.keep(names);
+        let mut methods =
+            Self { table, plans: entries, unlisted, described, by_path: MethodMap::new(Vec::new()) };
+        methods.by_path = MethodMap::new(methods.named(names));
         methods
     }
 
-    /// Keeps the methods of these names to be found at once. Each has the latencies of its own calls; of the methods that
-    /// descriptors alone know, those are kept that need that.
-    fn keep(&mut self, names: Vec<Box<str>>) {
-        let described = self
-            .described
-            .keys()
-            .filter(|path| self.resolve(path).is_some_and(|found| found.plan.counts_latencies()));
-        let described: Vec<_> = described.cloned().collect();
-        for name in names.into_iter().chain(described) {
-            if let Some(found) = self.resolve(&name) {
-                let own = found.plan.with_own_latencies();
-                let plan = own.as_ref().unwrap_or(&found.plan).of_one_method();
-                self.named.insert(name, Found { plan: Arc::new(plan), ..found });
-            }
-        }
+    /// The methods of these names, each with the latencies of its own calls. Of the methods that descriptors alone know, those are
+    /// among them that need that.
+    fn named(&self, names: Vec<Box<str>>) -> Vec<(Box<str>, MethodMatch)> {
+        let counts = |path: &Box<str>| self.resolve(path).is_some_and(|found| found.plan.counts_latencies());
+        let described = self.described.keys().filter(|path| counts(path)).cloned();
+        let found = names.into_iter().chain(described).filter_map(|name| {
+            let found = self.resolve(&name)?;
+            let own = found.plan.with_own_latencies();
+            let plan = Arc::new(own.as_ref().unwrap_or(&found.plan).of_one_method());
+            Some((name, MethodMatch { plan, ..found }))
+        });
+        found.collect()
     }
 
-    /// The same in place of another table's. Where a method is hedged after the same percentile, its latencies go on to count;
+    /// Takes the place of another table's methods. Where a method is hedged after the same percentile, its latencies go on to count;
     /// where an entry has the same names, those that its other methods share.
     #[cfg(feature = "live")]
     pub(crate) fn with_latencies_of(mut self, before: &Self) -> Self {
-        for (name, found) in self.named.iter_mut().filter(|(_, found)| found.plan.counts_latencies()) {
-            if let Some(before) = before.named.get(name) {
+        let counts = |(_, found): &(&str, &mut MethodMatch)| found.plan.counts_latencies();
+        for (name, found) in self.by_path.named_mut().filter(counts) {
+            if let Some(before) = before.by_path.named(name) {
                 found.plan = Arc::new(MethodPlan::clone(&found.plan).with_latencies_of(&before.plan));
             }
         }
@@ -190,32 +173,16 @@ impl Methods {
         self
     }
 
-    /// The method of a request to that URI, if it goes where requests to the method usually go, and was called before.
-    #[inline]
-    pub(crate) fn find_called(&self, uri: &Uri) -> Option<Found> {
-        self.called.find(uri)
-    }
-
-    /// The method of a request to that URI; `None` if the table has nothing to say about it.
+    /// The method of a request to that path; `None` if the table has nothing to say about it.
     ///
-    /// The last two segments of its path are the service and the method: an origin may put segments of its own before
-    /// them.
+    /// The last two segments of the path are the service and the method: an origin may put segments of its own before them.
+    #[inline]
+    pub(crate) fn find(&self, path: &str) -> Option<MethodMatch> {
+        self.by_path.find(path.strip_prefix('/').unwrap_or(path), || self.resolve(path))
+    }
+
     #[cold]
-    pub(crate) fn find(&self, uri: &Uri) -> Option<Found> {
-        let found = self.named(uri.path())?;
-        self.called.keep(uri, &found);
-        Some(found)
-    }
-
-    fn named(&self, path: &str) -> Option<Found> {
-        let name = path.strip_prefix('/').unwrap_or(path);
-        match self.named.get(name) {
-            Some(found) => Some(found.clone()),
-            None => self.learned.find(name, self.named.hasher().hash_one(name), || self.resolve(path)),
-        }
-    }
-
-    fn resolve(&self, path: &str) -> Option<Found> {
+    fn resolve(&self, path: &str) -> Option<MethodMatch> {
         let (service, method) = names(path)?;
         let entry = self.table.lookup(service, method).and_then(|policy| policy.entry());
         let plans = match entry {
@@ -232,14 +199,14 @@ impl Methods {
             return None;
         }
         let kind = described.map(|method| method.kind);
-        Some(Found { plan: hedged.unwrap_or(&plans.own).plan(described), kind })
+        Some(MethodMatch { plan: hedged.unwrap_or(&plans.own).plan(described), kind })
     }
 
     /// A method that the table has nothing to say about, but a call's options have.
-    pub(crate) fn unlisted(&self, path: &str) -> Found {
+    pub(crate) fn unlisted(&self, path: &str) -> MethodMatch {
         let described = names(path).and_then(|(service, method)| self.described(path, service, method));
         let kind = described.map(|method| method.kind);
-        Found { plan: self.unlisted.own.plan(described), kind }
+        MethodMatch { plan: self.unlisted.own.plan(described), kind }
     }
 
     fn described(&self, path: &str, service: &str, method: &str) -> Option<Described> {
@@ -262,36 +229,4 @@ fn method_names(table: &RetryTable) -> Vec<Box<str>> {
 fn names(path: &str) -> Option<(&str, &str)> {
     let (rest, method) = path.rsplit_once('/')?;
     Some((rest.rsplit('/').next()?, method))
-}
-
-/// A quick hash for paths: of their length and their end, where methods differ. They are the program's own:
-/// nobody outside can choose ones that collide.
-#[derive(Debug, Default)]
-struct PathHasher(u64);
-
-impl PathHasher {
-    fn mix(&mut self, word: u64) {
-        // FxHash's.
-        const MULTIPLIER: u64 = 0x517c_c1b7_2722_0a95;
-        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(MULTIPLIER);
-    }
-}
-
-impl Hasher for PathHasher {
-    #[inline]
-    fn write(&mut self, bytes: &[u8]) {
-        self.mix(bytes.len() as u64);
-        let (_, end) = bytes.as_rchunks();
-        match end.last_chunk::<2>() {
-            Some(two) => two.iter().for_each(|word| self.mix(u64::from_le_bytes(*word))),
-            None => bytes.iter().for_each(|byte| self.mix(u64::from(*byte))),
-        }
-    }
-
-    /// What ends a string is the same for all.
-    fn write_u8(&mut self, _: u8) {}
-
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 32)
-    }
 }

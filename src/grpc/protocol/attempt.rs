@@ -2,10 +2,11 @@
 
 use super::failed::Bad;
 use super::grpc_protocol::GrpcProtocol;
-use crate::grpc::methods::{AttemptTimeout, MethodPlan};
+use crate::grpc::methods::MethodPlan;
 use crate::grpc::request::{CapturedRequest, ReplayableRequest, WatchedBody};
 use crate::grpc::response::{Fault, ReplySlot, ResponseBody, check_head, read, read_on, unread};
 use crate::grpc::status::{Failure, Suspect};
+use crate::grpc::template::AttemptTimeout;
 use crate::grpc::transport::{ServiceHandle, is_bare_channel, ready_now};
 use crate::operation::{
     AttemptContext, Jitter, Name, ObservedTransport, Observers, Outgoing, Protocol, Step, Unsendable,
@@ -55,7 +56,7 @@ impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
         self.begun(plan, started, current);
         let time = started.deadline();
         let timeout = header(plan, time, false, current);
-        self.request.complete(plan, request, timeout);
+        self.request.write(request, plan, started.number(), timeout, false);
         match ready_now(service) {
             Poll::Ready(Ok(())) => {
                 if let Some(outgoing) = current.sending() {
@@ -197,15 +198,15 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                     let ready = self.handle.when_ready(cx, |service| {
                         let timeout = header(plan, time, was_late, current);
                         let number = current.number();
-                        let request = self.request.write(plan, number, timeout, is_watched, |request| {
-                            // A transparent retry of the first attempt is late, too.
-                            if is_watched && (number > 1 || (was_late && current.is_resent())) {
-                                mark(request, current);
-                            }
-                            if let Some(outgoing) = current.sending() {
-                                watched(request, *outgoing);
-                            }
-                        });
+                        let mut request = http::Request::default();
+                        self.request.write(&mut request, plan, number, timeout, is_watched);
+                        // A transparent retry of the first attempt is late, too.
+                        if is_watched && (number > 1 || (was_late && current.is_resent())) {
+                            mark(&mut request, current);
+                        }
+                        if let Some(outgoing) = current.sending() {
+                            watched(&mut request, *outgoing);
+                        }
                         if let Some(before) = &mut self.failure {
                             before.take_messages();
                         }

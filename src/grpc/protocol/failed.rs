@@ -1,11 +1,12 @@
 //! The facts of an attempt that brought no good response.
 
 use super::grpc_protocol::GrpcProtocol;
-use crate::grpc::methods::{MethodPlan, timeout};
+use crate::grpc::methods::MethodPlan;
 use crate::grpc::request::ReplayableRequest;
 use crate::grpc::response::{Remainder, ResponseBody};
 use crate::grpc::status::cause::Nature;
 use crate::grpc::status::{Failure, Messages, Suspect};
+use crate::grpc::template::timeout;
 use crate::grpc::transport::ServiceHandle;
 use crate::operation::{AttemptContext, ConnectProblem, Driver, Note, OperationError, OperationReport};
 use crate::transport::{Reach, blame};

@@ -1,11 +1,12 @@
 //! A response that comes in.
 
-use crate::body::FrameBuffer;
+use crate::body::{BufferedBody, FrameBuffer};
 use crate::grpc::methods::MethodPlan;
 use crate::grpc::response::body::ResponseBody;
-use crate::grpc::response::open_body::{OpenBody, Remainder};
+use crate::grpc::response::open_body::{Incoming, OpenBody, Remainder};
 use crate::grpc::status::{Failure, Messages, received};
 use crate::operation::{AttemptContext, Note};
+use crate::without_drop::put_without_drop;
 use bytes::Bytes;
 use gax_retry::{Code, CommitPoint, MethodKind};
 use http::{HeaderMap, StatusCode};
@@ -123,8 +124,8 @@ pub(crate) fn read(
         return Poll::Ready(Ok(()));
     }
     loop {
-        let ResponseBody { frames, remainder } = response.body_mut();
-        let Remainder::Unread(body) = remainder else {
+        let BufferedBody { frames, remainder } = &mut response.body_mut().0;
+        let Remainder::Open(Incoming::Unread(body)) = remainder else {
             return Poll::Ready(Ok(()));
         };
         // Data is taken out of its frame, which leaves nothing to drop: to move the frame would be more than all that is
@@ -142,7 +143,7 @@ pub(crate) fn read(
             // They are written where they stay, and looked at there: to hand them on would copy them twice more. The body
             // goes first, so that nothing is left to drop.
             *remainder = Remainder::End;
-            std::mem::forget(std::mem::replace(remainder, Remainder::Trailers(trailers)));
+            put_without_drop(remainder, Remainder::Trailers(trailers), |slot| matches!(slot, Remainder::End));
             let is_good = match remainder {
                 Remainder::Trailers(trailers) => are_good(trailers, current),
                 _ => false,
@@ -195,7 +196,7 @@ fn stopped(
             Poll::Ready(Err(Fault::Broke(status.into(), messages)))
         }
         Poll::Ready(_) => Poll::Ready(ended(response, extent)),
-        Poll::Pending if extent == ReadExtent::MessageOrWhole && response.body().frames.has_message() => {
+        Poll::Pending if extent == ReadExtent::MessageOrWhole && response.body().0.frames.has_message() => {
             pass_on(response, Note::Committed, current);
             Poll::Ready(Ok(()))
         }
@@ -206,7 +207,7 @@ fn stopped(
 /// The body ended without trailers: fine only if the head had the status.
 fn ended(response: &mut http::Response<ResponseBody>, extent: ReadExtent) -> Result<(), Fault> {
     if received::code(response.headers()).is_some() {
-        response.body_mut().remainder = Remainder::End;
+        response.body_mut().0.remainder = Remainder::End;
         return Ok(());
     }
     let messages = messages(response, extent);
@@ -227,11 +228,11 @@ fn is_stream(frames: &FrameBuffer, extent: ReadExtent) -> bool {
 /// The messages of a response before it failed, where a caller could have read a message of it.
 #[cold]
 fn messages(response: &mut http::Response<ResponseBody>, extent: ReadExtent) -> Option<Messages> {
-    if extent != ReadExtent::MessageOrWhole || !response.body().frames.has_message() {
+    if extent != ReadExtent::MessageOrWhole || !response.body().0.frames.has_message() {
         return None;
     }
     let headers = response.headers().clone();
-    let messages = std::mem::take(response).map(|body| body.frames);
+    let messages = std::mem::take(response).map(|body| body.0.frames);
     *response.headers_mut() = headers;
     Some(Box::new(messages))
 }
@@ -249,9 +250,9 @@ fn are_good(trailers: &mut HeaderMap, current: &mut AttemptContext<'_>) -> bool 
 /// The trailers that the body ended with have a status that is none of success, or none at all.
 #[cold]
 fn failed(response: &mut http::Response<ResponseBody>, extent: ReadExtent) -> Fault {
-    let trailers = match std::mem::take(&mut response.body_mut().remainder) {
+    let trailers = match std::mem::take(&mut response.body_mut().0.remainder) {
         Remainder::Trailers(trailers) => trailers,
-        Remainder::End | Remainder::Unread(_) | Remainder::Open(_) | Remainder::Failed(_) => HeaderMap::new(),
+        Remainder::End | Remainder::Open(_) | Remainder::Failed(_) => HeaderMap::new(),
     };
     let messages = messages(response, extent);
     let mut headers = std::mem::take(response.headers_mut());
@@ -268,10 +269,10 @@ fn failed(response: &mut http::Response<ResponseBody>, extent: ReadExtent) -> Fa
 /// The response goes out with its end still to come.
 fn pass_on(response: &mut http::Response<ResponseBody>, note: Note, current: &mut AttemptContext<'_>) {
     current.note(note);
-    let remainder = &mut response.body_mut().remainder;
-    if let Remainder::Unread(body) = remainder {
+    let remainder = &mut response.body_mut().0.remainder;
+    if let Remainder::Open(Incoming::Unread(body)) = remainder {
         let open = OpenBody::new(std::mem::take(body), current.deadline(), true);
-        *remainder = Remainder::Open(Box::new(open));
+        *remainder = Remainder::Open(Incoming::HandedOn(Box::new(open)));
     }
 }
 

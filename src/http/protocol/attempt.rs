@@ -37,7 +37,7 @@ pin_project! {
         // The request was sent, and the response's headers are awaited.
         Sent { #[pin] future: F, cut: Option<CutOff> },
         // The body of a success is being read. Any other status has ended the attempt already.
-        Collecting { reader: ResponseReader<R>, extent: ReadExtent, ended_at: Option<Duration> },
+        Collecting { reader: ResponseReader<R>, ended_at: Option<Duration> },
         // It failed, and whether its own response was the reason is not known yet.
         Suspected { suspect: Suspect },
         // It has ended.
@@ -238,7 +238,7 @@ where
                             ));
                         };
                         let ended_at = (!status.is_success()).then_some(ended_at);
-                        attempt.set(HttpAttempt::Collecting { reader, extent, ended_at });
+                        attempt.set(HttpAttempt::Collecting { reader: reader.reading(extent), ended_at });
                     }
                     Err(error) => match Suspect::of(error.into(), Part::Head, current) {
                         Ok(suspect) => attempt.set(HttpAttempt::Suspected { suspect }),
@@ -247,10 +247,10 @@ where
                         }
                     },
                 },
-                AttemptProj::Collecting { reader, extent, .. } => {
-                    let read = ready!(reader.poll(*extent, cx));
+                AttemptProj::Collecting { reader, .. } => {
+                    let read = ready!(reader.poll(cx));
                     let owned = attempt.as_mut().project_replace(HttpAttempt::Done);
-                    let AttemptOwned::Collecting { reader, ended_at, .. } = owned else {
+                    let AttemptOwned::Collecting { reader, ended_at } = owned else {
                         return Poll::Pending;
                     };
                     let read = match read {
@@ -296,7 +296,7 @@ where
                 // A place in the service's queue must not be held through a delay.
                 self.service = self.service.clone();
             }
-            AttemptOwned::Collecting { reader, ended_at, .. } => {
+            AttemptOwned::Collecting { reader, ended_at } => {
                 if let Some(ended_at) = ended_at {
                     let late = Read::Early(EndedEarly::TimedOut);
                     let response = reader.into_response(late, current.deadline());
@@ -311,7 +311,7 @@ where
 
     fn due(&self, attempt: &Self::Attempt) -> Option<Instant> {
         match attempt {
-            HttpAttempt::Collecting { reader, extent, .. } => reader.due(*extent),
+            HttpAttempt::Collecting { reader, .. } => reader.due(),
             HttpAttempt::Suspected { suspect } => Some(suspect.until()),
             HttpAttempt::Ready | HttpAttempt::Sent { .. } | HttpAttempt::Done => None,
         }

@@ -1,19 +1,21 @@
-//! What a table knows of a method.
+//! The method that a request was found to call.
 
-use super::plan::MethodPlan;
+use crate::grpc::methods::plan::MethodPlan;
 use gax_retry::MethodKind;
 use std::sync::Arc;
 
-/// What is known of a method.
+/// The method that a request was found to call.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
+pub(crate) struct MethodMatch {
     pub(crate) plan: Arc<MethodPlan>,
+    /// `None`: nobody knows.
     pub(crate) kind: Option<MethodKind>,
 }
 
 #[cfg(test)]
-impl Found {
+impl MethodMatch {
     /// A unary method that shares its plan with others.
+    #[cfg(feature = "tables")]
     pub(crate) fn example() -> Self {
         use crate::settings::OperationOptions;
         use crate::settings::{BufferLimits, CallSettings};

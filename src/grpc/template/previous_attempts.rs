@@ -20,7 +20,7 @@ mod tests {
     use http::HeaderValue;
 
     #[test]
-    fn what_is_no_number_is_no_attempt() {
+    fn a_value_that_is_no_number_is_no_attempt() {
         let read = |value: &[u8]| {
             let value = HeaderValue::from_bytes(value).unwrap();
             previous_attempts(&HeaderMap::from_iter([(PREVIOUS_ATTEMPTS, value)]))

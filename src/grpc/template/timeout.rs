@@ -75,7 +75,7 @@ pub(crate) fn header_value(timeout: Duration) -> HeaderValue {
     HeaderValue::from_bytes(written).unwrap_or_else(|_| HeaderValue::from_static("0n"))
 }
 
-/// The timeout as its header tells it, which may be a fraction less.
+/// The timeout as its header has it, which may be a fraction less.
 pub(crate) fn written(timeout: Duration) -> Duration {
     let (number, unit) = units(timeout);
     unit.times(number)
@@ -115,7 +115,7 @@ pub(crate) fn from_headers(headers: &HeaderMap) -> Option<Duration> {
     parse(received::value(headers, &GRPC_TIMEOUT)?.as_bytes())
 }
 
-/// The same, of the header's value.
+/// The timeout that a header's value stands for.
 pub(crate) fn parse(value: &[u8]) -> Option<Duration> {
     let (unit, digits) = value.split_last()?;
     if digits.is_empty() || digits.len() > 8 || !digits.iter().all(u8::is_ascii_digit) {
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn tonic_writes_the_same() {
+    fn tonic_writes_timeouts_alike() {
         for nanos in [0, 1, 99_999_999, 100_000_000, 1_500_000_000, 59_999_999_999, 300_000_000_000] {
             let timeout = Duration::from_nanos(nanos);
             let mut request = tonic::Request::new(());
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_what_the_header_says() {
+    fn a_written_timeout_is_the_one_in_the_header() {
         for nanos in [0, 1, 1_500_000_000, 295_123_999_999, 100_000_900_000_000] {
             let timeout = Duration::from_nanos(nanos);
             assert_eq!(Some(written(timeout)), parse(header_value(timeout).as_bytes()));
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn a_written_timeout_is_read_again() {
         for (value, nanos) in
             [("0n", 0), ("15u", 15_000), ("99999999m", 99_999_999_000_000), ("2H", 7_200_000_000_000)]
         {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_protocol_does_not_allow_is_no_timeout() {
+    fn a_value_that_the_protocol_does_not_allow_is_no_timeout() {
         for wrong in ["", "n", "5", "5s", "123456789n", "-1n", "1 n", "+1n", "\u{661}n"] {
             assert_eq!(parse(wrong.as_bytes()), None, "{wrong:?}");
         }

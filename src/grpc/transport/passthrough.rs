@@ -2,7 +2,7 @@
 
 use crate::grpc::response::{OpenBody, ResponseBody};
 use crate::grpc::status::received;
-use crate::grpc::transport::{ServiceHandle, ready_now};
+use crate::grpc::transport::handle::{ServiceHandle, ready_now};
 use pin_project_lite::pin_project;
 use std::future::Future;
 use std::pin::Pin;
