@@ -179,7 +179,7 @@ impl HttpRetryLayer {
     }
 
     /// Whether the delay that a response asks for is heeded: by the header `Retry-After`, a number of seconds or a
-    /// date, as [`gax_retry::retry_after`] reads them, or by a `google.rpc.RetryInfo` in its JSON body. A date counts
+    /// date, or by a `google.rpc.RetryInfo` in its JSON body. A date counts
     /// from the response's `Date`, or else from this machine's clock. A draw comes on top of it, up to the back-off or half of it.
     #[must_use]
     pub fn server_delays(mut self, heeded: bool) -> Self {

@@ -1,8 +1,8 @@
 //! What a report says of an HTTP request besides its attempts.
 
 use crate::operation::{Ends, OperationReport};
-use gax_retry::__private::Escaped;
 use gax_retry::{Classification, HttpFailure, IdempotencyStrategy};
+use gax_text::Escaped;
 use std::fmt;
 
 /// Why an HTTP request was retried, or was not: part of its

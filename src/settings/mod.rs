@@ -6,8 +6,14 @@ mod client_settings;
 mod method_info;
 mod operation_call_settings;
 #[cfg(feature = "serde")]
-mod stored;
+mod stored_options;
+#[cfg(feature = "serde")]
+mod stored_settings;
+#[cfg(all(test, feature = "serde"))]
+mod stored_tests;
 mod stub_settings;
+#[cfg(feature = "serde")]
+mod two_words;
 
 pub use call_options::{CallOptions, RequestExt};
 pub use call_settings::CallSettings;
@@ -16,3 +22,5 @@ pub use client_settings::ClientSettings;
 pub use method_info::MethodInfo;
 pub use operation_call_settings::OperationCallSettings;
 pub use stub_settings::StubSettings;
+#[cfg(all(feature = "serde", feature = "http"))]
+pub(crate) use two_words::{read_override, write_override};

@@ -193,6 +193,7 @@ impl AttemptResult {
     }
 
     /// The same, but that it ended with that code.
+    #[cfg(feature = "plan")]
     pub(crate) fn with_code(self, code: Code) -> Self {
         Self { outcome: Self::failed(code).outcome, ..self }
     }

@@ -3,8 +3,8 @@
 use crate::http::BoxError;
 use crate::operation::{ConnectProblem, OperationReport, RequestEnded};
 use crate::transport::chain;
-use gax_retry::__private::{Escaped, Human};
 use gax_retry::{Attempt, Code, HttpFailure, SettingsError, Stop, StopReason, TransportFailure};
+use gax_text::{Escaped, Human};
 use std::error::Error;
 use std::fmt;
 use std::time::Duration;

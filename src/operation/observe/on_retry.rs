@@ -1,8 +1,8 @@
 //! A line for the log at each retry.
 
 use super::{OperationInfo, OperationObserver};
-use gax_retry::__private::{Escaped, Human};
 use gax_retry::Attempt;
+use gax_text::{Escaped, Human};
 use std::fmt;
 use std::time::Duration;
 

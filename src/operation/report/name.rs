@@ -1,6 +1,6 @@
 //! What an operation is called in its report.
 
-use gax_retry::__private::Escaped;
+use gax_text::Escaped;
 use http::uri::PathAndQuery;
 use std::borrow::Cow;
 use std::fmt;

@@ -2,8 +2,9 @@
 
 use super::rows::parts;
 use super::{Detail, Ledger, Name, Note};
-use gax_retry::__private::{AttemptTable, Human};
+use gax_retry::report::AttemptTable;
 use gax_retry::{Attempt, Code, Delivery, NotAttempted, StopReason};
+use gax_text::Human;
 use std::fmt;
 use std::num::NonZeroU64;
 use std::time::Duration;

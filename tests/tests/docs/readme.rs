@@ -66,9 +66,13 @@ fn package(name: &str, dependencies: &str) -> PathBuf {
     let mut manifest =
         format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n\n{dependencies}\n[workspace]\n\n");
     manifest.push_str("[patch.crates-io]\n");
-    for (crate_name, folder) in
-        [("gax-retry", "retry"), ("gax-table", "table"), ("tonic-gax", ""), ("tonic-gax-build", "codegen")]
-    {
+    for (crate_name, folder) in [
+        ("gax-text", "text"),
+        ("gax-retry", "retry"),
+        ("gax-table", "table"),
+        ("tonic-gax", ""),
+        ("tonic-gax-build", "codegen"),
+    ] {
         let path = repository().join(folder);
         manifest.extend([crate_name, &format!(" = {{ path = {:?} }}\n", path.to_str().unwrap())]);
     }
