@@ -4,8 +4,8 @@ use super::case::{Context, PollResult, Polled, Settings, Streaming, Unary};
 use super::fields::Fault;
 use super::record::{Counts, Denied, Record, Row};
 use super::tracer::{polling_call, streaming_call, unary_call};
-use gax_retry::__private::{Algorithm, Limit, Next};
 use gax_retry::gax_java::Polling;
+use gax_retry::gax_java::{Algorithm, Limit, Next};
 use gax_retry::{
     Attempt, AttemptKind, AttemptResult, Code, CodeSet, End, Event, NoJitter, NotAttempted, Policy, Seen,
     Simulated, Simulation, StartedAttempt, StopReason,

@@ -1,6 +1,6 @@
 //! Data for programs.
 
-use gax_retry::__private::is_unprintable;
+use gax_text::is_unprintable;
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use std::io::{self, Write};

@@ -2,11 +2,11 @@
 
 use super::DocLines;
 use super::words::code;
-use gax_retry::__private::Human;
 use gax_retry::{
     AttemptPlan, CodeSet, Compatibility, Hedging, MethodKind, NoJitter, Policy, RetryDelays, RetrySettings,
 };
 use gax_table::SourceLocation;
+use gax_text::Human;
 use std::path::Path;
 use std::time::Duration;
 

@@ -199,6 +199,7 @@ impl AttemptResult {
     }
 
     /// This result, but for the code.
+    #[cfg(feature = "plan")]
     pub(crate) fn with_code(self, code: Code) -> Self {
         Self { outcome: Self::failed(code).outcome, ..self }
     }

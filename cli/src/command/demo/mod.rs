@@ -10,8 +10,8 @@ use crate::render::{HEAD, Ms, Named, Recoverable, Timeline, attempts, bars, expl
 use crate::server::{Arrival, Event, Turn};
 use crate::value;
 use clap::Args;
-use gax_retry::__private::Escaped;
 use gax_retry::{Code, CodeSet, Compatibility, Hedging, RetrySettings};
+use gax_text::Escaped;
 use scene::Scene;
 use serde::Serialize;
 use stage::{Played, Stage};

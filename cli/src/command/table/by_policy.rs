@@ -1,7 +1,7 @@
 //! What policies lead to, worked out once for those that say the same.
 
-use gax_retry::__private::SettingsKey;
 use gax_retry::CodeSet;
+use gax_retry::settings::SettingsKey;
 use gax_table::{HedgingPolicy, MethodPolicy};
 use std::collections::HashMap;
 use std::rc::Rc;

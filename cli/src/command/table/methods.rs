@@ -3,9 +3,9 @@
 use super::beside::Beside;
 use super::source::Api;
 use crate::failure::Failure;
-use gax_retry::__private::closest;
 use gax_retry::{Code, CodeSet, Policy};
 use gax_table::{Dialect, HedgingPolicy, MethodPolicy, PolicyField, RetryTable, SourceLocation};
+use gax_text::closest;
 use std::collections::HashSet;
 
 /// A method, or all methods of a service, with what a table says of it. A table may have thousands.

@@ -7,9 +7,9 @@ use crate::command::table::hedged::most_attempts;
 use crate::command::table::methods::{codes_text, line_of, recoverable_codes};
 use crate::command::table::show::text::{delay, limit, rpc_timeout};
 use crate::render::{Align, Cell, Count, Grid, HEAD, Human, attempts, table, times, until_measured};
-use gax_retry::__private::Escaped;
 use gax_retry::{Hedging, Impact, Simulation};
 use gax_table::{Dialect, HedgingPolicy, MethodPolicy, PolicyField};
+use gax_text::Escaped;
 use std::fmt::Write as _;
 
 /// The most attempts that the table of attempts shows.

@@ -1,4 +1,4 @@
-//! What a person may have meant.
+//! The name that a person may have meant.
 
 /// Texts longer than this are not compared: the work grows with the square.
 const LONGEST: usize = 120;

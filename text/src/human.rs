@@ -37,7 +37,7 @@ fn exact(nanos: u128) -> String {
 }
 
 fn rounded(nanos: u128) -> String {
-    // What rounds up to the next unit is in that unit: 999.96 ms are 1 s.
+    // A time that rounds up to the next unit is in that unit: 999.96 ms are 1 s.
     match nanos {
         0 => "0 ms".to_owned(),
         _ if nanos < MICROSECOND => format!("{nanos} ns"),
@@ -90,7 +90,7 @@ fn to_nearest(nanos: u128, step: u128) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::parse_duration;
+    use crate::parse_duration;
 
     #[test]
     fn three_places_and_units_that_fit() {

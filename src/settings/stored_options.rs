@@ -1,10 +1,11 @@
-//! What a single call sets.
+//! Options of a call as programs store them (feature `serde`).
 
-use super::duration::DurationText;
-use super::numbers::{Attempts, Multiplier, Timeout};
-use super::override_words::{read_override, write_override};
-use crate::{CodeSet, RetrySettings, SettingsError, SettingsOverrides};
+use super::CallOptions;
+use super::two_words::{read_override, write_override};
+use gax_retry::stored::{Attempts, DurationText, Multiplier, Timeout};
+use gax_retry::{CodeSet, RetrySettings, SettingsError, SettingsOverrides};
 use serde::de::Error as _;
+use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The names are those of the setters, and those of settings.
@@ -37,21 +38,8 @@ struct OptionFields {
     retry_settings: Option<RetrySettings>,
 }
 
-/// All that the options of a call say.
-#[derive(Debug)]
-#[expect(clippy::exhaustive_structs, reason = "it is taken apart where it is read")]
-pub struct StoredOptions {
-    /// Settings in place of the method's.
-    pub retry_settings: Option<RetrySettings>,
-    /// Single fields over those.
-    pub overrides: SettingsOverrides,
-    /// Codes in place of the method's.
-    pub codes: Option<CodeSet>,
-    /// Whether the response has the report in any case.
-    pub report: Option<bool>,
-}
-
-impl Serialize for StoredOptions {
+/// A number that isn't a code can't be stored.
+impl Serialize for CallOptions {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let overrides = &self.overrides;
         let (timeout, no_timeout) = write_override(overrides.total_timeout());
@@ -67,7 +55,7 @@ impl Serialize for StoredOptions {
             initial_retry_delay: overrides.initial_retry_delay().map(DurationText),
             retry_delay_multiplier: overrides.retry_delay_multiplier().map(Multiplier),
             max_retry_delay: overrides.max_retry_delay().map(DurationText),
-            codes: self.codes,
+            codes: self.retryable_codes.clone().transpose().map_err(S::Error::custom)?,
             report: self.report,
             retry_settings: self.retry_settings.clone(),
         };
@@ -75,27 +63,21 @@ impl Serialize for StoredOptions {
     }
 }
 
-impl<'de> Deserialize<'de> for StoredOptions {
+impl<'de> Deserialize<'de> for CallOptions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let fields = OptionFields::deserialize(deserializer)?;
         let time = |time: Option<Timeout>| time.map(|Timeout(time)| time);
         let attempts = fields.max_attempts.map(|Attempts(attempts)| attempts);
+        let names = ["timeout", "no_timeout"];
+        let total_timeout = read_override(names, time(fields.timeout), fields.no_timeout)?;
+        let names = ["attempt_timeout", "no_attempt_timeout"];
+        let rpc_timeout = read_override(names, time(fields.attempt_timeout), fields.no_attempt_timeout)?;
+        let names = ["max_attempts", "no_max_attempts"];
+        let max_attempts = read_override(names, attempts, fields.no_max_attempts)?;
         let mut overrides = SettingsOverrides::default()
-            .with_total_timeout(read_override(
-                ["timeout", "no_timeout"],
-                time(fields.timeout),
-                fields.no_timeout,
-            )?)
-            .with_rpc_timeout(read_override(
-                ["attempt_timeout", "no_attempt_timeout"],
-                time(fields.attempt_timeout),
-                fields.no_attempt_timeout,
-            )?)
-            .with_max_attempts(read_override(
-                ["max_attempts", "no_max_attempts"],
-                attempts,
-                fields.no_max_attempts,
-            )?);
+            .with_total_timeout(total_timeout)
+            .with_rpc_timeout(rpc_timeout)
+            .with_max_attempts(max_attempts);
         if let Some(DurationText(delay)) = fields.initial_retry_delay {
             overrides = overrides.with_initial_retry_delay(delay);
         }
@@ -107,11 +89,9 @@ impl<'de> Deserialize<'de> for StoredOptions {
         }
         let below = fields.retry_settings.as_ref();
         let initial = below.and_then(RetrySettings::initial_retry_delay);
-        let problems = overrides.problems(initial, below.and_then(RetrySettings::max_retry_delay));
-        if !problems.is_empty() {
-            return Err(D::Error::custom(SettingsError::new(problems)));
-        }
+        let max = below.and_then(RetrySettings::max_retry_delay);
+        SettingsError::check(overrides.problems(initial, max)).map_err(D::Error::custom)?;
         let OptionFields { codes, report, retry_settings, .. } = fields;
-        Ok(Self { retry_settings, overrides, codes, report })
+        Ok(Self { retry_settings, overrides, retryable_codes: codes.map(Ok), report })
     }
 }

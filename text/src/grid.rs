@@ -1,7 +1,6 @@
 //! Tables of text: ASCII, the same bytes everywhere.
 
-use super::Escaped;
-use crate::Code;
+use crate::Escaped;
 use std::fmt;
 
 /// The side of its column that a cell stands on.
@@ -14,7 +13,7 @@ pub enum Align {
     Right,
 }
 
-/// What a cell or line is to its reader, for programs that have colours.
+/// The meaning of a cell, for programs that have colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "whoever has colours has one for each")]
 pub enum Role {
@@ -22,10 +21,14 @@ pub enum Role {
     Plain,
     /// The head of a column.
     Head,
-    /// What did not happen, or matters less.
+    /// It did not happen, or matters less.
     Faint,
-    /// The code that an attempt ended with.
-    Code(Code),
+    /// A success.
+    Good,
+    /// It took too long.
+    Late,
+    /// A failure.
+    Bad,
 }
 
 /// One cell, whose text is printed with control characters escaped.
@@ -60,7 +63,7 @@ pub struct Grid {
     rows: Vec<Vec<Cell>>,
 }
 
-/// What stands between two columns.
+/// Between two columns.
 const BETWEEN: &str = " | ";
 /// A column of text is never made narrower than that.
 const NARROWEST: usize = 12;
@@ -244,7 +247,7 @@ mod tests {
     #[test]
     fn colours_take_no_room() {
         let mut grid = Grid::new([("code", Align::Right)]);
-        grid.push([Cell::new(&"OK", Role::Code(Code::Ok))]);
+        grid.push([Cell::new(&"OK", Role::Good)]);
         let mut text = String::new();
         grid.write(&mut text, None, |role| if role == Role::Head { ["", ""] } else { ["<", ">"] }).unwrap();
         assert_eq!(text, "code\n----\n  <OK>\n");

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 const ADVICE: &str = "write a duration such as 1500ms, 1.5s, 2m or 1h30m";
 
-/// What is wrong with a text that should be a duration, to follow the text itself, and what to write.
+/// The problem of a text that should be a duration, to follow the text itself, and the advice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "both parts are printed")]
 pub struct DurationError {
@@ -44,16 +44,16 @@ const UNITS: [(&str, u64); 9] = [
 ///
 /// # Errors
 ///
-/// What is wrong with the text.
+/// The text is no duration; the error says why not.
 pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     u64::try_from(parse_nanos(text)?).map(Duration::from_nanos).map_err(|_| too_long())
 }
 
-/// The same in nanoseconds, however long.
+/// Like [`parse_duration`], in nanoseconds, however long.
 ///
 /// # Errors
 ///
-/// What is wrong with the text.
+/// The text is no duration; the error says why not.
 pub fn parse_nanos(text: &str) -> Result<u128, DurationError> {
     let mut rest = text.trim();
     if rest.is_empty() {

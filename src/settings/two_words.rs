@@ -1,10 +1,10 @@
-//! A field of two words: its value, or that it is turned off.
+//! A stored option of two words: its value, or that it is turned off.
 
-use crate::Override;
+use gax_retry::Override;
 use serde::de::Error;
 
-/// The field, from its value and from the word that turns it off. Both at once is an error.
-pub(super) fn read_override<T, E: Error>(
+/// The option, from its value and from the word that turns it off. Both at once is an error.
+pub(crate) fn read_override<T, E: Error>(
     [name, off]: [&str; 2],
     value: Option<T>,
     is_disabled: bool,
@@ -17,9 +17,9 @@ pub(super) fn read_override<T, E: Error>(
     }
 }
 
-/// The value, and whether the field is turned off.
-pub(super) fn write_override<T>(field: Override<T>) -> (Option<T>, bool) {
-    match field {
+/// The value, and whether the option is turned off.
+pub(crate) fn write_override<T>(option: Override<T>) -> (Option<T>, bool) {
+    match option {
         Override::Unset => (None, false),
         Override::Set(value) => (Some(value), false),
         Override::Disabled => (None, true),

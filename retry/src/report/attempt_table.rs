@@ -1,7 +1,7 @@
 //! The attempts of an operation as people read them.
 
-use crate::text::{Align, Cell, Escaped, Grid, Human, Role};
 use crate::{Attempt, Code};
+use gax_text::{Align, Cell, Escaped, Grid, Human, Role};
 use std::fmt;
 use std::time::Duration;
 
@@ -60,7 +60,7 @@ impl AttemptTable {
             Cell::from(Human(row.delay)),
             Cell::from(Human(row.start)),
             row.end.map_or_else(|| Cell::from("never"), |(end, _)| Cell::from(Human(end))),
-            row.end.map_or_else(|| Cell::from("no reply"), |(_, code)| Cell::new(&code, Role::Code(code))),
+            row.end.map_or_else(|| Cell::from("no reply"), |(_, code)| Cell::new(&code, code.into())),
         ]);
     }
 
@@ -117,6 +117,16 @@ impl AttemptTable {
     ) -> fmt::Result {
         self.grid.write(out, width, &paint)?;
         self.lines.iter().try_for_each(|line| writeln!(out, "{line}"))
+    }
+}
+
+impl From<Code> for Role {
+    fn from(code: Code) -> Self {
+        match code {
+            Code::Ok => Role::Good,
+            Code::DeadlineExceeded => Role::Late,
+            _ => Role::Bad,
+        }
     }
 }
 

@@ -1,14 +1,26 @@
-//! Values that can't have any number. They are refused where they stand, so that the error has their place.
+//! Numbers that only make sense within bounds.
 
-use super::duration::DurationText;
+use super::DurationText;
 use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::time::Duration;
 
-/// A timeout above zero. In code zero says that no time is left; in a file it is a mistake.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Timeout(pub(super) Duration);
+/// A timeout above zero. In code zero says that no time is left; in a file it is a mistake, and can't be written either.
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::stored::Timeout;
+/// use std::time::Duration;
+///
+/// assert_eq!(serde_json::from_str::<Timeout>("\"1m 30s\"")?, Timeout(Duration::from_secs(90)));
+/// assert!(serde_json::from_str::<Timeout>("\"0s\"").is_err());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a wrapper around one value, made where it is written")]
+pub struct Timeout(pub Duration);
 
 impl Serialize for Timeout {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -31,9 +43,10 @@ impl<'de> Deserialize<'de> for Timeout {
     }
 }
 
-/// How many attempts.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(super) struct Attempts(pub(super) u32);
+/// A number of attempts: at least 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[expect(clippy::exhaustive_structs, reason = "a wrapper around one value, made where it is written")]
+pub struct Attempts(pub u32);
 
 impl<'de> Deserialize<'de> for Attempts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -44,9 +57,10 @@ impl<'de> Deserialize<'de> for Attempts {
     }
 }
 
-/// A factor by which delays or timeouts grow.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(super) struct Multiplier(pub(super) f64);
+/// A factor by which delays or timeouts grow: finite, and at least 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[expect(clippy::exhaustive_structs, reason = "a wrapper around one value, made where it is written")]
+pub struct Multiplier(pub f64);
 
 impl<'de> Deserialize<'de> for Multiplier {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
