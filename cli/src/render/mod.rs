@@ -17,7 +17,7 @@ pub(crate) use bars::bars;
 pub(crate) use color::{DIM, ERROR, HEAD, of_code, of_severity};
 pub(crate) use explain::{Recoverable, explain};
 pub(crate) use finding::FindingRow;
-pub(crate) use json::write_json;
+pub(crate) use json::{Ordered, write_json};
 pub(crate) use milliseconds::{Ms, grown};
 pub(crate) use notice::{Notice, NoticePlace, NoticeRule, github, sarif};
 pub(crate) use prose::prose;
