@@ -9,7 +9,6 @@ mod generated;
 mod git;
 mod input;
 mod render;
-mod server;
 mod usage;
 mod value;
 

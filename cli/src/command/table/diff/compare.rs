@@ -154,7 +154,7 @@ fn throttling(old: &Side, new: &Side) -> Option<Changed> {
             || "none".to_owned(),
             |throttle| format!("{} tokens, {} back a success", throttle.max_tokens(), throttle.token_ratio()),
         );
-        Fact::new(["retry_throttling", "retry throttling"], json!(value), words, None)
+        Fact::new("retry_throttling", "retry throttling", json!(value), words, None)
     }))?;
     let mut reasons = Reasons::default();
     match both {

@@ -2,11 +2,11 @@
 
 use crate::command::table::view::{
     MethodView, batching, batching_members, code_names, codes_text, delay, hedging, hedging_members, limit,
-    polling, polling_members, rpc_timeout, short_place,
+    ms, polling, polling_members, rpc_timeout, short_place,
 };
 use crate::render::Ms;
-use gax_retry::{CodeSet, RetrySettings};
-use gax_table::{PolicyField, SourceLocation};
+use gax_retry::RetrySettings;
+use gax_table::{PolicyField as Field, SourceLocation};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -23,7 +23,8 @@ pub(super) struct Fact {
 
 impl Fact {
     pub(super) fn new(
-        [what, name]: [&'static str; 2],
+        what: &'static str,
+        name: &'static str,
         value: Value,
         words: impl Into<String>,
         place: Option<&SourceLocation>,
@@ -33,153 +34,115 @@ impl Fact {
     }
 
     /// A time that nothing in the table gives as it is.
-    fn computed(names: [&'static str; 2], time: Option<Duration>, none: &str) -> Self {
+    fn computed(what: &'static str, name: &'static str, time: Option<Duration>, none: &str) -> Self {
         let words = time.map_or_else(|| none.to_owned(), |time| Ms(time).to_string());
-        Self::new(names, json!(time.map(Ms)), words, None)
+        Self::new(what, name, json!(time.map(Ms)), words, None)
     }
 
-    fn codes(names: [&'static str; 2], codes: CodeSet, place: Option<&SourceLocation>) -> Self {
-        Self::new(names, json!(code_names(codes)), codes_text(codes), place)
-    }
-
-    /// Times that grow from attempt to attempt, of several values. Without any, the words are those for none.
+    /// Times that grow from attempt to attempt, of several values.
     fn grown(
-        [what, name]: [&'static str; 2],
-        view: &MethodView<'_>,
+        what: &'static str,
+        name: &'static str,
         words: String,
-        parts: Vec<(&'static str, Value, PolicyField)>,
+        view: &MethodView<'_>,
+        parts: Option<Vec<(&'static str, Value, Field)>>,
     ) -> Self {
+        let member = |(name, value, _): &(&'static str, Value, Field)| ((*name).to_owned(), value.clone());
+        let value = parts.as_ref().map_or(Value::Null, |parts| parts.iter().map(member).collect());
         let place = |field| view.origin_of(field).map(short_place);
-        let value = match parts.as_slice() {
-            [] => Value::Null,
-            parts => parts.iter().map(|(name, value, _)| ((*name).to_owned(), value.clone())).collect(),
-        };
-        let parts = parts.into_iter().map(|(_, value, field)| (value, place(field))).collect();
+        let parts = parts.into_iter().flatten().map(|(_, value, field)| (value, place(field))).collect();
         Self { what, name, value, words, parts }
     }
 
     fn delay(view: &MethodView<'_>) -> Self {
-        let names = ["delay", "delay"];
-        let Some(policy) = view.policy.filter(|_| view.is_retried()) else {
-            return Self::grown(names, view, "none".to_owned(), Vec::new());
-        };
-        let (settings, dialect) = (policy.settings(), view.table.dialect());
-        let delays = settings.retry_delays(dialect.compatibility());
-        let parts = vec![
-            ("initial_ms", json!(Ms(delays.initial())), PolicyField::InitialRetryDelay),
-            ("multiplier", json!(delays.multiplier()), PolicyField::RetryDelayMultiplier),
-            ("max_ms", json!(delays.max().map(Ms)), PolicyField::MaxRetryDelay),
-            ("jittered", json!(settings.jittered()), PolicyField::Jittered),
-        ];
-        Self::grown(names, view, delay(policy, dialect), parts)
+        let (policy, dialect) = (view.policy.filter(|_| view.is_retried()), view.table.dialect());
+        let words = policy.map_or_else(|| "none".to_owned(), |policy| delay(policy, dialect));
+        let parts = policy.map(|policy| {
+            let delays = policy.settings().retry_delays(dialect.compatibility());
+            vec![
+                ("initial_ms", json!(Ms(delays.initial())), Field::InitialRetryDelay),
+                ("multiplier", json!(delays.multiplier()), Field::RetryDelayMultiplier),
+                ("max_ms", json!(delays.max().map(Ms)), Field::MaxRetryDelay),
+                ("jittered", json!(policy.settings().jittered()), Field::Jittered),
+            ]
+        });
+        Self::grown("delay", "delay", words, view, parts)
     }
 
     fn rpc_timeout(view: &MethodView<'_>) -> Self {
-        let names = ["rpc_timeout", "RPC timeout"];
-        let is_less = |initial: &Duration, settings: &RetrySettings| {
-            settings.total_timeout().is_none_or(|total| *initial < total)
+        let is_below_total = |settings: &&RetrySettings| {
+            let total = settings.total_timeout();
+            settings.initial_rpc_timeout().is_some_and(|initial| total.is_none_or(|total| initial < total))
         };
-        let initial = view.settings().and_then(|settings| {
-            let initial = settings.initial_rpc_timeout().filter(|initial| is_less(initial, settings))?;
-            Some((settings, initial))
+        let settings = view.settings().filter(is_below_total);
+        let words = settings.map_or_else(|| "what is left of the total".to_owned(), rpc_timeout);
+        let parts = settings.map(|settings| {
+            vec![
+                ("initial_ms", json!(settings.initial_rpc_timeout().map(Ms)), Field::InitialRpcTimeout),
+                ("multiplier", json!(settings.rpc_timeout_multiplier()), Field::RpcTimeoutMultiplier),
+                ("max_ms", json!(settings.max_rpc_timeout().map(Ms)), Field::MaxRpcTimeout),
+            ]
         });
-        let Some((settings, initial)) = initial else {
-            return Self::grown(names, view, "what is left of the total".to_owned(), Vec::new());
-        };
-        let parts = vec![
-            ("initial_ms", json!(Ms(initial)), PolicyField::InitialRpcTimeout),
-            ("multiplier", json!(settings.rpc_timeout_multiplier()), PolicyField::RpcTimeoutMultiplier),
-            ("max_ms", json!(settings.max_rpc_timeout().map(Ms)), PolicyField::MaxRpcTimeout),
-        ];
-        Self::grown(names, view, rpc_timeout(settings), parts)
+        Self::grown("rpc_timeout", "RPC timeout", words, view, parts)
     }
 }
 
 /// All facts of a method, in the order in which changes are shown.
 pub(super) fn facts(view: &MethodView<'_>) -> [Fact; 16] {
-    let place = |field| view.origin_of(field);
-    let settings = view.settings();
+    let (place, settings) = (|field| view.origin_of(field), view.settings());
+    let has_entry = view.policy.is_some();
+    let (codes, only) = (view.codes(), view.only_with_server_delay());
     let total = settings.and_then(RetrySettings::total_timeout);
-    let server_delay =
-        settings.and_then(RetrySettings::max_server_delay).filter(|_| !view.codes().is_empty());
-    let server_delay_words = server_delay.map_or_else(|| "default".to_owned(), |time| limit(Some(time)));
-    let attempts = view.max_attempts().filter(|_| !view.codes().is_empty() || view.hedging().is_some());
+    let longest = settings.and_then(RetrySettings::max_server_delay).filter(|_| !codes.is_empty());
+    let longest_words = longest.map_or_else(|| "default".to_owned(), |time| limit(Some(time)));
+    let most = view.max_attempts().filter(|_| !codes.is_empty() || view.hedging().is_some());
+    let most_words = most.map_or_else(|| "no limit".to_owned(), |count| count.to_string());
+    let (load, silence) = (format!("{} attempts", view.load_text()), format!("{} of a call", view.silence()));
     let none = || "none".to_owned();
-    let idempotent = match view.idempotent() {
-        None => "not said",
-        Some(true) => "yes",
-        Some(false) => "no",
-    };
+    let hedged = view.hedging().map_or_else(none, hedging);
+    let polled = view.polling().map_or_else(none, polling);
+    let batched = view.batching().map_or_else(none, batching);
+    let idempotent = view.idempotent().map_or("not said", |idempotent| if idempotent { "yes" } else { "no" });
+    let of_hedging = json!(view.hedging().map(hedging_members));
+    let of_polling = json!(view.polling().map(polling_members));
+    let of_batching = json!(view.batching().map(batching_members));
+    let entry = if has_entry { "yes" } else { "none" };
+    let only_place = place(Field::OnlyWithServerDelay);
+    let named = |codes| json!(code_names(codes));
     [
+        Fact::new("entry", "policy", has_entry.into(), entry, view.origin()),
+        Fact::new("codes", "retryable codes", named(codes), codes_text(codes), place(Field::RetryableCodes)),
         Fact::new(
-            ["entry", "policy"],
-            json!(view.policy.is_some()),
-            if view.policy.is_some() { "yes" } else { "none" },
-            view.origin(),
+            "only_with_server_delay",
+            "only with a server's delay",
+            named(only),
+            codes_text(only),
+            only_place,
         ),
-        Fact::codes(["codes", "retryable codes"], view.codes(), place(PolicyField::RetryableCodes)),
-        Fact::codes(
-            ["only_with_server_delay", "only with a server's delay"],
-            view.only_with_server_delay(),
-            place(PolicyField::OnlyWithServerDelay),
-        ),
-        Fact::new(
-            ["total_timeout_ms", "total timeout"],
-            json!(total.map(Ms)),
-            limit(total),
-            place(PolicyField::TotalTimeout),
-        ),
+        Fact::new("total_timeout_ms", "total timeout", ms(total), limit(total), place(Field::TotalTimeout)),
         Fact::rpc_timeout(view),
         Fact::delay(view),
         Fact::new(
-            ["max_server_delay_ms", "longest delay of a server"],
-            json!(server_delay.map(Ms)),
-            server_delay_words,
-            place(PolicyField::MaxServerDelay),
+            "max_server_delay_ms",
+            "longest delay of a server",
+            ms(longest),
+            longest_words,
+            place(Field::MaxServerDelay),
         ),
-        Fact::computed(["first_retry_ms", "first retry"], view.starts().get(1).copied(), "none"),
-        Fact::computed(["worst_case_ms", "worst case"], view.worst_case(), "unbounded"),
+        Fact::computed("first_retry_ms", "first retry", view.starts().get(1).copied(), "none"),
+        Fact::computed("worst_case_ms", "worst case", view.worst_case(), "unbounded"),
+        Fact::new("attempts", "attempts", most.into(), most_words, place(Field::MaxAttempts)),
+        Fact::new("load", "in an outage", view.load().into(), load, None),
         Fact::new(
-            ["attempts", "attempts"],
-            json!(attempts),
-            attempts.map_or_else(|| "no limit".to_owned(), |count| count.to_string()),
-            place(PolicyField::MaxAttempts),
-        ),
-        Fact::new(
-            ["load", "in an outage"],
-            json!(view.load()),
-            format!("{} attempts", view.load_text()),
+            "attempts_of_silence",
+            "if nothing replies",
+            view.attempts_of_silence().into(),
+            silence,
             None,
         ),
-        Fact::new(
-            ["attempts_of_silence", "if nothing replies"],
-            json!(view.attempts_of_silence()),
-            format!("{} of a call", view.silence()),
-            None,
-        ),
-        Fact::new(
-            ["hedging", "hedging"],
-            json!(view.hedging().map(hedging_members)),
-            view.hedging().map_or_else(none, hedging),
-            place(PolicyField::Hedging),
-        ),
-        Fact::new(
-            ["idempotent", "idempotent"],
-            json!(view.idempotent()),
-            idempotent,
-            place(PolicyField::Idempotent),
-        ),
-        Fact::new(
-            ["polling", "polling"],
-            json!(view.polling().map(polling_members)),
-            view.polling().map_or_else(none, polling),
-            None,
-        ),
-        Fact::new(
-            ["batching", "batching"],
-            json!(view.batching().map(batching_members)),
-            view.batching().map_or_else(none, batching),
-            None,
-        ),
+        Fact::new("hedging", "hedging", of_hedging, hedged, place(Field::Hedging)),
+        Fact::new("idempotent", "idempotent", view.idempotent().into(), idempotent, place(Field::Idempotent)),
+        Fact::new("polling", "polling", of_polling, polled, None),
+        Fact::new("batching", "batching", of_batching, batched, None),
     ]
 }

@@ -3,7 +3,7 @@
 use super::method_view::MethodView;
 use crate::render::{Ms, Ordered};
 use gax_retry::{AttemptPlan, BatchingSettings, Code, CodeSet, Impact, NoJitter, RetrySettings};
-use gax_table::{HedgingPolicy, MethodPolicy, PolicyField};
+use gax_table::{HedgingPolicy, MethodPolicy, PolicyField as Field};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -18,7 +18,8 @@ pub(crate) fn code_names(codes: CodeSet) -> Vec<&'static str> {
     codes.iter().map(Code::name).collect()
 }
 
-fn ms(time: Option<Duration>) -> Value {
+/// A time in milliseconds.
+pub(crate) fn ms(time: Option<Duration>) -> Value {
     json!(time.map(Ms))
 }
 
@@ -54,31 +55,30 @@ pub(crate) fn batching_members(settings: &BatchingSettings) -> Members {
 
 impl MethodView<'_> {
     /// The settings by their names, with the field that each is from.
-    fn members(&self) -> [(&'static str, PolicyField, Value); 12] {
-        use PolicyField as Field;
+    fn members(&self) -> [(&'static str, Field, Value); 12] {
         let policy = |value: fn(MethodPolicy<'_>) -> Value| self.policy.map(value).unwrap_or_default();
-        let settings = |value: fn(&RetrySettings) -> Value| self.settings().map(value).unwrap_or_default();
+        let set = |value: fn(&RetrySettings) -> Value| self.settings().map(value).unwrap_or_default();
         let only = |codes: CodeSet| (!codes.is_empty()).then(|| code_names(codes));
         [
             ("codes", Field::RetryableCodes, policy(|policy| json!(code_names(policy.codes())))),
-            ("total_timeout_ms", Field::TotalTimeout, settings(|s| ms(s.total_timeout()))),
-            ("initial_retry_delay_ms", Field::InitialRetryDelay, settings(|s| ms(s.initial_retry_delay()))),
+            ("total_timeout_ms", Field::TotalTimeout, set(|s| ms(s.total_timeout()))),
+            ("initial_retry_delay_ms", Field::InitialRetryDelay, set(|s| ms(s.initial_retry_delay()))),
             (
                 "retry_delay_multiplier",
                 Field::RetryDelayMultiplier,
-                settings(|s| json!(s.retry_delay_multiplier())),
+                set(|s| json!(s.retry_delay_multiplier())),
             ),
-            ("max_retry_delay_ms", Field::MaxRetryDelay, settings(|s| ms(s.max_retry_delay()))),
-            ("max_attempts", Field::MaxAttempts, settings(|s| json!(s.max_attempts()))),
-            ("jittered", Field::Jittered, settings(|s| json!(s.jittered()))),
-            ("initial_rpc_timeout_ms", Field::InitialRpcTimeout, settings(|s| ms(s.initial_rpc_timeout()))),
+            ("max_retry_delay_ms", Field::MaxRetryDelay, set(|s| ms(s.max_retry_delay()))),
+            ("max_attempts", Field::MaxAttempts, set(|s| json!(s.max_attempts()))),
+            ("jittered", Field::Jittered, set(|s| json!(s.jittered()))),
+            ("initial_rpc_timeout_ms", Field::InitialRpcTimeout, set(|s| ms(s.initial_rpc_timeout()))),
             (
                 "rpc_timeout_multiplier",
                 Field::RpcTimeoutMultiplier,
-                settings(|s| json!(s.rpc_timeout_multiplier())),
+                set(|s| json!(s.rpc_timeout_multiplier())),
             ),
-            ("max_rpc_timeout_ms", Field::MaxRpcTimeout, settings(|s| ms(s.max_rpc_timeout()))),
-            ("max_server_delay_ms", Field::MaxServerDelay, settings(|s| ms(s.max_server_delay()))),
+            ("max_rpc_timeout_ms", Field::MaxRpcTimeout, set(|s| ms(s.max_rpc_timeout()))),
+            ("max_server_delay_ms", Field::MaxServerDelay, set(|s| ms(s.max_server_delay()))),
             (
                 "only_with_server_delay",
                 Field::OnlyWithServerDelay,
@@ -112,7 +112,7 @@ impl Serialize for MethodView<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let policy = self.policy.as_ref();
         let members = self.members();
-        let own = [("hedging", PolicyField::Hedging), ("idempotent", PolicyField::Idempotent)];
+        let own = [("hedging", Field::Hedging), ("idempotent", Field::Idempotent)];
         let fields = members.iter().map(|(name, field, _)| (*name, *field)).chain(own);
         let origins = || -> BTreeMap<&str, String> {
             fields.filter_map(|(name, field)| Some((name, self.origin_of(field)?.to_string()))).collect()

@@ -8,7 +8,7 @@ mod words;
 
 pub(in crate::command) use find::close_method;
 pub(super) use find::{find, has_nothing, methods};
-pub(super) use json::{Members, batching_members, code_names, hedging_members, polling_members};
+pub(super) use json::{Members, batching_members, code_names, hedging_members, ms, polling_members};
 pub(super) use method_view::{MethodView, full_name, most_attempts, recoverable_codes};
 pub(super) use text::settings_table;
 pub(super) use words::{
