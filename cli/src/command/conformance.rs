@@ -1,6 +1,6 @@
 //! `gax conformance`: recorded cases, run through the engine.
 
-use super::{Format, print, print_json};
+use crate::command::{Format, print, print_json};
 use crate::conformance::{CaseFailure, CategoryCounts, Runner, Summary};
 use crate::failure::{FINDINGS, Failure};
 use crate::input::Input;

@@ -1,7 +1,6 @@
 //! Durations as every output of the command gives them: JSON in milliseconds, text in units that fit.
 
-use super::Human;
-use gax_retry::__private::Milliseconds;
+use gax_retry::__private::{Human, Milliseconds};
 use serde::{Serialize, Serializer};
 use std::fmt::{self, Write as _};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! What settings lead to, in words and as a table of attempts.
 
-use super::DocLines;
+use super::lines::DocLines;
 use super::words::code;
 use gax_retry::__private::Human;
 use gax_retry::{

@@ -1,6 +1,6 @@
 //! A service's client.
 
-use super::Emitter;
+use super::emitter::Emitter;
 use super::rpc::Rpc;
 use crate::docs::{DocLines, rustdoc};
 use crate::names::ServiceNames;

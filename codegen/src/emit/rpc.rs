@@ -1,6 +1,6 @@
 //! One RPC, in the pieces that generated code is made of.
 
-use super::Emitter;
+use super::emitter::Emitter;
 use crate::docs::{DocLines, Source, batching_words, first_sentence, policy_docs, polling_docs};
 use crate::join::JoinedMethod;
 use gax_retry::MethodKind;

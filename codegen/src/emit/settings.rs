@@ -1,6 +1,6 @@
 //! A service's settings: those of its RPCs, and those of its client.
 
-use super::Emitter;
+use super::emitter::Emitter;
 use super::rpc::{Operation, Rpc};
 use crate::docs::DocLines;
 use crate::names::ServiceNames;

@@ -3,7 +3,7 @@
 use super::json::{Demo, Shown};
 use super::stage::{self, Seen, Stage};
 use super::{listen, scene, text};
-use crate::command::{Format, fresh_seed, print, print_json};
+use crate::command::{Format, print, print_json};
 use crate::failure::{FINDINGS, Failure};
 use crate::render::prose;
 use crate::value;
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
 
 async fn scenes(args: &DemoArgs) -> Result<ExitCode, Failure> {
     let scenes = scene::all().map_err(|error| Failure::Run(error.to_string()))?;
-    let seed = args.seed.unwrap_or_else(fresh_seed);
+    let seed = args.seed.unwrap_or_else(value::fresh_seed);
     let mut stage = Stage::set(seed).await?;
     let for_people = args.format == Format::Text;
     if for_people {
