@@ -127,7 +127,7 @@ fn decision() {
     let mut world = Surroundings { now: Duration::ZERO, jitter: ThreadJitter };
     let mut operation = Operation::begin(&policy, None);
     black_box(operation.next(&policy, &mut world));
-    // What an operation knows beyond its first attempt is made here, once.
+    // The state of an operation beyond its first attempt is made here, once.
     operation.ended(&policy, 1, failed, &mut world);
     let info = measure(|| {
         for attempt in 2..5 {
@@ -156,7 +156,7 @@ impl World for Surroundings {
     }
 }
 
-/// What one call allocates.
+/// The allocations of one call.
 #[derive(Debug, Clone, Copy)]
 struct PerCall {
     count: i64,
@@ -199,7 +199,7 @@ fn print_over(rows: &[Row], base: &str, layer: &str, generated: &str) {
     print!("{}", table.text());
 }
 
-/// What an operation that waits costs.
+/// The memory of an operation that waits.
 #[derive(Debug, Clone, Copy)]
 struct Parked {
     bytes: f64,

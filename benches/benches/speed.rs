@@ -331,7 +331,7 @@ fn counted(runtime: &Runtime) -> Vec<Lane<'_>> {
     ]
 }
 
-/// What runs under valgrind.
+/// The calls of one lane, for valgrind.
 fn counted_calls(runtime: &Runtime, Counted { lane, calls }: Counted) {
     let only: Vec<Lane<'_>> = counted(runtime).into_iter().skip(lane).take(1).collect();
     let _summary = by_turns(only, Plan { rounds: 0, calls });

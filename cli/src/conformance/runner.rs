@@ -129,7 +129,7 @@ impl fmt::Display for NotCases {
     }
 }
 
-/// What of a case was compared.
+/// The comparisons of a case.
 #[derive(Default)]
 struct Outcomes {
     differences: Vec<Difference>,

@@ -9,7 +9,7 @@ use gax_table::Severity;
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
 /// The head of a table or part.
 pub(crate) const HEAD: Style = Style::new().bold();
-/// What did not happen.
+/// Things that did not happen.
 pub(crate) const DIM: Style = Style::new().dimmed();
 
 /// The style of an attempt's code.
@@ -21,7 +21,7 @@ pub(crate) fn of_code(code: Code) -> Style {
     }
 }
 
-/// What stands before and after a cell of a table.
+/// The escape sequences before and after a cell of a table.
 pub(crate) fn painted(role: Role) -> [String; 2] {
     let style = match role {
         Role::Plain => Style::new(),

@@ -305,7 +305,7 @@ fn a_throttle_is_compared() {
     );
 }
 
-/// What is mixed in counts on both sides.
+/// Methods that are mixed in count on both sides.
 #[test]
 fn a_service_yaml_goes_with_both_sides() {
     let data = "../../../../codegen/tests/data/mixed";

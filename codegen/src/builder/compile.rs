@@ -53,7 +53,7 @@ impl Builder {
     }
 
     /// Writes the code for compiled protos, which must include their imports, for a build script. As
-    /// [`compile_protos`](Self::compile_protos) with every file named. Such descriptors don't tell which RPCs start
+    /// [`compile_protos`](Self::compile_protos) with every file named. Such descriptors don't say which RPCs start
     /// long-running operations, so that there are no settings for these:
     /// [`compile_encoded_fds`](Self::compile_encoded_fds) sees them.
     ///

@@ -1,4 +1,4 @@
-//! What settings lead to, in words and as a table of attempts.
+//! The attempts that settings lead to, in words and as a table.
 
 use super::lines::DocLines;
 use super::words::code;
@@ -145,7 +145,7 @@ fn row(attempt: &str, delay: Duration, timeout: &str, from: &str, to: &str) -> S
     format!("| {attempt} | {delay} | {timeout} | {from} | {to} |")
 }
 
-/// What happens where every attempt fails at once: it shows the delays, which a table of long timeouts
+/// The attempts if every one fails at once: they show the delays, which a table of long timeouts
 /// does not.
 fn refused(policy: &Policy, codes: CodeSet) -> Option<String> {
     if codes.is_empty() {

@@ -1,4 +1,4 @@
-//! What a table says beside retries: how operations are polled, and requests batched.
+//! The settings beside retries: how operations are polled, and requests batched.
 
 use super::lines::DocLines;
 use gax_retry::__private::Human;

@@ -12,7 +12,7 @@ use quote::{format_ident, quote};
 pub(super) fn stub_settings(runtime: &TokenStream, names: &ServiceNames, rpcs: &[Rpc<'_>]) -> TokenStream {
     let settings = format_ident!("{}", names.stub_settings);
     let builder = format_ident!("{}", names.builder);
-    let settings_docs = DocLines::new("What each RPC starts with: its retryable codes and retry settings.")
+    let settings_docs = DocLines::new("The retryable codes and retry settings that each RPC starts with.")
         .block([format!("They come from [`{settings}::builder`], which starts from the retry table.")]);
     let builder_docs =
         DocLines::new(format!("Makes [`{settings}`]: starts from the retry table, for one to change."));
@@ -59,7 +59,7 @@ pub(super) fn stub_settings(runtime: &TokenStream, names: &ServiceNames, rpcs: &
         }
 
         impl Default for #settings {
-            /// What the retry table says.
+            /// The settings of the retry table.
             fn default() -> Self {
                 Self { inner: #runtime::__private::StubSettings::new(&METHODS) }
             }
@@ -96,12 +96,12 @@ pub(super) fn stub_settings(runtime: &TokenStream, names: &ServiceNames, rpcs: &
     }
 }
 
-/// What an accessor hands out.
+/// The value of an accessor.
 #[derive(Clone, Copy)]
 enum Access {
-    /// What is there, of `XStubSettings`.
+    /// A shared reference, of `XStubSettings`.
     Reads,
-    /// The same to be changed, of its builder.
+    /// A mutable one, of its builder.
     Changes,
 }
 
@@ -154,7 +154,7 @@ fn budget(emitter: &Emitter) -> (Option<TokenStream>, String) {
         },
     );
     let docs = format!(
-        " What retries of all RPCs draw on, together. Default: {default}. Clones of these settings share it, and so do the clients made of them."
+        " The retry budget that all RPCs share. Default: {default}. Clones of these settings share it, and so do the clients made of them."
     );
     (budget, docs)
 }
@@ -183,7 +183,7 @@ fn switches(runtime: &TokenStream) -> TokenStream {
             Self { inner: self.inner.with_server_delays(heeded) }
         }
 
-        /// Whether attempts after the first tell the server how many came before them, in the header
+        /// Whether attempts after the first send the server the number of those before them, in the header
         /// `grpc-previous-rpc-attempts`. Default: yes, but not by gax-java's rules.
         #[must_use]
         pub fn with_previous_attempts_header(self, is_sent: bool) -> Self {
@@ -212,8 +212,8 @@ fn switches(runtime: &TokenStream) -> TokenStream {
             Self { inner: self.inner.with_method_extension(is_sent) }
         }
 
-        /// Whether the response of every call carries its report. Default: only if there is more to tell than
-        /// that the first attempt succeeded, or if the call asks for it. It takes three allocations a call.
+        /// Whether the response of every call carries its report. Default: only if it has more than
+        /// a first attempt that succeeded, or if the call asks for it. It takes three allocations a call.
         #[must_use]
         pub fn with_reports(self, reports: bool) -> Self {
             Self { inner: self.inner.with_reports(reports) }
@@ -221,7 +221,7 @@ fn switches(runtime: &TokenStream) -> TokenStream {
     }
 }
 
-/// What is buffered of requests, to be sent again.
+/// Accessors of what is buffered of requests, to be sent again.
 fn replaying() -> TokenStream {
     quote! {
         /// The longest request, in bytes, that is buffered for replay; a longer one is sent once.
@@ -253,11 +253,11 @@ fn replaying() -> TokenStream {
     }
 }
 
-/// How those are installed who are told of operations.
+/// Accessors that install observers.
 fn observing(emitter: &Emitter) -> TokenStream {
     let runtime = &emitter.runtime;
     quote! {
-        /// Installs an observer, which is told about every operation. Several are told in the order of installation.
+        /// Installs an observer, which is notified of every operation. Several are notified in the order of installation.
         /// Default: none, which costs nothing.
         #[must_use]
         pub fn with_observer(
@@ -344,7 +344,7 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
 
             /// Takes the settings of RPCs from a handle's table (a `SettingsHandle`, with the feature `live`), and
             /// from each table that replaces it, read by the same rules as when this code was generated.
-            /// What the stub settings have changed overrides the table, and so does a budget that is set here.
+            /// Changes of the stub settings override the table, and so does a budget that is set here.
             /// Default: the settings don't change.
             #[must_use]
             pub fn with_handle(self, handle: &impl #runtime::live::SettingsSource) -> Self {
@@ -382,7 +382,7 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
         }
 
         impl Default for #settings {
-            /// What the retry table says.
+            /// The settings of the retry table.
             fn default() -> Self {
                 Self::create(#stub_settings::default())
             }

@@ -42,7 +42,7 @@ JSON:
     \"server\":[{\"attempt\":1,\"at_ms\":..,\"grpc_timeout\":..,\"reply\":..,\"cancelled_ms\":..},..],
     \"attempts\":..,\"not_attempted\":..,\"stop_reason\":..,\"end_ms\":..,\"code\":..,\"message\":..},..]}
   server: what arrived at the server, with the text of the header grpc-timeout; cancelled_ms is when
-  the server was told to stop, null if it was not.
+  the client gave it up, null if it did not.
   attempts to end_ms: the client's report, in the form of gax plan.
   code and message: the status that the caller got.";
 

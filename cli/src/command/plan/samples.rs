@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-/// What many operations have in common.
+/// The spread of many operations.
 #[derive(Debug, Serialize)]
 pub(super) struct Samples {
     #[serde(rename = "samples")]
@@ -19,11 +19,11 @@ pub(super) struct Samples {
     end_ms: Option<Ends>,
     /// The attempts of an operation, on average.
     load: f64,
-    /// The same where the table's retry throttling stops some.
+    /// With the table's retry throttling, which stops some.
     throttled: Option<Throttled>,
 }
 
-/// What retry throttling makes of the same operations, one after the other, from a full bucket on.
+/// These operations under retry throttling, one after the other, from a full bucket on.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct Throttled {
     load: f64,
@@ -96,7 +96,7 @@ impl Samples {
         drawn
     }
 
-    /// The same, and what becomes of these operations under a budget.
+    /// With these operations under a retry budget, too.
     pub(super) fn throttled(
         self,
         budget: Option<RetryBudget>,

@@ -57,7 +57,7 @@ enum ShowFormat {
     Text,
     /// For programs
     Json,
-    /// What generated clients start from, in the form stub-tables/1; needs --proto
+    /// The settings that generated clients start from, in the form stub-tables/1; needs --proto
     StubTables,
 }
 

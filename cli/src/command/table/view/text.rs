@@ -43,7 +43,7 @@ fn settings(policy: MethodPolicy<'_>, dialect: Dialect) -> Grid {
         ("total timeout", limit(settings.total_timeout()), PolicyField::TotalTimeout),
         ("RPC timeout", rpc_timeout(settings), PolicyField::InitialRpcTimeout),
     ];
-    // What is hedged is not retried.
+    // A hedged call is not retried.
     if let Some(policy) = policy.hedging() {
         rows.insert(0, ("hedging", hedging(policy), PolicyField::Hedging));
     } else {
