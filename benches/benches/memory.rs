@@ -124,7 +124,7 @@ fn decision() {
     };
     let policy = Policy::new(&settings, Pace::codes());
     let failed = AttemptResult::failed(Code::Unavailable);
-    let mut world = Surroundings { now: Duration::ZERO, jitter: ThreadJitter };
+    let mut world = FakeWorld { now: Duration::ZERO, jitter: ThreadJitter };
     let mut operation = Operation::begin(&policy, None);
     black_box(operation.next(&policy, &mut world));
     // The state of an operation beyond its first attempt is made here, once.
@@ -141,12 +141,12 @@ fn decision() {
 }
 
 /// The clock and the jitter of an operation.
-struct Surroundings {
+struct FakeWorld {
     now: Duration,
     jitter: ThreadJitter,
 }
 
-impl World for Surroundings {
+impl World for FakeWorld {
     fn now(&mut self) -> Duration {
         self.now
     }

@@ -265,12 +265,12 @@ impl<C: Contender> Boxed for C {
 }
 
 /// The clock and the jitter of an operation.
-struct Surroundings<'a> {
+struct FakeWorld<'a> {
     now: Duration,
     jitter: &'a mut dyn JitterSource,
 }
 
-impl World for Surroundings<'_> {
+impl World for FakeWorld<'_> {
     fn now(&mut self) -> Duration {
         self.now
     }
@@ -283,7 +283,7 @@ impl World for Surroundings<'_> {
 /// Operations whose first attempt has failed, and whose second and third fail too; counted are the two decisions
 /// with the starts after them.
 fn decisions(policy: &Policy, calls: u32, jitter: &mut dyn JitterSource) -> Duration {
-    let mut world = Surroundings { now: Duration::ZERO, jitter };
+    let mut world = FakeWorld { now: Duration::ZERO, jitter };
     let failed = AttemptResult::failed(Code::Unavailable);
     let mut step = |operation: &mut Operation, attempt: u32, now: u64| {
         world.now = black_box(Duration::from_secs(now));
@@ -296,7 +296,7 @@ fn decisions(policy: &Policy, calls: u32, jitter: &mut dyn JitterSource) -> Dura
     let mut operations = Vec::new();
     for _ in 0..calls.div_ceil(2) {
         let mut operation = Operation::begin(policy, None);
-        let mut first = Surroundings { now: Duration::ZERO, jitter: &mut NoJitter };
+        let mut first = FakeWorld { now: Duration::ZERO, jitter: &mut NoJitter };
         operation.next(policy, &mut first);
         step(&mut operation, 1, 0);
         operations.push(operation);

@@ -8,7 +8,7 @@ use std::fmt;
 use std::time::Duration;
 
 /// The spread of many operations.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Samples {
     #[serde(rename = "samples")]
     operations: u32,
@@ -63,16 +63,7 @@ impl Samples {
     /// Draws operations one after the other from the sequence of one seed.
     pub(super) fn draw(policy: &Policy, outcomes: &[Response], seed: u64, samples: u32) -> Self {
         let mut jitter = SeededJitter::new(seed);
-        let mut drawn = Self {
-            operations: samples,
-            seed,
-            attempts: Vec::new(),
-            attempt_counts: BTreeMap::new(),
-            stop_reasons: BTreeMap::new(),
-            end_ms: None,
-            load: 0.0,
-            throttled: None,
-        };
+        let mut drawn = Self { operations: samples, seed, ..Self::default() };
         let mut ends = Vec::new();
         for _ in 0..samples {
             let plan = AttemptPlan::new(policy, outcomes, &mut jitter);
