@@ -40,8 +40,8 @@ use std::fmt;
 use std::io::{BufRead, Write};
 use std::time::Duration;
 use tonic_gax::{
-    Backoff, HttpRetryLayer, HttpRetryService, IdempotencyStrategy, OperationReport, Preset, StopReason,
-    TimeRule, presets,
+    Backoff, HttpRetryLayer, HttpRetryService, IdempotencyStrategy, OperationOptions, OperationReport,
+    Preset, StopReason, TimeRule, presets,
 };
 
 const USAGE: &str = "\
@@ -104,7 +104,7 @@ pub(crate) async fn run(
         layer = layer.attempt_timeout(timeout);
     }
     if let Some(seed) = options.seed {
-        layer = layer.jitter_seed(seed);
+        layer = layer.options(OperationOptions::new().jitter_seed(seed));
     }
     let mut sender = layer.layer(client);
     for (index, line) in input.split(b'\n').enumerate() {

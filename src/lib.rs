@@ -44,7 +44,9 @@ pub use http::{
 pub use http::{ReqwestRequestBuilder, ReqwestService};
 pub use live::unknown_methods::UnknownMethodsError;
 pub use operation::{ConnectProblem, Note, OperationError, OperationReport};
-pub use settings::{CallOptions, CallSettings, MethodInfo, OperationCallSettings, RequestExt};
+pub use settings::{
+    CallOptions, CallSettings, MethodInfo, OperationCallSettings, OperationOptions, RequestExt,
+};
 
 /// A server's side of deadlines: what a handler hands to tasks and threads for the request that it serves.
 ///

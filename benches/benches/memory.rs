@@ -2,7 +2,7 @@
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 use allocation_counter::{AllocationInfo, measure};
-use gax_retry::{Action, AttemptResult, Code, JitterSource, Operation, Policy, ThreadJitter, World};
+use gax_retry::{Action, AttemptResult, Code, JitterSource, Operation, Policy, Ready, ThreadJitter, World};
 use std::hint::black_box;
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -125,8 +125,7 @@ fn decision() {
     let policy = Policy::new(&settings, Pace::codes());
     let failed = AttemptResult::failed(Code::Unavailable);
     let mut world = FakeWorld { now: Duration::ZERO, jitter: ThreadJitter };
-    let mut operation = Operation::begin(&policy, None);
-    black_box(operation.next(&policy, &mut world));
+    let (mut operation, _) = black_box(Operation::begin(&policy, None, Ready::Now));
     // The state of an operation beyond its first attempt is made here, once.
     operation.ended(&policy, 1, failed, &mut world);
     let info = measure(|| {

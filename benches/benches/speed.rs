@@ -2,7 +2,7 @@
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 use gax_retry::{
-    Action, AttemptResult, Code, JitterSource, NoJitter, Operation, Policy, ThreadJitter, World,
+    Action, AttemptResult, Code, JitterSource, NoJitter, Operation, Policy, Ready, ThreadJitter, World,
 };
 use std::error::Error;
 use std::hint::black_box;
@@ -295,9 +295,7 @@ fn decisions(policy: &Policy, calls: u32, jitter: &mut dyn JitterSource) -> Dura
     };
     let mut operations = Vec::new();
     for _ in 0..calls.div_ceil(2) {
-        let mut operation = Operation::begin(policy, None);
-        let mut first = FakeWorld { now: Duration::ZERO, jitter: &mut NoJitter };
-        operation.next(policy, &mut first);
+        let (mut operation, _) = black_box(Operation::begin(policy, None, Ready::Now));
         step(&mut operation, 1, 0);
         operations.push(operation);
     }

@@ -49,7 +49,7 @@ pub use jitter::{JitterSource, NoJitter, ScriptedJitter, SeededJitter, jittered_
 pub use method_kind::MethodKind;
 pub use operation::{
     Action, AttemptEnd, AttemptResult, CommitPoint, Delivery, End, Event, Hedging, NotAttempted, Operation,
-    Outcome, Policy, Repetition, Replayable, Resend, RetryFact, Seen, Stop, World,
+    Outcome, Policy, Ready, Repetition, Replayable, Resend, RetryFact, Seen, Stop, World,
 };
 pub use plan::{AttemptPlan, Impact, Response, Simulated, Simulation};
 pub use retry_after::retry_after;
@@ -58,7 +58,7 @@ pub use settings::{
     Override, RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError, SettingsOverrides,
     SettingsProblem,
 };
-pub use started_attempt::{AttemptKind, StartedAttempt};
+pub use started_attempt::{AttemptKind, Next, StartedAttempt};
 pub use stop_reason::StopReason;
 pub use strategy::{AttemptTimeouts, Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};
 

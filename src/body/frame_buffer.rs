@@ -65,7 +65,7 @@ impl FrameBuffer {
             return;
         }
         if self.first.is_none() && self.rest.is_none() {
-            // What was there holds nothing, and to drop it would be a call (bench `speed`, instructions).
+            // The slot holds nothing, and to drop it would be a call (bench `speed`, instructions).
             std::mem::forget(self.first.replace(data));
         } else {
             self.push_another(data);
@@ -97,7 +97,7 @@ impl FrameBuffer {
         self.first.as_deref()
     }
 
-    /// What is held, piece by piece.
+    /// All that is held, piece by piece.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
         let rest = self.rest.iter().flat_map(|rest| {
             rest.frames.iter().map(Bytes::as_ref).chain(std::iter::once(rest.short.as_ref()))

@@ -1,4 +1,4 @@
-//! What request and response bodies of both transports share.
+//! Request and response bodies, as far as both transports share them.
 
 mod frame_buffer;
 mod message;

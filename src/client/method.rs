@@ -53,21 +53,21 @@ impl Method {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operation::JitterSeeds;
     use crate::settings::BufferLimits;
     use crate::settings::CallSettings;
+    use crate::settings::OperationOptions;
     use gax_retry::{CodeSet, Compatibility, RetrySettings};
 
     fn method() -> Method {
         let settings = CallSettings::new(RetrySettings::default(), CodeSet::EMPTY);
-        let (limits, jitter) = (BufferLimits::default(), JitterSeeds::default());
+        let (limits, options) = (BufferLimits::default(), OperationOptions::default());
         let path = PathAndQuery::from_static("/pkg.Service/Method");
         Method {
             name: None,
             uri: Uri::from(path.clone()),
             path,
             kind: MethodKind::Unary,
-            plan: Arc::new(MethodPlan::new(&settings, Compatibility::Documented, limits, &jitter, None)),
+            plan: Arc::new(MethodPlan::new(&settings, Compatibility::Documented, limits, &options, None)),
             codec: Codec::default(),
         }
     }

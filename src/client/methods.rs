@@ -46,7 +46,7 @@ impl Deref for List {
 
 impl Methods {
     pub(super) fn new(settings: ClientSettings) -> Self {
-        let observers = settings.observers.shared();
+        let observers = settings.options.observers.shared();
         let plans = Plans { observers, settings, replay_memory: ReplayMemory::default() };
         let methods = plans.methods();
         #[cfg(feature = "live")]
@@ -91,7 +91,7 @@ impl Plans {
     /// By the client's own settings.
     fn methods(&self) -> Box<[Arc<Method>]> {
         let codec = Codec::default();
-        let budget = self.settings.budget.as_ref();
+        let budget = self.settings.table_budget.as_ref();
         let method = |(info, call): (&'static MethodInfo, &CallSettings)| Method {
             name: self.settings.method_extension.then(|| GrpcMethod::new(info.service(), info.name())),
             uri: Uri::from(info.path_and_query()),
@@ -111,13 +111,13 @@ impl Plans {
         version: Option<u64>,
         budget: Option<&RetryBudget>,
     ) -> MethodPlan {
-        let ClientSettings { compatibility, limits, jitter, .. } = &self.settings;
+        let ClientSettings { options, limits, .. } = &self.settings;
+        let compatibility = options.compatibility.unwrap_or_default();
         // A response that does not fit into the longest message is no use whole.
         let limits = BufferLimits { max_response_buffer: codec.longest_response(), ..*limits };
-        let plan = MethodPlan::new(call, *compatibility, limits, jitter, budget).decoding();
+        let plan = MethodPlan::new(call, compatibility, limits, options, budget).decoding();
         let plan = plan.of_version(version).observed_by(self.observers.clone());
-        let plan =
-            plan.replaying(self.replay_memory.of(&limits, *compatibility)).reading(info.is_read_only());
+        let plan = plan.replaying(self.replay_memory.of(&limits, compatibility)).reading(info.is_read_only());
         if info.kind().is_unary() { plan } else { plan.for_kind(info.kind()).of_one_method() }
     }
 
@@ -130,8 +130,7 @@ impl Plans {
     ) -> Replaceable<List> {
         let (plans, known) = (Arc::clone(plans), plans.settings.known.clone());
         let make = move |current: &crate::live::CurrentTable, before: Option<&List>| -> List {
-            let ClientSettings { stub, budget, has_own_budget, .. } = &plans.settings;
-            let budget = if *has_own_budget { budget } else { &current.budget };
+            let (stub, budget) = (&plans.settings.stub, &current.budget);
             let calls = stub.calls().zip(stub.calls_by(&current.table));
             let method =
                 |(method, ((info, _), call)): (&Arc<Method>, ((&'static MethodInfo, _), CallSettings))| {

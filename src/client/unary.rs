@@ -7,7 +7,7 @@ use crate::body::FrameBuffer;
 use crate::grpc::{
     CodeExt as _, GrpcProtocol, OwnService, ReadExtent, Remainder, ResponseBody, Transport, header,
 };
-use crate::operation::{Driver, Observed, OperationError, OperationReport};
+use crate::operation::{Driver, Observed, OperationError, OperationReport, Output};
 use http::HeaderName;
 use http::response::Parts;
 use pin_project_lite::pin_project;
@@ -84,9 +84,12 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
             },
             StateProj::Running { mut driver } => {
                 let mut reply = Poll::Pending;
-                let stop = ready!(driver.as_mut().poll(cx, &mut reply));
+                let output = ready!(driver.as_mut().poll(cx, &mut reply));
                 let Poll::Ready(Ok(good)) = reply else {
-                    return stop.map_or(Poll::Pending, |stop| Poll::Ready(Err(driver.failed(stop))));
+                    return match output {
+                        Output::Failed(stop) => Poll::Ready(Err(driver.failed(stop))),
+                        Output::Reply | Output::Item => Poll::Pending,
+                    };
                 };
                 let observed = driver.as_mut().take_observed();
                 let has_news = driver.has_news();

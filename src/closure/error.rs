@@ -41,13 +41,13 @@ impl<E> RetryError<E> {
         self.last.as_ref()
     }
 
-    /// The same, by value.
+    /// The last error, by value.
     #[must_use]
     pub fn into_last(self) -> Option<E> {
         self.last
     }
 
-    /// What the operation did.
+    /// The report of the operation.
     #[must_use]
     pub fn report(&self) -> &OperationReport {
         &self.report

@@ -9,7 +9,7 @@ use crate::grpc::request::{
 use crate::grpc::response::{ObservedStream, ReadExtent, Remainder, ReplySlot, ResponseBody};
 use crate::grpc::status::not_sent;
 use crate::grpc::transport::ServiceHandle;
-use crate::operation::{Driver, Note, Observed, earlier, time_left};
+use crate::operation::{Driver, Note, Observed, Output, earlier, time_left};
 use crate::settings::CallOptions;
 use gax_retry::MethodKind;
 use pin_project_lite::pin_project;
@@ -63,7 +63,7 @@ impl<A: ServiceHandle> Call<A> {
         let Inspection { options, timeout, own, has_count } = Inspection::at(request, &plan, known);
         let own_plan = plan.of_call(options);
         let bound = earlier(timeout, time_left());
-        let wants_report = options.and_then(|options| options.report).unwrap_or(plan.limits.reports);
+        let wants_report = options.and_then(|options| options.report).unwrap_or(plan.reports);
         if options.is_some() {
             // No other layer below may act on them.
             request.extensions_mut().remove::<CallOptions>();
@@ -133,7 +133,7 @@ impl<A: ServiceHandle> Call<A> {
             Some((buffer, Poll::Pending)) => {
                 let captured = CapturedRequest::unread(std::mem::take(request), own, buffer);
                 let mut driver = Driver::new(GrpcProtocol::new(handle, captured, extent), plan);
-                driver.prepare(bound);
+                driver.begin(bound);
                 *self = Self::Operating { driver, wants_report };
                 return false;
             }
@@ -156,7 +156,7 @@ impl<A: ServiceHandle> Call<A> {
         bound: Option<Duration>,
     ) -> bool {
         let Self::Operating { driver, .. } = self else { return false };
-        let Some(started) = driver.start(bound) else { return false };
+        let Some(started) = driver.begin(bound) else { return false };
         let (protocol, plan, mut current) = driver.parts();
         let other = protocol.first(service, plan, started, &mut current, request);
         let is_to_be_sent = other.is_none();
@@ -221,8 +221,8 @@ fn operate<A: ServiceHandle>(
 ) {
     match driver.as_mut().poll(cx, reply) {
         Poll::Pending => {}
-        Poll::Ready(Some(stop)) => *reply = Poll::Ready(driver.ended(stop)),
-        Poll::Ready(None) => {
+        Poll::Ready(Output::Failed(stop)) => *reply = Poll::Ready(driver.ended(stop)),
+        Poll::Ready(Output::Reply | Output::Item) => {
             let observed = driver.as_mut().take_observed();
             if wants_report || observed.is_some() || driver.has_news() {
                 tell(driver, wants_report, observed, reply);
@@ -242,7 +242,7 @@ fn tell<A: ServiceHandle>(
     let Poll::Ready(Ok(response)) = reply else { return };
     if let Some(observed) = observed {
         let may_stream = driver.as_mut().protocol().may_stream();
-        let stream = ObservedStream::new(observed, may_stream, driver.plan(), driver.has_all_the_time());
+        let stream = ObservedStream::new(observed, may_stream, driver.config(), driver.has_all_the_time());
         observe(response.body_mut(), stream);
     }
     if wants_report || driver.has_news() {

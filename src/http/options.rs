@@ -1,6 +1,6 @@
 //! Limits of a single HTTP request.
 
-use super::plan::HttpLimits;
+use crate::http::plan::HttpLimits;
 #[cfg(feature = "serde")]
 use gax_retry::__private::StoredHttpOptions;
 use gax_retry::Override;
@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Limits of a single HTTP request, put into its extensions: how much of it and of its response is kept, and how long a
 /// response may pause.
 ///
-/// What is not set is as the [layer](crate::HttpRetryLayer) has it. Timeouts, attempts and codes are in
+/// An option that is not set is as the [layer](crate::HttpRetryLayer) has it. Timeouts, attempts and codes are in
 /// [`CallOptions`](crate::CallOptions), in the same words as for gRPC.
 ///
 /// # Defaults

@@ -1,6 +1,6 @@
 //! Options of a request as programs store them (feature `serde`).
 
-use super::HttpCallOptions;
+use crate::http::options::HttpCallOptions;
 use gax_retry::__private::StoredHttpOptions;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// Settings of a single call, put into the request's extensions.
 ///
-/// What is not set comes from the settings that the client or layer has for the method. The order of the calls below
+/// An option that is not set comes from the settings that the client or layer has for the method. The order of the calls below
 /// makes no difference: single fields go over [`retry_settings`](Self::retry_settings) if that is given, else over
 /// the method's own. The two timeouts have two names, never one: `timeout` is the whole operation, `attempt_timeout`
 /// one attempt.
@@ -157,7 +157,7 @@ impl CallOptions {
         self.with(|overrides| overrides.with_initial_retry_delay(delay))
     }
 
-    /// What a delay is multiplied by to give the next one, in place of the settings'. At least 1.
+    /// The factor by which a delay is multiplied to give the next one, in place of the settings'. At least 1.
     pub fn retry_delay_multiplier(self, multiplier: f64) -> Self {
         self.with(|overrides| overrides.with_retry_delay_multiplier(multiplier))
     }

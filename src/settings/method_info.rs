@@ -1,10 +1,10 @@
-//! What generated code knows of an RPC.
+//! An RPC, as generated code knows it.
 
 use gax_retry::__private::settings;
 use gax_retry::{BatchingSettings, CodeSet, Hedging, MethodKind, RetrySettings};
 use http::uri::PathAndQuery;
 
-/// What a method has that no definition is given for.
+/// The definition for methods that are given none.
 static NO_CODES: (&str, CodeSet) = ("no_retry_codes", CodeSet::EMPTY);
 static NO_PARAMS: (&str, RetrySettings) = ("no_retry_params", settings().build());
 

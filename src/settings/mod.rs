@@ -5,6 +5,7 @@ mod call_settings;
 mod client_settings;
 mod method_info;
 mod operation_call_settings;
+mod operation_options;
 #[cfg(feature = "serde")]
 mod stored;
 mod stub_settings;
@@ -15,4 +16,5 @@ pub(crate) use client_settings::BufferLimits;
 pub use client_settings::ClientSettings;
 pub use method_info::MethodInfo;
 pub use operation_call_settings::OperationCallSettings;
+pub use operation_options::OperationOptions;
 pub use stub_settings::StubSettings;

@@ -1,6 +1,7 @@
 //! Settings as programs store them (feature `serde`).
 
-use super::{CallOptions, CallSettings};
+use crate::settings::call_options::CallOptions;
+use crate::settings::call_settings::CallSettings;
 use gax_retry::__private::{StoredCall, StoredOptions};
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -1,7 +1,8 @@
 //! The settings of all RPCs of a service.
 
-use super::CallSettings;
-use super::{MethodInfo, OperationCallSettings};
+use crate::settings::call_settings::CallSettings;
+use crate::settings::method_info::MethodInfo;
+use crate::settings::operation_call_settings::OperationCallSettings;
 use gax_retry::__private::{code_problem, no_problems, of_rpc, rpc_problem};
 #[cfg(feature = "live")]
 use gax_retry::CodeSet;
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-/// What a generated `StubSettings` and its builder are made of.
+/// The inside of a generated `StubSettings` and of its builder.
 #[derive(Clone)]
 pub struct StubSettings {
     methods: &'static [MethodInfo],
@@ -35,7 +36,7 @@ impl fmt::Debug for StubSettings {
 }
 
 impl StubSettings {
-    /// What the retry table says.
+    /// The settings of the retry table.
     #[must_use]
     pub fn new(methods: &'static [MethodInfo]) -> Self {
         Self {
@@ -174,7 +175,7 @@ fn operation_by_table(method: &MethodInfo) -> Option<OperationCallSettings> {
     Some(OperationCallSettings::new(call_by_table(method), method.polling_settings()?.clone()))
 }
 
-/// What can't work in the settings of an RPC.
+/// The problems of an RPC's settings: what can't work.
 fn problems(method: &MethodInfo, call: &CallSettings) -> Vec<SettingsProblem> {
     const FIELD: &str = "retryable_codes";
     const NO_LIMIT: &str = "nothing is retried without a limit: set total_timeout or max_attempts";

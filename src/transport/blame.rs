@@ -1,7 +1,7 @@
 //! Who is to blame when our own HTTP/2 stack has closed a connection.
 //!
 //! A server that breaks the rules with one response can cost the whole connection, and every request on it gets
-//! the same error: nothing in it tells whose response it was. A request that dies alone is the one. If several die within
+//! the same error: nothing in it says whose response it was. A request that dies alone is the one. If several die within
 //! a moment, nobody knows.
 
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::runtime::{Handle, Id};
 use tokio::time::Instant;
 
-/// How long it may take until all requests of a connection have been told that it is gone.
+/// How long it may take until all requests of a connection have heard that it is gone.
 pub(crate) const MOMENT: Duration = Duration::from_millis(10);
 
 /// Requests that died shortly after each other, in one runtime.

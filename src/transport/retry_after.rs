@@ -6,7 +6,7 @@ use http::header::{DATE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue};
 use std::time::Duration;
 
-/// What `Retry-After` says; `None` where it is missing or says nothing.
+/// The delay in `Retry-After`; `None` where it is missing or says nothing.
 pub(crate) fn retry_after_in(headers: &HeaderMap) -> Option<Duration> {
     let mut values = headers.get_all(RETRY_AFTER).iter().map(HeaderValue::as_bytes).peekable();
     values.peek()?;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use tonic::{Request, Response, Status};
 use tonic_gax::client::Transport;
 use tonic_gax::observe::OperationObserver;
-use tonic_gax::{RetryLayer, RetryService};
+use tonic_gax::{OperationOptions, RetryLayer, RetryService};
 use tower_layer::Layer as _;
 
 /// How an operation is run.
@@ -203,6 +203,22 @@ impl Setup {
         Self { observer: Some(Observer(observer)), ..self }
     }
 
+    fn options(&self) -> OperationOptions {
+        let mut options = OperationOptions::new()
+            .compatibility(self.compatibility)
+            .retry_budget(self.budget.clone())
+            .retries_enabled(self.retries_enabled)
+            .nested_retries(self.nested_retries)
+            .reports(self.reports);
+        if let Some(seed) = self.seed {
+            options = options.jitter_seed(seed);
+        }
+        if let Some(Observer(observer)) = &self.observer {
+            options = options.observer(Arc::clone(observer));
+        }
+        options
+    }
+
     /// The generated client's settings.
     #[must_use]
     pub fn client(&self) -> AssetServiceSettings {
@@ -211,20 +227,10 @@ impl Setup {
         // The proto does not say that the RPC is idempotent.
         stub.list_assets().set_hedging(self.hedging.map(Hedging::allow_non_idempotent));
         let mut settings = AssetServiceSettings::create(stub.build().unwrap())
-            .with_compatibility(self.compatibility)
             .with_server_timeouts_are_ours(self.server_timeouts_are_ours)
-            .with_reports(self.reports)
-            .with_nested_retries(self.nested_retries)
-            .with_retries_enabled(self.retries_enabled)
-            .with_retry_budget(self.budget.clone());
+            .with_options(self.options());
         if let Some(bytes) = self.max_replay_bytes {
             settings = settings.with_max_replay_bytes(bytes);
-        }
-        if let Some(seed) = self.seed {
-            settings = settings.with_jitter_seed(seed);
-        }
-        if let Some(Observer(observer)) = &self.observer {
-            settings = settings.with_observer(Arc::clone(observer));
         }
         settings
     }
@@ -245,20 +251,10 @@ impl Setup {
             table = table.hedged(hedging.allow_non_idempotent());
         }
         let mut layer = RetryLayer::new(table.build().unwrap())
-            .compatibility(self.compatibility)
-            .server_timeouts_are_ours(self.server_timeouts_are_ours)
-            .nested_retries(self.nested_retries)
-            .retries_enabled(self.retries_enabled)
-            .reports(self.reports)
-            .retry_budget(self.budget.clone());
+            .options(self.options())
+            .server_timeouts_are_ours(self.server_timeouts_are_ours);
         if let Some(bytes) = self.max_replay_bytes {
             layer = layer.max_replay_bytes(bytes);
-        }
-        if let Some(seed) = self.seed {
-            layer = layer.jitter_seed(seed);
-        }
-        if let Some(Observer(observer)) = &self.observer {
-            layer = layer.observer(Arc::clone(observer));
         }
         layer
     }

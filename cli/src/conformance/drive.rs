@@ -7,7 +7,7 @@ use super::tracer::{polling_call, streaming_call, unary_call};
 use gax_retry::gax_java::Polling;
 use gax_retry::{
     Attempt, AttemptKind, AttemptResult, Code, CodeSet, End, Event, NoJitter, NotAttempted, Policy, Seen,
-    ServerDelay, Simulated, Simulation, StartedAttempt, StopReason,
+    Simulated, Simulation, StartedAttempt, StopReason,
 };
 use std::time::Duration;
 
@@ -77,13 +77,14 @@ pub(super) fn poll(case: &Polled) -> Result<Option<Record>, Fault> {
         |attempt| {
             let Some(reply) = script.next() else { return silence() };
             let result = match reply.result {
-                PollResult::NotDone => AttemptResult::not_done(),
+                PollResult::NotDone if case.done_before_first_look && attempt.number() == 1 => {
+                    AttemptResult::not_done(gax_retry::Next::Now)
+                }
+                PollResult::NotDone => AttemptResult::not_done(gax_retry::Next::Later),
                 PollResult::Done => AttemptResult::done(),
                 PollResult::Error(code) => AttemptResult::failed(code),
             };
-            let at_once = case.done_before_first_look && attempt.number() == 1;
-            let asked = if at_once { ServerDelay::Exactly(Duration::ZERO) } else { ServerDelay::None };
-            (reply.after, result.with_server_delay(asked))
+            (reply.after, result)
         },
     )?;
     Ok(record.map(as_polled))

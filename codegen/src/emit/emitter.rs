@@ -15,7 +15,7 @@ pub(crate) struct Emitter {
     pub(crate) build_transport: bool,
     /// Which client's rules the clients run by, unless their user says otherwise.
     pub(crate) compatibility: Compatibility,
-    /// The budget that the clients start with.
+    /// The retry budget that the clients start with.
     pub(crate) throttling: Option<RetryThrottling>,
     /// Services and methods whose comments are left out, by full name.
     pub(crate) disable_comments: HashSet<String>,

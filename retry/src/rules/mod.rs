@@ -15,7 +15,7 @@ pub(crate) use server_wait::{Own, longest, longest_of};
 pub(crate) use strategy::Strategy;
 
 use crate::nanos::FOREVER;
-use crate::{JitterSource, ServerDelay, StopReason};
+use crate::{JitterSource, Next, ServerDelay, StopReason};
 use std::time::Duration;
 
 /// One way to turn settings into attempts. An operation's progress through them is kept outside, so that one
@@ -44,13 +44,28 @@ pub(crate) trait RuleSet {
         jitter: &mut dyn JitterSource,
     ) -> Result<Wait, Refusal>;
 
+    /// The wait before the next poll, after a reply which said that what was asked for is not done. Polls have a progress of
+    /// their own, apart from that of retries.
+    fn poll_next(
+        &self,
+        progress: &mut Self::Progress,
+        next: Next,
+        ask: Ask,
+        jitter: &mut dyn JitterSource,
+    ) -> Result<Wait, Refusal> {
+        match next {
+            Next::Now => Ok(Wait(0)),
+            Next::Later => self.next(progress, ask, jitter),
+        }
+    }
+
     /// Back-off and RPC timeouts begin anew, after an attempt that delivered messages.
     fn reset_backoff(&self, progress: &mut Self::Progress, _bound: u64) {
         *progress = self.begin();
     }
 }
 
-/// What a rule set is told of an attempt that is to be followed by another one.
+/// The facts of an attempt that is to be followed by another one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ask {
     /// The attempts so far that count towards their greatest number.
@@ -173,6 +188,16 @@ impl Rules {
         jitter: &mut dyn JitterSource,
     ) -> Result<Wait, Refusal> {
         with_progress!(self, progress, |rules, own| rules.next(own, ask, jitter), else Err(Refusal::STRAY))
+    }
+
+    pub(crate) fn poll_next(
+        &self,
+        progress: &mut Progress,
+        next: Next,
+        ask: Ask,
+        jitter: &mut dyn JitterSource,
+    ) -> Result<Wait, Refusal> {
+        with_progress!(self, progress, |rules, own| rules.poll_next(own, next, ask, jitter), else Err(Refusal::STRAY))
     }
 
     /// Whether waits are drawn at random.

@@ -1,6 +1,6 @@
 //! The layer, its service, and the future of a request.
 
-use super::DeadlineBody;
+use crate::grpc::deadline::body::DeadlineBody;
 use crate::grpc::methods::previous_attempts;
 use crate::grpc::methods::timeout;
 use crate::operation::{Inbound, Serving};

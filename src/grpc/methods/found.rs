@@ -15,13 +15,13 @@ pub(crate) struct Found {
 impl Found {
     /// A unary method that shares its plan with others.
     pub(crate) fn example() -> Self {
-        use crate::operation::JitterSeeds;
+        use crate::settings::OperationOptions;
         use crate::settings::{BufferLimits, CallSettings};
         use gax_retry::{CodeSet, Compatibility, RetrySettings};
 
         let settings = CallSettings::new(RetrySettings::default(), CodeSet::EMPTY);
-        let (limits, jitter) = (BufferLimits::default(), JitterSeeds::default());
-        let plan = Arc::new(MethodPlan::new(&settings, Compatibility::Grpc, limits, &jitter, None));
+        let (limits, options) = (BufferLimits::default(), OperationOptions::default());
+        let plan = Arc::new(MethodPlan::new(&settings, Compatibility::Grpc, limits, &options, None));
         Self { plan, kind: Some(MethodKind::Unary) }
     }
 }

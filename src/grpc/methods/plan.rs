@@ -3,10 +3,10 @@
 use super::replay_memory::ReplayMemory;
 use super::{AttemptHeaders, Usual};
 use crate::operation::{JitterSeeds, Note, Observers, earlier, is_nested_retry};
-use crate::settings::{BufferLimits, CallOptions, CallSettings};
+use crate::settings::{BufferLimits, CallOptions, CallSettings, OperationOptions};
 #[cfg(feature = "tables")]
 use gax_retry::Hedging;
-use gax_retry::{Compatibility, MethodKind, Policy, Repetition, RetryBudget, StartedAttempt};
+use gax_retry::{Compatibility, Environment, MethodKind, Policy, Repetition, RetryBudget, StartedAttempt};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,6 +23,10 @@ pub(crate) struct MethodPlan {
     pub(crate) too_large: Note,
     /// What streams of requests are buffered in; `None`: they are not.
     pub(crate) replay_memory: Option<ReplayMemory>,
+    /// Whether every response carries its report.
+    pub(crate) reports: bool,
+    retries_are_enabled: bool,
+    environment: Environment,
     pub(crate) jitter: JitterSeeds,
     /// Who is told of the calls; `None`: nobody.
     pub(crate) observers: Option<Arc<Observers>>,
@@ -48,18 +52,14 @@ impl MethodPlan {
         settings: &CallSettings,
         compatibility: Compatibility,
         limits: BufferLimits,
-        jitter: &JitterSeeds,
+        options: &OperationOptions,
         budget: Option<&RetryBudget>,
     ) -> Self {
         let policy =
             Policy::with_compatibility(settings.retry_settings(), settings.retryable_codes(), compatibility)
                 .with_hedging(settings.hedging().copied())
-                .with_budget(budget.cloned())
-                .with_nested_retries(limits.nested_retries);
-        let policy = match limits.server_delays {
-            Some(heeded) => policy.with_server_delays(heeded),
-            None => policy,
-        };
+                .with_budget(budget.cloned());
+        let policy = options.applied_to(policy);
         let counts_attempts =
             limits.previous_attempts_header.unwrap_or(compatibility != Compatibility::GaxJava);
         let plan = Self {
@@ -69,7 +69,10 @@ impl MethodPlan {
             limits,
             too_large: Note::ResponseTooLargeToBuffer,
             replay_memory: None,
-            jitter: jitter.clone(),
+            reports: options.wants_reports(),
+            retries_are_enabled: options.retries_are_enabled(),
+            environment: options.caps(),
+            jitter: options.jitter.clone(),
             observers: None,
             usual: None,
             is_read_only: false,
@@ -161,8 +164,8 @@ impl MethodPlan {
         } else {
             policy.for_kind(kind)
         };
-        let policy = if self.limits.retries_enabled { policy } else { policy.without_retries() };
-        let environment = self.limits.environment;
+        let policy = if self.retries_are_enabled { policy } else { policy.without_retries() };
+        let environment = self.environment;
         let (policy, unbounded) = if environment.is_empty() {
             (policy, None)
         } else {

@@ -6,8 +6,7 @@ use super::found::Found;
 use super::learned::Learned;
 use super::plan::MethodPlan;
 use super::replay_memory::ReplayMemory;
-use crate::operation::{JitterSeeds, Observers};
-use crate::settings::{BufferLimits, CallSettings};
+use crate::settings::{BufferLimits, CallSettings, OperationOptions};
 use gax_retry::{CodeSet, Compatibility, Hedging, MethodKind, RetryBudget, RetrySettings};
 use gax_table::{Dialect, RetryTable};
 use http::Uri;
@@ -35,11 +34,8 @@ pub(crate) struct Methods {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MethodOptions {
     pub(crate) described: Descriptions,
-    /// `None`: as the table's dialect has it.
-    pub(crate) compatibility: Option<Compatibility>,
+    pub(crate) operation: OperationOptions,
     pub(crate) limits: BufferLimits,
-    pub(crate) jitter: JitterSeeds,
-    pub(crate) observers: Observers,
     /// Of methods that may be hedged, and whose entries don't say how.
     pub(crate) hedging: Option<Hedging>,
     /// Shared by the layer's clones, and by the tables that replace each other.
@@ -122,15 +118,15 @@ impl Methods {
         budget: Option<&RetryBudget>,
         options: &MethodOptions,
     ) -> Self {
-        let MethodOptions { described, limits, jitter, observers, hedging, replay_memory, .. } = options;
-        let compatibility = options.compatibility.unwrap_or(match table.dialect() {
+        let MethodOptions { described, operation, limits, hedging, replay_memory } = options;
+        let compatibility = operation.compatibility.unwrap_or(match table.dialect() {
             Dialect::Grpc => Compatibility::Grpc,
             _ => Compatibility::Documented,
         });
         let names = method_names(&table);
-        let observers = observers.registering(names.iter().chain(described.keys())).shared();
+        let observers = operation.observers.registering(names.iter().chain(described.keys())).shared();
         let plan = |settings: &CallSettings| {
-            let plan = MethodPlan::new(settings, compatibility, *limits, jitter, budget);
+            let plan = MethodPlan::new(settings, compatibility, *limits, operation, budget);
             let plan = plan.observed_by(observers.clone()).of_version(version);
             ByKind::of(&plan.replaying(replay_memory.of(limits, compatibility)))
         };

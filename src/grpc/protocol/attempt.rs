@@ -1,6 +1,6 @@
 //! Attempts over a gRPC service: requests go out, responses, statuses and errors become facts.
 
-use super::failed::{Bad, over_limit};
+use super::failed::Bad;
 use super::grpc_protocol::GrpcProtocol;
 use crate::grpc::methods::{AttemptTimeout, MethodPlan};
 use crate::grpc::request::{CapturedRequest, ReplayableRequest, WatchedBody};
@@ -8,9 +8,10 @@ use crate::grpc::response::{Fault, ReplySlot, ResponseBody, check_head, read, re
 use crate::grpc::status::{Failure, Suspect};
 use crate::grpc::transport::{ServiceHandle, is_bare_channel, ready_now};
 use crate::operation::{
-    Current, Jitter, Name, ObservedTransport, Observers, Outgoing, Protocol, Unsendable, earlier, until,
+    AttemptContext, Jitter, Name, ObservedTransport, Observers, Outgoing, Protocol, Step, Unsendable,
+    earlier, until,
 };
-use gax_retry::{AttemptKind, AttemptResult, CommitPoint, Delivery, Seen, StartedAttempt};
+use gax_retry::{AttemptKind, AttemptResult, CommitPoint, Delivery, Replayable, Seen, StartedAttempt};
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -48,7 +49,7 @@ impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
         service: &mut A::Service,
         plan: &MethodPlan,
         started: StartedAttempt,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
         request: &mut http::Request<Body>,
     ) -> Option<GrpcAttempt<<A::Service as GrpcService<Body>>::Future>> {
         self.begun(plan, started, current);
@@ -74,7 +75,7 @@ impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
 
 impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     #[inline]
-    fn begun(&mut self, plan: &MethodPlan, started: StartedAttempt, current: &mut Current<'_>) {
+    fn begun(&mut self, plan: &MethodPlan, started: StartedAttempt, current: &mut AttemptContext<'_>) {
         if let Some(note) = self.request.note(plan).filter(|_| started.number() == 1) {
             current.note(note);
         }
@@ -82,7 +83,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
 
     /// The response can't be handed to the caller.
     #[cold]
-    fn faulty(&mut self, plan: &MethodPlan, fault: Fault, current: &mut Current<'_>) -> Bad {
+    fn faulty(&mut self, plan: &MethodPlan, fault: Fault, current: &mut AttemptContext<'_>) -> Bad {
         match fault {
             Fault::Failed(failure) => Bad::Ended(self.failed(plan, failure, Seen::Headers, current)),
             Fault::Broke(error, None) => self.broken(plan, error, Seen::Headers, current),
@@ -91,27 +92,38 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         }
     }
 
-    /// More of the request may have been sent than is buffered: that is told as soon as it is known.
+    /// Nothing has come. More of the request may have been sent than is buffered, which is reported once.
     #[inline]
-    fn watch(&self, current: &mut Current<'_>, cx: &Context<'_>) {
-        if let Some(note) = self.request.watch(current.number(), cx) {
-            over_limit(note, current);
+    fn pending(&self, current: &mut AttemptContext<'_>, cx: &Context<'_>) -> Poll<Step> {
+        match self.request.watch(current.number(), cx) {
+            Some(note) if current.note(note) => Poll::Ready(Step::Committed(CommitPoint::OverLimit)),
+            _ => Poll::Pending,
         }
     }
 
-    /// The attempt has the reply.
+    /// The attempt has the reply, whose end may still be to come.
     #[inline]
-    fn replied(&self, current: &mut Current<'_>) {
-        if let Some(note) = self.request.replied(current.number()) {
-            over_limit(note, current);
+    fn replied(
+        &self,
+        response: &http::Response<ResponseBody>,
+        current: &mut AttemptContext<'_>,
+    ) -> Poll<Step> {
+        let mut result = AttemptResult::done();
+        if response.body().is_open() {
+            result = result.with_seen(Seen::Messages { resumable: false });
         }
+        if let Some(note) = self.request.replied(current.number()) {
+            current.note(note);
+            result = result.with_replayable(Replayable::OverLimit);
+        }
+        Poll::Ready(Step::Ended(result))
     }
 }
 
 impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
-    type Plan = MethodPlan;
+    type Config = MethodPlan;
     type Attempt = GrpcAttempt<<A::Service as GrpcService<Body>>::Future>;
-    type Reply = ReplySlot;
+    type Slot = ReplySlot;
 
     const TRANSPORT: ObservedTransport = ObservedTransport::Grpc;
 
@@ -132,6 +144,11 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
     #[inline]
     fn jitter(&self, plan: &MethodPlan) -> Jitter {
         plan.jitter.next()
+    }
+
+    #[inline]
+    fn is_prepared(&self) -> bool {
+        self.request.is_prepared()
     }
 
     #[inline]
@@ -157,7 +174,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         &mut self,
         plan: &MethodPlan,
         started: StartedAttempt,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
     ) -> Self::Attempt {
         self.begun(plan, started, current);
         GrpcAttempt::Ready { time: started.deadline(), is_late: started.kind() == AttemptKind::Resend }
@@ -168,10 +185,10 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         &mut self,
         plan: &MethodPlan,
         mut attempt: Pin<&mut Self::Attempt>,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
         cx: &mut Context<'_>,
         reply: &mut ReplySlot,
-    ) -> Poll<AttemptResult> {
+    ) -> Poll<Step> {
         loop {
             let bad = match attempt.as_mut().project() {
                 AttemptProj::Ready { time, is_late } => {
@@ -201,19 +218,13 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                     }
                 }
                 AttemptProj::Sent { future } => match future.poll(cx) {
-                    Poll::Pending => {
-                        self.watch(current, cx);
-                        return Poll::Pending;
-                    }
+                    Poll::Pending => return self.pending(current, cx),
                     Poll::Ready(Ok(response)) => {
                         *reply = Poll::Ready(Ok(unread(response)));
                         let Poll::Ready(Ok(response)) = reply else { return Poll::Pending };
                         match check_head(response, current) {
                             Ok(()) => match read(response, self.extent, plan, current, cx) {
-                                Poll::Ready(Ok(())) => {
-                                    self.replied(current);
-                                    return Poll::Ready(AttemptResult::done());
-                                }
+                                Poll::Ready(Ok(())) => return self.replied(response, current),
                                 Poll::Ready(Err(fault)) => {
                                     *reply = Poll::Pending;
                                     self.faulty(plan, fault, current)
@@ -222,8 +233,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                                     if let Some(response) = taken(reply) {
                                         attempt.set(GrpcAttempt::Collecting { response });
                                     }
-                                    self.watch(current, cx);
-                                    return Poll::Pending;
+                                    return Poll::Ready(Step::Committed(CommitPoint::Headers));
                                 }
                             },
                             Err(failure) => {
@@ -237,15 +247,12 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                 AttemptProj::Collecting { response } => {
                     match read_on(response, self.extent, plan, current, cx) {
                         Poll::Ready(Ok(())) => {
+                            let step = self.replied(response, current);
                             *reply = Poll::Ready(Ok(std::mem::take(&mut **response)));
-                            self.replied(current);
-                            return Poll::Ready(AttemptResult::done());
+                            return step;
                         }
                         Poll::Ready(Err(fault)) => self.faulty(plan, fault, current),
-                        Poll::Pending => {
-                            self.watch(current, cx);
-                            return Poll::Pending;
-                        }
+                        Poll::Pending => return self.pending(current, cx),
                     }
                 }
                 AttemptProj::Broken { error } => match error.take() {
@@ -264,7 +271,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                 }
             };
             match bad {
-                Bad::Ended(result) => return Poll::Ready(result),
+                Bad::Ended(result) => return Poll::Ready(Step::Ended(result)),
                 Bad::Suspected(suspect) => {
                     let until = suspect.until();
                     attempt.set(GrpcAttempt::Suspected { suspect: Some(suspect), until });
@@ -277,7 +284,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         &mut self,
         plan: &MethodPlan,
         attempt: Option<Pin<&mut Self::Attempt>>,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let Some(attempt) = attempt else {
             return self.timed_out(plan, Seen::Nothing, current).with_delivery(Delivery::NotSent);
@@ -309,14 +316,6 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         self.request.note(plan).is_none()
     }
 
-    fn is_over_limit(&self, attempt: u32) -> bool {
-        self.request.committed() == Some(attempt)
-    }
-
-    fn reached(&self, attempt: &Self::Attempt) -> Option<CommitPoint> {
-        matches!(attempt, GrpcAttempt::Collecting { .. }).then_some(CommitPoint::Headers)
-    }
-
     fn hold(&mut self) {
         if let Some(failure) = &mut self.failure {
             failure.is_held = true;
@@ -343,7 +342,7 @@ fn taken(reply: &mut ReplySlot) -> Option<Box<http::Response<ResponseBody>>> {
 /// Tells interceptors and layers on the way to the server which attempt this is. The first is not marked, so that a call
 /// which succeeds at once pays nothing for it.
 #[cold]
-fn mark(request: &mut http::Request<Body>, current: &Current<'_>) {
+fn mark(request: &mut http::Request<Body>, current: &AttemptContext<'_>) {
     if let Some(started) = current.started() {
         request.extensions_mut().insert(started);
     }
@@ -361,7 +360,12 @@ fn watched(request: &mut http::Request<Body>, mut outgoing: Outgoing) {
 
 /// The `grpc-timeout` of an attempt.
 #[inline]
-fn header(plan: &MethodPlan, time: Option<Duration>, is_late: bool, current: &Current<'_>) -> AttemptTimeout {
+fn header(
+    plan: &MethodPlan,
+    time: Option<Duration>,
+    is_late: bool,
+    current: &AttemptContext<'_>,
+) -> AttemptTimeout {
     if is_late {
         return AttemptTimeout::of(time.and_then(|_| current.deadline()).map(until));
     }

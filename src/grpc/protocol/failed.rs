@@ -4,11 +4,11 @@ use super::grpc_protocol::GrpcProtocol;
 use crate::grpc::methods::{MethodPlan, timeout};
 use crate::grpc::request::ReplayableRequest;
 use crate::grpc::response::{Remainder, ResponseBody};
-use crate::grpc::status::cause::{Nature, Reach};
+use crate::grpc::status::cause::Nature;
 use crate::grpc::status::{Failure, Messages, Suspect};
 use crate::grpc::transport::ServiceHandle;
-use crate::operation::{ConnectProblem, Current, Driver, Note, OperationError, OperationReport};
-use crate::transport::blame;
+use crate::operation::{AttemptContext, ConnectProblem, Driver, Note, OperationError, OperationReport};
+use crate::transport::{Reach, blame};
 use gax_retry::{
     AttemptResult, Code, Delivery, Replayable, Resend, RetryFact, Seen, SettingsError, StartedAttempt, Stop,
     StopReason,
@@ -32,13 +32,13 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         plan: &MethodPlan,
         mut failure: Box<Failure>,
         seen: Seen,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let replayable = self.request.replayable(plan, current.number());
         if replayable == Replayable::OverLimit
             && let Some(note) = self.request.note(plan)
         {
-            over_limit(note, current);
+            current.note(note);
         }
         self.request.ended(current.number());
         let result = AttemptResult::failed(failure.code).with_seen(seen).with_replayable(replayable);
@@ -61,7 +61,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         &mut self,
         plan: &MethodPlan,
         seen: Seen,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let timeout = current.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
         self.ended(plan, Box::new(Failure::timed_out(timeout)), seen, current).with_timed_out()
@@ -73,7 +73,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         plan: &MethodPlan,
         failure: Box<Failure>,
         seen: Seen,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         if plan.limits.server_timeouts_are_ours && failure.is_server_timeout() && time_is_up(current) {
             current.note(Note::CountedAsDeadlineExceeded);
@@ -89,7 +89,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         plan: &MethodPlan,
         error: StdError,
         seen: Seen,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
     ) -> Bad {
         if let Some(status) = self.request.error() {
             // Our own reset, since there is nothing to go on with.
@@ -137,7 +137,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         plan: &MethodPlan,
         error: StdError,
         messages: Option<Messages>,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
     ) -> Bad {
         let mut bad = self.broken(plan, error, Seen::Headers, current);
         let failure = match &mut bad {
@@ -155,7 +155,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         &mut self,
         plan: &MethodPlan,
         failure: Box<Failure>,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         current.note(Note::UnreadableResponse);
         self.hopeless(plan, failure, current)
@@ -167,7 +167,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         &mut self,
         plan: &MethodPlan,
         failure: Box<Failure>,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         self.ended(plan, failure, Seen::Nothing, current).with_retry(RetryFact::No(StopReason::NonRetryable))
     }
@@ -178,7 +178,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         &mut self,
         plan: &MethodPlan,
         suspect: Suspect,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let Suspect { mut failure, code, seen, died, ended_at } = suspect;
         let result = if blame::was_alone(died) {
@@ -236,20 +236,13 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Driver<GrpcProtocol<A, Q>> {
     #[cold]
     pub(crate) fn failed(mut self: Pin<&mut Self>, stop: Stop) -> Status {
         let report = self.as_mut().report(Some(stop));
-        let plan = self.plan();
+        let plan = self.config();
         self.protocol().status(plan.policy.problem(), stop, report)
     }
 }
 
-/// More of the request was sent than is buffered: no other attempt follows.
-#[cold]
-pub(super) fn over_limit(note: Note, current: &mut Current<'_>) {
-    current.note(note);
-    current.committed();
-}
-
 /// Whether the attempt has used up its RPC timeout, or what the header said of it.
-fn time_is_up(current: &Current<'_>) -> bool {
+fn time_is_up(current: &AttemptContext<'_>) -> bool {
     let timeout = current.started().and_then(StartedAttempt::rpc_timeout).map(timeout::written);
     timeout.is_some_and(|timeout| current.elapsed() >= timeout)
 }

@@ -155,6 +155,11 @@ impl ReplayableRequest for CapturedRequest {
         }
     }
 
+    #[inline]
+    fn is_prepared(&self) -> bool {
+        !matches!(self.source, Source::Unread(_))
+    }
+
     fn prepare(&mut self, plan: &MethodPlan, cx: &mut Context<'_>) -> Poll<Result<(), Status>> {
         let Source::Unread(unread) = &mut self.source else {
             return Poll::Ready(Ok(()));
@@ -320,7 +325,7 @@ impl Template {
 mod tests {
     use super::*;
     use crate::grpc::request::{Inspection, Known};
-    use crate::operation::JitterSeeds;
+    use crate::settings::OperationOptions;
     use crate::settings::{BufferLimits, CallSettings};
     use gax_retry::{CodeSet, Compatibility, RetrySettings};
     use http::{HeaderMap, HeaderValue, Method, Uri, Version};
@@ -342,8 +347,8 @@ mod tests {
     /// A plan of one method. Attempts don't tell their number.
     fn plan() -> MethodPlan {
         let settings = CallSettings::new(RetrySettings::default(), CodeSet::EMPTY);
-        let (limits, jitter) = (BufferLimits::default(), JitterSeeds::default());
-        MethodPlan::new(&settings, Compatibility::GaxJava, limits, &jitter, None).of_one_method()
+        let (limits, options) = (BufferLimits::default(), OperationOptions::default());
+        MethodPlan::new(&settings, Compatibility::GaxJava, limits, &options, None).of_one_method()
     }
 
     fn seconds(value: &'static str) -> AttemptTimeout {

@@ -25,6 +25,12 @@ pub(crate) trait ReplayableRequest {
         None
     }
 
+    /// Whether the first attempt can be sent: false for one that has to be read first.
+    #[inline]
+    fn is_prepared(&self) -> bool {
+        true
+    }
+
     /// Reads the request, where that was not done before the operation started.
     #[inline]
     fn prepare(&mut self, _plan: &MethodPlan, _cx: &mut Context<'_>) -> Poll<Result<(), Status>> {

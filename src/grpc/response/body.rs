@@ -1,7 +1,7 @@
 //! The body of a response that has come through the layer.
 
-use super::open_body::{OpenBody, Remainder};
 use crate::body::FrameBuffer;
+use crate::grpc::response::open_body::{OpenBody, Remainder};
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use std::pin::Pin;
@@ -29,6 +29,12 @@ impl ResponseBody {
     #[inline]
     pub(super) fn unread(body: Body) -> Self {
         Self::new(FrameBuffer::default(), Remainder::Unread(body))
+    }
+
+    /// Whether its end is still to come.
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.remainder, Remainder::Open(_))
     }
 
     /// A body of which nothing was buffered.

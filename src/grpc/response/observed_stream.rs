@@ -7,10 +7,10 @@ use gax_retry::Code;
 use std::fmt;
 use std::sync::Arc;
 
-/// What is told of a response that was handed to the caller before its end. Dropped before that end, its operation was
+/// Notifies observers of a response that was handed to the caller before its end. Dropped before that end, its operation was
 /// cancelled.
 pub(crate) struct ObservedStream {
-    /// Until the end is told.
+    /// `None` once they were notified of the end.
     observed: Option<Box<Observed>>,
     /// `None`: the response is one message, which is no stream.
     messages: Option<MessageCounter>,

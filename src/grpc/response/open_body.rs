@@ -1,6 +1,6 @@
-//! What is still to come of a response that was handed to the caller before its end.
+//! The part that is still to come of a response that was handed to the caller before its end.
 
-use super::ObservedStream;
+use crate::grpc::response::observed_stream::ObservedStream;
 use crate::grpc::status::{CodeExt as _, cause, received};
 use crate::operation::Timer;
 use bytes::Bytes;
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use tonic::Status;
 use tonic::body::Body;
 
-/// What follows the data of a response that was buffered.
+/// The part that follows the buffered data of a response.
 #[derive(Debug, Default)]
 pub(crate) enum Remainder {
     /// Nothing.
@@ -48,7 +48,7 @@ pub(crate) struct OpenBody {
     timer: Timer,
     /// The deadline has passed.
     timed_out: bool,
-    /// Told last, after the stream itself is gone.
+    /// Notified last, after the stream itself is gone.
     observed: Option<Box<ObservedStream>>,
 }
 
@@ -61,7 +61,7 @@ impl OpenBody {
         self.body.is_end_stream()
     }
 
-    /// Somebody is told of what comes.
+    /// Observers are notified of what comes.
     pub(crate) fn observe(&mut self, observed: ObservedStream) {
         self.observed = Some(Box::new(observed));
     }
@@ -108,7 +108,7 @@ impl OpenBody {
     }
 }
 
-/// What a frame, or the end, means to those who are told of the stream.
+/// Notifies observers of a frame, or of the end.
 #[cold]
 fn tell(observed: &mut ObservedStream, frame: Option<&Result<Frame<Bytes>, Status>>, timed_out: bool) {
     match frame {
@@ -124,7 +124,7 @@ fn tell(observed: &mut ObservedStream, frame: Option<&Result<Frame<Bytes>, Statu
     }
 }
 
-/// The same status under the code that its cause has, where tonic says UNKNOWN or CANCELLED of a broken
+/// The status under the code that its cause has, where tonic says UNKNOWN or CANCELLED of a broken
 /// connection.
 fn named(status: Status) -> Status {
     let code = received::tonic_code(cause::classify(&status, true).code);

@@ -1,11 +1,11 @@
 //! A response that comes in.
 
-use super::body::ResponseBody;
-use super::open_body::{OpenBody, Remainder};
 use crate::body::FrameBuffer;
 use crate::grpc::methods::MethodPlan;
+use crate::grpc::response::body::ResponseBody;
+use crate::grpc::response::open_body::{OpenBody, Remainder};
 use crate::grpc::status::{Failure, Messages, received};
-use crate::operation::{Current, Note};
+use crate::operation::{AttemptContext, Note};
 use bytes::Bytes;
 use gax_retry::{Code, CommitPoint, MethodKind};
 use http::{HeaderMap, StatusCode};
@@ -36,7 +36,7 @@ impl ReadExtent {
         match commit_point {
             _ if kind.is_unary() => ReadExtent::Whole,
             CommitPoint::Headers => ReadExtent::Head,
-            CommitPoint::FirstMessage => ReadExtent::FirstMessage,
+            CommitPoint::FirstMessage | CommitPoint::OverLimit => ReadExtent::FirstMessage,
         }
     }
 
@@ -70,7 +70,7 @@ pub(crate) enum Fault {
 #[inline(always)]
 pub(crate) fn check_head<B>(
     response: &mut http::Response<B>,
-    current: &mut Current<'_>,
+    current: &mut AttemptContext<'_>,
 ) -> Result<(), Box<Failure>> {
     match received::code(response.headers()) {
         None if response.status() == StatusCode::OK => Ok(()),
@@ -84,7 +84,7 @@ fn check_status(
     status: StatusCode,
     code: Option<Code>,
     headers: &mut HeaderMap,
-    current: &mut Current<'_>,
+    current: &mut AttemptContext<'_>,
 ) -> Result<(), Box<Failure>> {
     let Some(code) = code else {
         return Err(Box::new(Failure::without_status(status, std::mem::take(headers))));
@@ -115,7 +115,7 @@ pub(crate) fn read(
     response: &mut http::Response<ResponseBody>,
     extent: ReadExtent,
     plan: &MethodPlan,
-    current: &mut Current<'_>,
+    current: &mut AttemptContext<'_>,
     cx: &mut Context<'_>,
 ) -> Poll<Result<(), Fault>> {
     if extent == ReadExtent::Head {
@@ -171,12 +171,12 @@ pub(crate) fn read(
     }
 }
 
-/// The same for a response that did not come at once.
+/// Reads a response that did not come at once.
 pub(crate) fn read_on(
     response: &mut http::Response<ResponseBody>,
     extent: ReadExtent,
     plan: &MethodPlan,
-    current: &mut Current<'_>,
+    current: &mut AttemptContext<'_>,
     cx: &mut Context<'_>,
 ) -> Poll<Result<(), Fault>> {
     read(response, extent, plan, current, cx)
@@ -187,7 +187,7 @@ fn stopped(
     polled: Poll<Option<Result<Frame<Bytes>, Status>>>,
     response: &mut http::Response<ResponseBody>,
     extent: ReadExtent,
-    current: &mut Current<'_>,
+    current: &mut AttemptContext<'_>,
 ) -> Poll<Result<(), Fault>> {
     match polled {
         Poll::Ready(Some(Err(status))) => {
@@ -224,7 +224,7 @@ fn is_stream(frames: &FrameBuffer, extent: ReadExtent) -> bool {
     }
 }
 
-/// What came of a response before it failed, where a caller could have read a message of it.
+/// The messages of a response before it failed, where a caller could have read a message of it.
 #[cold]
 fn messages(response: &mut http::Response<ResponseBody>, extent: ReadExtent) -> Option<Messages> {
     if extent != ReadExtent::MessageOrWhole || !response.body().frames.has_message() {
@@ -238,7 +238,7 @@ fn messages(response: &mut http::Response<ResponseBody>, extent: ReadExtent) -> 
 
 /// Whether the trailers that a body ended with have the status of a success.
 #[inline]
-fn are_good(trailers: &mut HeaderMap, current: &mut Current<'_>) -> bool {
+fn are_good(trailers: &mut HeaderMap, current: &mut AttemptContext<'_>) -> bool {
     let code = received::code(trailers);
     if code.is_some() {
         sanitize(trailers, current);
@@ -266,9 +266,8 @@ fn failed(response: &mut http::Response<ResponseBody>, extent: ReadExtent) -> Fa
 }
 
 /// The response goes out with its end still to come.
-fn pass_on(response: &mut http::Response<ResponseBody>, note: Note, current: &mut Current<'_>) {
+fn pass_on(response: &mut http::Response<ResponseBody>, note: Note, current: &mut AttemptContext<'_>) {
     current.note(note);
-    current.committed();
     let remainder = &mut response.body_mut().remainder;
     if let Remainder::Unread(body) = remainder {
         let open = OpenBody::new(std::mem::take(body), current.deadline(), true);
@@ -277,7 +276,7 @@ fn pass_on(response: &mut http::Response<ResponseBody>, note: Note, current: &mu
 }
 
 #[inline]
-fn sanitize(headers: &mut HeaderMap, current: &mut Current<'_>) {
+fn sanitize(headers: &mut HeaderMap, current: &mut AttemptContext<'_>) {
     if received::sanitize(headers) {
         current.note(Note::MalformedStatusDetails);
     }

@@ -1,9 +1,9 @@
 //! An attempt that failed, kept as it came until somebody needs its status.
 
-use super::CodeExt as _;
-use super::headers::StatusHeaders;
-use super::{cause, received, server_delay};
 use crate::body::FrameBuffer;
+use crate::grpc::status::code_ext::CodeExt as _;
+use crate::grpc::status::headers::StatusHeaders;
+use crate::grpc::status::{cause, received, server_delay};
 use crate::operation::{Clock, ConnectProblem, OperationError, OperationReport, RequestEnded};
 use crate::transport::{blame, chain};
 use gax_retry::__private::{Escaped, Human};
@@ -25,7 +25,7 @@ pub(crate) struct Failure {
     /// The operation ends with it, whatever fails after it, unless an attempt in flight has a reply.
     pub(crate) is_held: bool,
     kind: Kind,
-    /// What a server last sent, before an attempt that got no response.
+    /// The last response of a server, before an attempt that got no response.
     said: Option<Box<Failure>>,
     /// Messages that came before it, as long as no other attempt has been sent.
     messages: Option<Messages>,

@@ -1,20 +1,19 @@
 //! Attempts over an HTTP service: requests go out, responses and errors become facts.
 
-use super::failed::Suspect;
-use super::http_protocol::{AttemptOutcome, HttpProtocol};
-use crate::http::BoxError;
 use crate::http::failure::{BodyNotOpened, NoBody, Part};
 use crate::http::plan::HttpPlan;
+use crate::http::protocol::failed::Suspect;
+use crate::http::protocol::http_protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::{CutOff, Replay};
 #[cfg(feature = "reqwest")]
 use crate::http::response::Redirected;
 use crate::http::response::{DRAIN_TIME, EndedEarly, HttpResponseBody, Read, ReadExtent, ResponseReader};
 use crate::operation::{
-    Current, Jitter, Name, Note, ObservedTransport, Observers, Protocol, Timer, earlier, until,
+    AttemptContext, Jitter, Name, Note, ObservedTransport, Observers, Protocol, Step, earlier, until,
 };
-use crate::transport::retry_after_in;
+use crate::transport::{BoxError, retry_after_in};
 use gax_retry::{
-    AttemptKind, AttemptResult, Delivery, HttpFailure, Resend, ServerDelay, StartedAttempt,
+    AttemptKind, AttemptResult, Delivery, HttpFailure, Resend, Seen, ServerDelay, StartedAttempt,
     retry_info_in_json,
 };
 use http::StatusCode;
@@ -25,6 +24,7 @@ use std::borrow::Cow;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
+use tokio::time::Instant;
 use tower_service::Service;
 
 pin_project! {
@@ -37,9 +37,9 @@ pin_project! {
         // The request was sent, and the response's headers are awaited.
         Sent { #[pin] future: F, cut: Option<CutOff> },
         // The body of a success is being read. Any other status has ended the attempt already.
-        Collecting { reader: ResponseReader<R>, extent: ReadExtent, timer: Timer, ended_at: Option<Duration> },
+        Collecting { reader: ResponseReader<R>, extent: ReadExtent, ended_at: Option<Duration> },
         // It failed, and whether its own response was the reason is not known yet.
-        Suspected { suspect: Suspect, timer: Timer },
+        Suspected { suspect: Suspect },
         // It has ended.
         Done,
     }
@@ -53,7 +53,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         plan: &HttpPlan,
         status: StatusCode,
         ended_at: Duration,
-        current: &Current<'_>,
+        current: &AttemptContext<'_>,
     ) -> Option<ReadExtent> {
         if status.is_success() {
             return Some(ReadExtent::to_end(plan.limits.max_response_buffer));
@@ -71,7 +71,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         plan: &HttpPlan,
         response: http::Response<HttpResponseBody<R>>,
         ended_at: Duration,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let failure = HttpFailure::Status(response.status().as_u16());
         let delay = asked_for(&response).map_or(ServerDelay::None, ServerDelay::AtLeast);
@@ -112,7 +112,7 @@ where
         reader: ResponseReader<R>,
         read: Read,
         ended_at: Option<Duration>,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
         reply: &mut Option<http::Response<HttpResponseBody<R>>>,
     ) -> AttemptResult {
         if let Some(ended_at) = ended_at {
@@ -125,12 +125,13 @@ where
             Read::Early(why) => self.broken(plan, why.into_error(), Part::Body, current),
             // The operation's clock stops: the rest of the body may take as long as it likes.
             Read::NotYet | Read::Whole | Read::TooLong => {
+                let mut result = AttemptResult::done();
                 if !matches!(read, Read::Whole) {
                     current.note(Note::ResponseTooLargeToBuffer);
-                    current.committed();
+                    result = result.with_seen(Seen::Messages { resumable: false });
                 }
                 *reply = Some(reader.into_response(read, None));
-                AttemptResult::done()
+                result
             }
         }
     }
@@ -144,9 +145,9 @@ where
     R: Body,
     R::Error: Into<BoxError>,
 {
-    type Plan = HttpPlan;
+    type Config = HttpPlan;
     type Attempt = HttpAttempt<S::Future, R>;
-    type Reply = Option<http::Response<HttpResponseBody<R>>>;
+    type Slot = Option<http::Response<HttpResponseBody<R>>>;
 
     const TRANSPORT: ObservedTransport = ObservedTransport::Http;
 
@@ -164,10 +165,10 @@ where
     }
 
     fn jitter(&self, _: &HttpPlan) -> Jitter {
-        self.shared.jitter.next()
+        self.shared.options.jitter.next()
     }
 
-    fn begin(&mut self, _: &HttpPlan, started: StartedAttempt, _: &mut Current<'_>) -> Self::Attempt {
+    fn begin(&mut self, _: &HttpPlan, started: StartedAttempt, _: &mut AttemptContext<'_>) -> Self::Attempt {
         let failure = self.failure.take();
         // An attempt whose request is sent again at once has not failed.
         self.http.failures.extend(failure.filter(|_| started.kind() != AttemptKind::Resend));
@@ -181,25 +182,30 @@ where
         &mut self,
         plan: &HttpPlan,
         mut attempt: Pin<&mut Self::Attempt>,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
         cx: &mut Context<'_>,
-        reply: &mut Self::Reply,
-    ) -> Poll<AttemptResult> {
+        reply: &mut Self::Slot,
+    ) -> Poll<Step> {
         loop {
             match attempt.as_mut().project() {
                 AttemptProj::Ready => {
                     if let Err(error) = ready!(self.request.poll_open(cx)) {
                         let error: BoxError = Box::new(BodyNotOpened(error));
-                        return Poll::Ready(self.broken(plan, error, Part::Head, current));
+                        return Poll::Ready(Step::Ended(self.broken(plan, error, Part::Head, current)));
                     }
                     if let Err(error) = ready!(self.service.poll_ready(cx)) {
                         // A service that has failed is neither called nor asked again.
                         self.service = self.spare.copy();
-                        return Poll::Ready(self.broken(plan, error.into(), Part::Head, current));
+                        return Poll::Ready(Step::Ended(self.broken(
+                            plan,
+                            error.into(),
+                            Part::Head,
+                            current,
+                        )));
                     }
                     let Some((mut request, cut)) = self.request.write(current.started()) else {
                         let error: BoxError = Box::new(NoBody);
-                        return Poll::Ready(self.broken(plan, error, Part::Head, current));
+                        return Poll::Ready(Step::Ended(self.broken(plan, error, Part::Head, current)));
                     };
                     if let Some(mut outgoing) = current.sending() {
                         outgoing.add_headers(request.headers_mut());
@@ -223,23 +229,26 @@ where
                         if is_parting {
                             let response = reader.into_response(Read::NotYet, current.deadline());
                             let result = self.response(plan, response, ended_at, current);
-                            return Poll::Ready(result.with_resend(Resend::Stale));
+                            return Poll::Ready(Step::Ended(result.with_resend(Resend::Stale)));
                         }
                         let Some(extent) = self.extent(plan, status, ended_at, current) else {
                             let response = reader.into_response(Read::NotYet, current.deadline());
-                            return Poll::Ready(self.response(plan, response, ended_at, current));
+                            return Poll::Ready(Step::Ended(
+                                self.response(plan, response, ended_at, current),
+                            ));
                         };
                         let ended_at = (!status.is_success()).then_some(ended_at);
-                        let timer = Timer::default();
-                        attempt.set(HttpAttempt::Collecting { reader, extent, timer, ended_at });
+                        attempt.set(HttpAttempt::Collecting { reader, extent, ended_at });
                     }
                     Err(error) => match Suspect::of(error.into(), Part::Head, current) {
-                        Ok(suspect) => attempt.set(waiting(suspect)),
-                        Err(error) => return Poll::Ready(self.broken(plan, error, Part::Head, current)),
+                        Ok(suspect) => attempt.set(HttpAttempt::Suspected { suspect }),
+                        Err(error) => {
+                            return Poll::Ready(Step::Ended(self.broken(plan, error, Part::Head, current)));
+                        }
                     },
                 },
-                AttemptProj::Collecting { reader, extent, timer, .. } => {
-                    let read = ready!(reader.poll(*extent, timer, cx));
+                AttemptProj::Collecting { reader, extent, .. } => {
+                    let read = ready!(reader.poll(*extent, cx));
                     let owned = attempt.as_mut().project_replace(HttpAttempt::Done);
                     let AttemptOwned::Collecting { reader, ended_at, .. } = owned else {
                         return Poll::Pending;
@@ -248,7 +257,7 @@ where
                         Read::Early(EndedEarly::Broke(error)) if ended_at.is_none() => {
                             match Suspect::of(error, Part::Body, current) {
                                 Ok(suspect) => {
-                                    attempt.set(waiting(suspect));
+                                    attempt.set(HttpAttempt::Suspected { suspect });
                                     continue;
                                 }
                                 Err(error) => Read::Early(EndedEarly::Broke(error)),
@@ -256,15 +265,17 @@ where
                         }
                         read => read,
                     };
-                    return Poll::Ready(self.read(plan, reader, read, ended_at, current, reply));
+                    return Poll::Ready(Step::Ended(self.read(plan, reader, read, ended_at, current, reply)));
                 }
-                AttemptProj::Suspected { suspect, timer } => {
-                    ready!(timer.poll_at(Some(suspect.until()), cx));
-                    let AttemptOwned::Suspected { suspect, .. } = attempt.project_replace(HttpAttempt::Done)
+                AttemptProj::Suspected { suspect } => {
+                    if !current.clock().has_reached(suspect.until()) {
+                        return Poll::Pending;
+                    }
+                    let AttemptOwned::Suspected { suspect } = attempt.project_replace(HttpAttempt::Done)
                     else {
                         return Poll::Pending;
                     };
-                    return Poll::Ready(self.cleared(plan, suspect, current));
+                    return Poll::Ready(Step::Ended(self.cleared(plan, suspect, current)));
                 }
                 AttemptProj::Done => return Poll::Pending,
             }
@@ -275,7 +286,7 @@ where
         &mut self,
         plan: &HttpPlan,
         attempt: Option<Pin<&mut Self::Attempt>>,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let Some(attempt) = attempt else {
             return self.timed_out(plan, current).with_delivery(Delivery::NotSent);
@@ -292,10 +303,18 @@ where
                     return self.response(plan, response, ended_at, current);
                 }
             }
-            AttemptOwned::Suspected { suspect, .. } => return self.cleared(plan, suspect, current),
+            AttemptOwned::Suspected { suspect } => return self.cleared(plan, suspect, current),
             AttemptOwned::Sent { .. } | AttemptOwned::Done => {}
         }
         self.timed_out(plan, current)
+    }
+
+    fn due(&self, attempt: &Self::Attempt) -> Option<Instant> {
+        match attempt {
+            HttpAttempt::Collecting { reader, extent, .. } => reader.due(*extent),
+            HttpAttempt::Suspected { suspect } => Some(suspect.until()),
+            HttpAttempt::Ready | HttpAttempt::Sent { .. } | HttpAttempt::Done => None,
+        }
     }
 
     fn hold(&mut self) {
@@ -314,8 +333,4 @@ where
 fn asked_for<R>(response: &http::Response<HttpResponseBody<R>>) -> Option<Duration> {
     let in_body = response.body().with_bytes(retry_info_in_json);
     retry_after_in(response.headers()).max(in_body)
-}
-
-fn waiting<F, R>(suspect: Suspect) -> HttpAttempt<F, R> {
-    HttpAttempt::Suspected { suspect, timer: Timer::default() }
 }

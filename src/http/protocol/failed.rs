@@ -1,12 +1,11 @@
 //! The facts of an attempt that brought no whole response.
 
-use super::http_protocol::{AttemptOutcome, HttpProtocol};
-use crate::http::BoxError;
-use crate::http::failure::{BodyNotOpened, Broken, Cause, Part, Reach, classify};
+use crate::http::failure::{BodyNotOpened, Broken, Cause, Part, classify};
 use crate::http::plan::HttpPlan;
+use crate::http::protocol::http_protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::Replay;
-use crate::operation::{Current, Note};
-use crate::transport::blame;
+use crate::operation::{AttemptContext, Note};
+use crate::transport::{BoxError, Reach, blame};
 use gax_retry::{AttemptResult, HttpFailure, Resend, RetryFact, StopReason, TransportFailure};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -26,7 +25,7 @@ impl Suspect {
     /// # Errors
     ///
     /// Any other error, as it came.
-    pub(crate) fn of(error: BoxError, part: Part, current: &Current<'_>) -> Result<Self, BoxError> {
+    pub(crate) fn of(error: BoxError, part: Part, current: &AttemptContext<'_>) -> Result<Self, BoxError> {
         let cause = classify(&*error, part);
         if !cause.is_suspect {
             return Err(error);
@@ -49,7 +48,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         plan: &HttpPlan,
         error: BoxError,
         part: Part,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let cause = classify(&*error, part);
         let resend = if cause.is_final() { Resend::No } else { self.resend(cause, part, &error) };
@@ -62,7 +61,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         &mut self,
         plan: &HttpPlan,
         suspect: Suspect,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let Suspect { cause, error, died, ended_at } = suspect;
         let cause = if blame::was_alone(died) { Cause::UNREADABLE } else { cause };
@@ -74,7 +73,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         &mut self,
         plan: &HttpPlan,
         error: BoxError,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         self.lost(plan, Cause::new(TransportFailure::Timeout, Reach::MaybeSent), error, current)
     }
@@ -84,7 +83,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         plan: &HttpPlan,
         cause: Cause,
         source: BoxError,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let source = BodyNotOpened::unwrap(source);
         #[cfg(feature = "reqwest")]
@@ -99,7 +98,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         let broken = Broken::Failed { failure: cause.failure, problem: cause.problem, source };
         let result = self.failed(plan, failure, AttemptOutcome::Broken(broken), current);
         match cause.reach {
-            Reach::ClientClosed => result.with_retry(RetryFact::No(StopReason::ChannelClosed)),
+            Reach::ChannelClosed => result.with_retry(RetryFact::No(StopReason::ChannelClosed)),
             _ if cause.is_final() => result.with_retry(RetryFact::No(StopReason::NonRetryable)),
             // A request that no server has carried out is safe to retry, whatever it is.
             reach if self.http.may_be_retried() => result.with_delivery(reach.delivery()),
@@ -120,7 +119,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
                     && self.shared.connections.remembers(&**error);
                 if is_stale { Resend::Stale } else { Resend::No }
             }
-            Reach::Unconnected | Reach::ClientClosed => Resend::No,
+            Reach::Unconnected | Reach::ChannelClosed => Resend::No,
         }
     }
 }

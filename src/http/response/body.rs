@@ -1,9 +1,9 @@
 //! The body of a response that has come through the layer.
 
-use super::open_body::{EndedEarly, OpenBody};
 use crate::body::FrameBuffer;
-use crate::http::BoxError;
+use crate::http::response::open_body::{EndedEarly, OpenBody};
 use crate::operation::Timer;
+use crate::transport::BoxError;
 use bytes::Bytes;
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
@@ -23,7 +23,7 @@ pub struct HttpResponseBody<B> {
     remainder: Remainder<B>,
 }
 
-/// What comes after the part that was buffered.
+/// The part that comes after what was buffered.
 pub(crate) enum Remainder<B> {
     /// Nothing.
     End,
@@ -91,7 +91,12 @@ where
                 }
             }
             Remainder::Open { body, deadline, timer } => {
-                let frame = ready!(body.poll_frame(*deadline, timer, cx));
+                let frame = loop {
+                    match body.poll_frame(*deadline, cx) {
+                        Poll::Ready(frame) => break frame,
+                        Poll::Pending => ready!(timer.poll_at(body.due(*deadline), cx)),
+                    }
+                };
                 if !matches!(frame, Some(Ok(_))) {
                     this.remainder = Remainder::End;
                 }

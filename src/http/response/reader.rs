@@ -1,11 +1,10 @@
 //! A response that comes in.
 
-use super::body::{HttpResponseBody, Remainder};
-use super::open_body::{EndedEarly, OpenBody, announced_length};
 use crate::body::FrameBuffer;
-use crate::http::BoxError;
 use crate::http::request::CutOff;
-use crate::operation::Timer;
+use crate::http::response::body::{HttpResponseBody, Remainder};
+use crate::http::response::open_body::{EndedEarly, OpenBody, announced_length};
+use crate::transport::BoxError;
 use http::response::Parts;
 use http::{HeaderMap, Method, StatusCode};
 use http_body::Body;
@@ -79,8 +78,8 @@ where
     }
 
     /// Reads on, as far as that.
-    pub(crate) fn poll(&mut self, extent: ReadExtent, timer: &mut Timer, cx: &mut Context<'_>) -> Poll<Read> {
-        while let Some(frame) = ready!(self.body.poll_frame(extent.until, timer, cx)) {
+    pub(crate) fn poll(&mut self, extent: ReadExtent, cx: &mut Context<'_>) -> Poll<Read> {
+        while let Some(frame) = ready!(self.body.poll_frame(extent.until, cx)) {
             let frame = match frame {
                 Ok(frame) => frame,
                 Err(why) => return Poll::Ready(Read::Early(why)),
@@ -102,6 +101,11 @@ where
             }
         }
         Poll::Ready(Read::Whole)
+    }
+
+    /// The moment at which it is given up if nothing comes.
+    pub(crate) fn due(&self, extent: ReadExtent) -> Option<Instant> {
+        self.body.due(extent.until)
     }
 
     /// The response, read so far. What is still to come of it has to come before the deadline.

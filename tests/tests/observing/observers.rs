@@ -9,7 +9,8 @@ use std::time::Duration;
 use tonic::Status;
 use tonic_gax::observe::{OperationInfo, OperationObserver, Transport};
 use tonic_gax::{
-    CallOptions, HttpRetryLayer, OperationReport, RequestExt as _, RetryLayer, RetryTable, Retryer,
+    CallOptions, HttpRetryLayer, OperationOptions, OperationReport, RequestExt as _, RetryLayer, RetryTable,
+    Retryer,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssetClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, ListAssetsResponse};
@@ -469,7 +470,7 @@ async fn several_observers_are_told_in_their_order_and_one_may_have_another_for_
         .named("a name")
         .observer(Arc::new(Named("first", Arc::clone(&told))))
         .observer(Arc::new(Named("second", Arc::clone(&told))))
-        .on_retry(move |retry| log.lock().unwrap().push(retry.to_string()));
+        .options(OperationOptions::new().on_retry(move |retry| log.lock().unwrap().push(retry.to_string())));
     retryer.run(|_| async { Err::<(), _>(Status::unavailable("")) }).await.unwrap_err();
     assert_eq!(
         *told.lock().unwrap(),

@@ -19,7 +19,7 @@ use tokio::time::timeout;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Response, Status};
 use tonic_gax::testing::{Arrival, Log, Reply, Script};
-use tonic_gax::{CallSettings, OperationError, OperationReport};
+use tonic_gax::{CallSettings, OperationError, OperationOptions, OperationReport};
 
 /// A server that is running, and a channel to it.
 pub(super) struct Stage {
@@ -104,7 +104,9 @@ impl Stage {
         let mut stub = AssetServiceStubSettings::builder();
         *of(&mut stub, scene.rpc) = call.clone();
         let stub = stub.build().map_err(|error| run(error.to_string()))?;
-        let settings = AssetServiceSettings::create(stub).with_jitter_seed(self.seed).with_reports(true);
+        let settings = AssetServiceSettings::create(stub)
+            .with_options(OperationOptions::new().jitter_seed(self.seed))
+            .with_reports(true);
         self.seed = self.seed.wrapping_add(1);
         let client = AssetServiceClient::with_settings(self.channel.clone(), settings);
 

@@ -1,4 +1,4 @@
-//! What the operations of one RPC have in common.
+//! The rules that the operations of one RPC have in common.
 
 mod environment;
 mod hedged;
@@ -9,7 +9,7 @@ use super::hedging::Hedging;
 use super::latencies::Latencies;
 use super::{AttemptResult, RetryFact, World};
 use crate::gax_java::{Polling, RawSettings};
-use crate::nanos::FOREVER;
+use crate::nanos::{FOREVER, bounded, nanos_or_forever};
 use crate::rules::{
     Documented, GaxJava, Grpc, Polls, Progress, Refusal, Rules, Strategy, longest, longest_of,
 };
@@ -48,7 +48,7 @@ pub struct Policy {
     pub(super) rules: Rules,
     pub(super) codes: CodeSet,
     pub(super) hedging: Option<Hedging>,
-    /// What a percentile of the latencies is worked out from.
+    /// The latencies that a percentile is worked out from.
     latencies: Option<Arc<Latencies>>,
     pub(super) budget: Option<RetryBudget>,
     pub(super) commits_at: CommitPoint,
@@ -58,7 +58,7 @@ pub struct Policy {
     pub(super) max_server_delay: Duration,
     /// The codes that count only where the server asks for a delay.
     only_with_server_delay: CodeSet,
-    /// What the rules were made of, for calls that change single fields; `None`: of no settings.
+    /// The settings that the rules were made of, for calls that change single fields; `None`: of no settings.
     pub(super) settings: Option<Arc<RetrySettings>>,
     /// The program left no time for any attempt: it passed a timeout of zero.
     is_spent: bool,
@@ -73,14 +73,20 @@ pub struct Policy {
     pub(super) after_first: Progress,
 }
 
-/// How much of a response makes it the operation's, so that no other attempt may follow.
+/// How far an attempt comes until the operation is its own, and no other attempt may follow. Later points are greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "a response has headers, then messages")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a response has headers, then messages, and a request has its buffer"
+)]
 pub enum CommitPoint {
-    /// Its headers (gRFC A6).
+    /// The headers of its response (gRFC A6).
     Headers,
-    /// Its first message.
+    /// The first message of its response.
     FirstMessage,
+    /// More of the request was sent than is buffered, so that no other attempt could be sent the whole of it (gRFC A6). This
+    /// commits under every policy.
+    OverLimit,
 }
 
 /// Which of the server's wishes count.
@@ -264,7 +270,7 @@ impl Policy {
         self.first.ok()
     }
 
-    /// How much of a response makes it the operation's.
+    /// How far an attempt comes until the operation is its own.
     #[must_use]
     pub fn commit_point(&self) -> CommitPoint {
         self.commits_at
@@ -339,12 +345,18 @@ impl Policy {
         self.rules.start(progress, is_first, now, bound)
     }
 
+    /// The time at which an operation is over, whatever happens, that its caller gives so much time; `None`: no limit is set.
+    #[must_use]
+    pub fn time_limit(&self, bound: Option<Duration>) -> Option<Duration> {
+        bounded(self.rules.time_limit().min(nanos_or_forever(bound)))
+    }
+
     /// Whether an operation is over with that attempt, if our clock ends it. `bound` is the caller's deadline.
     pub(super) fn ends_with(&self, attempt: StartedAttempt, bound: u64) -> bool {
         attempt.lasts_until(self.rules.clock_limit().min(bound))
     }
 
-    /// What remains of the server's wishes by this policy's rules.
+    /// The part of the server's wishes that counts by this policy's rules.
     pub(super) fn heeded(&self, asked: ServerDelay) -> ServerDelay {
         match (self.heeds, asked) {
             // No delay at all is nothing to heed.

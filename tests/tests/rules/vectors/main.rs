@@ -9,7 +9,7 @@ mod validation;
 
 use gax_table::{Dialect, RetryTable};
 use tonic::Code;
-use tonic_gax::{CallOptions, RequestExt as _, RetryLayer};
+use tonic_gax::{CallOptions, OperationOptions, RequestExt as _, RetryLayer};
 use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
@@ -37,7 +37,10 @@ fn config(changes: &[(&str, &str)], throttling: &str) -> String {
 
 fn layer(config: &str) -> RetryLayer {
     let table = RetryTable::reader().dialect(Dialect::Grpc).read(config.as_bytes()).unwrap();
-    RetryLayer::new(table).with_descriptors(DESCRIPTORS).unwrap().jitter_seed(3)
+    RetryLayer::new(table)
+        .with_descriptors(DESCRIPTORS)
+        .unwrap()
+        .options(OperationOptions::new().jitter_seed(3))
 }
 
 /// UNAVAILABLE alone, and with a pushback.

@@ -1,12 +1,12 @@
 //! One operation that somebody observes.
 
-use super::audience::Audience;
-use super::in_flight::InFlight;
-use super::{Outbound, Outgoing};
 use crate::operation::clock::Clock;
-use crate::operation::observe::{
-    Observers, OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Transport,
-};
+use crate::operation::observe::in_flight::InFlight;
+use crate::operation::observe::info::{OperationInfo, Transport};
+use crate::operation::observe::observer::{OperationObserver, OutgoingHeaders};
+use crate::operation::observe::observers::{Observers, Recipients};
+use crate::operation::observe::outgoing::{Outbound, Outgoing};
+use crate::operation::observe::summary::OperationSummary;
 use crate::operation::report::Name;
 use gax_retry::{
     Attempt, AttemptEnd, AttemptKind, Code, Event, Policy, RetryBudget, StartedAttempt, Stop, StopReason,
@@ -15,14 +15,14 @@ use http::HeaderMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// An operation on its way, and those who are told of it. Dropped before it was closed, it was cancelled.
+/// An operation on its way, and its observers. Dropped before it was closed, it was cancelled.
 pub(crate) struct Observed {
-    audience: Arc<Audience>,
+    recipients: Arc<Recipients>,
     watches_transfers: bool,
     clock: Clock,
     budget: Option<RetryBudget>,
     in_flight: Vec<InFlight>,
-    /// The attempt with the reply, of which nothing is told until it is known that the caller can use it.
+    /// The attempt with the reply, of which nobody is notified until it is known that the caller can use it.
     replied: Option<Attempt>,
     last: Option<Code>,
     /// The code that the operation ends with, unless an attempt in flight has a reply.
@@ -46,22 +46,10 @@ impl Observed {
         let is_registered = observers.knows(name.as_str());
         let watched = observers.settings_are_watched();
         let info = OperationInfo::new(name, transport, is_registered, policy.version(), watched);
-        let observers = observers.list().iter().map(|observer| observer.for_operation(&info)).collect();
-        let audience = Audience::new(observers, info);
-        let watches_transfers = transport != Transport::Closure && audience.watches_transfers();
-        let tally = OperationSummary {
-            code: Code::Ok,
-            stop_reason: None,
-            not_attempted: None,
-            elapsed: Duration::ZERO,
-            attempts: 0,
-            hedges: 0,
-            transparent_retries: 0,
-            retry_delay: Duration::ZERO,
-            retry_budget: None,
-        };
+        let recipients = Recipients::of(observers, info);
+        let watches_transfers = transport != Transport::Closure && recipients.watches_transfers();
         let observed = Self {
-            audience: Arc::new(audience),
+            recipients: Arc::new(recipients),
             watches_transfers,
             clock,
             budget: policy.budget().cloned(),
@@ -70,7 +58,7 @@ impl Observed {
             last: None,
             held: None,
             idle_since: None,
-            tally,
+            tally: OperationSummary::begun(),
             is_committed: false,
             is_closed: false,
         };
@@ -78,8 +66,8 @@ impl Observed {
         observed
     }
 
-    fn each(&self, tell: impl FnMut(&(dyn OperationObserver + 'static), &OperationInfo)) {
-        self.audience.each(tell);
+    fn each(&self, notify: impl FnMut(&(dyn OperationObserver + 'static), &OperationInfo)) {
+        self.recipients.each(notify);
     }
 
     fn in_flight(&mut self, number: u32) -> Option<&mut InFlight> {
@@ -97,7 +85,7 @@ impl Observed {
     }
 
     /// Passes an event on. That of an attempt with the reply waits until the operation is closed.
-    pub(crate) fn tell(&mut self, event: Event) {
+    pub(crate) fn notify(&mut self, event: Event) {
         match event {
             Event::Started(attempt) => {
                 self.tally.attempts = self.tally.attempts.saturating_add(1);
@@ -135,12 +123,12 @@ impl Observed {
         if self.in_flight.is_empty() {
             self.idle_since = Some(attempt.end());
         }
-        // What becomes of those that an error cancels is not what the operation ends with.
+        // The operation does not end with the code of an attempt that was cancelled.
         if end != AttemptEnd::Cancelled {
             self.last = Some(attempt.code());
         }
         if let Some(in_flight) = in_flight.filter(|_| self.watches_transfers) {
-            let transfer = in_flight.transfer(attempt, self.audience.info().transport());
+            let transfer = in_flight.transfer(attempt, self.recipients.info().transport());
             self.each(|observer, info| observer.attempt_transferred(info, attempt, transfer));
         }
         self.each(|observer, info| match end {
@@ -162,11 +150,11 @@ impl Observed {
     /// The attempt of that number was dropped, so long after the operation's start.
     pub(crate) fn attempt_cancelled(&mut self, number: u32, end: Duration) {
         if let Some(attempt) = self.started(number) {
-            self.tell(Event::cancelled(attempt, end));
+            self.notify(Event::cancelled(attempt, end));
         }
     }
 
-    /// The request of an attempt goes out: what observers want of it, if anything.
+    /// The request of an attempt goes out, with the headers that observers add, if they want anything of it.
     pub(crate) fn sending(&mut self, number: u32) -> Option<Box<Outgoing>> {
         let attempt = self.started(number)?;
         let waited = self.clock.elapsed().saturating_sub(attempt.start());
@@ -175,8 +163,8 @@ impl Observed {
             observer.attempt_headers(info, attempt, &mut OutgoingHeaders::new(&mut headers));
         });
         self.each(|observer, info| observer.attempt_sent(info, attempt, waited));
-        let is_counted = self.watches_transfers && self.audience.info().transport() == Transport::Grpc;
-        let outbound = is_counted.then(|| Arc::new(Outbound::new(&self.audience, attempt, self.clock)));
+        let is_counted = self.watches_transfers && self.recipients.info().transport() == Transport::Grpc;
+        let outbound = is_counted.then(|| Arc::new(Outbound::new(&self.recipients, attempt, self.clock)));
         if let Some(known) = self.in_flight(number) {
             known.sent(waited, outbound.clone());
         }
@@ -188,11 +176,11 @@ impl Observed {
         if !self.watches_transfers {
             return;
         }
-        let audience = Arc::clone(&self.audience);
+        let recipients = Arc::clone(&self.recipients);
         if let Some(in_flight) = self.in_flight(number) {
             let attempt = in_flight.started;
             in_flight.received().count(data, |message| {
-                audience.each(|observer, info| observer.message_received(info, attempt, message));
+                recipients.each(|observer, info| observer.message_received(info, attempt, message));
             });
         }
     }
@@ -204,7 +192,7 @@ impl Observed {
         }
     }
 
-    /// The response of an attempt is the operation's. That is told once.
+    /// The response of an attempt is the operation's. Observers are notified of that once.
     pub(crate) fn committed(&mut self, number: u32) {
         if let Some(attempt) = self.started(number).filter(|_| !self.is_committed) {
             self.is_committed = true;

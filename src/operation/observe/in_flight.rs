@@ -1,12 +1,13 @@
-//! An attempt in flight.
+//! An attempt in flight, as observers see it.
 
-use super::Outbound;
-use crate::operation::observe::{AttemptTransfer, MessageCounter, Transport};
+use crate::operation::observe::info::Transport;
+use crate::operation::observe::outgoing::Outbound;
+use crate::operation::observe::transfer::{AttemptTransfer, MessageCounter};
 use gax_retry::{Attempt, Code, StartedAttempt};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// An attempt in flight, and what has gone over the wire with it.
+/// An attempt in flight, and how much has gone over the wire with it.
 pub(super) struct InFlight {
     pub(super) started: StartedAttempt,
     /// How long after its start the service below took its request.
@@ -31,7 +32,7 @@ impl InFlight {
         &mut self.received
     }
 
-    /// What has gone over the wire, now that it is over.
+    /// How much has gone over the wire, now that it is over.
     pub(super) fn transfer(&self, attempt: &Attempt, transport: Transport) -> AttemptTransfer {
         let is_grpc = transport == Transport::Grpc;
         let read_after = match &self.outbound {

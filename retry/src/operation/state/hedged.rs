@@ -1,4 +1,4 @@
-//! What is different for an operation that is hedged.
+//! The rules that only hedged operations have.
 
 use super::state::State;
 use crate::nanos::{after, limited, nanos};

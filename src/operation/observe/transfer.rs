@@ -1,9 +1,69 @@
-//! Messages among the bytes of a body.
+//! How much goes over the wire with an attempt: its messages, and their bytes.
 
-use super::WireMessage;
+use std::time::Duration;
+
+/// How much has gone over the wire with an attempt that is over, and how long its request waited for that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AttemptTransfer {
+    pub(super) sent: Option<u64>,
+    pub(super) received: Option<u64>,
+    pub(super) waited: Duration,
+}
+
+impl AttemptTransfer {
+    /// The bytes of all messages of the request that the connection has read, as they were compressed, without the five
+    /// bytes that gRPC puts before each. After a transparent retry those of the last request: no server has seen the others.
+    /// `None`: it isn't known, since the attempt is not gRPC's.
+    #[must_use]
+    pub fn sent(&self) -> Option<u64> {
+        self.sent
+    }
+
+    /// The bytes of all messages of the response that have come in, whether the caller took them or not.
+    #[must_use]
+    pub fn received(&self) -> Option<u64> {
+        self.received
+    }
+
+    /// How long the request waited: over gRPC from the attempt's start until the connection read its first bytes, and over
+    /// HTTP until the client took it. Where that never happened, as long as the attempt took.
+    #[must_use]
+    pub fn waited(&self) -> Duration {
+        self.waited
+    }
+}
 
 /// The length of the prefix before a gRPC message: a flag and a 32-bit length.
 pub(crate) const PREFIX: usize = 5;
+
+/// A gRPC message as it is on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WireMessage {
+    sequence: u64,
+    size: u64,
+    is_compressed: bool,
+}
+
+impl WireMessage {
+    /// Its place among the messages that its attempt has sent, or received; the first is 0.
+    #[must_use]
+    pub fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// How many bytes it has, without the five bytes that gRPC puts before it. Of a compressed one the bytes that go over
+    /// the wire.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Whether it is compressed.
+    #[must_use]
+    pub fn is_compressed(&self) -> bool {
+        self.is_compressed
+    }
+}
 
 /// Counts gRPC messages whose bytes come piece by piece.
 #[derive(Debug, Default)]
@@ -25,8 +85,8 @@ impl MessageCounter {
         self.bytes
     }
 
-    /// Tells of the messages that these bytes complete.
-    pub(crate) fn count(&mut self, mut data: &[u8], mut tell: impl FnMut(WireMessage)) {
+    /// Calls the closure for each message that these bytes complete.
+    pub(crate) fn count(&mut self, mut data: &[u8], mut completed: impl FnMut(WireMessage)) {
         loop {
             if self.known == PREFIX {
                 let taken = self.missing.min(data.len());
@@ -37,7 +97,7 @@ impl MessageCounter {
                     return;
                 }
                 self.known = 0;
-                tell(self.message());
+                completed(self.message());
                 self.complete += 1;
             }
             let Some((byte, rest)) = data.split_first() else { return };

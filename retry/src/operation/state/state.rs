@@ -1,8 +1,9 @@
-//! What an operation knows once something has gone wrong, or more than one attempt is in flight.
+//! Everything that an operation knows once something has gone wrong, or more than one attempt is in flight.
 
 use super::due::Due;
 use super::hedges::Hedges;
-use super::in_flight::InFlight;
+use super::in_flight::{Ended, InFlight};
+use super::polls::Polls;
 use super::resends::Resends;
 use crate::nanos::{FOREVER, after, bounded, limited, nanos};
 use crate::operation::action::FollowUp;
@@ -10,7 +11,7 @@ use crate::operation::{
     Action, AttemptResult, Delivery, End, NotAttempted, Outcome, Policy, Replayable, Seen, Stop, World, gates,
 };
 use crate::rules::{Ask, Progress, Refusal, Wait};
-use crate::{AttemptKind, Code, ServerDelay, StartedAttempt, StopReason};
+use crate::{AttemptKind, Code, Next, ServerDelay, StartedAttempt, StopReason};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -28,6 +29,7 @@ pub(in crate::operation) struct State {
     resends: Resends,
     /// The attempt that the caller has part of.
     committed: Option<u32>,
+    polls: Polls,
     /// The attempt that ended last.
     pub(super) last: Option<NonZeroU32>,
     /// Whether its failure can come of another attempt that was carried out.
@@ -52,6 +54,7 @@ impl State {
             hedges: Hedges::default(),
             resends: Resends::default(),
             committed: None,
+            polls: Polls::default(),
             last: None,
             may_be_repetition: false,
             not_carried_out: 0,
@@ -67,19 +70,10 @@ impl State {
         Self { due: Some(first), ..Self::new(policy.rules.begin()) }
     }
 
-    /// The first attempt is in flight, and may have committed.
-    pub(in crate::operation) fn after_first(
-        policy: &Policy,
-        first: StartedAttempt,
-        committed: Option<u32>,
-    ) -> Self {
+    /// The first attempt is in flight.
+    pub(in crate::operation) fn after_first(policy: &Policy, first: StartedAttempt) -> Self {
         let progress = policy.after_first.clone();
-        Self { committed, started: 1, in_flight: InFlight::of(first), ..Self::new(progress) }
-    }
-
-    /// All is over, and the end may have been handed out.
-    pub(in crate::operation) fn ended_with(policy: &Policy, end: End, is_finished: bool) -> Self {
-        Self { end: Some(end), is_finished, ..Self::new(policy.rules.begin()) }
+        Self { started: 1, in_flight: InFlight::of(first), ..Self::new(progress) }
     }
 
     pub(in crate::operation) fn next(
@@ -115,8 +109,8 @@ impl State {
                     self.due = None;
                     self.start(policy, bound, kind, delay, now)
                 }
-                // Nothing else can be due.
-                _ => self.hedge(policy, bound, now, world),
+                // Nothing else can be due. A hedge starts when it was due, so that those after it don't drift.
+                _ => self.hedge(policy, bound, self.hedges.due().map_or(now, |due| due.min(now)), world),
             };
             if let Some(attempt) = started {
                 return self.send(attempt);
@@ -146,10 +140,21 @@ impl State {
         if self.is_finished { None } else { bounded(self.wakes()) }
     }
 
-    /// The same in nanoseconds; [`FOREVER`] is never.
+    /// [`wake_at`](Self::wake_at) in nanoseconds; [`FOREVER`] is never.
     fn wakes(&self) -> u64 {
         let due = self.due.map_or(FOREVER, Due::at);
-        self.in_flight.deadline().min(due).min(self.hedges.due().unwrap_or(FOREVER))
+        self.in_flight.deadline().min(due).min(self.hedges.wakes())
+    }
+
+    /// The first attempt has the reply, and all is over.
+    pub(in crate::operation) fn replied(&mut self) {
+        self.finish(End::Reply(1));
+        self.is_finished = true;
+    }
+
+    /// That attempt has delivered a message.
+    pub(in crate::operation) fn progressed(&mut self, attempt: u32) {
+        self.in_flight.progressed(attempt);
     }
 
     pub(in crate::operation) fn committed(&mut self, attempt: u32) -> bool {
@@ -174,12 +179,8 @@ impl State {
         self.held.map(NonZeroU32::get)
     }
 
-    pub(in crate::operation) fn unsendable(&mut self) {
-        self.stop(StopReason::NonRetryable);
-    }
-
     pub(in crate::operation) fn in_flight(&self, number: u32) -> Option<StartedAttempt> {
-        self.in_flight.get_known(number)
+        self.in_flight.get_or_kept(number)
     }
 
     pub(in crate::operation) fn is_resending(&self) -> bool {
@@ -199,6 +200,7 @@ impl State {
         self.stop(StopReason::Cancelled);
     }
 
+    /// Returns whether the operation is over with that attempt's reply, and nothing else is in flight.
     pub(in crate::operation) fn ended(
         &mut self,
         policy: &Policy,
@@ -206,19 +208,19 @@ impl State {
         attempt: u32,
         result: AttemptResult,
         world: &mut impl World,
-    ) {
-        let Some(ended) = self.in_flight.remove(attempt) else {
-            return;
+    ) -> bool {
+        let Some(Ended { attempt: ended, has_progressed }) = self.in_flight.remove(attempt) else {
+            return false;
         };
         let has_lost = self.committed.is_some_and(|winner| winner != attempt);
         if has_lost || self.end.is_some() {
-            return;
+            return false;
         }
         if let Outcome::Failed(_) = result.outcome
             && self.resends(ended, result, world)
         {
             self.due = Some(Due::Now(ended.resent()));
-            return;
+            return false;
         }
         self.last = NonZeroU32::new(attempt);
         match result.outcome {
@@ -228,18 +230,86 @@ impl State {
                 if let Some(first) = first {
                     policy.first_took(world.now().saturating_sub(first.start()));
                 }
-                self.in_flight.keep(ended);
                 self.finish(End::Reply(attempt));
+                // With others to be cancelled, the end comes after them.
+                self.is_finished = self.in_flight.is_empty();
+                self.in_flight.keep(ended);
             }
-            Outcome::NotDone => {
+            Outcome::NotDone(next) => {
                 policy.succeeded(world);
-                self.follow(policy, bound, AttemptKind::Poll, result.server_delay(), result.end(), world);
+                self.poll(
+                    policy,
+                    bound,
+                    next,
+                    result.with_progress(result.progress || has_progressed),
+                    world,
+                );
             }
             Outcome::Failed(code) => {
                 let is_at_limit = result.timed_out && policy.ends_with(ended, bound);
+                let result = result.with_seen(self.seen(result, has_progressed));
                 self.failed(policy, bound, code, result, is_at_limit, world);
             }
         }
+        self.is_finished
+    }
+
+    /// How much of the response of an attempt that failed the caller has, by all that was reported of it.
+    fn seen(&self, result: AttemptResult, has_progressed: bool) -> Seen {
+        match result.seen {
+            Seen::Messages { .. } => result.seen,
+            _ if has_progressed || self.committed.is_some() => Seen::Messages { resumable: false },
+            seen => seen,
+        }
+    }
+
+    /// The reply says that what was asked for is not done yet.
+    fn poll(
+        &mut self,
+        policy: &Policy,
+        bound: u64,
+        next: Next,
+        result: AttemptResult,
+        world: &mut impl World,
+    ) {
+        if result.progress {
+            self.reset_backoff(policy, bound);
+        }
+        // It has not failed, so that it is none of the attempts that are retried.
+        self.forgotten = self.forgotten.saturating_add(1);
+        let (polls, next) = self.polls.not_done(policy, next, result.progress);
+        let (now, is_now) = ended_at(result, world);
+        let ask = Ask {
+            counted: polls.count,
+            now,
+            bound,
+            server_delay: ServerDelay::None,
+            longest: Duration::ZERO,
+        };
+        match policy.rules.poll_next(&mut polls.progress, next, ask, world.jitter()) {
+            Ok(wait) => self.due_after(AttemptKind::Poll, wait, (now, is_now), world),
+            Err(refusal) => self.refuse(refusal),
+        }
+    }
+
+    fn reset_backoff(&mut self, policy: &Policy, bound: u64) {
+        self.forgotten = self.started.saturating_sub(1);
+        policy.rules.reset_backoff(&mut self.progress, bound);
+    }
+
+    /// An attempt of that kind follows the one which ended `now`, or just now if that `is_now`, after that wait.
+    fn due_after(
+        &mut self,
+        kind: AttemptKind,
+        Wait(delay): Wait,
+        (now, is_now): (u64, bool),
+        world: &mut impl World,
+    ) {
+        let mut at = after(now, delay);
+        if !is_now {
+            at = at.max(limited(world.now()));
+        }
+        self.due = Some(Due::After { kind, delay, at });
     }
 
     /// Whether that attempt is made again in silence, which needs a request that can be sent again and time for
@@ -261,15 +331,11 @@ impl State {
         world: &mut impl World,
     ) {
         let server_delay = policy.heeded(result.server_delay());
-        let seen = match self.committed {
-            Some(_) if !matches!(result.seen, Seen::Messages { .. }) => Seen::Messages { resumable: false },
-            _ => result.seen,
-        };
         self.may_be_repetition = policy.may_be_repetition(result);
         if result.delivery != Delivery::Unknown {
             self.not_carried_out = self.not_carried_out.saturating_add(1);
         }
-        match gates::pass(policy, code, result.with_seen(seen), is_at_limit, server_delay, world) {
+        match gates::pass(policy, code, result, is_at_limit, server_delay, world) {
             _ if self.held.is_some() => self.release(),
             Err(StopReason::NonRetryable) if self.holds(policy, result) => {
                 self.held = self.last;
@@ -281,40 +347,35 @@ impl State {
             }
             Ok(()) if result.seen == (Seen::Messages { resumable: true }) => {
                 self.committed = None;
-                self.forgotten = self.started.saturating_sub(1);
-                policy.rules.reset_backoff(&mut self.progress, bound);
-                self.follow(policy, bound, AttemptKind::Resume, server_delay, result.end(), world);
+                self.reset_backoff(policy, bound);
+                self.follow(policy, bound, AttemptKind::Resume, server_delay, result, world);
             }
-            Ok(()) => self.follow(policy, bound, AttemptKind::Retry, server_delay, result.end(), world),
+            Ok(()) => {
+                if result.progress {
+                    self.reset_backoff(policy, bound);
+                }
+                self.follow(policy, bound, AttemptKind::Retry, server_delay, result, world);
+            }
         }
     }
 
-    /// The rule set says whether another attempt follows, and when. `ended_at` is in nanoseconds; [`FOREVER`] is just now.
+    /// The rule set says whether another attempt follows, and when.
     fn follow(
         &mut self,
         policy: &Policy,
         bound: u64,
         kind: AttemptKind,
         server_delay: ServerDelay,
-        ended_at: u64,
+        result: AttemptResult,
         world: &mut impl World,
     ) {
-        let is_now = ended_at == FOREVER;
-        let now = if is_now { limited(world.now()) } else { ended_at };
+        let (now, is_now) = ended_at(result, world);
         let counted = self.started.saturating_sub(self.forgotten);
         let ask = Ask { counted, now, bound, server_delay, longest: policy.max_server_delay };
         match policy.rules.next(&mut self.progress, ask, world.jitter()) {
             // Another operation may have taken the last one meanwhile.
-            Ok(_) if kind != AttemptKind::Poll && !policy.takes_retry(world) => {
-                self.stop(StopReason::Throttled);
-            }
-            Ok(Wait(delay)) => {
-                let mut at = after(now, delay);
-                if !is_now {
-                    at = at.max(limited(world.now()));
-                }
-                self.due = Some(Due::After { kind, delay, at });
-            }
+            Ok(_) if !policy.takes_retry(world) => self.stop(StopReason::Throttled),
+            Ok(wait) => self.due_after(kind, wait, (now, is_now), world),
             Err(refusal) => self.refuse(refusal),
         }
     }
@@ -330,6 +391,7 @@ impl State {
     ) -> Option<StartedAttempt> {
         let started = match kind {
             AttemptKind::Hedge => policy.start_hedge(now, bound),
+            AttemptKind::Poll => policy.start(self.polls.progress(policy), false, now, bound),
             _ => policy.start(&mut self.progress, self.started == 0, now, bound),
         };
         match started {
@@ -375,7 +437,7 @@ impl State {
         self.finish(End::Failure(stop));
     }
 
-    pub(super) fn stop(&mut self, reason: StopReason) {
+    pub(in crate::operation) fn stop(&mut self, reason: StopReason) {
         let stop = self.stop_for(reason);
         self.finish(End::Failure(stop));
     }
@@ -391,5 +453,13 @@ impl State {
         self.end.get_or_insert(end);
         self.due = None;
         self.hedges.clear();
+    }
+}
+
+/// When an attempt ended, in nanoseconds, and whether that was just now.
+fn ended_at(result: AttemptResult, world: &mut impl World) -> (u64, bool) {
+    match result.end() {
+        FOREVER => (limited(world.now()), true),
+        earlier => (earlier, false),
     }
 }

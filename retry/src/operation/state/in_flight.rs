@@ -7,14 +7,23 @@ use crate::nanos::FOREVER;
 /// rarely is another.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct InFlight {
-    first: Option<Known>,
-    others: Vec<Known>,
+    first: Option<Entry>,
+    others: Vec<Entry>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Known {
+struct Entry {
     attempt: StartedAttempt,
     stage: Stage,
+    /// Whether it has delivered a message.
+    has_progressed: bool,
+}
+
+/// An attempt that has left, and whether it had delivered a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ended {
+    pub(super) attempt: StartedAttempt,
+    pub(super) has_progressed: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +35,11 @@ enum Stage {
     Gone,
 }
 
-impl Known {
+impl Entry {
+    fn new(attempt: StartedAttempt, stage: Stage) -> Self {
+        Self { attempt, stage, has_progressed: false }
+    }
+
     fn is_in_flight(&self) -> bool {
         self.stage != Stage::Gone
     }
@@ -39,38 +52,38 @@ impl Known {
 
 impl InFlight {
     pub(super) fn of(attempt: StartedAttempt) -> Self {
-        Self { first: Some(Known { attempt, stage: Stage::Running }), others: Vec::new() }
+        Self { first: Some(Entry::new(attempt, Stage::Running)), others: Vec::new() }
     }
 
     pub(super) fn push(&mut self, attempt: StartedAttempt) {
-        self.put(Known { attempt, stage: Stage::Running });
+        self.put(Entry::new(attempt, Stage::Running));
     }
 
     /// An attempt that was cancelled, or has the reply: it stays known until another one goes, or starts in its place.
     pub(super) fn keep(&mut self, gone: StartedAttempt) {
-        self.others.retain(Known::is_in_flight);
-        self.put(Known { attempt: gone, stage: Stage::Gone });
+        self.others.retain(Entry::is_in_flight);
+        self.put(Entry::new(gone, Stage::Gone));
     }
 
     /// Behind those in flight: they stay in the order in which they were sent.
-    fn put(&mut self, known: Known) {
+    fn put(&mut self, entry: Entry) {
         if self.is_empty() {
-            self.first = Some(known);
+            self.first = Some(entry);
         } else {
-            self.others.push(known);
+            self.others.push(entry);
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        !self.known().any(Known::is_in_flight)
+        !self.entries().any(Entry::is_in_flight)
     }
 
-    fn known(&self) -> impl Iterator<Item = &Known> {
+    fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.first.iter().chain(&self.others)
     }
 
     fn iter(&self) -> impl Iterator<Item = StartedAttempt> {
-        self.known().filter(|known| known.is_in_flight()).map(|known| known.attempt)
+        self.entries().filter(|entry| entry.is_in_flight()).map(|entry| entry.attempt)
     }
 
     /// Whether an attempt that was sent before that one is in flight.
@@ -82,36 +95,47 @@ impl InFlight {
         self.iter().find(|attempt| attempt.number() == number)
     }
 
-    /// The same, or the one that is [kept](Self::keep).
-    pub(super) fn get_known(&self, number: u32) -> Option<StartedAttempt> {
-        self.known().map(|known| known.attempt).find(|attempt| attempt.number() == number)
+    /// An attempt in flight, or the one that is [kept](Self::keep).
+    pub(super) fn get_or_kept(&self, number: u32) -> Option<StartedAttempt> {
+        self.entries().map(|entry| entry.attempt).find(|attempt| attempt.number() == number)
     }
 
-    pub(super) fn remove(&mut self, number: u32) -> Option<StartedAttempt> {
-        let is_it = |known: &mut Known| known.is_in_flight() && known.attempt.number() == number;
-        if let Some(known) = self.first.take_if(is_it) {
-            return Some(known.attempt);
+    /// That attempt has delivered a message.
+    pub(super) fn progressed(&mut self, number: u32) {
+        let mut entries = self.first.iter_mut().chain(&mut self.others);
+        if let Some(entry) = entries.find(|entry| entry.attempt.number() == number) {
+            entry.has_progressed = true;
         }
-        let place = self.others.iter_mut().position(is_it)?;
-        Some(self.others.remove(place).attempt)
+    }
+
+    pub(super) fn remove(&mut self, number: u32) -> Option<Ended> {
+        let is_it = |entry: &mut Entry| entry.is_in_flight() && entry.attempt.number() == number;
+        let entry = match self.first.take_if(is_it) {
+            Some(entry) => entry,
+            None => {
+                let place = self.others.iter_mut().position(is_it)?;
+                self.others.remove(place)
+            }
+        };
+        Some(Ended { attempt: entry.attempt, has_progressed: entry.has_progressed })
     }
 
     /// Takes out any attempt but that one; `None` spares none.
     pub(super) fn remove_other_than(&mut self, spared: Option<u32>) -> Option<StartedAttempt> {
         let number = self.iter().map(StartedAttempt::number).find(|number| Some(*number) != spared)?;
-        self.remove(number)
+        Some(self.remove(number)?.attempt)
     }
 
     /// An attempt whose time is up. It is told once.
     pub(super) fn expired(&mut self, now: u64) -> Option<u32> {
-        let mut known = self.first.iter_mut().chain(&mut self.others);
-        let expired = known.find(|known| known.deadline() <= now)?;
+        let mut entries = self.first.iter_mut().chain(&mut self.others);
+        let expired = entries.find(|entry| entry.deadline() <= now)?;
         expired.stage = Stage::Expiring;
         Some(expired.attempt.number())
     }
 
     /// The earliest moment at which the time of one is up, in nanoseconds; [`FOREVER`] is never.
     pub(super) fn deadline(&self) -> u64 {
-        self.known().map(Known::deadline).fold(FOREVER, u64::min)
+        self.entries().map(Entry::deadline).fold(FOREVER, u64::min)
     }
 }

@@ -23,7 +23,7 @@ impl Due {
         }
     }
 
-    /// What it is to the attempt that ended last.
+    /// The follow-up that it is to the attempt that ended last.
     pub(super) fn follow_up(self) -> FollowUp {
         match self {
             Due::Now(_) => FollowUp::Resend,
