@@ -1,4 +1,4 @@
-//! What clap finds wrong with flags, in one sentence.
+//! An error of clap's about flags, in one sentence.
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use gax_text::closest;

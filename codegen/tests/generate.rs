@@ -1,4 +1,4 @@
-//! What comes out of the generator.
+//! The generated code.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use std::path::Path;

@@ -48,7 +48,7 @@ impl<S: Wire> Contender for Generated<S> {
     }
 }
 
-/// The same without any timeout, to see what the deadlines cost.
+/// The generated client without any timeout, to see what the deadlines cost.
 #[derive(Debug, Clone)]
 pub struct Untimed<S>(Generated<S>);
 

@@ -9,7 +9,7 @@ use gax_text::Role;
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
 /// The head of a table or part.
 pub(crate) const HEAD: Style = Style::new().bold();
-/// What did not happen.
+/// Things that did not happen.
 pub(crate) const DIM: Style = Style::new().dimmed();
 
 /// The style of an attempt's code.
@@ -28,7 +28,7 @@ fn of_role(role: Role) -> Style {
     }
 }
 
-/// What stands before and after a cell of a table.
+/// The escape sequences before and after a cell of a table.
 pub(crate) fn painted(role: Role) -> [String; 2] {
     let style = of_role(role);
     [style.render().to_string(), style.render_reset().to_string()]

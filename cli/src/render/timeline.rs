@@ -1,6 +1,6 @@
 //! One operation as it is shown: its attempts, and the one that was not made.
 
-use super::Ms;
+use super::milliseconds::Ms;
 use gax_retry::report::{AttemptRow, AttemptTable};
 use gax_retry::{AttemptPlan, Code, NotAttempted, StopReason};
 use serde::{Serialize, Serializer};

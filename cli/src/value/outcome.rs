@@ -1,4 +1,4 @@
-//! What the server does with an attempt, as a flag says it.
+//! The server's reply to an attempt, as a flag says it.
 
 use super::codes::code;
 use super::duration;

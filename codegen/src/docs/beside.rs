@@ -1,6 +1,6 @@
-//! What a table says beside retries: how operations are polled, and requests batched.
+//! The settings beside retries: how operations are polled, and requests batched.
 
-use super::DocLines;
+use super::lines::DocLines;
 use gax_retry::{BatchingSettings, Compatibility, LimitExceeded, RetrySettings};
 use gax_text::Human;
 use std::time::Duration;

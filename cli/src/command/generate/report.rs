@@ -1,4 +1,4 @@
-//! What happened to the files, or would happen.
+//! The changes to the files, made or left to be made.
 
 use super::args::GenerateArgs;
 use super::difference::unified;

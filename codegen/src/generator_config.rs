@@ -8,10 +8,10 @@ use gax_table::{Finding, RetryTable, ServiceDescription, ServiceYaml, Severity, 
 use heck::ToSnakeCase as _;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// What is generated, by service.
+/// Which service gets which code, and what is wrong with the names of services and RPCs.
 #[derive(Debug)]
-pub(crate) struct Plan {
-    services: HashMap<String, ServicePlan>,
+pub(crate) struct GeneratorConfig {
+    services: HashMap<String, ServiceCode>,
     /// Files with a service that gets any code.
     files: HashSet<String>,
     /// Names in the table that no proto has.
@@ -22,18 +22,18 @@ pub(crate) struct Plan {
     pub(crate) clashes: Vec<Finding>,
 }
 
-/// What is generated for a service.
+/// The code of a service.
 #[derive(Debug)]
-pub(crate) struct ServicePlan {
+pub(crate) struct ServiceCode {
     /// Whether tonic's own code is generated.
     pub(crate) tonic: bool,
     /// Settings and client.
     pub(crate) gax: Option<(ServiceNames, JoinedService)>,
 }
 
-/// What the plan depends on beside table and descriptors.
+/// The options that it depends on, beside table and descriptors.
 #[derive(Debug)]
-pub(crate) struct Wishes<'a> {
+pub(crate) struct GeneratorOptions<'a> {
     /// The files that were asked for; `None`: all.
     pub(crate) requested: Option<&'a HashSet<String>>,
     /// Protos whose Rust types exist elsewhere, such as `.google.cloud.asset.v1`.
@@ -46,7 +46,7 @@ pub(crate) struct Wishes<'a> {
     pub(crate) service_yaml: Option<&'a ServiceYaml>,
 }
 
-impl Wishes<'_> {
+impl GeneratorOptions<'_> {
     fn is_requested(&self, service: &ProtoService) -> bool {
         self.requested.is_none_or(|files| files.contains(&service.file))
     }
@@ -63,19 +63,19 @@ impl Wishes<'_> {
     }
 }
 
-impl Plan {
+impl GeneratorConfig {
     pub(crate) fn new(
         descriptors: &Descriptors,
-        options: &MethodOptions,
+        methods: &MethodOptions,
         table: &RetryTable,
-        wishes: &Wishes<'_>,
+        options: &GeneratorOptions<'_>,
     ) -> Self {
         let named: HashSet<&str> = table.names().map(|name| name.service()).collect();
-        let described = |service: &ProtoService| describe(service, options);
+        let described = |service: &ProtoService| describe(service, methods);
         let (requested, imported): (Vec<&ProtoService>, Vec<&ProtoService>) =
-            descriptors.services.iter().partition(|service| wishes.is_requested(service));
+            descriptors.services.iter().partition(|service| options.is_requested(service));
         let requested: Vec<ServiceDescription> = requested.into_iter().map(described).collect();
-        let requested = match wishes.service_yaml {
+        let requested = match options.service_yaml {
             Some(yaml) => yaml.mix_in(requested),
             None => requested,
         };
@@ -102,7 +102,7 @@ impl Plan {
             .map(|service| service.full_name.as_str())
             .zip(names(descriptors, &with_gax).into_iter().zip(joined))
             .collect();
-        let mut plan = Self {
+        let mut config = Self {
             services: HashMap::new(),
             files: HashSet::new(),
             unknown: Vec::new(),
@@ -110,27 +110,27 @@ impl Plan {
             clashes: Vec::new(),
         };
         for service in &descriptors.services {
-            let tonic = wishes.tonic && !wishes.is_extern(service);
+            let tonic = options.tonic && !options.is_extern(service);
             let gax = gax.remove(service.full_name.as_str());
             if tonic {
-                plan.clashes.extend(clashes(service));
-                plan.clashes.extend(wishes.client.then(|| taken(service)).into_iter().flatten());
+                config.clashes.extend(clashes(service));
+                config.clashes.extend(options.client.then(|| taken(service)).into_iter().flatten());
             }
             if tonic || gax.is_some() || mixed_in.contains(service.full_name.as_str()) {
-                plan.files.insert(service.file.clone());
+                config.files.insert(service.file.clone());
             }
-            plan.services.insert(service.full_name.clone(), ServicePlan { tonic, gax });
+            config.services.insert(service.full_name.clone(), ServiceCode { tonic, gax });
         }
         let all = descriptors.services.iter();
         let all = all
             .map(|service| gets_gax.get(&service.full_name).cloned().unwrap_or_else(|| described(service)));
         let all: Vec<ServiceDescription> = all.collect();
-        plan.unknown = one_per_service(table.unknown_names(&all));
-        plan.unusable = table.unusable_entries(&all);
-        plan
+        config.unknown = one_per_service(table.unknown_names(&all));
+        config.unusable = table.unusable_entries(&all);
+        config
     }
 
-    pub(crate) fn service(&self, full_name: &str) -> Option<&ServicePlan> {
+    pub(crate) fn service(&self, full_name: &str) -> Option<&ServiceCode> {
         self.services.get(full_name)
     }
 
@@ -242,15 +242,14 @@ mod tests {
     const OTHER: &str =
         "syntax = 'proto3'; package other.v1; message M {} service Other { rpc Get(M) returns (M); }";
 
-    /// What each of the services `own.Own` (asked for) and `other.v1.Other` (imported) gets: tonic's code,
-    /// settings and client.
-    fn plan(table: &str, extern_paths: &[&str]) -> [(bool, bool); 2] {
+    /// The code of `own.Own` (asked for) and `other.v1.Other` (imported): tonic's, and settings and client.
+    fn code_of(table: &str, extern_paths: &[&str]) -> [(bool, bool); 2] {
         let file = [("own.proto", OWN), ("other.proto", OTHER)]
             .map(|(name, text)| File::from_source(name, text).unwrap().file_descriptor_proto().clone());
         let descriptors = Descriptors::new(&prost_types::FileDescriptorSet { file: file.to_vec() });
         let extern_paths: Vec<String> = extern_paths.iter().map(|path| (*path).to_owned()).collect();
         let requested = HashSet::from(["own.proto".to_owned()]);
-        let wishes = Wishes {
+        let options = GeneratorOptions {
             requested: Some(&requested),
             extern_paths: &extern_paths,
             tonic: true,
@@ -258,25 +257,25 @@ mod tests {
             service_yaml: None,
         };
         let table = RetryTable::parse(table).unwrap();
-        let plan = Plan::new(&descriptors, &MethodOptions::default(), &table, &wishes);
+        let config = GeneratorConfig::new(&descriptors, &MethodOptions::default(), &table, &options);
         ["own.Own", "other.v1.Other"].map(|name| {
-            let service = plan.service(name).unwrap();
+            let service = config.service(name).unwrap();
             (service.tonic, service.gax.is_some())
         })
     }
 
     #[test]
     fn an_imported_service_gets_settings_if_a_table_names_it() {
-        assert_eq!(plan(r#"{"methodConfig": []}"#, &[]), [(true, true), (true, false)]);
+        assert_eq!(code_of(r#"{"methodConfig": []}"#, &[]), [(true, true), (true, false)]);
         let table = r#"{"methodConfig": [{"name": [{"service": "other.v1.Other"}], "timeout": "5s"}]}"#;
-        assert_eq!(plan(table, &[]), [(true, true), (true, true)]);
+        assert_eq!(code_of(table, &[]), [(true, true), (true, true)]);
     }
 
     #[test]
     fn tonic_has_been_there_where_messages_exist() {
         let nothing = r#"{"methodConfig": []}"#;
-        assert_eq!(plan(nothing, &[".own", ".oth"]), [(false, true), (true, false)]);
-        assert_eq!(plan(nothing, &[".other.v1"]), [(true, true), (false, false)]);
-        assert_eq!(plan(nothing, &["."]), [(false, true), (false, false)]);
+        assert_eq!(code_of(nothing, &[".own", ".oth"]), [(false, true), (true, false)]);
+        assert_eq!(code_of(nothing, &[".other.v1"]), [(true, true), (false, false)]);
+        assert_eq!(code_of(nothing, &["."]), [(false, true), (false, false)]);
     }
 }

@@ -1,6 +1,6 @@
 //! Annotations that GitHub shows beside the lines of a change.
 
-use super::Notice;
+use super::notice::Notice;
 use gax_table::Severity;
 use gax_text::Escaped;
 use std::io::{self, Write};

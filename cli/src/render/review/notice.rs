@@ -1,10 +1,4 @@
-//! Findings with their places, in the formats of code review services.
-
-mod github;
-mod sarif;
-
-pub(crate) use github::github;
-pub(crate) use sarif::sarif;
+//! A remark with its place.
 
 use gax_table::Severity;
 
@@ -16,7 +10,7 @@ pub(crate) struct Notice<'a> {
     pub(crate) text: String,
     /// The file and the place in it, if the remark has one.
     pub(crate) place: Option<NoticePlace<'a>>,
-    /// What it is about: a method, such as `pkg.Service/Method`.
+    /// Its subject: a method, such as `pkg.Service/Method`.
     pub(crate) name: Option<&'a str>,
 }
 
@@ -28,7 +22,7 @@ pub(crate) struct NoticePlace<'a> {
     pub(crate) end: Option<(usize, usize)>,
 }
 
-/// What remarks of one kind have in common.
+/// A kind of remarks.
 #[derive(Debug)]
 pub(crate) struct NoticeRule<'a> {
     pub(crate) id: &'a str,

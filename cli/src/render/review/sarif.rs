@@ -1,6 +1,6 @@
 //! SARIF 2.1.0, which code scanning services read.
 
-use super::{Notice, NoticePlace, NoticeRule};
+use super::notice::{Notice, NoticePlace, NoticeRule};
 use gax_table::Severity;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
