@@ -1,11 +1,10 @@
 //! Attempts over a gRPC service: requests go out, responses, statuses and errors become facts.
 
-use super::failed::Bad;
 use super::grpc_protocol::GrpcProtocol;
 use crate::grpc::methods::MethodPlan;
 use crate::grpc::request::{CapturedRequest, ReplayableRequest, WatchedBody};
 use crate::grpc::response::{Fault, ReplySlot, ResponseBody, check_head, read, read_on, unread};
-use crate::grpc::status::{Failure, Suspect};
+use crate::grpc::status::Failure;
 use crate::grpc::template::AttemptTimeout;
 use crate::grpc::transport::{ServiceHandle, is_bare_channel, ready_now};
 use crate::operation::{
@@ -17,7 +16,6 @@ use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::time::Instant;
 use tonic::body::Body;
 use tonic::client::GrpcService;
 use tonic::codegen::StdError;
@@ -35,8 +33,6 @@ pin_project! {
         Collecting { response: Box<http::Response<ResponseBody>> },
         // The service has failed.
         Broken { error: Option<StdError> },
-        // It failed, and whether its own response was the reason is not known yet.
-        Suspected { suspect: Option<Box<Suspect>>, until: Instant },
     }
 }
 
@@ -84,12 +80,12 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
 
     /// The response can't be handed to the caller.
     #[cold]
-    fn faulty(&mut self, plan: &MethodPlan, fault: Fault, current: &mut AttemptContext<'_>) -> Bad {
+    fn faulty(&mut self, plan: &MethodPlan, fault: Fault, current: &mut AttemptContext<'_>) -> AttemptResult {
         match fault {
-            Fault::Failed(failure) => Bad::Ended(self.failed(plan, failure, Seen::Headers, current)),
+            Fault::Failed(failure) => self.failed(plan, failure, Seen::Headers, current),
             Fault::Broke(error, None) => self.broken(plan, error, Seen::Headers, current),
             Fault::Broke(error, messages) => self.broken_behind(plan, error, messages, current),
-            Fault::Unreadable(failure) => Bad::Ended(self.unreadable(plan, failure, current)),
+            Fault::Unreadable(failure) => self.unreadable(plan, failure, current),
         }
     }
 
@@ -191,7 +187,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         reply: &mut ReplySlot,
     ) -> Poll<Step> {
         loop {
-            let bad = match attempt.as_mut().project() {
+            let result = match attempt.as_mut().project() {
                 AttemptProj::Ready { time, is_late } => {
                     let (time, was_late) = (*time, std::mem::replace(is_late, true));
                     let is_watched = self.request.is_watched() && !is_bare_channel::<A::Service>();
@@ -239,7 +235,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                             },
                             Err(failure) => {
                                 *reply = Poll::Pending;
-                                Bad::Ended(self.failed(plan, failure, Seen::Nothing, current))
+                                self.failed(plan, failure, Seen::Nothing, current)
                             }
                         }
                     }
@@ -260,24 +256,8 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                     Some(error) => self.broken(plan, error, Seen::Nothing, current),
                     None => return Poll::Pending,
                 },
-                AttemptProj::Suspected { suspect, until } => {
-                    if current.clock().has_reached(*until) {
-                        match suspect.take() {
-                            Some(suspect) => Bad::Ended(self.cleared(plan, *suspect, current)),
-                            None => return Poll::Pending,
-                        }
-                    } else {
-                        return Poll::Pending;
-                    }
-                }
             };
-            match bad {
-                Bad::Ended(result) => return Poll::Ready(Step::Ended(result)),
-                Bad::Suspected(suspect) => {
-                    let until = suspect.until();
-                    attempt.set(GrpcAttempt::Suspected { suspect: Some(suspect), until });
-                }
-            }
+            return Poll::Ready(Step::Ended(result));
         }
     }
 
@@ -297,20 +277,9 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                 return self.timed_out(plan, Seen::Nothing, current).with_delivery(Delivery::NotSent);
             }
             AttemptProj::Collecting { .. } => Seen::Headers,
-            AttemptProj::Suspected { suspect, .. } => match suspect.take() {
-                Some(suspect) => return self.cleared(plan, *suspect, current),
-                None => Seen::Nothing,
-            },
             AttemptProj::Sent { .. } | AttemptProj::Broken { .. } => Seen::Nothing,
         };
         self.timed_out(plan, seen, current)
-    }
-
-    fn due(&self, attempt: &Self::Attempt) -> Option<Instant> {
-        match attempt {
-            GrpcAttempt::Suspected { until, .. } => Some(*until),
-            _ => None,
-        }
     }
 
     fn is_hedgeable(&self, plan: &MethodPlan) -> bool {

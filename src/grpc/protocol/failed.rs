@@ -5,11 +5,11 @@ use crate::grpc::methods::MethodPlan;
 use crate::grpc::request::ReplayableRequest;
 use crate::grpc::response::{Remainder, ResponseBody};
 use crate::grpc::status::cause::Nature;
-use crate::grpc::status::{Failure, Messages, Suspect};
+use crate::grpc::status::{Failure, Messages};
 use crate::grpc::template::timeout;
 use crate::grpc::transport::ServiceHandle;
 use crate::operation::{AttemptContext, ConnectProblem, Driver, Note, OperationError, OperationReport};
-use crate::transport::{Reach, blame};
+use crate::transport::Reach;
 use gax_retry::{
     AttemptResult, Code, Delivery, Replayable, Resend, RetryFact, Seen, SettingsError, StartedAttempt, Stop,
     StopReason,
@@ -17,14 +17,6 @@ use gax_retry::{
 use std::pin::Pin;
 use tonic::Status;
 use tonic::codegen::StdError;
-
-/// How an attempt went wrong.
-pub(crate) enum Bad {
-    /// It ended with that.
-    Ended(AttemptResult),
-    /// It is not known yet.
-    Suspected(Box<Suspect>),
-}
 
 impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     /// The facts of an attempt that ended with that failure, which is kept.
@@ -91,11 +83,11 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         error: StdError,
         seen: Seen,
         current: &mut AttemptContext<'_>,
-    ) -> Bad {
+    ) -> AttemptResult {
         if let Some(status) = self.request.error() {
             // Our own reset, since there is nothing to go on with.
             let failure = Failure::transport(status.into(), false).0;
-            return Bad::Ended(self.hopeless(plan, Box::new(failure), current));
+            return self.hopeless(plan, Box::new(failure), current);
         }
         let problem = ConnectProblem::of(&*error);
         let (failure, classification) = Failure::transport(error, seen != Seen::Nothing);
@@ -103,32 +95,30 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         if let Some(problem) = problem {
             current.note(Note::CannotConnect(problem));
             if !problem.may_recover() {
-                return Bad::Ended(self.hopeless(plan, failure, current).with_delivery(Delivery::NotSent));
+                return self.hopeless(plan, failure, current).with_delivery(Delivery::NotSent);
             }
         }
         if classification.code == Code::DeadlineExceeded && time_is_up(current) {
             // tonic's own timer, which the header of the attempt has set.
-            return Bad::Ended(self.timed_out(plan, seen, current));
+            return self.timed_out(plan, seen, current);
         }
         match classification.nature {
             Nature::CancelledByServer if time_is_up(current) => {
                 current.note(Note::CountedAsDeadlineExceeded);
-                return Bad::Ended(self.timed_out(plan, seen, current));
+                return self.timed_out(plan, seen, current);
             }
             Nature::Plain | Nature::CancelledByServer => {}
-            Nature::Unreadable => return Bad::Ended(self.unreadable(plan, failure, current)),
-            Nature::Suspect(code) => {
-                return Bad::Suspected(Box::new(Suspect::new(failure, code, seen, current.clock())));
-            }
+            Nature::Unreadable => return self.unreadable(plan, failure, current),
+            Nature::ClosedByUs(code) => return self.closed_by_us(plan, failure, code, seen, current),
         }
         let result = self.ended(plan, failure, seen, current);
-        Bad::Ended(match classification.reach {
+        match classification.reach {
             Reach::NeverSent => result.with_delivery(Delivery::NotSent).with_resend(Resend::Lost),
             Reach::Refused => result.with_delivery(Delivery::NotProcessed).with_resend(Resend::Refused),
             Reach::Unconnected => result.with_delivery(Delivery::NotSent),
             Reach::MaybeSent => result,
             Reach::ChannelClosed => result.with_retry(RetryFact::No(StopReason::ChannelClosed)),
-        })
+        }
     }
 
     /// It broke behind messages that the caller could have read.
@@ -139,16 +129,12 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         error: StdError,
         messages: Option<Messages>,
         current: &mut AttemptContext<'_>,
-    ) -> Bad {
-        let mut bad = self.broken(plan, error, Seen::Headers, current);
-        let failure = match &mut bad {
-            Bad::Ended(_) => self.failure.as_mut(),
-            Bad::Suspected(suspect) => Some(&mut suspect.failure),
-        };
-        if let Some(failure) = failure {
+    ) -> AttemptResult {
+        let result = self.broken(plan, error, Seen::Headers, current);
+        if let Some(failure) = &mut self.failure {
             failure.put_behind(messages);
         }
-        bad
+        result
     }
 
     /// The response can't be read, and no other attempt would read it better.
@@ -173,22 +159,23 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         self.ended(plan, failure, Seen::Nothing, current).with_retry(RetryFact::No(StopReason::NonRetryable))
     }
 
-    /// Whether it was this call's own response that could not be read is known now.
+    /// Our own stack has closed the connection, for this response or for another one on it. If it was for this one, as the
+    /// operation knows at last, that code is the error's.
     #[cold]
-    pub(super) fn cleared(
+    fn closed_by_us(
         &mut self,
         plan: &MethodPlan,
-        suspect: Suspect,
+        mut failure: Box<Failure>,
+        code: Code,
+        seen: Seen,
         current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        let Suspect { mut failure, code, seen, died, ended_at } = suspect;
-        let result = if blame::was_alone(died) {
+        if current.is_culprit() {
             failure.code = code;
-            self.unreadable(plan, failure, current)
-        } else {
-            self.ended(plan, failure, seen, current)
-        };
-        result.with_end(ended_at)
+            return self.unreadable(plan, failure, current);
+        }
+        let result = self.ended(plan, failure, seen, current);
+        if plan.policy.permits(result) { result.with_retry(RetryFact::ClosedByUs) } else { result }
     }
 
     /// The status that the operation ends with.

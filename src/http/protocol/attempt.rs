@@ -2,7 +2,6 @@
 
 use crate::http::failure::{BodyNotOpened, NoBody, Part};
 use crate::http::plan::HttpPlan;
-use crate::http::protocol::failed::Suspect;
 use crate::http::protocol::http_protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::{CutOff, Replay};
 #[cfg(feature = "reqwest")]
@@ -38,8 +37,6 @@ pin_project! {
         Sent { #[pin] future: F, cut: Option<CutOff> },
         // The body of a success is being read. Any other status has ended the attempt already.
         Collecting { reader: ResponseReader<R>, ended_at: Option<Duration> },
-        // It failed, and whether its own response was the reason is not known yet.
-        Suspected { suspect: Suspect },
         // It has ended.
         Done,
     }
@@ -240,12 +237,14 @@ where
                         let ended_at = (!status.is_success()).then_some(ended_at);
                         attempt.set(HttpAttempt::Collecting { reader: reader.reading(extent), ended_at });
                     }
-                    Err(error) => match Suspect::of(error.into(), Part::Head, current) {
-                        Ok(suspect) => attempt.set(HttpAttempt::Suspected { suspect }),
-                        Err(error) => {
-                            return Poll::Ready(Step::Ended(self.broken(plan, error, Part::Head, current)));
-                        }
-                    },
+                    Err(error) => {
+                        return Poll::Ready(Step::Ended(self.broken(
+                            plan,
+                            error.into(),
+                            Part::Head,
+                            current,
+                        )));
+                    }
                 },
                 AttemptProj::Collecting { reader, .. } => {
                     let read = ready!(reader.poll(cx));
@@ -253,29 +252,7 @@ where
                     let AttemptOwned::Collecting { reader, ended_at } = owned else {
                         return Poll::Pending;
                     };
-                    let read = match read {
-                        Read::Early(EndedEarly::Broke(error)) if ended_at.is_none() => {
-                            match Suspect::of(error, Part::Body, current) {
-                                Ok(suspect) => {
-                                    attempt.set(HttpAttempt::Suspected { suspect });
-                                    continue;
-                                }
-                                Err(error) => Read::Early(EndedEarly::Broke(error)),
-                            }
-                        }
-                        read => read,
-                    };
                     return Poll::Ready(Step::Ended(self.read(plan, reader, read, ended_at, current, reply)));
-                }
-                AttemptProj::Suspected { suspect } => {
-                    if !current.clock().has_reached(suspect.until()) {
-                        return Poll::Pending;
-                    }
-                    let AttemptOwned::Suspected { suspect } = attempt.project_replace(HttpAttempt::Done)
-                    else {
-                        return Poll::Pending;
-                    };
-                    return Poll::Ready(Step::Ended(self.cleared(plan, suspect, current)));
                 }
                 AttemptProj::Done => return Poll::Pending,
             }
@@ -303,7 +280,6 @@ where
                     return self.response(plan, response, ended_at, current);
                 }
             }
-            AttemptOwned::Suspected { suspect } => return self.cleared(plan, suspect, current),
             AttemptOwned::Sent { .. } | AttemptOwned::Done => {}
         }
         self.timed_out(plan, current)
@@ -312,7 +288,6 @@ where
     fn due(&self, attempt: &Self::Attempt) -> Option<Instant> {
         match attempt {
             HttpAttempt::Collecting { reader, .. } => reader.due(),
-            HttpAttempt::Suspected { suspect } => Some(suspect.until()),
             HttpAttempt::Ready | HttpAttempt::Sent { .. } | HttpAttempt::Done => None,
         }
     }

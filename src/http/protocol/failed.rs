@@ -5,41 +5,8 @@ use crate::http::plan::HttpPlan;
 use crate::http::protocol::http_protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::Replay;
 use crate::operation::{AttemptContext, Note};
-use crate::transport::{BoxError, Reach, blame};
+use crate::transport::{BoxError, Reach};
 use gax_retry::{AttemptResult, HttpFailure, Resend, RetryFact, StopReason, TransportFailure};
-use std::time::Duration;
-use tokio::time::Instant;
-
-/// A failure that may be that of another request on the same connection.
-pub(crate) struct Suspect {
-    cause: Cause,
-    error: BoxError,
-    died: Instant,
-    ended_at: Duration,
-}
-
-impl Suspect {
-    /// The response can't be read, or another one on the same connection. A moment shows whether other requests
-    /// got the same error.
-    ///
-    /// # Errors
-    ///
-    /// Any other error, as it came.
-    pub(crate) fn of(error: BoxError, part: Part, current: &AttemptContext<'_>) -> Result<Self, BoxError> {
-        let cause = classify(&*error, part);
-        if !cause.is_suspect {
-            return Err(error);
-        }
-        let (died, ended_at) = current.clock().now();
-        blame::died(died);
-        Ok(Self { cause, error, died, ended_at })
-    }
-
-    /// When it is known.
-    pub(crate) fn until(&self) -> Instant {
-        self.died + blame::MOMENT
-    }
-}
 
 impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     /// The request or its response broke.
@@ -50,22 +17,16 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         part: Part,
         current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        let cause = classify(&*error, part);
+        let mut cause = classify(&*error, part);
+        if cause.is_closed_by_us && current.is_culprit() {
+            cause = Cause::UNREADABLE;
+        }
         let resend = if cause.is_final() { Resend::No } else { self.resend(cause, part, &error) };
-        self.lost(plan, cause, error, current).with_resend(resend)
-    }
-
-    /// Whether a suspect's own response could not be read is known now.
-    #[cold]
-    pub(crate) fn cleared(
-        &mut self,
-        plan: &HttpPlan,
-        suspect: Suspect,
-        current: &mut AttemptContext<'_>,
-    ) -> AttemptResult {
-        let Suspect { cause, error, died, ended_at } = suspect;
-        let cause = if blame::was_alone(died) { Cause::UNREADABLE } else { cause };
-        self.lost(plan, cause, error, current).with_end(ended_at)
+        let result = self.lost(plan, cause, error, current).with_resend(resend);
+        if cause.is_closed_by_us && plan.policy.permits(result) {
+            return result.with_retry(RetryFact::ClosedByUs);
+        }
+        result
     }
 
     /// The body of the response stopped coming.
