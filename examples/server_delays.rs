@@ -1,4 +1,4 @@
-//! What servers ask for: to wait before the next attempt, or not to come back.
+//! Servers ask to wait before the next attempt, or not to come back.
 //!
 //! ```text
 //! cargo run --example server_delays

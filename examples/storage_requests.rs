@@ -61,7 +61,7 @@ Options, whose defaults are those of the preset `storage` (durations such as 10m
   --seed N                       draws the random parts from a sequence that can be repeated
 ";
 
-/// What the command line says.
+/// The flags of the command line.
 pub(crate) struct Options {
     preset: Preset,
     attempt_timeout: Option<Duration>,
@@ -189,7 +189,7 @@ fn encoded(text: &str, kept: &[u8]) -> String {
     encoded
 }
 
-/// Sends a request, and tells what became of it.
+/// Sends a request, and describes what became of it.
 async fn send(sender: &mut Sender, id: String, request: http::Request<Full<Bytes>>) -> Value {
     let (status, report, body, error) = match sender.send(request).await {
         Ok(mut response) => {

@@ -124,9 +124,9 @@ fn decision() {
     };
     let policy = Policy::new(&settings, Pace::codes());
     let failed = AttemptResult::failed(Code::Unavailable);
-    let mut world = Surroundings { now: Duration::ZERO, jitter: ThreadJitter };
+    let mut world = FakeWorld { now: Duration::ZERO, jitter: ThreadJitter };
     let (mut operation, _) = black_box(Operation::begin(&policy, None, Ready::Now));
-    // What an operation knows beyond its first attempt is made here, once.
+    // The state of an operation beyond its first attempt is made here, once.
     operation.ended(&policy, 1, failed, &mut world);
     let info = measure(|| {
         for attempt in 2..5 {
@@ -140,12 +140,12 @@ fn decision() {
 }
 
 /// The clock and the jitter of an operation.
-struct Surroundings {
+struct FakeWorld {
     now: Duration,
     jitter: ThreadJitter,
 }
 
-impl World for Surroundings {
+impl World for FakeWorld {
     fn now(&mut self) -> Duration {
         self.now
     }
@@ -155,7 +155,7 @@ impl World for Surroundings {
     }
 }
 
-/// What one call allocates.
+/// The allocations of one call.
 #[derive(Debug, Clone, Copy)]
 struct PerCall {
     count: i64,
@@ -198,7 +198,7 @@ fn print_over(rows: &[Row], base: &str, layer: &str, generated: &str) {
     print!("{}", table.text());
 }
 
-/// What an operation that waits costs.
+/// The memory of an operation that waits.
 #[derive(Debug, Clone, Copy)]
 struct Parked {
     bytes: f64,

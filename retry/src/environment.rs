@@ -1,6 +1,6 @@
 //! What operators say by environment variables.
 
-use crate::text::parse_duration;
+use gax_text::parse_duration;
 use std::error::Error;
 use std::ffi::OsString;
 use std::fmt;

@@ -426,8 +426,7 @@ proptest! {
         let [delay_multiplier, rpc_multiplier] = multipliers;
         let _valid = RetrySettings::builder().retry_delay_multiplier(delay_multiplier).total_timeout(total).build();
         // Unchecked, as generated code writes them.
-        let settings = gax_retry::__private::unchecked(
-            RetrySettings::builder()
+        let settings = RetrySettings::builder()
                 .total_timeout(total)
                 .initial_retry_delay(delay)
                 .retry_delay_multiplier(delay.map(|_| delay_multiplier))
@@ -435,8 +434,7 @@ proptest! {
                 .max_attempts(max_attempts)
                 .initial_rpc_timeout(rpc)
                 .rpc_timeout_multiplier(rpc_multiplier)
-                .max_rpc_timeout(max_rpc),
-        );
+                .max_rpc_timeout(max_rpc).build_unchecked();
         for rules in [Compatibility::Documented, Compatibility::GaxJava, Compatibility::Grpc] {
             let policy = Policy::with_compatibility(&settings, CODES, rules).with_server_delays(true);
             misuse(&policy, None, &times, &mut SeededJitter::new(seed));

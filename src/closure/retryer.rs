@@ -14,9 +14,7 @@ use crate::operation::{
     run_blocking,
 };
 use crate::settings::OperationOptions;
-use gax_retry::{
-    BackoffStrategy, CodeSet, Compatibility, Policy, RetryBudget, RetrySettings, StartedAttempt,
-};
+use gax_retry::{Compatibility, Policy, RetryBudget, RetrySettings, StartedAttempt};
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -81,9 +79,10 @@ impl<R> Retryer<R> {
     /// # });
     /// # Ok::<(), std::io::Error>(())
     /// ```
+    #[cfg(feature = "strategy")]
     #[must_use]
-    pub fn with_backoff_strategy(strategy: &BackoffStrategy, retryable: R) -> Self {
-        Self::with_policy(Policy::from_strategy(strategy, CodeSet::EMPTY), retryable)
+    pub fn with_backoff_strategy(strategy: &gax_retry::BackoffStrategy, retryable: R) -> Self {
+        Self::with_policy(Policy::from_strategy(strategy, gax_retry::CodeSet::EMPTY), retryable)
     }
 
     /// Makes a retryer that follows a policy. Which codes are retried is decided by `retryable`, not by the policy.

@@ -1,4 +1,4 @@
-//! Operations over gRPC. The only module that knows tonic's transport.
+//! Operations over gRPC.
 
 mod call;
 mod deadline;

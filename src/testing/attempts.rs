@@ -123,7 +123,7 @@ impl Attempts {
     }
 }
 
-/// What has the report of an operation: a response, an error, a result of either, or the report itself.
+/// A value with the report of an operation: a response, an error, a result of either, or the report itself.
 pub trait Reported {
     /// The report, if it is there.
     fn operation_report(&self) -> Option<OperationReport>;

@@ -79,7 +79,7 @@ pub struct RawRequest {
     pub stream: u32,
     /// When.
     pub at: Duration,
-    /// What has come of its body.
+    /// The part of its body that has come.
     pub body: Vec<u8>,
     /// Whether that is all of it.
     pub has_ended: bool,
@@ -97,7 +97,7 @@ pub struct RawServer {
 
 #[derive(Debug)]
 struct State {
-    /// What the server's first SETTINGS say.
+    /// The server's first SETTINGS.
     settings: Vec<u8>,
     plays: Mutex<VecDeque<Vec<RawFrame>>>,
     requests: Mutex<Vec<RawRequest>>,
@@ -112,7 +112,7 @@ impl RawServer {
         Self::with_settings(Vec::new(), plays)
     }
 
-    /// The same, and no connection may have more than so many streams at a time.
+    /// A server of these lists, no connection of which may have more than so many streams at a time.
     pub fn with_stream_limit(streams: u32, plays: impl IntoIterator<Item = Vec<RawFrame>>) -> Self {
         let settings = [MAX_CONCURRENT_STREAMS.to_be_bytes().as_slice(), &streams.to_be_bytes()].concat();
         Self::with_settings(settings, plays)

@@ -14,7 +14,7 @@ use tonic::transport::server::{Router, TcpIncoming};
 
 /// A server with a runtime of its own, so that it can be killed with all that it holds, and its tasks are not the clients'.
 ///
-/// What has to outlive it, such as its script and its log, is shared with it.
+/// Whatever has to outlive it, such as its script and its log, is shared with it.
 #[derive(Debug)]
 pub struct SocketServer {
     runtime: Option<Runtime>,

@@ -20,7 +20,7 @@ impl VirtualServer {
         Self { server: Server::serving(routes(), script) }
     }
 
-    /// The same, and no connection has more than so many streams at a time.
+    /// A server of both APIs, no connection of which has more than so many streams at a time.
     #[must_use]
     pub fn with_stream_limit(streams: u32, script: Script) -> Self {
         Self { server: Server::with_stream_limit(streams, routes(), script) }
@@ -38,7 +38,7 @@ impl VirtualServer {
         self.server.connector()
     }
 
-    /// What it saw.
+    /// The requests that it saw.
     #[must_use]
     pub fn log(&self) -> &Log {
         self.server.log()

@@ -123,6 +123,10 @@ pub enum Seen {
 pub enum RetryFact {
     /// If its code is in the method's set.
     ByCode,
+    /// If its code is in the method's set. Our own stack has closed the connection for one response on it, and nobody knows
+    /// whose it was: the wait before another attempt is spread out, and a third such end in a row is the
+    /// [operation's doing](super::Operation::is_culprit).
+    ClosedByUs,
     /// Yes, whatever set its code is in.
     Yes,
     /// No, for that reason, whatever set its code is in.
@@ -195,6 +199,7 @@ impl AttemptResult {
     }
 
     /// This result, but for the code.
+    #[cfg(feature = "plan")]
     pub(crate) fn with_code(self, code: Code) -> Self {
         Self { outcome: Self::failed(code).outcome, ..self }
     }

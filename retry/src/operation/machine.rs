@@ -304,6 +304,13 @@ impl<N> Operation<N> {
         self.state()?.held()
     }
 
+    /// Whether the connection of two attempts in a row, or of all in flight at once, was closed by our own stack for one
+    /// response on it: if that happens once more, the response was this operation's, and no other attempt would do better.
+    #[must_use]
+    pub fn is_culprit(&self) -> bool {
+        self.state().is_some_and(State::is_culprit)
+    }
+
     /// Whether a hedge was due and the retry budget did not allow it.
     #[must_use]
     pub fn has_withheld_hedges(&self) -> bool {

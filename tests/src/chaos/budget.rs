@@ -13,7 +13,7 @@ pub enum RandomBudget {
     Tokens {
         /// At the start, and at most.
         max: u64,
-        /// What a success brings back.
+        /// The tokens that a success returns.
         ratio: u64,
     },
     /// A share of the successes, in thousandths.
@@ -82,13 +82,13 @@ fn is_committed(call: &FinishedCall) -> bool {
     call.witnessed.iter().any(|one| one.committed.is_some())
 }
 
-/// Its status was OK, which counts for the budget, but observers are told of a failure.
+/// Its status was OK, which counts for the retry budget, but observers are notified of a failure.
 fn is_unreadable(call: &FinishedCall) -> bool {
     call.report.as_ref().is_some_and(|report| report.notes().contains(&Note::UnreadableResponse))
 }
 
 /// gRFC A6's bucket by itself: a token less for each failure, and its ratio back for each success. Retries and hedges are made
-/// only with more than half of the tokens. What observers are not told for certain counts in favour of the budget.
+/// only with more than half of the tokens. Where observers can't be certain, it counts in favour of the retry budget.
 fn beyond_half(max: u64, ratio: u64, untold: u64, draws: &[BudgetDraw], is_hedged: bool) -> Option<String> {
     let mut tokens = max;
     for (place, draw) in draws.iter().enumerate() {

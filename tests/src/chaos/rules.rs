@@ -1,4 +1,4 @@
-//! What has to be true of every call that is over.
+//! The rules that every call has to keep.
 
 use super::call::LONGEST_KEPT;
 use super::{CallEnd, CallKind, FinishedCall, Grain, OperationEnd, Witnessed, WitnessedAttempt};
@@ -33,7 +33,7 @@ struct Rules<'a> {
     broken: Vec<String>,
 }
 
-/// How an attempt ended, as the observer was told.
+/// How an attempt ended, as the observer recorded it.
 fn end(attempt: &WitnessedAttempt) -> Option<&Attempt> {
     attempt.ends.first()
 }
@@ -95,7 +95,7 @@ impl Rules<'_> {
         };
         let is_stream = self.call.call.kind == CallKind::ServerStreaming;
         match &self.call.end {
-            // What becomes of it later is told too.
+            // The end of its body is reported too.
             CallEnd::Reply | CallEnd::Dropped if is_stream => {}
             CallEnd::Reply => {
                 self.hold(*end != OperationEnd::Failed, || "a reply counts as failed".to_owned());
@@ -231,7 +231,7 @@ impl Rules<'_> {
         }
     }
 
-    /// What the server saw is what was sent: as often, when, with how much time, and given up when it was over.
+    /// The server saw each attempt: as often as it was sent, when, with how much time, and cancelled when it was over.
     fn server(&mut self, operation: &Witnessed) {
         for seen in &self.call.seen {
             let number = seen.attempt;
@@ -284,7 +284,7 @@ impl Rules<'_> {
         }
     }
 
-    /// No server is told of more time than there is.
+    /// No server gets a timeout longer than the time that is left.
     fn deadline(&mut self, at: Duration, told: Option<Duration>, attempt: &WitnessedAttempt) {
         let number = attempt.started.number();
         let Some(told) = told else {

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tonic::{Status, Streaming};
 use tonic_gax::{OperationError, Retryer};
 
-/// What came of the calls.
+/// The outcomes of the calls, counted.
 #[derive(Debug, Default)]
 pub(super) struct Outcomes {
     pub(super) made: AtomicU64,

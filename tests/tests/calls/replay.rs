@@ -97,7 +97,7 @@ async fn a_request_above_the_limit_is_sent_once_and_the_report_says_so() {
     }
 }
 
-/// How often observers were told that an operation is one attempt's before its end is known.
+/// How often observers were notified that an operation is committed before its end is known.
 #[derive(Default)]
 struct Commits(AtomicUsize);
 
@@ -190,7 +190,7 @@ async fn a_request_that_pends_is_passed_on() {
     }
 }
 
-/// What a layer without descriptors makes of a request: how often it is sent to a server that fails at first.
+/// How often a layer without descriptors sends a request to a server that fails at first, and its notes.
 async fn sent(body: Body) -> (usize, Vec<Note>) {
     let server = VirtualServer::start(Script::always(Reply::unavailable()));
     let settings = settings().to_builder().max_attempts(3).build().unwrap();

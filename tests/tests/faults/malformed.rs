@@ -9,18 +9,15 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
 };
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
-use tonic_gax_tests::{Beat, Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of};
+use tonic_gax_tests::{
+    Beat, Reply, Script, Setup, Stack, VirtualServer, delays, error_report, ms, report_of,
+};
 use tower_layer::Layer as _;
 
 type LayeredChannel = RetryService<tonic::transport::Channel>;
 
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(100))
-        .total_timeout(ms(10_000))
-        .build()
-        .unwrap()
+    delays(100, None).total_timeout(ms(10_000)).build().unwrap()
 }
 
 fn page() -> ListAssetsResponse {
@@ -191,7 +188,7 @@ async fn messages_that_can_t_be_read_end_the_operation() {
     }
 }
 
-/// The same through calls that are passed on: of streams, and of methods that no table knows.
+/// Malformed replies to calls that are passed on: of streams, and of methods that no table knows.
 #[tokio::test(start_paused = true)]
 async fn streams_of_malformed_replies_fail_and_no_more() {
     for (name, reply, code, _) in errors() {

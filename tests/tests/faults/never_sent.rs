@@ -153,7 +153,7 @@ async fn three_times_between_two_attempts_and_no_more() {
     }
 }
 
-/// What an interceptor finds in the extensions of a request.
+/// The attempt's number and kind and the attempts before it, as an interceptor finds them in a request's extensions.
 type Seen = Option<(u32, AttemptKind, u32)>;
 
 /// Layers and interceptors inside see a transparent retry, also of the first attempt. The server's header counts attempts.

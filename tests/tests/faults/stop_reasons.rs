@@ -1,7 +1,7 @@
 //! Why operations end, and what their error and report say.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use crate::delivery::Busy;
+use crate::faults::delivery::Busy;
 use gax_retry::{Code, RetrySettings, StopReason};
 use std::error::Error as _;
 use std::future::{Pending, pending};

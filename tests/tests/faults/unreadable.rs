@@ -24,7 +24,7 @@ fn setup() -> Setup {
     ])
 }
 
-/// What a call ends with that is alone on its connection.
+/// The report of a call that is alone on its connection.
 async fn alone(stack: Stack, play: &[RawFrame]) -> OperationReport {
     let server = RawServer::start([play.to_vec()]);
     let mut caller = stack.caller(server.channel(), &setup());

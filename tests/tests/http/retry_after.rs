@@ -1,4 +1,4 @@
-//! `Retry-After`: who reads it, how long it may be, and that clients which are told the same don't come back together.
+//! `Retry-After`: who reads it, how long it may be, and that clients which get one moment don't come back together.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
@@ -8,17 +8,12 @@ use tonic_gax::{
     Code, Compatibility, HttpRetryLayer, OperationOptions, OperationReport, RetrySettings, StopReason,
     presets,
 };
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, ms};
+use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, delays, ms};
 use tower_service::Service as _;
 
 /// 100 ms between attempts, ten seconds in all.
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .initial_retry_delay(ms(100))
-        .total_timeout(ms(10_000))
-        .jittered(false)
-        .build()
-        .unwrap()
+    delays(100, None).total_timeout(ms(10_000)).build().unwrap()
 }
 
 /// One that all presets call safe to retry.
@@ -100,8 +95,8 @@ async fn neither_gax_java_nor_grpc_heed_it_unless_told_to() {
     }
 }
 
-/// Five thousand operations are told one moment at once: they come back spread over half of the minute that
-/// they are told.
+/// Five thousand operations get one moment at once: they come back spread over half of the minute that
+/// they are to wait.
 #[tokio::test(start_paused = true)]
 async fn a_herd_that_is_told_one_moment_comes_back_apart() {
     const CLIENTS: usize = 5000;

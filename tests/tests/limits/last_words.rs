@@ -11,7 +11,7 @@ fn said() -> Status {
     Status::with_details(tonic::Code::Unavailable, "shard 7 is down", vec![7].into())
 }
 
-/// What an operation of three seconds ends with that runs against this script.
+/// The status of an operation of three seconds that runs against this script.
 async fn status(stack: Stack, script: Script) -> Status {
     let server = VirtualServer::start(script);
     let mut caller = stack.caller(server.channel(), &Setup::new(lasting(3000)));

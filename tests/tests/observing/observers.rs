@@ -1,4 +1,4 @@
-//! What observers are told: over gRPC by generated clients and layers, over HTTP, and of closures.
+//! Notifications of observers: over gRPC by generated clients and layers, over HTTP, and of closures.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
@@ -17,7 +17,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, Li
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
 use tonic_gax_tests::{
-    Beat, FaultServer, HttpAct, HttpScript, Recorder, Reply, Script, Setup, Stack, VirtualServer, ms,
+    Beat, FaultServer, HttpAct, HttpScript, Recorder, Reply, Script, Setup, Stack, VirtualServer, delays, ms,
 };
 use tower_layer::Layer as _;
 use tower_service::Service as _;
@@ -27,18 +27,10 @@ const LISTEN: &str = "operation_started test.talk.v1.Talk/Listen";
 
 /// Attempts of a second, 200 ms x 2 apart, ten seconds and three attempts in all.
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .retry_delay_multiplier(2.0)
-        .initial_rpc_timeout(ms(1000))
-        .total_timeout(ms(10_000))
-        .max_attempts(3)
-        .build()
-        .unwrap()
+    delays(200, 2.0).initial_rpc_timeout(ms(1000)).total_timeout(ms(10_000)).max_attempts(3).build().unwrap()
 }
 
-/// What is told of a call of `ListAssets` by each stack; all must be told the same.
+/// The notifications of a call of `ListAssets`, which have to be alike in every stack.
 async fn told(script: impl Fn() -> Script) -> Vec<String> {
     let mut all = Vec::new();
     for stack in Stack::ALL {
@@ -47,7 +39,7 @@ async fn told(script: impl Fn() -> Script) -> Vec<String> {
         let mut caller = stack.caller(server.channel(), &Setup::new(settings()).recorded(&recorder));
         drop(tokio::time::timeout(ms(5000), caller.list(ListAssetsRequest::default())).await);
         let mut lines = recorder.take();
-        // A layer without descriptors can't tell a response from a stream of one.
+        // A layer without descriptors can't distinguish a response from a stream of one.
         lines.retain(|line| !(stack == Stack::Layer && line.starts_with("response_received")));
         all.push(lines);
     }
@@ -199,7 +191,7 @@ async fn a_response_that_is_no_message_is_a_failure() {
     );
 }
 
-/// Listens by a generated client and by a layer until the end, for two seconds at most; what is told.
+/// Listens by a generated client and by a layer until the end, for two seconds at most. Returns the notifications.
 async fn listened(script: impl Fn() -> Script) -> Vec<String> {
     let mut all = Vec::new();
     for is_generated in [true, false] {
@@ -315,7 +307,7 @@ async fn a_stream_that_breaks_with_a_code_that_is_not_retryable_is_not_told_as_c
     );
 }
 
-/// A GET through the HTTP layer; what is told.
+/// Sends a GET through the HTTP layer. Returns the notifications.
 async fn fetched(layer: HttpRetryLayer, script: HttpScript) -> Vec<String> {
     let recorder = Recorder::default();
     let (_server, connector) = FaultServer::in_memory(script);

@@ -1,25 +1,19 @@
 //! The spans and events of operations.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use crate::lines::Lines;
+use crate::observing::lines::Lines;
 use gax_retry::{Code, RetrySettings};
 use std::sync::Arc;
 use tonic::Status;
 use tonic_gax::observe::TracingObserver;
 use tonic_gax::{CodeExt as _, Retryer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
-use tonic_gax_tests::{Recorder, Reply, Script, Setup, Stack, VirtualServer, ms};
+use tonic_gax_tests::{Recorder, Reply, Script, Setup, Stack, VirtualServer, delays, ms};
 use tracing_subscriber::Registry;
 use tracing_subscriber::layer::SubscriberExt as _;
 
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .retry_delay_multiplier(2.0)
-        .total_timeout(ms(500))
-        .build()
-        .unwrap()
+    delays(200, 2.0).total_timeout(ms(500)).build().unwrap()
 }
 
 fn observer() -> TracingObserver {
@@ -204,7 +198,7 @@ async fn an_operation_is_named_as_a72_has_it_on_request() {
     let name =
         "operation in nothing: otel.name=\"Sent.google.cloud.asset.v1.AssetService.ListAssets\" otel.kind";
     assert!(lines_of[0].starts_with(name), "{lines_of:#?}");
-    // What is not gRPC keeps its name.
+    // An operation that is not gRPC keeps its name.
     let retryer = Retryer::new(&settings(), [Code::Unavailable]).named("redis: SET").observer(observer);
     retryer.run(|_| async { Ok::<_, Status>(()) }).await.unwrap();
     assert!(lines.take()[0].starts_with("operation in nothing: otel.name=\"redis: SET\" otel.kind"));

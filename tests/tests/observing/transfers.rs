@@ -1,4 +1,4 @@
-//! What goes over the wire with an attempt, as observers are told: messages, bytes, and how long a request waited for its
+//! An attempt's transfers, as observers see them: messages, bytes, and how long a request waited for its
 //! connection.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
@@ -48,7 +48,7 @@ impl Wire {
         std::mem::take(&mut *self.0.lock().unwrap())
     }
 
-    /// What each attempt came to.
+    /// The transfers of each attempt.
     fn transfers(&self) -> Vec<String> {
         self.take().into_iter().filter(|line| line.starts_with("attempt")).collect()
     }

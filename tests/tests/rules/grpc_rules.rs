@@ -1,20 +1,17 @@
 //! Calls by gRPC's own rules of retrying (gRFC A6).
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use gax_retry::{Code, Compatibility, RetrySettings, StopReason};
+use gax_retry::{Code, Compatibility, StopReason};
 use std::error::Error as _;
 use tonic::Status;
 use tonic_gax::{Note, OperationError, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
-use tonic_gax_tests::{Beat, Reply, Script, Setup, Stack, VirtualServer, ms, report_of, row, rows};
+use tonic_gax_tests::{Beat, Reply, Script, Setup, Stack, VirtualServer, delays, ms, report_of, row, rows};
 
 const DOWN: Code = Code::Unavailable;
 
 fn setup(total: u64, max_attempts: u32) -> Setup {
-    let settings = RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(100))
-        .retry_delay_multiplier(2.0)
+    let settings = delays(100, 2.0)
         .max_retry_delay(ms(300))
         // No attempt has a timeout of its own here.
         .initial_rpc_timeout(ms(50))

@@ -64,6 +64,12 @@ impl<J: JitterSource> ByHand<J> {
         self
     }
 
+    /// Lets that much time pass.
+    pub(crate) fn after(&mut self, time: Duration) -> &mut Self {
+        self.clock.now += time;
+        self
+    }
+
     pub(crate) fn next(&mut self) -> Action {
         let next = || self.operation.next(&self.policy, &mut self.clock);
         let action = self.first.take().unwrap_or_else(next);

@@ -1,6 +1,6 @@
-//! Calls as a whole: switched off, cancelled, balanced, lost before they left, and what each attempt tells.
+//! Calls as a whole: switched off, cancelled, balanced, lost before they left, and the number that each attempt carries.
 
-use super::{DOWN, U, config, layer};
+use super::config::{DOWN, U, config, layer};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -126,7 +126,7 @@ async fn what_never_left_is_sent_again() {
     }
 }
 
-/// 35: attempts tell how many came before; transparent ones don't count, and what a caller says is not sent.
+/// 35: attempts carry how many came before; transparent ones don't count, and a caller's own number is not sent.
 #[tokio::test(start_paused = true)]
 async fn attempts_tell_how_many_came_before() {
     let replies = [Reply::Reset(7), Reply::unavailable(), Reply::unavailable()];
