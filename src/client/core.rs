@@ -117,7 +117,7 @@ impl<T: Transport> Client<T> {
         let mut headers = metadata.into_headers();
         let plan = method.plan.of_call(options.as_ref());
         let asked = options.as_ref().and_then(|options| options.report);
-        let wants_report = asked.unwrap_or(method.plan.reports);
+        let wants_report = asked.unwrap_or_else(|| method.plan.shared.options.wants_reports());
         let message = if codec.is_plain() {
             codec.encode(&message)?
         } else {

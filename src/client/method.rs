@@ -37,27 +37,26 @@ impl Method {
     pub(super) fn set_codec(&mut self, change: impl FnOnce(&mut Codec)) {
         change(&mut self.codec);
         // A longer response could not be decoded anyway.
-        Arc::make_mut(&mut self.plan).limits.max_response_buffer = self.codec.longest_response();
+        Arc::make_mut(&mut self.plan).max_response_buffer = self.codec.longest_response();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::BufferLimits;
+    use crate::grpc::SharedState;
     use crate::settings::CallSettings;
-    use crate::settings::OperationOptions;
     use gax_retry::{CodeSet, Compatibility, RetrySettings};
 
     fn method() -> Method {
         let settings = CallSettings::new(RetrySettings::default(), CodeSet::EMPTY);
-        let (limits, options) = (BufferLimits::default(), OperationOptions::default());
+        let shared = SharedState::by(Compatibility::Documented);
         let path = PathAndQuery::from_static("/pkg.Service/Method");
         Method {
             example: ExampleRequest { uri: Uri::from(path.clone()), description: None },
             path,
             kind: MethodKind::Unary,
-            plan: Arc::new(MethodPlan::new(&settings, Compatibility::Documented, limits, &options, None)),
+            plan: Arc::new(MethodPlan::new(&settings, MethodKind::Unary, shared)),
             codec: Codec::default(),
         }
     }
@@ -79,6 +78,6 @@ mod tests {
     fn as_much_is_held_back_as_may_be_read() {
         let mut method = method();
         method.set_codec(|codec| codec.max_decoding = Some(10));
-        assert_eq!(method.plan.limits.max_response_buffer, 15);
+        assert_eq!(method.plan.max_response_buffer, 15);
     }
 }

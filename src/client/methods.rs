@@ -2,10 +2,10 @@
 
 use crate::client::codec::Codec;
 use crate::client::method::Method;
-use crate::grpc::{ExampleRequest, MethodPlan, ReplayMemory};
+use crate::grpc::{ExampleRequest, MethodPlan, ReplayMemory, SharedState};
 use crate::live::{Loaded, Replaceable};
 use crate::operation::Observers;
-use crate::settings::{BufferLimits, CallSettings, ClientSettings, MethodInfo};
+use crate::settings::{CallSettings, ClientSettings, MethodInfo};
 use gax_retry::RetryBudget;
 use http::Uri;
 use std::ops::Deref;
@@ -91,7 +91,7 @@ impl Plans {
     /// By the client's own settings.
     fn methods(&self) -> Box<[Arc<Method>]> {
         let codec = Codec::default();
-        let budget = self.settings.table_budget.as_ref();
+        let shared = self.shared(None, self.settings.table_budget.clone());
         let method = |(info, call): (&'static MethodInfo, &CallSettings)| Method {
             example: ExampleRequest {
                 uri: Uri::from(info.path_and_query()),
@@ -102,28 +102,24 @@ impl Plans {
             },
             path: info.path_and_query(),
             kind: info.kind(),
-            plan: Arc::new(self.plan(info, &codec, call, None, budget)),
+            plan: Arc::new(plan(info, &codec, call, &shared)),
             codec: codec.clone(),
         };
         self.settings.stub.calls().map(method).map(Arc::new).collect()
     }
 
-    fn plan(
-        &self,
-        info: &MethodInfo,
-        codec: &Codec,
-        call: &CallSettings,
-        version: Option<u64>,
-        budget: Option<&RetryBudget>,
-    ) -> MethodPlan {
+    fn shared(&self, version: Option<u64>, table_budget: Option<RetryBudget>) -> Arc<SharedState> {
         let ClientSettings { options, limits, .. } = &self.settings;
         let compatibility = options.compatibility.unwrap_or_default();
-        // A response that does not fit into the longest message is no use whole.
-        let limits = BufferLimits { max_response_buffer: codec.longest_response(), ..*limits };
-        let plan = MethodPlan::new(call, compatibility, limits, options, budget).decoding();
-        let plan = plan.of_version(version).observed_by(self.observers.clone());
-        let plan = plan.replaying(self.replay_memory.of(&limits, compatibility)).reading(info.is_read_only());
-        if info.kind().is_unary() { plan } else { plan.for_kind(info.kind()).of_one_method() }
+        Arc::new(SharedState {
+            options: options.clone(),
+            compatibility,
+            limits: *limits,
+            observers: self.observers.clone(),
+            replay_memory: self.replay_memory.of(limits, compatibility),
+            table_budget,
+            version,
+        })
     }
 
     /// These methods, by whichever table the handle has.
@@ -135,11 +131,12 @@ impl Plans {
     ) -> Replaceable<List> {
         let (plans, known) = (Arc::clone(plans), plans.settings.known.clone());
         let make = move |current: &crate::live::CurrentTable, before: Option<&List>| -> List {
-            let (stub, budget) = (&plans.settings.stub, &current.budget);
+            let stub = &plans.settings.stub;
+            let shared = plans.shared(Some(current.version), current.budget.clone());
             let calls = stub.calls().zip(stub.calls_by(&current.table));
             let method =
                 |(method, ((info, _), call)): (&Arc<Method>, ((&'static MethodInfo, _), CallSettings))| {
-                    let plan = plans.plan(info, &method.codec, &call, Some(current.version), budget.as_ref());
+                    let plan = plan(info, &method.codec, &call, &shared);
                     Arc::new(Method { plan: Arc::new(plan), ..(**method).clone() })
                 };
             let mut methods: Box<[_]> = methods.iter().zip(calls).map(method).collect();
@@ -151,4 +148,10 @@ impl Plans {
         };
         Replaceable::live(handle.follow(make, known))
     }
+}
+
+fn plan(info: &MethodInfo, codec: &Codec, call: &CallSettings, shared: &Arc<SharedState>) -> MethodPlan {
+    let plan = MethodPlan::new(call, info.kind(), Arc::clone(shared));
+    let plan = plan.decoding(codec.longest_response()).reading(info.is_read_only());
+    if info.kind().is_unary() { plan } else { plan.of_one_method() }
 }

@@ -61,7 +61,8 @@ impl<A: ServiceHandle> Call<A> {
         let Inspection { options, timeout, extra, has_count } =
             Inspection::of(&request, example, counts, is_watched);
         let own_plan = plan.of_call(options);
-        let wants_report = options.and_then(|options| options.report).unwrap_or(plan.reports);
+        let wants_report =
+            options.and_then(|options| options.report).unwrap_or_else(|| plan.shared.options.wants_reports());
         if options.is_some() {
             // No other layer below may act on them.
             request.extensions_mut().remove::<CallOptions>();

@@ -17,13 +17,13 @@ impl MethodMatch {
     /// A unary method that shares its plan with others.
     #[cfg(feature = "tables")]
     pub(crate) fn example() -> Self {
-        use crate::settings::OperationOptions;
-        use crate::settings::{BufferLimits, CallSettings};
+        use crate::grpc::methods::shared_state::SharedState;
+        use crate::settings::CallSettings;
         use gax_retry::{CodeSet, Compatibility, RetrySettings};
 
         let settings = CallSettings::new(RetrySettings::default(), CodeSet::EMPTY);
-        let (limits, options) = (BufferLimits::default(), OperationOptions::default());
-        let plan = Arc::new(MethodPlan::new(&settings, Compatibility::Grpc, limits, &options, None));
+        let shared = SharedState::by(Compatibility::Grpc);
+        let plan = Arc::new(MethodPlan::new(&settings, MethodKind::Unary, shared));
         Self { plan, kind: Some(MethodKind::Unary) }
     }
 }

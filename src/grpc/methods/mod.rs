@@ -9,6 +9,7 @@ mod method_map;
 mod method_match;
 mod plan;
 mod replay_memory;
+mod shared_state;
 #[cfg(feature = "tables")]
 mod table;
 #[cfg(feature = "tables")]
@@ -21,5 +22,6 @@ pub(crate) use live_table::LiveTable;
 pub(crate) use method_match::MethodMatch;
 pub(crate) use plan::MethodPlan;
 pub(crate) use replay_memory::{Limit, ReplayMemory, Reserved};
+pub(crate) use shared_state::SharedState;
 #[cfg(feature = "tables")]
 pub(crate) use table::{MethodOptions, Methods};

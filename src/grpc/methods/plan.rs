@@ -1,12 +1,12 @@
 //! The settings of a method, made ready to run calls by.
 
-use crate::grpc::methods::replay_memory::ReplayMemory;
+use crate::grpc::methods::shared_state::SharedState;
 use crate::grpc::template::{AttemptHeaders, ExampleRequest};
-use crate::operation::{JitterSeeds, Note, Observers, earlier, is_nested_retry};
-use crate::settings::{BufferLimits, CallOptions, CallSettings, OperationOptions};
+use crate::operation::{Note, earlier, is_nested_retry};
+use crate::settings::{CallOptions, CallSettings};
 #[cfg(feature = "tables")]
 use gax_retry::Hedging;
-use gax_retry::{Compatibility, Environment, MethodKind, Policy, Repetition, RetryBudget, StartedAttempt};
+use gax_retry::{Compatibility, MethodKind, Policy, Repetition, StartedAttempt};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -19,18 +19,11 @@ pub(crate) struct MethodPlan {
     pub(crate) headers: AttemptHeaders,
     /// The time that a call brings along for all its attempts.
     pub(crate) timeout: Option<Duration>,
-    pub(crate) limits: BufferLimits,
+    /// The most bytes of a response that are buffered until the status is known.
+    pub(crate) max_response_buffer: usize,
     /// Noted of a response that is longer than the buffer.
     pub(crate) too_large: Note,
-    /// The memory that streams of requests are buffered in; `None`: they are not.
-    pub(crate) replay_memory: Option<ReplayMemory>,
-    /// Whether every response carries its report.
-    pub(crate) reports: bool,
-    retries_are_enabled: bool,
-    environment: Environment,
-    pub(crate) jitter: JitterSeeds,
-    /// They are notified of the calls.
-    pub(crate) observers: Option<Arc<Observers>>,
+    pub(crate) shared: Arc<SharedState>,
     /// The example that requests are compared with, where the plan is for those of one method.
     pub(crate) example: Option<OnceLock<ExampleRequest>>,
     /// Whether its calls change nothing.
@@ -49,60 +42,35 @@ impl AsRef<Policy> for MethodPlan {
 }
 
 impl MethodPlan {
-    pub(crate) fn new(
-        settings: &CallSettings,
-        compatibility: Compatibility,
-        limits: BufferLimits,
-        options: &OperationOptions,
-        budget: Option<&RetryBudget>,
-    ) -> Self {
+    /// The plan for RPCs of that kind.
+    pub(crate) fn new(settings: &CallSettings, kind: MethodKind, shared: Arc<SharedState>) -> Self {
+        let SharedState { options, compatibility, limits, table_budget, version, .. } = &*shared;
         let policy =
-            Policy::with_compatibility(settings.retry_settings(), settings.retryable_codes(), compatibility)
+            Policy::with_compatibility(settings.retry_settings(), settings.retryable_codes(), *compatibility)
                 .with_hedging(settings.hedging().copied())
-                .with_budget(budget.cloned());
+                .with_budget(table_budget.clone())
+                .with_version(version.unwrap_or_default());
         let policy = options.applied_to(policy);
         let counts_attempts =
-            limits.previous_attempts_header.unwrap_or(compatibility != Compatibility::GaxJava);
+            limits.previous_attempts_header.unwrap_or(*compatibility != Compatibility::GaxJava);
         let plan = Self {
             policy: policy.clone(),
             headers: AttemptHeaders::new(first_time(&policy), counts_attempts),
             timeout: None,
-            limits,
+            max_response_buffer: limits.max_response_buffer,
             too_large: Note::ResponseTooLargeToBuffer,
-            replay_memory: None,
-            reports: options.wants_reports(),
-            retries_are_enabled: options.retries_are_enabled(),
-            environment: options.caps(),
-            jitter: options.jitter.clone(),
-            observers: None,
+            shared,
             example: None,
             is_read_only: false,
-            kind: MethodKind::Unary,
+            kind,
             unbounded: None,
         };
-        plan.with_policy(policy, MethodKind::Unary).with_headers()
+        plan.with_policy(policy, kind).with_headers()
     }
 
-    /// Gives it the version of settings that can be replaced.
-    pub(crate) fn of_version(self, version: Option<u64>) -> Self {
-        let version = version.unwrap_or_default();
-        let unbounded = self.unbounded.map(|policy| Arc::new(Policy::clone(&policy).with_version(version)));
-        Self { policy: self.policy.with_version(version), unbounded, ..self }
-    }
-
-    /// For a client that decodes messages itself: a longer one than it buffers could not be decoded anyway.
-    pub(crate) fn decoding(self) -> Self {
-        Self { too_large: Note::MessageAboveDecodingLimit, ..self }
-    }
-
-    /// Notifies these observers of the calls.
-    pub(crate) fn observed_by(self, observers: Option<Arc<Observers>>) -> Self {
-        Self { observers, ..self }
-    }
-
-    /// Buffers streams of requests there to replay them; `None`: they are sent once.
-    pub(crate) fn replaying(self, replay_memory: Option<ReplayMemory>) -> Self {
-        Self { replay_memory, ..self }
+    /// For a client that decodes messages itself: one that is longer than its longest response could not be decoded anyway.
+    pub(crate) fn decoding(self, longest_response: usize) -> Self {
+        Self { max_response_buffer: longest_response, too_large: Note::MessageAboveDecodingLimit, ..self }
     }
 
     /// For methods that change nothing, or for others.
@@ -166,13 +134,14 @@ impl MethodPlan {
 
     fn with_policy(self, policy: Policy, kind: MethodKind) -> Self {
         // A replayed stream is retried by its settings, which gax-java has no word for.
-        let policy = if kind.streams_requests() && self.replay_memory.is_some() {
+        let policy = if kind.streams_requests() && self.shared.replay_memory.is_some() {
             policy.without_rpc_timeouts()
         } else {
             policy.for_kind(kind)
         };
-        let policy = if self.retries_are_enabled { policy } else { policy.without_retries() };
-        let environment = self.environment;
+        let policy =
+            if self.shared.options.retries_are_enabled() { policy } else { policy.without_retries() };
+        let environment = self.shared.options.caps();
         let (policy, unbounded) = if environment.is_empty() {
             (policy, None)
         } else {

@@ -5,6 +5,7 @@ use crate::grpc::methods::method_map::MethodMap;
 use crate::grpc::methods::method_match::MethodMatch;
 use crate::grpc::methods::plan::MethodPlan;
 use crate::grpc::methods::replay_memory::ReplayMemory;
+use crate::grpc::methods::shared_state::SharedState;
 use crate::settings::{BufferLimits, CallSettings, OperationOptions};
 use gax_retry::{CodeSet, Compatibility, Hedging, MethodKind, RetryBudget, RetrySettings};
 use gax_table::{Dialect, RetryTable};
@@ -116,11 +117,17 @@ impl Methods {
             _ => Compatibility::Documented,
         });
         let names = method_names(&table);
-        let observers = operation.observers.registering(names.iter().chain(described.keys())).shared();
+        let shared = Arc::new(SharedState {
+            options: operation.clone(),
+            compatibility,
+            limits: *limits,
+            observers: operation.observers.registering(names.iter().chain(described.keys())).shared(),
+            replay_memory: replay_memory.of(limits, compatibility),
+            table_budget: budget.cloned(),
+            version,
+        });
         let plan = |settings: &CallSettings| {
-            let plan = MethodPlan::new(settings, compatibility, *limits, operation, budget);
-            let plan = plan.observed_by(observers.clone()).of_version(version);
-            ByKind::of(&plan.replaying(replay_memory.of(limits, compatibility)))
+            ByKind::of(&MethodPlan::new(settings, MethodKind::Unary, Arc::clone(&shared)))
         };
         let plans = |settings: CallSettings| {
             let hedging = hedging.filter(|_| settings.hedging().is_none());

@@ -130,7 +130,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
 
     #[inline]
     fn observers<'a>(&'a self, plan: &'a MethodPlan) -> Option<&'a Observers> {
-        plan.observers.as_deref()
+        plan.shared.observers.as_deref()
     }
 
     #[inline]
@@ -140,7 +140,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
 
     #[inline]
     fn jitter(&self, plan: &MethodPlan) -> Jitter {
-        plan.jitter.next()
+        plan.shared.options.jitter.next()
     }
 
     #[inline]

@@ -68,7 +68,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         seen: Seen,
         current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        if plan.limits.server_timeouts_are_ours && failure.is_server_timeout() && time_is_up(current) {
+        if plan.shared.limits.server_timeouts_are_ours && failure.is_server_timeout() && time_is_up(current) {
             current.note(Note::CountedAsDeadlineExceeded);
             return self.timed_out(plan, seen, current);
         }

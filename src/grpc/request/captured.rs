@@ -74,7 +74,7 @@ impl CapturedRequest {
         if kind.is_some_and(MethodKind::streams_requests) {
             return Ok(Self::stream(request, extra, Note::RequestIsAStream, plan));
         }
-        match RequestBuffer::message_of(request.body_mut(), kind.is_some(), &plan.limits) {
+        match RequestBuffer::message_of(request.body_mut(), kind.is_some(), &plan.shared.limits) {
             Ok(message) => Ok(Self::message(request, extra, message)),
             Err(partial) => Self::read_in_part(request, extra, partial, plan),
         }
@@ -117,12 +117,12 @@ impl CapturedRequest {
         note: Note,
         plan: &MethodPlan,
     ) -> Self {
-        let memory = plan.replay_memory.as_ref().filter(|_| note == Note::RequestIsAStream);
+        let memory = plan.shared.replay_memory.as_ref().filter(|_| note == Note::RequestIsAStream);
         let Some(memory) = memory else {
             return Self::once(request, note);
         };
         let template = Template::of(request, extra);
-        let stream = RequestStream::new(std::mem::take(request.body_mut()), &plan.limits, memory);
+        let stream = RequestStream::new(std::mem::take(request.body_mut()), &plan.shared.limits, memory);
         let source = Source::Stream(Box::new(Streamed { template, stream }));
         Self { message: Bytes::new(), source }
     }
@@ -188,7 +188,7 @@ impl ReplayableRequest for CapturedRequest {
         let Source::Unread(unread) = &mut self.source else {
             return Poll::Ready(Ok(()));
         };
-        let read = ready!(unread.buffer.poll(plan.limits.max_replay_bytes, cx))?;
+        let read = ready!(unread.buffer.poll(plan.shared.limits.max_replay_bytes, cx))?;
         let empty = Unread {
             request: http::Request::new(Body::empty()),
             extra: None,
@@ -299,9 +299,9 @@ impl ReplayableRequest for CapturedRequest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grpc::methods::SharedState;
     use crate::grpc::template::Inspection;
-    use crate::settings::OperationOptions;
-    use crate::settings::{BufferLimits, CallSettings};
+    use crate::settings::CallSettings;
     use gax_retry::{CodeSet, Compatibility, RetrySettings};
     use http::{HeaderMap, HeaderValue, Method, Uri, Version};
     use tonic::GrpcMethod;
@@ -322,8 +322,8 @@ mod tests {
     /// A plan of one method, whose attempts don't carry their number.
     fn plan() -> MethodPlan {
         let settings = CallSettings::new(RetrySettings::default(), CodeSet::EMPTY);
-        let (limits, options) = (BufferLimits::default(), OperationOptions::default());
-        MethodPlan::new(&settings, Compatibility::GaxJava, limits, &options, None).of_one_method()
+        let shared = SharedState::by(Compatibility::GaxJava);
+        MethodPlan::new(&settings, MethodKind::Unary, shared).of_one_method()
     }
 
     fn seconds(value: &'static str) -> AttemptTimeout {

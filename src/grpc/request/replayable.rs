@@ -101,7 +101,7 @@ pub(crate) trait ReplayableRequest {
 #[inline]
 pub(crate) fn too_large(message: &Bytes, plan: &MethodPlan) -> Option<Note> {
     // With a limit of zero even an empty message is too large.
-    (message.len().max(1) > plan.limits.max_replay_bytes).then_some(Note::RequestTooLargeToReplay)
+    (message.len().max(1) > plan.shared.limits.max_replay_bytes).then_some(Note::RequestTooLargeToReplay)
 }
 
 /// Lets go of memory that a message's buffer has to spare.

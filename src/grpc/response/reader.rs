@@ -45,7 +45,8 @@ impl ReadExtent {
     /// is buffered; a single reply may be, where another attempt can follow it.
     #[cold]
     pub(crate) fn of_request_stream(kind: Option<MethodKind>, plan: &MethodPlan) -> Self {
-        let may_wait = plan.replay_memory.is_some() && plan.policy.commit_point() != CommitPoint::Headers;
+        let may_wait =
+            plan.shared.replay_memory.is_some() && plan.policy.commit_point() != CommitPoint::Headers;
         match kind {
             Some(MethodKind::ClientStreaming) if may_wait => ReadExtent::Whole,
             _ => ReadExtent::Head,
@@ -165,7 +166,7 @@ pub(crate) fn read(
             pass_on(response, Note::Committed, current);
             return Poll::Ready(Ok(()));
         }
-        if frames.len() > plan.limits.max_response_buffer {
+        if frames.len() > plan.max_response_buffer {
             pass_on(response, plan.too_large, current);
             return Poll::Ready(Ok(()));
         }
