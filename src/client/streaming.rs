@@ -115,7 +115,9 @@ impl<T: Transport> Service<http::Request<Body>> for Timed<T> {
         let handle = OwnService(self.channel.clone());
         let method = MethodMatch { plan: Arc::clone(plan), kind: Some(*kind) };
         let mut call = Call::not_begun();
-        call.begin(handle, &mut self.channel, request, method);
+        if call.begin(handle, &mut self.channel, &mut request, method) {
+            call.sent(self.channel.call(request));
+        }
         call
     }
 }
