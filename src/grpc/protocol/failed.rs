@@ -1,7 +1,7 @@
 //! The facts of an attempt that brought no good response.
 
 use super::grpc_protocol::GrpcProtocol;
-use crate::grpc::methods::MethodPlan;
+use crate::grpc::methods::MethodConfig;
 use crate::grpc::request::ReplayableRequest;
 use crate::grpc::response::{Remainder, ResponseBody};
 use crate::grpc::status::cause::Nature;
@@ -22,23 +22,23 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     /// The facts of an attempt that ended with that failure, which is kept.
     pub(super) fn ended(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         mut failure: Box<Failure>,
         seen: Seen,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        let replayable = self.request.replayable(plan, current.number());
+        let replayable = self.request.replayable(config, context.number());
         if replayable == Replayable::OverLimit
-            && let Some(note) = self.request.note(plan)
+            && let Some(note) = self.request.note(config)
         {
-            current.note(note);
+            context.note(note);
         }
-        self.request.ended(current.number());
+        self.request.ended(context.number());
         let result = AttemptResult::failed(failure.code).with_seen(seen).with_replayable(replayable);
-        let result = result.with_repetition(plan.repetition());
+        let result = result.with_repetition(config.repetition());
         if self.failure.as_ref().is_none_or(|before| !before.is_held) {
             let mut before = self.failure.take();
-            if plan.policy.hedging().is_some()
+            if config.policy.hedging().is_some()
                 && let Some(before) = &mut before
             {
                 // This attempt was sent before that one ended.
@@ -52,66 +52,67 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
 
     pub(super) fn timed_out(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         seen: Seen,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        let timeout = current.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
-        self.ended(plan, Box::new(Failure::timed_out(timeout)), seen, current).with_timed_out()
+        let timeout = context.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
+        self.ended(config, Box::new(Failure::timed_out(timeout)), seen, context).with_timed_out()
     }
 
     /// The attempt ended with a status, or with a response that has none.
     pub(crate) fn failed(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         failure: Box<Failure>,
         seen: Seen,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        if plan.shared.limits.server_timeouts_are_ours && failure.is_server_timeout() && time_is_up(current) {
-            current.note(Note::CountedAsDeadlineExceeded);
-            return self.timed_out(plan, seen, current);
+        if config.shared.limits.server_timeouts_are_ours && failure.is_server_timeout() && time_is_up(context)
+        {
+            context.note(Note::CountedAsDeadlineExceeded);
+            return self.timed_out(config, seen, context);
         }
         let server_delay = failure.server_delay();
-        self.ended(plan, failure, seen, current).with_server_delay(server_delay)
+        self.ended(config, failure, seen, context).with_server_delay(server_delay)
     }
 
     /// The connection or the stream broke; `has_begun` says that the response had begun.
     pub(crate) fn broken(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         error: StdError,
         seen: Seen,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         if let Some(status) = self.request.error() {
             // Our own reset, since there is nothing to go on with.
             let failure = Failure::transport(status.into(), false).0;
-            return self.hopeless(plan, Box::new(failure), current);
+            return self.hopeless(config, Box::new(failure), context);
         }
         let problem = ConnectProblem::of(&*error);
         let (failure, classification) = Failure::transport(error, seen != Seen::Nothing);
         let failure = Box::new(failure);
         if let Some(problem) = problem {
-            current.note(Note::CannotConnect(problem));
+            context.note(Note::CannotConnect(problem));
             if !problem.may_recover() {
-                return self.hopeless(plan, failure, current).with_delivery(Delivery::NotSent);
+                return self.hopeless(config, failure, context).with_delivery(Delivery::NotSent);
             }
         }
-        if classification.code == Code::DeadlineExceeded && time_is_up(current) {
+        if classification.code == Code::DeadlineExceeded && time_is_up(context) {
             // tonic's own timer, which the header of the attempt has set.
-            return self.timed_out(plan, seen, current);
+            return self.timed_out(config, seen, context);
         }
         match classification.nature {
-            Nature::CancelledByServer if time_is_up(current) => {
-                current.note(Note::CountedAsDeadlineExceeded);
-                return self.timed_out(plan, seen, current);
+            Nature::CancelledByServer if time_is_up(context) => {
+                context.note(Note::CountedAsDeadlineExceeded);
+                return self.timed_out(config, seen, context);
             }
             Nature::Plain | Nature::CancelledByServer => {}
-            Nature::Unreadable => return self.unreadable(plan, failure, current),
-            Nature::ClosedByUs(code) => return self.closed_by_us(plan, failure, code, seen, current),
+            Nature::Unreadable => return self.unreadable(config, failure, context),
+            Nature::ClosedByUs(code) => return self.closed_by_us(config, failure, code, seen, context),
         }
-        let result = self.ended(plan, failure, seen, current);
+        let result = self.ended(config, failure, seen, context);
         match classification.reach {
             Reach::NeverSent => result.with_delivery(Delivery::NotSent).with_resend(Resend::Lost),
             Reach::Refused => result.with_delivery(Delivery::NotProcessed).with_resend(Resend::Refused),
@@ -125,12 +126,12 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     #[cold]
     pub(crate) fn broken_behind(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         error: StdError,
         messages: Option<Messages>,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        let result = self.broken(plan, error, Seen::Headers, current);
+        let result = self.broken(config, error, Seen::Headers, context);
         if let Some(failure) = &mut self.failure {
             failure.put_behind(messages);
         }
@@ -140,23 +141,24 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     /// The response can't be read, and no other attempt would read it better.
     pub(crate) fn unreadable(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         failure: Box<Failure>,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        current.note(Note::UnreadableResponse);
-        self.hopeless(plan, failure, current)
+        context.note(Note::UnreadableResponse);
+        self.hopeless(config, failure, context)
     }
 
     /// No other attempt can do better, whatever its code says.
     #[cold]
     fn hopeless(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         failure: Box<Failure>,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        self.ended(plan, failure, Seen::Nothing, current).with_retry(RetryFact::No(StopReason::NonRetryable))
+        self.ended(config, failure, Seen::Nothing, context)
+            .with_retry(RetryFact::No(StopReason::NonRetryable))
     }
 
     /// Our own stack has closed the connection, for this response or for another one on it. If it was for this one, as the
@@ -164,18 +166,18 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     #[cold]
     fn closed_by_us(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         mut failure: Box<Failure>,
         code: Code,
         seen: Seen,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        if current.is_culprit() {
+        if context.is_culprit() {
             failure.code = code;
-            return self.unreadable(plan, failure, current);
+            return self.unreadable(config, failure, context);
         }
-        let result = self.ended(plan, failure, seen, current);
-        if plan.policy.permits(result) { result.with_retry(RetryFact::ClosedByUs) } else { result }
+        let result = self.ended(config, failure, seen, context);
+        if config.policy.permits(result) { result.with_retry(RetryFact::ClosedByUs) } else { result }
     }
 
     /// The status that the operation ends with.
@@ -224,13 +226,13 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Driver<GrpcProtocol<A, Q>> {
     #[cold]
     pub(crate) fn failed(mut self: Pin<&mut Self>, stop: Stop) -> Status {
         let report = self.as_mut().report(Some(stop));
-        let plan = self.config();
-        self.protocol().status(plan.policy.problem(), stop, report)
+        let config = self.config();
+        self.protocol().status(config.policy.problem(), stop, report)
     }
 }
 
 /// Whether the attempt has used up its RPC timeout, or what the header said of it.
-fn time_is_up(current: &AttemptContext<'_>) -> bool {
-    let timeout = current.started().and_then(StartedAttempt::rpc_timeout).map(timeout::written);
-    timeout.is_some_and(|timeout| current.elapsed() >= timeout)
+fn time_is_up(context: &AttemptContext<'_>) -> bool {
+    let timeout = context.started().and_then(StartedAttempt::rpc_timeout).map(timeout::written);
+    timeout.is_some_and(|timeout| context.elapsed() >= timeout)
 }

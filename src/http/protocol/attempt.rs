@@ -50,16 +50,16 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         plan: &HttpPlan,
         status: StatusCode,
         ended_at: Duration,
-        current: &AttemptContext<'_>,
+        context: &AttemptContext<'_>,
     ) -> Option<ReadExtent> {
         if status.is_success() {
             return Some(ReadExtent::to_end(plan.limits.max_response_buffer));
         }
         let result = self.result(plan, Some(HttpFailure::Status(status.as_u16())));
         // The response of a hedge may be held, for longer than its connection should be.
-        let may_wait = plan.policy.permits(result) || current.number() > 1 && plan.policy.may_hold(result);
+        let may_wait = plan.policy.permits(result) || context.number() > 1 && plan.policy.may_hold(result);
         let is_drained = self.request.is_replayable() && may_wait;
-        is_drained.then(|| ReadExtent::drain(current.clock().at(ended_at.saturating_add(DRAIN_TIME))))
+        is_drained.then(|| ReadExtent::drain(context.clock().at(ended_at.saturating_add(DRAIN_TIME))))
     }
 
     /// A response whose status is no success, as far as it was read.
@@ -68,11 +68,11 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         plan: &HttpPlan,
         response: http::Response<HttpResponseBody<R>>,
         ended_at: Duration,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let failure = HttpFailure::Status(response.status().as_u16());
         let delay = asked_for(&response).map_or(ServerDelay::None, ServerDelay::AtLeast);
-        self.failed(plan, Some(failure), AttemptOutcome::Response(Box::new(response)), current)
+        self.failed(plan, Some(failure), AttemptOutcome::Response(Box::new(response)), context)
             .with_server_delay(delay)
             .with_end(ended_at)
     }
@@ -109,22 +109,22 @@ where
         reader: ResponseReader<R>,
         read: Read,
         ended_at: Option<Duration>,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
         reply: &mut Option<http::Response<HttpResponseBody<R>>>,
     ) -> AttemptResult {
         if let Some(ended_at) = ended_at {
-            let response = reader.into_response(read, current.deadline());
-            return self.response(plan, response, ended_at, current);
+            let response = reader.into_response(read, context.deadline());
+            return self.response(plan, response, ended_at, context);
         }
         match read {
-            Read::Early(EndedEarly::TimedOut) => self.timed_out(plan, current),
-            Read::Early(why @ EndedEarly::Idle(_)) => self.stalled(plan, why.into_error(), current),
-            Read::Early(why) => self.broken(plan, why.into_error(), Part::Body, current),
+            Read::Early(EndedEarly::TimedOut) => self.timed_out(plan, context),
+            Read::Early(why @ EndedEarly::Idle(_)) => self.stalled(plan, why.into_error(), context),
+            Read::Early(why) => self.broken(plan, why.into_error(), Part::Body, context),
             // The operation's clock stops: the rest of the body may take as long as it likes.
             Read::NotYet | Read::Whole | Read::TooLong => {
                 let mut result = AttemptResult::done();
                 if !matches!(read, Read::Whole) {
-                    current.note(Note::ResponseTooLargeToBuffer);
+                    context.note(Note::ResponseTooLargeToBuffer);
                     result = result.with_seen(Seen::Messages { resumable: false });
                 }
                 *reply = Some(reader.into_response(read, None));
@@ -179,7 +179,7 @@ where
         &mut self,
         plan: &HttpPlan,
         mut attempt: Pin<&mut Self::Attempt>,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
         cx: &mut Context<'_>,
         reply: &mut Self::Slot,
     ) -> Poll<Step> {
@@ -188,7 +188,7 @@ where
                 AttemptProj::Ready => {
                     if let Err(error) = ready!(self.request.poll_open(cx)) {
                         let error: BoxError = Box::new(BodyNotOpened(error));
-                        return Poll::Ready(Step::Ended(self.broken(plan, error, Part::Head, current)));
+                        return Poll::Ready(Step::Ended(self.broken(plan, error, Part::Head, context)));
                     }
                     if let Err(error) = ready!(self.service.poll_ready(cx)) {
                         // A service that has failed is neither called nor asked again.
@@ -197,14 +197,14 @@ where
                             plan,
                             error.into(),
                             Part::Head,
-                            current,
+                            context,
                         )));
                     }
-                    let Some((mut request, cut)) = self.request.write(current.started()) else {
+                    let Some((mut request, cut)) = self.request.write(context.started()) else {
                         let error: BoxError = Box::new(NoBody);
-                        return Poll::Ready(Step::Ended(self.broken(plan, error, Part::Head, current)));
+                        return Poll::Ready(Step::Ended(self.broken(plan, error, Part::Head, context)));
                     };
-                    if let Some(mut outgoing) = current.sending() {
+                    if let Some(mut outgoing) = context.sending() {
                         outgoing.add_headers(request.headers_mut());
                     }
                     let future = self.service.call(request);
@@ -216,22 +216,22 @@ where
                         self.shared.connections.remember(response.extensions());
                         #[cfg(feature = "reqwest")]
                         if response.extensions().get::<Redirected>().is_some() {
-                            current.note(Note::FollowedRedirects);
+                            context.note(Note::FollowedRedirects);
                         }
-                        let ended_at = current.clock().elapsed();
+                        let ended_at = context.clock().elapsed();
                         let method = &self.request.parts().method;
                         let idle_timeout = plan.limits.body_idle_timeout;
                         let reader = ResponseReader::new(method, response, idle_timeout, cut.take());
                         let status = reader.status();
                         if is_parting {
-                            let response = reader.into_response(Read::NotYet, current.deadline());
-                            let result = self.response(plan, response, ended_at, current);
+                            let response = reader.into_response(Read::NotYet, context.deadline());
+                            let result = self.response(plan, response, ended_at, context);
                             return Poll::Ready(Step::Ended(result.with_resend(Resend::Stale)));
                         }
-                        let Some(extent) = self.extent(plan, status, ended_at, current) else {
-                            let response = reader.into_response(Read::NotYet, current.deadline());
+                        let Some(extent) = self.extent(plan, status, ended_at, context) else {
+                            let response = reader.into_response(Read::NotYet, context.deadline());
                             return Poll::Ready(Step::Ended(
-                                self.response(plan, response, ended_at, current),
+                                self.response(plan, response, ended_at, context),
                             ));
                         };
                         let ended_at = (!status.is_success()).then_some(ended_at);
@@ -242,7 +242,7 @@ where
                             plan,
                             error.into(),
                             Part::Head,
-                            current,
+                            context,
                         )));
                     }
                 },
@@ -252,7 +252,7 @@ where
                     let AttemptOwned::Collecting { reader, ended_at } = owned else {
                         return Poll::Pending;
                     };
-                    return Poll::Ready(Step::Ended(self.read(plan, reader, read, ended_at, current, reply)));
+                    return Poll::Ready(Step::Ended(self.read(plan, reader, read, ended_at, context, reply)));
                 }
                 AttemptProj::Done => return Poll::Pending,
             }
@@ -263,10 +263,10 @@ where
         &mut self,
         plan: &HttpPlan,
         attempt: Option<Pin<&mut Self::Attempt>>,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let Some(attempt) = attempt else {
-            return self.timed_out(plan, current).with_delivery(Delivery::NotSent);
+            return self.timed_out(plan, context).with_delivery(Delivery::NotSent);
         };
         match attempt.project_replace(HttpAttempt::Done) {
             AttemptOwned::Ready => {
@@ -276,13 +276,13 @@ where
             AttemptOwned::Collecting { reader, ended_at } => {
                 if let Some(ended_at) = ended_at {
                     let late = Read::Early(EndedEarly::TimedOut);
-                    let response = reader.into_response(late, current.deadline());
-                    return self.response(plan, response, ended_at, current);
+                    let response = reader.into_response(late, context.deadline());
+                    return self.response(plan, response, ended_at, context);
                 }
             }
             AttemptOwned::Sent { .. } | AttemptOwned::Done => {}
         }
-        self.timed_out(plan, current)
+        self.timed_out(plan, context)
     }
 
     fn due(&self, attempt: &Self::Attempt) -> Option<Instant> {

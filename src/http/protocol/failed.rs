@@ -15,14 +15,14 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         plan: &HttpPlan,
         error: BoxError,
         part: Part,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let mut cause = classify(&*error, part);
-        if cause.is_closed_by_us && current.is_culprit() {
+        if cause.is_closed_by_us && context.is_culprit() {
             cause = Cause::UNREADABLE;
         }
         let resend = if cause.is_final() { Resend::No } else { self.resend(cause, part, &error) };
-        let result = self.lost(plan, cause, error, current).with_resend(resend);
+        let result = self.lost(plan, cause, error, context).with_resend(resend);
         if cause.is_closed_by_us && plan.policy.permits(result) {
             return result.with_retry(RetryFact::ClosedByUs);
         }
@@ -34,9 +34,9 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         &mut self,
         plan: &HttpPlan,
         error: BoxError,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        self.lost(plan, Cause::new(TransportFailure::Timeout, Reach::MaybeSent), error, current)
+        self.lost(plan, Cause::new(TransportFailure::Timeout, Reach::MaybeSent), error, context)
     }
 
     fn lost(
@@ -44,20 +44,20 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         plan: &HttpPlan,
         cause: Cause,
         source: BoxError,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let source = BodyNotOpened::unwrap(source);
         #[cfg(feature = "reqwest")]
         let source = crate::http::failure::FirstHop::unwrap(source);
         if cause == Cause::UNREADABLE {
-            current.note(Note::UnreadableResponse);
+            context.note(Note::UnreadableResponse);
         }
         if let Some(problem) = cause.problem {
-            current.note(Note::CannotConnect(problem));
+            context.note(Note::CannotConnect(problem));
         }
         let failure = cause.failure.map(HttpFailure::Transport);
         let broken = Broken::Failed { failure: cause.failure, problem: cause.problem, source };
-        let result = self.failed(plan, failure, AttemptOutcome::Broken(broken), current);
+        let result = self.failed(plan, failure, AttemptOutcome::Broken(broken), context);
         match cause.reach {
             Reach::ChannelClosed => result.with_retry(RetryFact::No(StopReason::ChannelClosed)),
             _ if cause.is_final() => result.with_retry(RetryFact::No(StopReason::NonRetryable)),

@@ -121,7 +121,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         plan: &HttpPlan,
         failure: Option<HttpFailure>,
         ended: AttemptOutcome<R>,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         // Of several attempts in flight, another one may have failed meanwhile.
         let before = std::mem::replace(&mut self.failure, failure);
@@ -129,16 +129,16 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         self.ended = Some(ended);
         let result = self.result(plan, failure);
         if plan.policy.permits(result) && !self.request.is_replayable() {
-            current.note(self.request.note());
+            context.note(self.request.note());
         }
         result
     }
 
     /// The attempt's time was up before it had a status.
-    pub(super) fn timed_out(&mut self, plan: &HttpPlan, current: &mut AttemptContext<'_>) -> AttemptResult {
-        let after = current.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
+    pub(super) fn timed_out(&mut self, plan: &HttpPlan, context: &mut AttemptContext<'_>) -> AttemptResult {
+        let after = context.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
         let broken = Broken::TimedOut { after };
         let failure = broken.failure().map(HttpFailure::Transport);
-        self.failed(plan, failure, AttemptOutcome::Broken(broken), current).with_timed_out()
+        self.failed(plan, failure, AttemptOutcome::Broken(broken), context).with_timed_out()
     }
 }
