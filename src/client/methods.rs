@@ -2,7 +2,7 @@
 
 use crate::client::codec::Codec;
 use crate::client::method::Method;
-use crate::grpc::{ExampleRequest, MethodPlan, ReplayMemory};
+use crate::grpc::{ExampleRequest, MethodConfig, ReplayMemory};
 use crate::live::{Loaded, Replaceable};
 use crate::operation::Observers;
 use crate::settings::{BufferLimits, CallSettings, ClientSettings, MethodInfo};
@@ -22,7 +22,7 @@ pub(super) struct List {
     methods: Box<[Arc<Method>]>,
     /// Where a handle's table replaces the settings.
     #[cfg(feature = "live")]
-    plans: Option<Arc<Plans>>,
+    builder: Option<Arc<MethodBuilder>>,
 }
 
 impl List {
@@ -30,7 +30,7 @@ impl List {
         Replaceable::fixed(Self {
             methods,
             #[cfg(feature = "live")]
-            plans: None,
+            builder: None,
         })
     }
 }
@@ -47,11 +47,11 @@ impl Deref for List {
 impl Methods {
     pub(super) fn new(settings: ClientSettings) -> Self {
         let observers = settings.options.observers.shared();
-        let plans = Plans { observers, settings, replay_memory: ReplayMemory::default() };
-        let methods = plans.methods();
+        let builder = MethodBuilder { observers, settings, replay_memory: ReplayMemory::default() };
+        let methods = builder.methods();
         #[cfg(feature = "live")]
-        if let Some(handle) = plans.settings.handle.clone() {
-            return Self { list: Plans::follow(&Arc::new(plans), &handle, methods) };
+        if let Some(handle) = builder.settings.handle.clone() {
+            return Self { list: MethodBuilder::follow(&Arc::new(builder), &handle, methods) };
         }
         Self { list: List::fixed(methods) }
     }
@@ -71,23 +71,23 @@ impl Methods {
         let list = self.list.load();
         let methods = list.iter().map(changed).collect();
         #[cfg(feature = "live")]
-        if let Some((plans, handle)) =
-            list.plans.as_ref().and_then(|plans| Some((plans, plans.settings.handle.as_ref()?)))
+        if let Some((builder, handle)) =
+            list.builder.as_ref().and_then(|builder| Some((builder, builder.settings.handle.as_ref()?)))
         {
-            return Self { list: Plans::follow(plans, handle, methods) };
+            return Self { list: MethodBuilder::follow(builder, handle, methods) };
         }
         Self { list: List::fixed(methods) }
     }
 }
 
-/// Makes the plans of a client's methods.
-struct Plans {
+/// Makes the builder of a client's methods.
+struct MethodBuilder {
     settings: ClientSettings,
     observers: Option<Arc<Observers>>,
     replay_memory: ReplayMemory,
 }
 
-impl Plans {
+impl MethodBuilder {
     /// By the client's own settings.
     fn methods(&self) -> Box<[Arc<Method>]> {
         let codec = Codec::default();
@@ -102,52 +102,55 @@ impl Plans {
             },
             path: info.path_and_query(),
             kind: info.kind(),
-            plan: Arc::new(self.plan(info, &codec, call, None, budget)),
+            config: Arc::new(self.config(info, &codec, call, None, budget)),
             codec: codec.clone(),
         };
         self.settings.stub.calls().map(method).map(Arc::new).collect()
     }
 
-    fn plan(
+    fn config(
         &self,
         info: &MethodInfo,
         codec: &Codec,
         call: &CallSettings,
         version: Option<u64>,
         budget: Option<&RetryBudget>,
-    ) -> MethodPlan {
+    ) -> MethodConfig {
         let ClientSettings { options, limits, .. } = &self.settings;
         let compatibility = options.compatibility.unwrap_or_default();
         // A response that does not fit into the longest message is no use whole.
         let limits = BufferLimits { max_response_buffer: codec.longest_response(), ..*limits };
-        let plan = MethodPlan::new(call, compatibility, limits, options, budget).decoding();
-        let plan = plan.of_version(version).observed_by(self.observers.clone());
-        let plan = plan.replaying(self.replay_memory.of(&limits, compatibility)).reading(info.is_read_only());
-        if info.kind().is_unary() { plan } else { plan.for_kind(info.kind()).of_one_method() }
+        let config = MethodConfig::new(call, compatibility, limits, options, budget).decoding();
+        let config = config.of_version(version).observed_by(self.observers.clone());
+        let config =
+            config.replaying(self.replay_memory.of(&limits, compatibility)).reading(info.is_read_only());
+        if info.kind().is_unary() { config } else { config.for_kind(info.kind()).of_one_method() }
     }
 
     /// These methods, by whichever table the handle has.
     #[cfg(feature = "live")]
     fn follow(
-        plans: &Arc<Self>,
+        builder: &Arc<Self>,
         handle: &crate::live::SettingsHandle,
         methods: Box<[Arc<Method>]>,
     ) -> Replaceable<List> {
-        let (plans, known) = (Arc::clone(plans), plans.settings.known.clone());
+        let (builder, known) = (Arc::clone(builder), builder.settings.known.clone());
         let make = move |current: &crate::live::CurrentTable, before: Option<&List>| -> List {
-            let (stub, budget) = (&plans.settings.stub, &current.budget);
+            let (stub, budget) = (&builder.settings.stub, &current.budget);
             let calls = stub.calls().zip(stub.calls_by(&current.table));
             let method =
                 |(method, ((info, _), call)): (&Arc<Method>, ((&'static MethodInfo, _), CallSettings))| {
-                    let plan = plans.plan(info, &method.codec, &call, Some(current.version), budget.as_ref());
-                    Arc::new(Method { plan: Arc::new(plan), ..(**method).clone() })
+                    let config =
+                        builder.config(info, &method.codec, &call, Some(current.version), budget.as_ref());
+                    Arc::new(Method { config: Arc::new(config), ..(**method).clone() })
                 };
             let mut methods: Box<[_]> = methods.iter().zip(calls).map(method).collect();
             for (method, before) in methods.iter_mut().zip(before.iter().flat_map(|before| before.iter())) {
                 let method = Arc::make_mut(method);
-                method.plan = Arc::new(MethodPlan::clone(&method.plan).with_latencies_of(&before.plan));
+                method.config =
+                    Arc::new(MethodConfig::clone(&method.config).with_latencies_of(&before.config));
             }
-            List { methods, plans: Some(Arc::clone(&plans)) }
+            List { methods, builder: Some(Arc::clone(&builder)) }
         };
         Replaceable::live(handle.follow(make, known))
     }

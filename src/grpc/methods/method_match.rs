@@ -1,20 +1,20 @@
 //! The method that a request was found to call.
 
-use crate::grpc::methods::plan::MethodPlan;
+use crate::grpc::methods::config::MethodConfig;
 use gax_retry::MethodKind;
 use std::sync::Arc;
 
 /// The method that a request was found to call.
 #[derive(Debug, Clone)]
 pub(crate) struct MethodMatch {
-    pub(crate) plan: Arc<MethodPlan>,
+    pub(crate) config: Arc<MethodConfig>,
     /// `None`: nobody knows.
     pub(crate) kind: Option<MethodKind>,
 }
 
 #[cfg(test)]
 impl MethodMatch {
-    /// A unary method that shares its plan with others.
+    /// A unary method that shares its config with others.
     #[cfg(feature = "tables")]
     pub(crate) fn example() -> Self {
         use crate::settings::OperationOptions;
@@ -23,7 +23,7 @@ impl MethodMatch {
 
         let settings = CallSettings::new(RetrySettings::default(), CodeSet::EMPTY);
         let (limits, options) = (BufferLimits::default(), OperationOptions::default());
-        let plan = Arc::new(MethodPlan::new(&settings, Compatibility::Grpc, limits, &options, None));
-        Self { plan, kind: Some(MethodKind::Unary) }
+        let config = Arc::new(MethodConfig::new(&settings, Compatibility::Grpc, limits, &options, None));
+        Self { config, kind: Some(MethodKind::Unary) }
     }
 }

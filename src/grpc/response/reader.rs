@@ -1,7 +1,7 @@
 //! A response that comes in.
 
 use crate::body::FrameBuffer;
-use crate::grpc::methods::MethodPlan;
+use crate::grpc::methods::MethodConfig;
 use crate::grpc::response::body::ResponseBody;
 use crate::grpc::response::open_body::{OpenBody, Remainder};
 use crate::grpc::status::{Failure, Messages, received};
@@ -44,8 +44,8 @@ impl ReadExtent {
     /// The extent of an RPC that takes a stream. If it replies with one as well, they may take turns, so that nothing
     /// is buffered; a single reply may be, where another attempt can follow it.
     #[cold]
-    pub(crate) fn of_request_stream(kind: Option<MethodKind>, plan: &MethodPlan) -> Self {
-        let may_wait = plan.replay_memory.is_some() && plan.policy.commit_point() != CommitPoint::Headers;
+    pub(crate) fn of_request_stream(kind: Option<MethodKind>, config: &MethodConfig) -> Self {
+        let may_wait = config.replay_memory.is_some() && config.policy.commit_point() != CommitPoint::Headers;
         match kind {
             Some(MethodKind::ClientStreaming) if may_wait => ReadExtent::Whole,
             _ => ReadExtent::Head,
@@ -115,7 +115,7 @@ where
 pub(crate) fn read(
     response: &mut http::Response<ResponseBody>,
     extent: ReadExtent,
-    plan: &MethodPlan,
+    config: &MethodConfig,
     current: &mut AttemptContext<'_>,
     cx: &mut Context<'_>,
 ) -> Poll<Result<(), Fault>> {
@@ -165,8 +165,8 @@ pub(crate) fn read(
             pass_on(response, Note::Committed, current);
             return Poll::Ready(Ok(()));
         }
-        if frames.len() > plan.limits.max_response_buffer {
-            pass_on(response, plan.too_large, current);
+        if frames.len() > config.limits.max_response_buffer {
+            pass_on(response, config.too_large, current);
             return Poll::Ready(Ok(()));
         }
     }
@@ -176,11 +176,11 @@ pub(crate) fn read(
 pub(crate) fn read_on(
     response: &mut http::Response<ResponseBody>,
     extent: ReadExtent,
-    plan: &MethodPlan,
+    config: &MethodConfig,
     current: &mut AttemptContext<'_>,
     cx: &mut Context<'_>,
 ) -> Poll<Result<(), Fault>> {
-    read(response, extent, plan, current, cx)
+    read(response, extent, config, current, cx)
 }
 
 /// No frame has come: the body has ended, is broken, or there is more to come.
