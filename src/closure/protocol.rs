@@ -4,7 +4,8 @@ use super::Retryable;
 use crate::operation::{
     Current, Jitter, JitterSeeds, Name, ObservedTransport, Observers, Protocol, time_left,
 };
-use gax_retry::{AttemptResult, Code, Policy, RetryFact, StartedAttempt, StopReason};
+use gax_retry::operation::{AttemptResult, RetryFact};
+use gax_retry::{Code, Policy, StartedAttempt, StopReason};
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;

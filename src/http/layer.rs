@@ -8,10 +8,9 @@ use crate::http::failure::Connections;
 use crate::live::SettingsHandle;
 use crate::operation::{JitterSeeds, Observers, OperationObserver, Retry};
 use crate::transport::CloneService;
-use gax_retry::{
-    Compatibility, Environment, Hedging, IdempotencyStrategy, IdempotencyTable, IntoCodes, Override, Preset,
-    RetryBudget, RetrySettings, StatusSet,
-};
+use gax_retry::http::{IdempotencyStrategy, IdempotencyTable, Preset, StatusSet};
+use gax_retry::settings::Override;
+use gax_retry::{Compatibility, Environment, Hedging, IntoCodes, RetryBudget, RetrySettings};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! What a report says of an HTTP request besides its attempts.
 
 use crate::operation::{Ends, OperationReport};
-use gax_retry::{Classification, HttpFailure, IdempotencyStrategy};
+use gax_retry::http::{Classification, HttpFailure, IdempotencyStrategy};
 use gax_text::Escaped;
 use std::fmt;
 

@@ -3,7 +3,8 @@
 use super::in_progress::InProgress;
 use super::inbound::Inbound;
 use super::jitter::Jitter;
-use gax_retry::{Action, AttemptResult, Code, End, Policy, StartedAttempt, Stop};
+use gax_retry::operation::{Action, AttemptResult, End, Stop};
+use gax_retry::{Code, Policy, StartedAttempt};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;

@@ -5,10 +5,9 @@ use super::inbound::Inbound;
 use super::jitter::Jitter;
 use super::observe::{Observed, Observers, Outgoing, Rare, Transport};
 use super::report::{Ledger, Name, Note, OperationReport};
-use gax_retry::{
-    Action, Attempt, AttemptKind, AttemptResult, Code, CommitPoint, Delivery, End, JitterSource, Operation,
-    Outcome, Policy, StartedAttempt, Stop, ThreadJitter, World,
-};
+use gax_retry::jitter::JitterSource;
+use gax_retry::operation::{Action, AttemptResult, CommitPoint, End, Operation, Outcome, Stop, World};
+use gax_retry::{Attempt, AttemptKind, Code, Delivery, Policy, StartedAttempt, ThreadJitter};
 use std::num::NonZeroU64;
 use std::task::Context;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use super::in_progress::InProgress;
 use super::protocol::Protocol;
-use gax_retry::{Action, AttemptResult};
+use gax_retry::operation::{Action, AttemptResult};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::time::Instant;

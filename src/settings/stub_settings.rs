@@ -4,7 +4,8 @@ use super::CallSettings;
 use super::{MethodInfo, OperationCallSettings};
 #[cfg(feature = "live")]
 use gax_retry::CodeSet;
-use gax_retry::{Code, Hedging, RetrySettings, SettingsError, SettingsProblem};
+use gax_retry::settings::SettingsProblem;
+use gax_retry::{Code, Hedging, RetrySettings, SettingsError};
 #[cfg(feature = "live")]
 use gax_table::{MethodDescription, ServiceDescription};
 use std::collections::BTreeMap;

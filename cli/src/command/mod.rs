@@ -11,7 +11,7 @@ mod table;
 use crate::failure::Failure;
 use crate::render::write_json;
 use clap::{Parser, Subcommand, ValueEnum};
-use gax_retry::JitterSource as _;
+use gax_retry::jitter::JitterSource as _;
 use serde_json::ser::{CompactFormatter, PrettyFormatter};
 use std::ffi::OsString;
 use std::io::{BufWriter, ErrorKind, Write};

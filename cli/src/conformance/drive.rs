@@ -6,9 +6,11 @@ use super::record::{Counts, Denied, Record, Row};
 use super::tracer::{polling_call, streaming_call, unary_call};
 use gax_retry::gax_java::Polling;
 use gax_retry::gax_java::{Algorithm, Limit, Next};
+use gax_retry::operation::{AttemptResult, End, Event, Seen};
+use gax_retry::plan::{Simulated, Simulation};
 use gax_retry::{
-    Attempt, AttemptKind, AttemptResult, Code, CodeSet, End, Event, NoJitter, NotAttempted, Policy, Seen,
-    ServerDelay, Simulated, Simulation, StartedAttempt, StopReason,
+    Attempt, AttemptKind, Code, CodeSet, NoJitter, NotAttempted, Policy, ServerDelay, StartedAttempt,
+    StopReason,
 };
 use std::time::Duration;
 

@@ -1,6 +1,7 @@
 //! What observers are told, in the words of gax-java's tracers, which count attempts from 0.
 
-use gax_retry::{Attempt, AttemptEnd, Code, Event};
+use gax_retry::operation::{AttemptEnd, Event};
+use gax_retry::{Attempt, Code};
 
 /// The call that the tracer of a unary call gets.
 pub(super) fn unary_call(event: &Event) -> Option<String> {

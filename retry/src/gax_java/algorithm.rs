@@ -1,7 +1,7 @@
 //! The exponential back-off of one operation, in whole milliseconds.
 
 use super::RawSettings;
-use crate::JitterSource;
+use crate::jitter::JitterSource;
 use crate::jitter::uniform;
 use std::time::Duration;
 

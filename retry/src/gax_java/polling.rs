@@ -1,7 +1,8 @@
 //! Polling for the end of a long-running operation.
 
 use super::{Algorithm, Limit, Next, RawSettings, deadline, millis};
-use crate::{JitterSource, StopReason};
+use crate::StopReason;
+use crate::jitter::JitterSource;
 use std::time::Duration;
 
 /// How a long-running operation is polled: the exponential algorithm with the *polling* settings.

@@ -1,8 +1,9 @@
 use super::*;
+use crate::jitter::{JitterSource, SeededJitter};
 use crate::operation::ByHand;
+use crate::operation::{Action, AttemptResult, Seen};
 use crate::{
-    Action, AttemptPlan, AttemptResult, Code, CodeSet, Compatibility, JitterSource, NoJitter, Policy,
-    Response, RetrySettings, SeededJitter, Seen, StopReason,
+    AttemptPlan, Code, CodeSet, Compatibility, NoJitter, Policy, Response, RetrySettings, StopReason,
 };
 use std::time::Duration;
 

@@ -9,7 +9,8 @@ use std::time::Duration;
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{AttemptResult, Code, ServerDelay};
+/// use gax_retry::{Code, ServerDelay};
+/// use gax_retry::operation::AttemptResult;
 /// use std::time::Duration;
 ///
 /// let refused = AttemptResult::failed(Code::Unavailable)

@@ -19,9 +19,9 @@ use std::time::Duration;
 /// The documentation's second table, by hand:
 ///
 /// ```
-/// use gax_retry::{
-///     Action, AttemptResult, Code, End, JitterSource, NoJitter, Operation, Policy, RetrySettings, StopReason, World,
-/// };
+/// use gax_retry::{Code, NoJitter, Policy, RetrySettings, StopReason};
+/// use gax_retry::jitter::JitterSource;
+/// use gax_retry::operation::{Action, AttemptResult, End, Operation, World};
 /// use std::time::Duration;
 ///
 /// struct Clock(Duration, NoJitter);
@@ -137,7 +137,8 @@ impl<N> Operation<N> {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{Code, Operation, Policy, RetrySettings};
+    /// use gax_retry::{Code, Policy, RetrySettings};
+    /// use gax_retry::operation::Operation;
     ///
     /// let policy = Policy::new(&RetrySettings::default(), Code::Unavailable);
     /// let mut operation = Operation::<Vec<&str>>::with_notes(&policy, None);
@@ -408,7 +409,8 @@ fn first(policy: &Policy, bound: u64) -> Option<StartedAttempt> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Code, JitterSource, RetrySettings};
+    use crate::jitter::JitterSource;
+    use crate::{Code, RetrySettings};
 
     struct Clock(Duration);
 

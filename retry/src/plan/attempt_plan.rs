@@ -1,10 +1,9 @@
 //! The table of attempts that settings lead to.
 
 use super::{Simulated, Simulation};
-use crate::{
-    Attempt, AttemptResult, Code, Delivery, End, JitterSource, NotAttempted, Policy, Resend, StartedAttempt,
-    StopReason,
-};
+use crate::jitter::JitterSource;
+use crate::operation::{AttemptResult, End, Resend};
+use crate::{Attempt, Code, Delivery, NotAttempted, Policy, StartedAttempt, StopReason};
 use std::time::Duration;
 
 /// What the server does with one attempt of a plan.

@@ -1,10 +1,9 @@
 //! What settings mean for a caller, and for a service in an outage, in a few numbers.
 
 use super::{Simulated, Simulation};
-use crate::{
-    AttemptPlan, AttemptResult, Compatibility, IntoCodes, NoJitter, Policy, RetrySettings, SeededJitter,
-    StopReason,
-};
+use crate::jitter::SeededJitter;
+use crate::operation::AttemptResult;
+use crate::{AttemptPlan, Compatibility, IntoCodes, NoJitter, Policy, RetrySettings, StopReason};
 use std::time::Duration;
 
 /// How many operations are drawn for what depends on jitter.
@@ -18,7 +17,8 @@ const SAMPLES: u64 = 100;
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{Code, Compatibility, Impact, RetrySettings};
+/// use gax_retry::{Code, Compatibility, RetrySettings};
+/// use gax_retry::plan::Impact;
 /// use std::time::Duration;
 ///
 /// let settings = RetrySettings::builder()
@@ -112,7 +112,8 @@ impl Impact {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{Code, Compatibility, Impact, RetrySettings};
+    /// use gax_retry::{Code, Compatibility, RetrySettings};
+    /// use gax_retry::plan::Impact;
     /// use std::time::Duration;
     ///
     /// let settings = RetrySettings::builder()
@@ -132,7 +133,8 @@ impl Impact {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{Code, Impact, Policy, RetryBudget, RetrySettings};
+    /// use gax_retry::{Code, Policy, RetryBudget, RetrySettings};
+    /// use gax_retry::plan::Impact;
     ///
     /// let settings = RetrySettings::builder().max_attempts(4).build()?;
     /// let policy = Policy::new(&settings, Code::Unavailable).with_budget(RetryBudget::tokens(10, 0.1));
@@ -160,7 +162,8 @@ impl Impact {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{Code, Compatibility, Impact, RetrySettings};
+    /// use gax_retry::{Code, Compatibility, RetrySettings};
+    /// use gax_retry::plan::Impact;
     /// use std::time::Duration;
     ///
     /// let settings = RetrySettings::builder()

@@ -2,9 +2,10 @@
 
 use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
+use crate::jitter::JitterSource;
 use crate::jitter::jittered;
 use crate::nanos::{FOREVER, limited, nanos_or_forever as limit, remaining, scaled};
-use crate::{Compatibility, JitterSource, RetrySettings, ServerDelay, StopReason};
+use crate::{Compatibility, RetrySettings, ServerDelay, StopReason};
 use std::time::Duration;
 
 /// Settings in nanoseconds.

@@ -3,8 +3,9 @@
 use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
 use crate::gax_java::{Algorithm, Limit, Next, RawSettings, deadline, millis};
+use crate::jitter::JitterSource;
 use crate::nanos::{FOREVER, after, bounded, limited, remaining, timeout_or_forever};
-use crate::{CodeSet, JitterSource, ServerDelay, StopReason};
+use crate::{CodeSet, ServerDelay, StopReason};
 use std::time::Duration;
 
 /// What is left of the total, in whole milliseconds, when a retry may still be made.

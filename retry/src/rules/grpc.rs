@@ -2,9 +2,10 @@
 
 use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
+use crate::jitter::JitterSource;
 use crate::jitter::uniform;
 use crate::nanos::{FOREVER, limited, nanos, nanos_or_forever, remaining, scaled};
-use crate::{Compatibility, JitterSource, RetrySettings, ServerDelay, StopReason};
+use crate::{Compatibility, RetrySettings, ServerDelay, StopReason};
 use std::time::Duration;
 
 /// The most attempts that a gRPC channel makes, whatever a service config says.
@@ -129,9 +130,8 @@ impl RuleSet for Grpc {
 
 #[cfg(test)]
 mod tests {
-    use crate::{
-        AttemptPlan, Code, Compatibility, JitterSource, NoJitter, Policy, Response, RetrySettings, StopReason,
-    };
+    use crate::jitter::JitterSource;
+    use crate::{AttemptPlan, Code, Compatibility, NoJitter, Policy, Response, RetrySettings, StopReason};
     use std::time::Duration;
 
     const MS: Duration = Duration::from_millis(1);

@@ -3,7 +3,7 @@
 #[cfg(feature = "strategy")]
 use super::strategy::Strategy;
 use super::{Ask, Documented, GaxJava, Grpc, Polls, Refusal, RuleSet, Wait};
-use crate::JitterSource;
+use crate::jitter::JitterSource;
 use crate::nanos::FOREVER;
 
 /// The rule set of a policy.

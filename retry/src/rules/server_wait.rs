@@ -1,8 +1,9 @@
 //! Waits that a server asks for, with back-off on top.
 
 use super::Ask;
+use crate::RetrySettings;
+use crate::jitter::JitterSource;
 use crate::jitter::uniform;
-use crate::{JitterSource, RetrySettings};
 use std::time::Duration;
 
 /// The longest such wait where nothing else says how long it may be.

@@ -82,7 +82,9 @@ impl RetrySettingsBuilder {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{AttemptResult, Code, NoJitter, Policy, RetrySettings, ServerDelay, Simulation};
+    /// use gax_retry::{Code, NoJitter, Policy, RetrySettings, ServerDelay};
+    /// use gax_retry::operation::AttemptResult;
+    /// use gax_retry::plan::Simulation;
     /// use std::time::Duration;
     ///
     /// let settings = RetrySettings::builder().max_attempts(3).only_with_server_delay(Code::ResourceExhausted).build()?;

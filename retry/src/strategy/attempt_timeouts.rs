@@ -13,7 +13,8 @@ use std::time::Duration;
 /// Python's `ExponentialTimeout(5, 20, 2)`:
 ///
 /// ```
-/// use gax_retry::{AttemptPlan, AttemptTimeouts, Backoff, BackoffStrategy, Code, Limits, NoJitter, Policy};
+/// use gax_retry::{AttemptPlan, Code, NoJitter, Policy};
+/// use gax_retry::strategy::{AttemptTimeouts, Backoff, BackoffStrategy, Limits};
 /// use std::time::Duration;
 ///
 /// let s = Duration::from_secs;

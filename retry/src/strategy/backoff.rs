@@ -1,6 +1,6 @@
 //! Formulas for the wait before a retry.
 
-use crate::JitterSource;
+use crate::jitter::JitterSource;
 use crate::nanos::nanos;
 use std::time::Duration;
 
@@ -14,7 +14,8 @@ const MILLISECOND: f64 = 1e6;
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{Backoff, Cap, Jitter, ScriptedJitter};
+/// use gax_retry::jitter::ScriptedJitter;
+/// use gax_retry::strategy::{Backoff, Cap, Jitter};
 /// use std::time::Duration;
 ///
 /// let s = Duration::from_secs;
@@ -311,7 +312,7 @@ fn whole(nanos: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ScriptedJitter;
+    use crate::jitter::ScriptedJitter;
 
     const S: Duration = Duration::from_secs(1);
 

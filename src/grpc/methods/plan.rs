@@ -6,7 +6,8 @@ use crate::operation::{JitterSeeds, Note, Observers, earlier, is_nested_retry};
 use crate::settings::{BufferLimits, CallOptions, CallSettings};
 #[cfg(feature = "tables")]
 use gax_retry::Hedging;
-use gax_retry::{Compatibility, MethodKind, Policy, Repetition, RetryBudget, StartedAttempt};
+use gax_retry::operation::Repetition;
+use gax_retry::{Compatibility, MethodKind, Policy, RetryBudget, StartedAttempt};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -10,7 +10,8 @@ use crate::grpc::transport::{ServiceHandle, is_bare_channel, ready_now};
 use crate::operation::{
     Current, Jitter, Name, ObservedTransport, Observers, Outgoing, Protocol, Unsendable, earlier, until,
 };
-use gax_retry::{AttemptKind, AttemptResult, CommitPoint, Delivery, Seen, StartedAttempt};
+use gax_retry::operation::{AttemptResult, CommitPoint, Seen};
+use gax_retry::{AttemptKind, Delivery, StartedAttempt};
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::task::{Context, Poll};

@@ -9,10 +9,8 @@ use crate::grpc::status::{Failure, Messages, Suspect};
 use crate::grpc::transport::ServiceHandle;
 use crate::operation::{ConnectProblem, Current, Driver, Note, OperationError, OperationReport};
 use crate::transport::blame;
-use gax_retry::{
-    AttemptResult, Code, Delivery, Replayable, Resend, RetryFact, Seen, SettingsError, StartedAttempt, Stop,
-    StopReason,
-};
+use gax_retry::operation::{AttemptResult, Replayable, Resend, RetryFact, Seen, Stop};
+use gax_retry::{Code, Delivery, SettingsError, StartedAttempt, StopReason};
 use std::pin::Pin;
 use tonic::Status;
 use tonic::codegen::StdError;

@@ -7,7 +7,7 @@ use super::stream::RequestStream;
 use crate::grpc::methods::{AttemptTimeout, MethodPlan, Usual};
 use crate::operation::Note;
 use bytes::Bytes;
-use gax_retry::Replayable;
+use gax_retry::operation::Replayable;
 use http::request::Parts;
 use http::uri::PathAndQuery;
 use std::task::{Context, Poll, ready};

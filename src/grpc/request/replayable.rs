@@ -3,7 +3,7 @@
 use crate::grpc::methods::{AttemptTimeout, MethodPlan};
 use crate::operation::Note;
 use bytes::Bytes;
-use gax_retry::Replayable;
+use gax_retry::operation::Replayable;
 use http::uri::PathAndQuery;
 use http::{HeaderMap, Method, Uri, Version};
 use http_body::Frame;

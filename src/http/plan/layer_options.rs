@@ -7,10 +7,9 @@ use crate::live::Replaceable;
 use crate::live::{CurrentTable, SettingsHandle};
 #[cfg(feature = "live")]
 use crate::settings::CallSettings;
-use gax_retry::{
-    CodeSet, Compatibility, Environment, Hedging, IdempotencyStrategy, IdempotencyTable, Override,
-    ParseCodeError, Preset, RetryBudget, RetrySettings, StatusSet,
-};
+use gax_retry::http::{IdempotencyStrategy, IdempotencyTable, Preset, StatusSet};
+use gax_retry::settings::Override;
+use gax_retry::{CodeSet, Compatibility, Environment, Hedging, ParseCodeError, RetryBudget, RetrySettings};
 #[cfg(feature = "live")]
 use gax_table::Dialect;
 use std::time::Duration;

@@ -13,10 +13,9 @@ use crate::operation::{
     Current, Jitter, Name, Note, ObservedTransport, Observers, Protocol, Timer, earlier, until,
 };
 use crate::transport::retry_after_in;
-use gax_retry::{
-    AttemptKind, AttemptResult, Delivery, HttpFailure, Resend, ServerDelay, StartedAttempt,
-    retry_info_in_json,
-};
+use gax_retry::http::{HttpFailure, retry_info_in_json};
+use gax_retry::operation::{AttemptResult, Resend};
+use gax_retry::{AttemptKind, Delivery, ServerDelay, StartedAttempt};
 use http::StatusCode;
 use http::header::CONNECTION;
 use http_body::Body;

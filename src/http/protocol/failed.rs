@@ -7,7 +7,9 @@ use crate::http::plan::HttpPlan;
 use crate::http::request::Replay;
 use crate::operation::{Current, Note};
 use crate::transport::blame;
-use gax_retry::{AttemptResult, HttpFailure, Resend, RetryFact, StopReason, TransportFailure};
+use gax_retry::StopReason;
+use gax_retry::http::{HttpFailure, TransportFailure};
+use gax_retry::operation::{AttemptResult, Resend, RetryFact};
 use std::time::Duration;
 use tokio::time::Instant;
 

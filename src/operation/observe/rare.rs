@@ -2,7 +2,8 @@
 
 use super::{Observed, Outgoing};
 use crate::operation::Jitter;
-use gax_retry::{Attempt, AttemptResult, Event, Operation, Policy, StartedAttempt, Stop};
+use gax_retry::operation::{AttemptResult, Event, Operation, Stop};
+use gax_retry::{Attempt, Policy, StartedAttempt};
 use std::pin::Pin;
 use std::task::Context;
 use std::time::Duration;

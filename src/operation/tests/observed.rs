@@ -6,7 +6,8 @@ use crate::operation::{
     Driver, InProgress, Jitter, Name, ObservedTransport, Observers, OperationInfo, OperationObserver,
     OperationSummary, OutgoingHeaders, WireMessage,
 };
-use gax_retry::{Attempt, AttemptResult, Code, Compatibility, Hedging, Policy, StartedAttempt};
+use gax_retry::operation::AttemptResult;
+use gax_retry::{Attempt, Code, Compatibility, Hedging, Policy, StartedAttempt};
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex};

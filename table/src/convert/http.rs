@@ -2,7 +2,7 @@
 
 use super::text::quoted;
 use crate::{Finding, Severity};
-use gax_retry::{IdempotencyTable, OperationClass, Precondition};
+use gax_retry::http::{IdempotencyTable, OperationClass, Precondition};
 use std::fmt;
 
 /// Writes the rules after a text in TOML, each written out, but for those of Cloud Storage as they are: these are for its hosts

@@ -84,8 +84,8 @@ impl Linter {
     }
 
     /// How often a service may get a call, on average, while it refuses every attempt at once: an entry that leads to more is
-    /// an error, `outage-load`. That is [`Impact::load`](gax_retry::Impact::load) or, with retry throttling,
-    /// [`throttled_load`](gax_retry::Impact::throttled_load). Default: any load is allowed, since many published tables
+    /// an error, `outage-load`. That is [`Impact::load`](gax_retry::plan::Impact::load) or, with retry throttling,
+    /// [`throttled_load`](gax_retry::plan::Impact::throttled_load). Default: any load is allowed, since many published tables
     /// lead to more than 20. NaN allows any load.
     ///
     /// # Examples

@@ -105,7 +105,7 @@ impl RetryTable {
     ///
     /// ```
     /// # #[cfg(feature = "toml")] {
-    /// use gax_retry::RequestFacts;
+    /// use gax_retry::http::RequestFacts;
     /// use gax_table::RetryTable;
     ///
     /// let table = RetryTable::parse(
@@ -128,7 +128,7 @@ impl RetryTable {
     /// ```
     #[cfg(feature = "http")]
     #[must_use]
-    pub fn idempotency(&self) -> Option<&gax_retry::IdempotencyTable> {
+    pub fn idempotency(&self) -> Option<&gax_retry::http::IdempotencyTable> {
         self.inner.files.iter().rev().find_map(|file| file.idempotency.as_ref())
     }
 

@@ -28,7 +28,7 @@ pub(crate) struct TableFile {
     pub(crate) beside: Vec<Arc<[EntryName]>>,
     pub(crate) unusable: Vec<UnusableEntry>,
     #[cfg(feature = "http")]
-    pub(crate) idempotency: Option<gax_retry::IdempotencyTable>,
+    pub(crate) idempotency: Option<gax_retry::http::IdempotencyTable>,
     pub(crate) findings: Vec<Finding>,
 }
 

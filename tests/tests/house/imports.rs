@@ -42,7 +42,7 @@ fn look(folder: &Path, re_exported: &BTreeSet<String>, found: &mut Vec<String>) 
 #[test]
 fn examples_import_from_the_crate_that_programs_depend_on() {
     let re_exported = re_exported();
-    assert!(re_exported.contains("RetrySettings") && re_exported.len() > 40, "{re_exported:?}");
+    assert!(re_exported.contains("RetrySettings") && re_exported.len() > 8, "{re_exported:?}");
     let mut found = Vec::new();
     look(&repository().join("retry/src"), &re_exported, &mut found);
     assert_eq!(found, NOTHING, "write: # use gax_retry as tonic_gax; and use tonic_gax::..");

@@ -10,7 +10,8 @@ pub(crate) use args::PlanArgs;
 use super::{Format, fresh_seed, print, print_json};
 use crate::failure::Failure;
 use crate::render::{Ms, Recoverable, Timeline, attempts, bars, explain, svg, until_measured};
-use gax_retry::{AttemptPlan, CodeSet, Hedging, NoJitter, Policy, RetrySettings, SeededJitter};
+use gax_retry::jitter::SeededJitter;
+use gax_retry::{AttemptPlan, CodeSet, Hedging, NoJitter, Policy, RetrySettings};
 use samples::Samples;
 use std::process::ExitCode;
 

@@ -2,7 +2,7 @@
 
 use super::methods::{code_names, codes_text};
 use crate::render::Ms;
-use gax_retry::Impact;
+use gax_retry::plan::Impact;
 use gax_table::HedgingPolicy;
 use serde::Serialize;
 

@@ -9,7 +9,7 @@ use std::fmt;
 ///
 /// ```
 /// # use gax_retry as tonic_gax;
-/// use tonic_gax::Precondition;
+/// use tonic_gax::http::Precondition;
 ///
 /// assert_eq!(Precondition::query("ifGenerationMatch").to_string(), "ifGenerationMatch");
 /// assert_eq!(Precondition::header("If-Match").to_string(), "If-Match header");

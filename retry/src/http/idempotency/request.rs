@@ -42,7 +42,7 @@ impl<H: HeaderLookup + ?Sized> HeaderLookup for &H {
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{Idempotency, IdempotencyTable, RequestFacts};
+/// use gax_retry::http::{Idempotency, IdempotencyTable, RequestFacts};
 ///
 /// let request = RequestFacts::new("DELETE", "/storage/v1/b/photos/o/cat.jpg?ifGenerationMatch=7");
 /// let classification = IdempotencyTable::storage().classify(&request);

@@ -51,7 +51,7 @@ impl fmt::Display for OperationClass {
 ///
 /// ```
 /// # use gax_retry as tonic_gax;
-/// use tonic_gax::{IdempotencyRule, OperationClass, Precondition};
+/// use tonic_gax::http::{IdempotencyRule, OperationClass, Precondition};
 ///
 /// let rule = IdempotencyRule::new(
 ///     "invoices.pay",
@@ -60,7 +60,7 @@ impl fmt::Display for OperationClass {
 ///     OperationClass::conditional([Precondition::header("Idempotency-Key")]),
 /// )?;
 /// assert_eq!(rule.class().to_string(), "conditional: Idempotency-Key header");
-/// # Ok::<(), gax_retry::PatternError>(())
+/// # Ok::<(), gax_retry::http::PatternError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyRule {
@@ -139,11 +139,11 @@ impl IdempotencyRule {
     ///
     /// ```
     /// # use gax_retry as tonic_gax;
-    /// use tonic_gax::{IdempotencyRule, OperationClass};
+    /// use tonic_gax::http::{IdempotencyRule, OperationClass};
     ///
     /// let rule = IdempotencyRule::new("logs.append", "PUT", "/v1/logs/{id}/entries/{entry}", OperationClass::Always)?;
     /// assert_eq!(rule.hedgeable(true).is_hedgeable(), Some(true));
-    /// # Ok::<(), gax_retry::PatternError>(())
+    /// # Ok::<(), gax_retry::http::PatternError>(())
     /// ```
     #[must_use]
     pub fn hedgeable(self, hedgeable: bool) -> Self {

@@ -18,7 +18,7 @@ const IDEMPOTENCY_KEY: Precondition = Precondition::Header(Cow::Borrowed("Idempo
 /// A row of the Cloud Storage table overridden, and a rule for another API:
 ///
 /// ```
-/// use gax_retry::{IdempotencyRule, IdempotencyTable, OperationClass, RequestFacts};
+/// use gax_retry::http::{IdempotencyRule, IdempotencyTable, OperationClass, RequestFacts};
 ///
 /// let cautious = IdempotencyTable::storage()
 ///     .with_class("storage.buckets.delete", OperationClass::Never)?;
@@ -95,7 +95,7 @@ impl IdempotencyTable {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{IdempotencyTable, RequestFacts};
+    /// use gax_retry::http::{IdempotencyTable, RequestFacts};
     ///
     /// let table = IdempotencyTable::http_methods().with_idempotency_key();
     /// let pay = RequestFacts::new("POST", "/v1/payments");
@@ -169,7 +169,7 @@ impl IdempotencyTable {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{IdempotencyTable, RequestFacts};
+    /// use gax_retry::http::{IdempotencyTable, RequestFacts};
     ///
     /// let table = IdempotencyTable::storage().with_host("localhost:9000");
     /// let patch = RequestFacts::new("DELETE", "/b/photos/o/cat.jpg");

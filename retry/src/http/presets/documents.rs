@@ -1,10 +1,8 @@
 //! What the documents of Cloud Storage and Memorystore tell people to do.
 
 use super::Preset;
-use crate::{
-    Backoff, BackoffStrategy, IdempotencyStrategy, IdempotencyTable, Jitter, Limits, StatusSet, TimeRule,
-    TransportFailures,
-};
+use crate::http::{IdempotencyStrategy, IdempotencyTable, StatusSet, TransportFailures};
+use crate::strategy::{Backoff, BackoffStrategy, Jitter, Limits, TimeRule};
 use std::time::Duration;
 
 const DEADLINE: Duration = Duration::from_secs(600);

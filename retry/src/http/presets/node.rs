@@ -2,10 +2,8 @@
 
 use super::Preset;
 use super::libraries::{IF_METAGENERATION_ONLY, changed, if_etag_in_body, never};
-use crate::{
-    Backoff, BackoffStrategy, IdempotencyStrategy, IdempotencyTable, Jitter, Limits, OperationClass,
-    Precondition, TimeRule,
-};
+use crate::http::{IdempotencyStrategy, IdempotencyTable, OperationClass, Precondition};
+use crate::strategy::{Backoff, BackoffStrategy, Jitter, Limits, TimeRule};
 use std::time::Duration;
 
 const LIBRARY: &str = "@google-cloud/storage 7.22.0, as it runs";
@@ -30,7 +28,7 @@ const SOURCE: &str = "@google-cloud/storage 7.22.0, from its source";
 ///
 /// ```
 /// # use gax_retry as tonic_gax;
-/// use tonic_gax::presets::NodeRetryOptions;
+/// use tonic_gax::http::presets::NodeRetryOptions;
 /// use std::time::Duration;
 ///
 /// let options = NodeRetryOptions::default().with_max_retries(5).with_total_timeout(Duration::ZERO);

@@ -1,11 +1,13 @@
 //! The documented rules: when attempts start and how long they may take.
 
 use super::ByHand;
+use crate::jitter::SeededJitter;
 use crate::operation::known::State;
+use crate::operation::{AttemptResult, End, Operation, Outcome, Seen};
+use crate::strategy::{Backoff, BackoffStrategy, Limits};
 use crate::{
-    Attempt, AttemptPlan, AttemptResult, Backoff, BackoffStrategy, Code, CodeSet, Compatibility, Delivery,
-    End, Limits, NoJitter, Operation, Outcome, Policy, Response, RetrySettings, RetrySettingsBuilder,
-    SeededJitter, Seen, StartedAttempt, StopReason,
+    Attempt, AttemptPlan, Code, CodeSet, Compatibility, Delivery, NoJitter, Policy, Response, RetrySettings,
+    RetrySettingsBuilder, StartedAttempt, StopReason,
 };
 use std::time::Duration;
 

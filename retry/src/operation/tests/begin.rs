@@ -2,10 +2,9 @@
 
 use super::{ByHand, MS, base, documented, unavailable};
 use crate::gax_java::{Polling, RawSettings};
-use crate::{
-    AttemptKind, AttemptResult, Backoff, BackoffStrategy, Code, CodeSet, Compatibility, Hedging, Limits,
-    Operation, Policy, RetryFact, RetrySettings, StartedAttempt, TimeRule,
-};
+use crate::operation::{AttemptResult, Operation, RetryFact};
+use crate::strategy::{Backoff, BackoffStrategy, Limits, TimeRule};
+use crate::{AttemptKind, Code, CodeSet, Compatibility, Hedging, Policy, RetrySettings, StartedAttempt};
 use std::time::Duration;
 
 fn timed() -> RetrySettings {

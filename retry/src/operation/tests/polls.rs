@@ -2,7 +2,8 @@
 
 use super::{ByHand, MS, documented, unavailable};
 use crate::gax_java::{Polling, RawSettings};
-use crate::{AttemptKind, AttemptResult, Code, Policy, RetryBudget, ServerDelay};
+use crate::operation::AttemptResult;
+use crate::{AttemptKind, Code, Policy, RetryBudget, ServerDelay};
 use std::time::Duration;
 
 /// 100 ms x 2, a second in all.

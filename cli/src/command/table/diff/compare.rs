@@ -9,7 +9,7 @@ use super::side::Side;
 use crate::command::table::by_policy::ByPolicy;
 use crate::command::table::methods::{MethodRow, methods};
 use crate::command::table::source::Api;
-use gax_retry::Impact;
+use gax_retry::plan::Impact;
 use gax_table::{RetryTable, RetryThrottling, SourceLocation};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};

@@ -3,7 +3,7 @@
 use crate::command::table::hedged::most_attempts;
 use crate::command::table::methods::{code_names, recoverable_codes};
 use crate::render::{Ms, times};
-use gax_retry::Impact;
+use gax_retry::plan::Impact;
 use gax_table::{Dialect, RetryTable, TableError};
 use serde::Serialize;
 
