@@ -193,7 +193,7 @@ pub(crate) fn jittered(delay: u64, source: &mut impl JitterSource) -> u64 {
 mod tests {
     use super::*;
 
-    /// A source that gives what it is told.
+    /// A source of given numbers.
     struct Fixed(u64);
 
     impl JitterSource for Fixed {

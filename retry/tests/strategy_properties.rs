@@ -1,4 +1,4 @@
-//! What holds of every strategy, whatever its numbers.
+//! Properties of every strategy, whatever its numbers.
 
 use gax_retry::jitter::SeededJitter;
 use gax_retry::strategy::{Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};

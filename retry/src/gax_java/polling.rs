@@ -74,7 +74,7 @@ impl Polling {
     ///
     /// # Errors
     ///
-    /// The limit that is reached. Java cancels the operation's future then; the server is not told.
+    /// The limit that is reached. Java cancels the operation's future then; the server is not notified.
     pub fn not_done(
         &self,
         operation: &mut PollOperation,

@@ -285,7 +285,7 @@ fn second_after(policy: &Policy, jitter: Fixed) -> Duration {
     }
 }
 
-/// A source that gives what it is told.
+/// A source of given numbers.
 struct Fixed(u64);
 
 impl JitterSource for Fixed {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What went wrong below HTTP.
+/// A failure below HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TransportFailure {

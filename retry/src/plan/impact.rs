@@ -1,4 +1,4 @@
-//! What settings mean for a caller, and for a service in an outage, in a few numbers.
+//! The meaning of settings for a caller, and for a service in an outage, in a few numbers.
 
 use super::{Simulated, Simulation};
 use crate::jitter::SeededJitter;
@@ -9,7 +9,7 @@ use std::time::Duration;
 /// How many operations are drawn for what depends on jitter.
 const SAMPLES: u64 = 100;
 
-/// What to expect of settings: how long a call may take, and how many attempts it makes in an outage.
+/// The effects to expect of settings: how long a call may take, and how many attempts it makes in an outage.
 ///
 /// Where waits are jittered, numbers that depend on them are those of 100 operations, drawn in the same
 /// way every time.
@@ -127,7 +127,7 @@ impl Impact {
         self.load_capped
     }
 
-    /// The same where the policy has a [budget](crate::RetryBudget), full at first: on average of 100 operations that come
+    /// The [`load`](Self::load) where the policy has a [budget](crate::RetryBudget), full at first: on average of 100 operations that come
     /// one after the other in one moment. `None`: it has none.
     ///
     /// # Examples

@@ -6,10 +6,10 @@ use crate::{Attempt, AttemptKind, Code, Policy, StartedAttempt};
 use std::fmt;
 use std::time::Duration;
 
-/// Runs one operation against attempts that end as they are told to, without any waiting.
+/// Runs one operation against attempts that end as the caller says, without any waiting.
 ///
-/// An [`AttemptPlan`](crate::AttemptPlan) takes statuses and times. A simulation takes whatever a protocol can tell of an
-/// attempt: responses of which a part was handed on, polls, and what servers ask for. It tells what observers would be told.
+/// An [`AttemptPlan`](crate::AttemptPlan) takes statuses and times. A simulation takes whatever a protocol can report of an
+/// attempt: responses of which a part was handed on, polls, and what servers ask for. It records what observers would be notified of.
 ///
 /// # Examples
 ///
@@ -125,7 +125,7 @@ impl<'a> Simulation<'a> {
         Self { keeps_rows: false, ..self }
     }
 
-    /// Tells of every attempt what observers are told, in their order.
+    /// Notifies a function of every event of every attempt, as observers are notified, in their order.
     #[must_use]
     pub fn observed_by(self, observer: &'a mut dyn FnMut(Event)) -> Self {
         Self { observer: Some(observer), ..self }
@@ -169,7 +169,7 @@ impl<'a> Simulation<'a> {
         loop {
             match self.operation.next(self.policy, &mut self.world) {
                 Action::Send(attempt) => {
-                    self.tell(Event::started(attempt));
+                    self.notify(Event::started(attempt));
                     let (after, result) = respond(attempt);
                     let sent = match attempt.kind() {
                         AttemptKind::Resend => self.world.now,
@@ -187,7 +187,7 @@ impl<'a> Simulation<'a> {
                 Action::Cancel(number) => {
                     if let Some(cancelled) = self.take(number) {
                         self.push(self.row(cancelled.attempt, Code::Cancelled));
-                        self.tell(Event::cancelled(cancelled.attempt, self.world.now));
+                        self.notify(Event::cancelled(cancelled.attempt, self.world.now));
                     }
                 }
                 Action::Wait(until) => {
@@ -226,7 +226,7 @@ impl<'a> Simulation<'a> {
         Some(self.in_flight.remove(place))
     }
 
-    fn tell(&mut self, event: Event) {
+    fn notify(&mut self, event: Event) {
         if let Some(observer) = &mut self.observer {
             observer(event);
         }
@@ -346,15 +346,15 @@ mod tests {
 
     #[test]
     fn observers_are_told_of_each_attempt_in_order() {
-        let tell = |policy: &Policy, responses: &[(u32, AttemptResult)]| {
-            let (mut told, mut responses) = (Vec::new(), responses.iter());
-            let mut observer = |event| told.push(event);
+        let events = |policy: &Policy, responses: &[(u32, AttemptResult)]| {
+            let (mut events, mut responses) = (Vec::new(), responses.iter());
+            let mut observer = |event| events.push(event);
             let (_, end) = Simulation::new(policy, &mut NoJitter).observed_by(&mut observer).run(|_| {
                 let (after, result) = responses.next().unwrap();
                 (Some(*after * MS), *result)
             });
             assert!(matches!(end, Simulated::Ended(End::Reply(_), _)), "{end:?}");
-            let words = told.into_iter().map(|event| match event {
+            let words = events.into_iter().map(|event| match event {
                 Event::Started(attempt) => format!("{} started", attempt.number()),
                 Event::Ended(attempt, AttemptEnd::Failed(delay)) => {
                     format!("{} failed, {delay:?}", attempt.number())
@@ -367,14 +367,14 @@ mod tests {
         };
         let (done, failed) = (AttemptResult::done(), AttemptResult::failed(Code::Unavailable));
         assert_eq!(
-            tell(&retried(), &[(5, failed), (5, done)]),
+            events(&retried(), &[(5, failed), (5, done)]),
             ["1 started", "1 failed, Some(100ms)", "2 started", "2 succeeded"]
         );
         let hedging = Hedging::new(2).delay(10 * MS);
         let hedged =
             Policy::new(&RetrySettings::no_retry(1000 * MS), Code::Unavailable).with_hedging(hedging);
         assert_eq!(
-            tell(&hedged, &[(30, done), (5, done)]),
+            events(&hedged, &[(30, done), (5, done)]),
             ["1 started", "2 started", "2 succeeded", "1 cancelled"]
         );
     }

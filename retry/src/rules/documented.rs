@@ -168,7 +168,7 @@ impl Documented {
     }
 }
 
-/// What a timeout or delay grows to. What is not set does not grow, and nothing grows to forever.
+/// The next timeout or delay. One that is not set does not grow, and nothing grows to forever.
 fn grown(nanos: u64, multiplier: f64) -> u64 {
     if nanos == FOREVER { FOREVER } else { scaled(nanos, multiplier).min(FOREVER - 1) }
 }

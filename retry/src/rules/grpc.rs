@@ -43,7 +43,7 @@ impl Grpc {
         Self::cap(self.max_attempts)
     }
 
-    /// The same where so many attempts are allowed otherwise.
+    /// The channel's limit where so many attempts are allowed otherwise.
     pub(crate) fn cap(max_attempts: Option<u32>) -> Option<u32> {
         max_attempts.is_none_or(|most| most > CHANNEL_LIMIT).then_some(CHANNEL_LIMIT)
     }

@@ -36,7 +36,7 @@ enum Kind {
     ToDeadline(Duration),
 }
 
-/// What is left, below which Python's `TimeToDeadlineTimeout` begins anew.
+/// The rest of the time below which Python's `TimeToDeadlineTimeout` begins anew.
 const LEAST_LEFT: Duration = Duration::from_secs(1);
 
 impl AttemptTimeouts {
@@ -63,7 +63,7 @@ impl AttemptTimeouts {
         Self { kind: Kind::ToDeadline(timeout), deadline: None }
     }
 
-    /// The same, where no attempt has more than is left of that time since the operation's start. None starts after it.
+    /// These timeouts, where no attempt has more than is left of that time since the operation's start. None starts after it.
     #[must_use]
     pub const fn within(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
@@ -89,7 +89,7 @@ impl AttemptTimeouts {
         }
     }
 
-    /// What is left of the deadline.
+    /// The rest of the deadline.
     pub(crate) fn left(&self, now: Duration) -> Option<u64> {
         self.deadline.map(|deadline| nanos(deadline.saturating_sub(now)))
     }

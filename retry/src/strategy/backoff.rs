@@ -53,14 +53,14 @@ pub enum Jitter {
     None,
     /// The delay and a whole number of units more, from 0 to `most`, each as likely as any other.
     Added {
-        /// What is counted: milliseconds, as a rule.
+        /// The unit: a millisecond, as a rule.
         unit: Duration,
         /// The greatest number of them.
         most: u32,
     },
     /// The delay and up to `most` units more, rounded to the nearest: the ends are half as likely.
     AddedRounded {
-        /// What is counted.
+        /// The unit.
         unit: Duration,
         /// The greatest number of them.
         most: u32,
@@ -166,7 +166,7 @@ impl Backoff {
         self.initial
     }
 
-    /// What a delay is multiplied by.
+    /// The factor from one delay to the next.
     #[must_use]
     pub const fn multiplier(&self) -> f64 {
         self.multiplier
@@ -190,7 +190,7 @@ impl Backoff {
         self.min
     }
 
-    /// What the maximum bounds.
+    /// The side of the random part that the maximum bounds.
     #[must_use]
     pub const fn cap(&self) -> Cap {
         self.cap

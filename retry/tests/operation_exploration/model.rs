@@ -27,7 +27,7 @@ pub(crate) struct Run {
     /// The last start of an attempt.
     started: Duration,
     resends: Resends,
-    /// What the last fact was, as far as the next attempt depends on it.
+    /// The last fact, as far as the next attempt depends on it.
     ended: Option<(u32, Ends)>,
     committed: Option<u32>,
     replied: Option<u32>,
@@ -68,9 +68,9 @@ impl<J: JitterSource> World for Clock<J> {
 type Kept = Result<(), String>;
 
 macro_rules! promise {
-    ($holds:expr, $($told:tt)+) => {
+    ($holds:expr, $($message:tt)+) => {
         if !$holds {
-            return Err(format!($($told)+));
+            return Err(format!($($message)+));
         }
     };
 }
@@ -84,7 +84,7 @@ impl std::fmt::Write for Hash {
     }
 }
 
-/// How many tokens are left, which a budget tells only by allowing retries or not.
+/// How many tokens are left, which a budget shows only by allowing retries or not.
 fn left(budget: &RetryBudget, max: u32) -> u32 {
     let mut enough = 0;
     while budget.allows(|| Duration::ZERO) {
@@ -190,7 +190,7 @@ impl Run {
         Ok(())
     }
 
-    /// What the operation does of itself when it begins.
+    /// The operation's own actions when it begins.
     pub(crate) fn go_on(&mut self, subject: &Subject) -> Kept {
         let (policy, _) = subject.policy(self.tokens);
         self.actions(subject, &policy, &mut Clock { now: self.now, jitter: subject.jitter })

@@ -191,7 +191,7 @@ pub(crate) fn gax_java() -> Vec<Subject> {
     });
     let mut subjects = of_each(Compatibility::GaxJava);
     for subject in &mut subjects {
-        // What is left is clamped before the wait, so that the cap is all that is promised.
+        // The rest of the time is clamped before the wait, so that the cap is all that is promised.
         subject.max_timeout = None;
     }
     subjects.push(Subject::new("parts of milliseconds", Policy::gax_java(&part, CODES)));

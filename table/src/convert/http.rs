@@ -1,4 +1,4 @@
-//! What a table says of HTTP requests, which TOML alone has a place for.
+//! The settings of HTTP requests, which TOML alone has a place for.
 
 use super::text::quoted;
 use crate::{Finding, Severity};

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a rule says of an operation.
+/// The class that a rule gives an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "an operation is safe to repeat, or if, or not")]
 pub enum OperationClass {
@@ -121,7 +121,7 @@ impl IdempotencyRule {
     }
 
     /// The rule that holds whatever the [strategy](super::IdempotencyStrategy): some libraries never repeat an operation, or
-    /// always do, although they are told to retry everything or nothing.
+    /// always do, although their setting is to retry everything or nothing.
     #[must_use]
     pub fn whatever_the_strategy(self) -> Self {
         Self { is_fixed: true, ..self }
@@ -156,7 +156,7 @@ impl IdempotencyRule {
         self.hedgeable
     }
 
-    /// The same of a request that it speaks of.
+    /// Whether a request that it speaks of may be sent while an attempt is in flight.
     pub(super) fn hedges(&self, request: &RequestFacts<'_>) -> Hedges {
         match self.hedgeable {
             Some(false) => Hedges::Never,
@@ -189,7 +189,7 @@ impl IdempotencyRule {
         &self.path
     }
 
-    /// What the rule says.
+    /// The rule's class.
     #[must_use]
     pub fn class(&self) -> &OperationClass {
         &self.class
@@ -210,7 +210,7 @@ impl IdempotencyRule {
             && self.query.is_none_or(|(name, value)| request.has_query(name, value))
     }
 
-    /// What the rule makes of a request that it speaks of.
+    /// The idempotency by this rule of a request that it speaks of.
     pub(super) fn classify(&self, request: &RequestFacts<'_>) -> Idempotency {
         match &self.class {
             OperationClass::Always => Idempotency::Always,

@@ -20,7 +20,7 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum IdempotencyStrategy {
-    /// What is always safe, and what a precondition makes safe. A request that no rule speaks of is
+    /// Requests that are always safe, and those that a precondition makes safe. A request that no rule speaks of is
     /// not retried.
     #[default]
     Conditional,

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-/// What a `.boto` file says of retries, in its section `[Boto]`: `num_retries` and `max_retry_delay` (in
+/// The retry settings of a `.boto` file, in its section `[Boto]`: `num_retries` and `max_retry_delay` (in
 /// seconds).
 ///
 /// Read as Python's `ConfigParser` reads it: names of options in any case, `=` or `:`, lines that begin

@@ -71,7 +71,7 @@ impl NodeRetryOptions {
         Self { max_retries, ..self }
     }
 
-    /// What the wait of one second grows by.
+    /// The factor that the wait of one second grows by.
     #[must_use]
     pub fn with_retry_delay_multiplier(self, retry_delay_multiplier: f64) -> Self {
         Self { retry_delay_multiplier, ..self }
@@ -149,7 +149,7 @@ impl NodeRetryOptions {
     }
 }
 
-/// What the library retries or not without asking its strategy: `RetryAlways` doesn't repeat the first six, nor a policy
+/// Requests that the library retries or not without asking its strategy: `RetryAlways` doesn't repeat the first six, nor a policy
 /// without an etag, and `RetryNever` repeats the others.
 const WHATEVER_THE_STRATEGY: &[&str] = &[
     "storage.hmacKey.create",

@@ -94,7 +94,7 @@ impl Preset {
         self.statuses
     }
 
-    /// What is retried when no complete response came.
+    /// The failures without a complete response that are retried.
     #[must_use]
     pub fn transport_failures(&self) -> TransportFailures {
         self.transport

@@ -301,7 +301,7 @@ fn every_preset_has_its_name_and_its_source() {
     assert!(!named("storage").unwrap().strategy().permits(&unknown));
 }
 
-/// What the library makes of requests by each of its strategies, read from its source.
+/// The library's reading of requests by each of its strategies, read from its source.
 #[test]
 fn nodes_strategies_are_the_librarys() {
     use IdempotencyStrategy::{Always, Conditional, Never};
