@@ -18,19 +18,20 @@ mod transport;
 mod without_drop;
 
 pub use closure::{ErrorCode, Retried, RetryError, Retryable, Retryer, retry, retry_blocking};
-pub use gax_retry::{
-    Attempt, AttemptKind, BatchingSettings, Code, CodeSet, Compatibility, Delivery, Environment,
-    EnvironmentError, Hedging, IntoCodes, LimitExceeded, MethodKind, NotAttempted, Override, ParseCodeError,
-    Policy, RetryBudget, RetryBudgets, RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError,
-    SettingsOverrides, SettingsProblem, StartedAttempt, StopReason,
-};
-#[cfg(feature = "strategy")]
-pub use gax_retry::{AttemptTimeouts, Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};
+pub use gax_retry::environment::EnvironmentError;
 #[cfg(feature = "http")]
-pub use gax_retry::{
+pub use gax_retry::http::{
     Classification, HttpFailure, Idempotency, IdempotencyRule, IdempotencyStrategy, IdempotencyTable,
     OperationClass, PathPattern, Precondition, Preset, StatusSet, TransportFailure, TransportFailures,
     presets,
+};
+pub use gax_retry::settings::{Override, RetryDelays, SettingsOverrides, SettingsProblem};
+#[cfg(feature = "strategy")]
+pub use gax_retry::strategy::{AttemptTimeouts, Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};
+pub use gax_retry::{
+    Attempt, AttemptKind, BatchingSettings, Code, CodeSet, Compatibility, Delivery, Environment, Hedging,
+    IntoCodes, LimitExceeded, MethodKind, NotAttempted, ParseCodeError, Policy, RetryBudget, RetryBudgets,
+    RetrySettings, RetrySettingsBuilder, SettingsError, StartedAttempt, StopReason,
 };
 #[cfg(feature = "tables")]
 pub use gax_table::{Dialect, RetryTable, RetryTableBuilder, TableError};

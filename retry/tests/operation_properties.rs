@@ -9,9 +9,11 @@
 )]
 
 use gax_retry::gax_java::{Polling, RawSettings};
+use gax_retry::jitter::{JitterSource, SeededJitter};
+use gax_retry::operation::{Action, AttemptResult, End, Operation, Ready, Seen, World};
 use gax_retry::{
-    Action, AttemptPlan, AttemptResult, Code, CodeSet, Compatibility, End, JitterSource, NoJitter, Operation,
-    Policy, Ready, Response, RetrySettings, SeededJitter, Seen, ServerDelay, StopReason, World,
+    AttemptPlan, Code, CodeSet, Compatibility, NoJitter, Policy, Response, RetrySettings, ServerDelay,
+    StopReason,
 };
 use proptest::prelude::*;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use crate::http::plan::HttpLimits;
 #[cfg(feature = "serde")]
-use gax_retry::Override;
+use gax_retry::settings::Override;
 use std::time::Duration;
 
 /// Limits of a single HTTP request, put into its extensions: how much of it and of its response is kept, and how long a

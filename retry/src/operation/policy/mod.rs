@@ -13,11 +13,12 @@ use crate::nanos::{FOREVER, bounded, nanos_or_forever};
 #[cfg(feature = "strategy")]
 use crate::rules::Strategy;
 use crate::rules::{Documented, GaxJava, Grpc, Polls, Progress, Refusal, Rules, longest, longest_of};
+use crate::settings::SettingsProblem;
 #[cfg(feature = "strategy")]
 use crate::strategy::BackoffStrategy;
 use crate::{
     Code, CodeSet, Compatibility, IntoCodes, ParseCodeError, RetryBudget, RetrySettings, ServerDelay,
-    SettingsError, SettingsProblem, StartedAttempt, StopReason,
+    SettingsError, StartedAttempt, StopReason,
 };
 use nested::Nested;
 use std::num::NonZeroU64;
