@@ -115,9 +115,9 @@ impl<T: Transport> Client<T> {
         let (metadata, mut extensions, message) = request.into_parts();
         let options = (!extensions.is_empty()).then(|| extensions.remove::<CallOptions>()).flatten();
         let mut headers = metadata.into_headers();
-        let plan = method.plan.of_call(options.as_ref());
+        let config = method.config.of_call(options.as_ref());
         let asked = options.as_ref().and_then(|options| options.report);
-        let wants_report = asked.unwrap_or_else(|| method.plan.shared.options.wants_reports());
+        let wants_report = asked.unwrap_or_else(|| method.config.shared.options.wants_reports());
         let message = if codec.is_plain() {
             codec.encode(&message)?
         } else {
@@ -127,11 +127,11 @@ impl<T: Transport> Client<T> {
             (headers, extensions) = (parts.headers, parts.extensions);
             message
         };
-        let method = match plan {
+        let method = match config {
             None => Arc::clone(method),
-            Some(plan) => method.with_plan(plan),
+            Some(config) => method.with_config(config),
         };
-        let counts_attempts = method.plan.headers.counts();
+        let counts_attempts = method.config.headers.counts();
         let added = Added::of(headers, extensions, inbound_deadline(), counts_attempts);
         Ok(Encoded::new(method, message, added, wants_report))
     }

@@ -2,7 +2,7 @@
 
 use crate::client::method::Method;
 use crate::grpc::{
-    AttemptTimeout, ExtraHeaders, GRPC_TIMEOUT, MethodPlan, PREVIOUS_ATTEMPTS, ReplayableRequest, Template,
+    AttemptTimeout, ExtraHeaders, GRPC_TIMEOUT, MethodConfig, PREVIOUS_ATTEMPTS, ReplayableRequest, Template,
     one_frame, path_of, shrink, timeout_in, too_large,
 };
 use crate::operation::{Note, earlier, until};
@@ -93,7 +93,7 @@ impl Encoded {
 }
 
 impl ReplayableRequest for Encoded {
-    fn path(&self, _: &MethodPlan) -> PathAndQuery {
+    fn path(&self, _: &MethodConfig) -> PathAndQuery {
         path_of(&self.method.example.uri)
     }
 
@@ -104,8 +104,8 @@ impl ReplayableRequest for Encoded {
     }
 
     #[inline]
-    fn note(&self, plan: &MethodPlan) -> Option<Note> {
-        too_large(&self.message, plan)
+    fn note(&self, config: &MethodConfig) -> Option<Note> {
+        too_large(&self.message, config)
     }
 
     fn is_watched(&self) -> bool {
@@ -124,12 +124,12 @@ impl ReplayableRequest for Encoded {
     fn write(
         &mut self,
         into: &mut http::Request<Body>,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         attempt: u32,
         timeout: AttemptTimeout,
         is_watched: bool,
     ) {
-        let (example, headers) = (Some(&self.method.example), &plan.headers);
+        let (example, headers) = (Some(&self.method.example), &config.headers);
         match &self.added {
             None => Template::default().write(into, example, headers, attempt, timeout, is_watched),
             Some(added) => {

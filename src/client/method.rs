@@ -1,7 +1,7 @@
 //! A method of a generated client.
 
 use crate::client::codec::Codec;
-use crate::grpc::{ExampleRequest, MethodPlan};
+use crate::grpc::{ExampleRequest, MethodConfig};
 use gax_retry::MethodKind;
 use http::Uri;
 use http::uri::PathAndQuery;
@@ -13,14 +13,14 @@ pub(super) struct Method {
     pub(super) example: ExampleRequest,
     pub(super) path: PathAndQuery,
     pub(super) kind: MethodKind,
-    pub(super) plan: Arc<MethodPlan>,
+    pub(super) config: Arc<MethodConfig>,
     pub(super) codec: Codec,
 }
 
 impl Method {
-    /// The method for a call with a plan of its own.
-    pub(super) fn with_plan(&self, plan: Arc<MethodPlan>) -> Arc<Self> {
-        Arc::new(Self { plan, ..self.clone() })
+    /// The method for a call with a config of its own.
+    pub(super) fn with_config(&self, config: Arc<MethodConfig>) -> Arc<Self> {
+        Arc::new(Self { config, ..self.clone() })
     }
 
     /// Puts the method at an origin.
@@ -37,7 +37,7 @@ impl Method {
     pub(super) fn set_codec(&mut self, change: impl FnOnce(&mut Codec)) {
         change(&mut self.codec);
         // A longer response could not be decoded anyway.
-        Arc::make_mut(&mut self.plan).max_response_buffer = self.codec.longest_response();
+        Arc::make_mut(&mut self.config).max_response_buffer = self.codec.longest_response();
     }
 }
 
@@ -56,7 +56,7 @@ mod tests {
             example: ExampleRequest { uri: Uri::from(path.clone()), description: None },
             path,
             kind: MethodKind::Unary,
-            plan: Arc::new(MethodPlan::new(&settings, MethodKind::Unary, shared)),
+            config: Arc::new(MethodConfig::new(&settings, MethodKind::Unary, shared)),
             codec: Codec::default(),
         }
     }
@@ -78,6 +78,6 @@ mod tests {
     fn as_much_is_held_back_as_may_be_read() {
         let mut method = method();
         method.set_codec(|codec| codec.max_decoding = Some(10));
-        assert_eq!(method.plan.max_response_buffer, 15);
+        assert_eq!(method.config.max_response_buffer, 15);
     }
 }

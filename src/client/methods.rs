@@ -2,7 +2,7 @@
 
 use crate::client::codec::Codec;
 use crate::client::method::Method;
-use crate::grpc::{ExampleRequest, MethodPlan, ReplayMemory, SharedState};
+use crate::grpc::{ExampleRequest, MethodConfig, ReplayMemory, SharedState};
 use crate::live::{Loaded, Replaceable};
 use crate::operation::Observers;
 use crate::settings::{CallSettings, ClientSettings, MethodInfo};
@@ -22,7 +22,7 @@ pub(super) struct List {
     methods: Box<[Arc<Method>]>,
     /// Where a handle's table replaces the settings.
     #[cfg(feature = "live")]
-    plans: Option<Arc<Plans>>,
+    builder: Option<Arc<MethodBuilder>>,
 }
 
 impl List {
@@ -30,7 +30,7 @@ impl List {
         Replaceable::fixed(Self {
             methods,
             #[cfg(feature = "live")]
-            plans: None,
+            builder: None,
         })
     }
 }
@@ -47,11 +47,11 @@ impl Deref for List {
 impl Methods {
     pub(super) fn new(settings: ClientSettings) -> Self {
         let observers = settings.options.observers.shared();
-        let plans = Plans { observers, settings, replay_memory: ReplayMemory::default() };
-        let methods = plans.methods();
+        let builder = MethodBuilder { observers, settings, replay_memory: ReplayMemory::default() };
+        let methods = builder.methods();
         #[cfg(feature = "live")]
-        if let Some(handle) = plans.settings.handle.clone() {
-            return Self { list: Plans::follow(&Arc::new(plans), &handle, methods) };
+        if let Some(handle) = builder.settings.handle.clone() {
+            return Self { list: MethodBuilder::follow(&Arc::new(builder), &handle, methods) };
         }
         Self { list: List::fixed(methods) }
     }
@@ -71,23 +71,23 @@ impl Methods {
         let list = self.list.load();
         let methods = list.iter().map(changed).collect();
         #[cfg(feature = "live")]
-        if let Some((plans, handle)) =
-            list.plans.as_ref().and_then(|plans| Some((plans, plans.settings.handle.as_ref()?)))
+        if let Some((builder, handle)) =
+            list.builder.as_ref().and_then(|builder| Some((builder, builder.settings.handle.as_ref()?)))
         {
-            return Self { list: Plans::follow(plans, handle, methods) };
+            return Self { list: MethodBuilder::follow(builder, handle, methods) };
         }
         Self { list: List::fixed(methods) }
     }
 }
 
-/// Makes the plans of a client's methods.
-struct Plans {
+/// Makes the methods of a client.
+struct MethodBuilder {
     settings: ClientSettings,
     observers: Option<Arc<Observers>>,
     replay_memory: ReplayMemory,
 }
 
-impl Plans {
+impl MethodBuilder {
     /// By the client's own settings.
     fn methods(&self) -> Box<[Arc<Method>]> {
         let codec = Codec::default();
@@ -102,7 +102,7 @@ impl Plans {
             },
             path: info.path_and_query(),
             kind: info.kind(),
-            plan: Arc::new(plan(info, &codec, call, &shared)),
+            config: Arc::new(config(info, &codec, call, &shared)),
             codec: codec.clone(),
         };
         self.settings.stub.calls().map(method).map(Arc::new).collect()
@@ -125,33 +125,34 @@ impl Plans {
     /// These methods, by whichever table the handle has.
     #[cfg(feature = "live")]
     fn follow(
-        plans: &Arc<Self>,
+        builder: &Arc<Self>,
         handle: &crate::live::SettingsHandle,
         methods: Box<[Arc<Method>]>,
     ) -> Replaceable<List> {
-        let (plans, known) = (Arc::clone(plans), plans.settings.known.clone());
+        let (builder, known) = (Arc::clone(builder), builder.settings.known.clone());
         let make = move |current: &crate::live::CurrentTable, before: Option<&List>| -> List {
-            let stub = &plans.settings.stub;
-            let shared = plans.shared(Some(current.version), current.budget.clone());
+            let stub = &builder.settings.stub;
+            let shared = builder.shared(Some(current.version), current.budget.clone());
             let calls = stub.calls().zip(stub.calls_by(&current.table));
             let method =
                 |(method, ((info, _), call)): (&Arc<Method>, ((&'static MethodInfo, _), CallSettings))| {
-                    let plan = plan(info, &method.codec, &call, &shared);
-                    Arc::new(Method { plan: Arc::new(plan), ..(**method).clone() })
+                    let config = config(info, &method.codec, &call, &shared);
+                    Arc::new(Method { config: Arc::new(config), ..(**method).clone() })
                 };
             let mut methods: Box<[_]> = methods.iter().zip(calls).map(method).collect();
             for (method, before) in methods.iter_mut().zip(before.iter().flat_map(|before| before.iter())) {
                 let method = Arc::make_mut(method);
-                method.plan = Arc::new(MethodPlan::clone(&method.plan).with_latencies_of(&before.plan));
+                method.config =
+                    Arc::new(MethodConfig::clone(&method.config).with_latencies_of(&before.config));
             }
-            List { methods, plans: Some(Arc::clone(&plans)) }
+            List { methods, builder: Some(Arc::clone(&builder)) }
         };
         Replaceable::live(handle.follow(make, known))
     }
 }
 
-fn plan(info: &MethodInfo, codec: &Codec, call: &CallSettings, shared: &Arc<SharedState>) -> MethodPlan {
-    let plan = MethodPlan::new(call, info.kind(), Arc::clone(shared));
-    let plan = plan.decoding(codec.longest_response()).reading(info.is_read_only());
-    if info.kind().is_unary() { plan } else { plan.of_one_method() }
+fn config(info: &MethodInfo, codec: &Codec, call: &CallSettings, shared: &Arc<SharedState>) -> MethodConfig {
+    let config = MethodConfig::new(call, info.kind(), Arc::clone(shared));
+    let config = config.decoding(codec.longest_response()).reading(info.is_read_only());
+    if info.kind().is_unary() { config } else { config.of_one_method() }
 }

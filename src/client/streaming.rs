@@ -110,12 +110,14 @@ impl<T: Transport> Service<http::Request<Body>> for Timed<T> {
     }
 
     fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
-        let Method { plan, kind, example, .. } = &*self.method;
+        let Method { config, kind, example, .. } = &*self.method;
         *request.uri_mut() = example.uri.clone();
         let handle = OwnService(self.channel.clone());
-        let method = MethodMatch { plan: Arc::clone(plan), kind: Some(*kind) };
+        let method = MethodMatch { config: Arc::clone(config), kind: Some(*kind) };
         let mut call = Call::not_begun();
-        call.begin(handle, &mut self.channel, request, method);
+        if call.begin(handle, &mut self.channel, &mut request, method) {
+            call.sent(self.channel.call(request));
+        }
         call
     }
 }

@@ -57,8 +57,8 @@ pin_project! {
 impl<T: Transport, M> UnaryCall<T, M> {
     #[inline]
     pub(super) fn new(channel: T, encoded: Encoded) -> Self {
-        let plan = Arc::clone(&encoded.method().plan);
-        let driver = Driver::new(GrpcProtocol::new(OwnService(channel), encoded, ReadExtent::Whole), plan);
+        let config = Arc::clone(&encoded.method().config);
+        let driver = Driver::new(GrpcProtocol::new(OwnService(channel), encoded, ReadExtent::Whole), config);
         Self { state: State::Running { driver }, message: PhantomData }
     }
 

@@ -1,6 +1,6 @@
 //! One call of any kind, with the request that tonic's own client wrote.
 
-use crate::grpc::methods::{MethodMatch, MethodPlan};
+use crate::grpc::methods::{MethodConfig, MethodMatch};
 use crate::grpc::protocol::{GrpcAttempt, GrpcProtocol};
 use crate::grpc::request::CapturedRequest;
 use crate::grpc::response::{ObservedStream, ReadExtent, Remainder, ReplySlot, ResponseBody};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tonic::Status;
 use tonic::body::Body;
-use tonic::client::GrpcService as _;
+use tonic::client::GrpcService;
 
 pin_project! {
     /// An operation, or a call of a method that no table knows.
@@ -46,23 +46,25 @@ impl<A: ServiceHandle> Call<A> {
         *self = Self::Passthrough { call: Passthrough::new(handle, service, request) };
     }
 
-    /// Begins an operation, and sends its first attempt if `service` takes it.
+    /// Begins an operation. Returns whether its request is there and `service` takes it: that is to be sent at once, and handed
+    /// over by [`sent`](Self::sent), since to move it in here would copy it (bench `speed`, instructions).
     #[inline]
     pub(crate) fn begin(
         &mut self,
         handle: A,
         service: &mut A::Service,
-        mut request: http::Request<Body>,
+        request: &mut http::Request<Body>,
         method: MethodMatch,
-    ) {
-        let MethodMatch { plan, kind } = method;
-        let (example, counts) = (plan.example.as_ref(), plan.headers.counts());
+    ) -> bool {
+        let MethodMatch { config, kind } = method;
+        let (example, counts) = (config.example.as_ref(), config.headers.counts());
         let is_watched = !is_bare_channel::<A::Service>();
         let Inspection { options, timeout, extra, has_count } =
-            Inspection::of(&request, example, counts, is_watched);
-        let own_plan = plan.of_call(options);
-        let wants_report =
-            options.and_then(|options| options.report).unwrap_or_else(|| plan.shared.options.wants_reports());
+            Inspection::of(request, example, counts, is_watched);
+        let own_config = config.of_call(options);
+        let wants_report = options
+            .and_then(|options| options.report)
+            .unwrap_or_else(|| config.shared.options.wants_reports());
         if options.is_some() {
             // No other layer below may act on them.
             request.extensions_mut().remove::<CallOptions>();
@@ -70,41 +72,51 @@ impl<A: ServiceHandle> Call<A> {
         if has_count {
             request.headers_mut().remove(PREVIOUS_ATTEMPTS);
         }
-        let plan = own_plan.unwrap_or(plan);
+        let config = own_config.unwrap_or(config);
         // By gax-java's rules an attempt outlives the total timeout, but not the time that the call is given here.
-        let bound = earlier(earlier(timeout, time_left()), plan.timeout);
-        let captured = match CapturedRequest::of(&mut request, extra, kind, &plan) {
+        let bound = earlier(earlier(timeout, time_left()), config.timeout);
+        let captured = match CapturedRequest::of(request, extra, kind, &config) {
             Ok(captured) => captured,
             Err(status) => {
                 *self = Self::Failed { status: Some(not_sent(status, path_of(request.uri()))) };
-                return;
+                return false;
             }
         };
-        let (plan, extent) = if captured.is_stream() {
-            of_stream(plan, kind)
+        let (config, extent) = if captured.is_stream() {
+            of_stream(config, kind)
         } else {
-            let extent = ReadExtent::of(kind, plan.policy.commit_point());
-            (plan, extent)
+            let extent = ReadExtent::of(kind, config.policy.commit_point());
+            (config, extent)
         };
-        let driver = Driver::new(GrpcProtocol::new(handle, captured, extent), plan);
+        let driver = Driver::new(GrpcProtocol::new(handle, captured, extent), config);
         let has_not_begun = |call: &Self| matches!(call, Self::Failed { status: None });
         put_without_drop(self, Self::Operating { driver, wants_report }, has_not_begun);
-        let Self::Operating { driver, .. } = self else { return };
-        let Some(started) = driver.begin(bound) else { return };
-        let (protocol, plan, mut current) = driver.parts();
-        match protocol.first(service, plan, started, &mut current, &mut request) {
-            None => driver.sent(GrpcAttempt::Sent { future: service.call(request) }),
-            Some(other) => driver.sent(other),
+        let Self::Operating { driver, .. } = self else { return false };
+        let Some(started) = driver.begin(bound) else { return false };
+        let (protocol, config, mut current) = driver.parts();
+        let other = protocol.first(service, config, started, &mut current, request);
+        let is_to_be_sent = other.is_none();
+        if let Some(other) = other {
+            driver.sent(other);
+        }
+        is_to_be_sent
+    }
+
+    /// The request has been sent.
+    #[inline]
+    pub(crate) fn sent(&mut self, future: <A::Service as GrpcService<Body>>::Future) {
+        if let Self::Operating { driver, .. } = self {
+            driver.sent(GrpcAttempt::Sent { future });
         }
     }
 }
 
-/// The plan and the extent of a call whose request is a stream, or shows itself to be one.
+/// The config and the extent of a call whose request is a stream, or shows itself to be one.
 #[cold]
-fn of_stream(plan: Arc<MethodPlan>, kind: Option<MethodKind>) -> (Arc<MethodPlan>, ReadExtent) {
-    let extent = ReadExtent::of_request_stream(kind, &plan);
+fn of_stream(config: Arc<MethodConfig>, kind: Option<MethodKind>) -> (Arc<MethodConfig>, ReadExtent) {
+    let extent = ReadExtent::of_request_stream(kind, &config);
     let is_known = kind.is_some_and(MethodKind::streams_requests);
-    (if is_known { plan } else { Arc::new(plan.for_kind(MethodKind::BidiStreaming)) }, extent)
+    (if is_known { config } else { Arc::new(config.for_kind(MethodKind::BidiStreaming)) }, extent)
 }
 
 impl<A: ServiceHandle> Future for Call<A> {

@@ -22,7 +22,7 @@ pub use deadline::{DeadlineBody, DeadlineFuture, DeadlineLayer, DeadlineService}
 pub use layer::RetryLayer;
 #[cfg(feature = "tables")]
 pub use methods::DescriptorError;
-pub(crate) use methods::{MethodMatch, MethodPlan, ReplayMemory, SharedState};
+pub(crate) use methods::{MethodConfig, MethodMatch, ReplayMemory, SharedState};
 pub(crate) use protocol::GrpcProtocol;
 pub(crate) use request::{ReplayableRequest, one_frame, shrink, too_large};
 pub use response::ResponseBody;

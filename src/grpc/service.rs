@@ -54,12 +54,16 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
 
     // Made where it is going to stay, not in its caller (bench `speed`, instructions).
     #[inline(never)]
-    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+    fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
         let handle = LazyService::new(Arc::clone(&self.shared));
         let method = find(&self.shared.methods.load(), &request);
         let mut future = ResponseFuture::not_begun();
         match method {
-            Some(method) => future.call.begin(handle, &mut self.inner, request, method),
+            Some(method) => {
+                if future.call.begin(handle, &mut self.inner, &mut request, method) {
+                    future.call.sent(self.inner.call(request));
+                }
+            }
             None => future.call.pass_through(handle, &mut self.inner, request),
         }
         future

@@ -55,7 +55,7 @@ impl MethodMap {
         }
     }
 
-    /// The method of that path. If it is new, it is what `resolve` makes of it, with a plan of its own.
+    /// The method of that path. If it is new, it is what `resolve` makes of it, with a config of its own.
     #[inline]
     pub(super) fn find(
         &self,
@@ -99,7 +99,7 @@ fn row<'a>(places: &'a [Place], path: &str) -> impl Iterator<Item = &'a Place> +
 /// If another call was quicker, its method has the place, and this one is learned the next time.
 #[cold]
 fn learn(place: &Place, path: &str, found: MethodMatch) -> MethodMatch {
-    let found = MethodMatch { plan: Arc::new(found.plan.of_one_method()), ..found };
+    let found = MethodMatch { config: Arc::new(found.config.of_one_method()), ..found };
     let _taken = place.set(Entry { path: path.into(), found: found.clone(), is_named: false });
     found
 }
@@ -135,15 +135,15 @@ mod tests {
     }
 
     #[test]
-    fn a_method_is_resolved_once_and_has_a_plan_of_its_own() {
+    fn a_method_is_resolved_once_and_has_a_config_of_its_own() {
         let (map, entry) = (map([]), MethodMatch::example());
         let first = map.find("a.B/C", || Some(entry.clone())).unwrap();
-        assert!(entry.plan.example.is_none() && first.plan.example.is_some());
+        assert!(entry.config.example.is_none() && first.config.example.is_some());
         let again = map.find("a.B/C", || unreachable!()).unwrap();
-        assert!(Arc::ptr_eq(&first.plan, &again.plan));
+        assert!(Arc::ptr_eq(&first.config, &again.config));
         assert_eq!(again.kind, Some(MethodKind::Unary));
         let other = map.find("a.B/D", || Some(entry.clone())).unwrap();
-        assert!(!Arc::ptr_eq(&first.plan, &other.plan));
+        assert!(!Arc::ptr_eq(&first.config, &other.config));
     }
 
     #[test]
@@ -168,7 +168,8 @@ mod tests {
         let (map, entry) = (map([]), MethodMatch::example());
         let is_learned = |name: &String| {
             map.find(name, || Some(entry.clone()));
-            map.find(name, || Some(entry.clone())).is_some_and(|found| !Arc::ptr_eq(&found.plan, &entry.plan))
+            map.find(name, || Some(entry.clone()))
+                .is_some_and(|found| !Arc::ptr_eq(&found.config, &entry.config))
         };
         let learned = names(10_000).filter(is_learned).count();
         assert!((200..=256).contains(&learned), "{learned}");

@@ -1,20 +1,20 @@
 //! The method that a request was found to call.
 
-use crate::grpc::methods::plan::MethodPlan;
+use crate::grpc::methods::config::MethodConfig;
 use gax_retry::MethodKind;
 use std::sync::Arc;
 
 /// The method that a request was found to call.
 #[derive(Debug, Clone)]
 pub(crate) struct MethodMatch {
-    pub(crate) plan: Arc<MethodPlan>,
+    pub(crate) config: Arc<MethodConfig>,
     /// `None`: nobody knows.
     pub(crate) kind: Option<MethodKind>,
 }
 
 #[cfg(test)]
 impl MethodMatch {
-    /// A unary method that shares its plan with others.
+    /// A unary method that shares its config with others.
     #[cfg(feature = "tables")]
     pub(crate) fn example() -> Self {
         use crate::grpc::methods::shared_state::SharedState;
@@ -23,7 +23,7 @@ impl MethodMatch {
 
         let settings = CallSettings::new(RetrySettings::default(), CodeSet::EMPTY);
         let shared = SharedState::by(Compatibility::Grpc);
-        let plan = Arc::new(MethodPlan::new(&settings, MethodKind::Unary, shared));
-        Self { plan, kind: Some(MethodKind::Unary) }
+        let config = Arc::new(MethodConfig::new(&settings, MethodKind::Unary, shared));
+        Self { config, kind: Some(MethodKind::Unary) }
     }
 }

@@ -1,5 +1,6 @@
-//! The methods of a table, and the plan by which the calls of each are run.
+//! The methods of a table, and the config by which the calls of each are run.
 
+mod config;
 #[cfg(feature = "tables")]
 pub(super) mod descriptors;
 #[cfg(feature = "live")]
@@ -7,7 +8,6 @@ mod live_table;
 #[cfg(feature = "tables")]
 mod method_map;
 mod method_match;
-mod plan;
 mod replay_memory;
 mod shared_state;
 #[cfg(feature = "tables")]
@@ -15,12 +15,12 @@ mod table;
 #[cfg(feature = "tables")]
 pub(super) mod unknown;
 
+pub(crate) use config::MethodConfig;
 #[cfg(feature = "tables")]
 pub use descriptors::DescriptorError;
 #[cfg(feature = "live")]
 pub(crate) use live_table::LiveTable;
 pub(crate) use method_match::MethodMatch;
-pub(crate) use plan::MethodPlan;
 pub(crate) use replay_memory::{Limit, ReplayMemory, Reserved};
 pub(crate) use shared_state::SharedState;
 #[cfg(feature = "tables")]

@@ -1,9 +1,9 @@
-//! Which plan is for which path.
+//! Which config is for which path.
 
+use crate::grpc::methods::config::MethodConfig;
 use crate::grpc::methods::descriptors::{Described, Descriptions};
 use crate::grpc::methods::method_map::MethodMap;
 use crate::grpc::methods::method_match::MethodMatch;
-use crate::grpc::methods::plan::MethodPlan;
 use crate::grpc::methods::replay_memory::ReplayMemory;
 use crate::grpc::methods::shared_state::SharedState;
 use crate::settings::{BufferLimits, CallSettings, OperationOptions};
@@ -11,13 +11,13 @@ use gax_retry::{CodeSet, Compatibility, Hedging, MethodKind, RetryBudget, RetryS
 use gax_table::{Dialect, RetryTable};
 use std::sync::Arc;
 
-/// A retry table made ready for calls: one plan an entry, resolved once.
+/// A retry table made ready for calls: one config an entry, resolved once.
 #[derive(Debug)]
 pub(crate) struct Methods {
     table: RetryTable,
-    plans: Vec<Plans>,
+    configs: Vec<EntryConfigs>,
     /// No limits, and nothing retried: what a call of an unlisted method changes by its own options.
-    unlisted: Plans,
+    unlisted: EntryConfigs,
     described: Descriptions,
     /// MethodMatch without taking a path apart.
     by_path: MethodMap,
@@ -35,36 +35,36 @@ pub(crate) struct MethodOptions {
     pub(crate) replay_memory: ReplayMemory,
 }
 
-/// The plans of one entry, for its methods.
+/// The configs of one entry, for its methods.
 #[derive(Debug)]
-struct Plans {
+struct EntryConfigs {
     own: ByKind,
     /// For those of its methods that may be hedged, where the layer hedges.
     hedged: Option<ByKind>,
 }
 
-/// A plan for RPCs of different kinds.
+/// A config for RPCs of different kinds.
 #[derive(Debug)]
 struct ByKind {
     /// For a unary RPC, a stream of responses, and a stream of requests.
-    plans: [Arc<MethodPlan>; 3],
+    configs: [Arc<MethodConfig>; 3],
     /// Those for hedged RPCs that change nothing.
-    reading: Option<[Arc<MethodPlan>; 3]>,
+    reading: Option<[Arc<MethodConfig>; 3]>,
 }
 
 impl ByKind {
-    fn of(plan: &MethodPlan) -> Self {
+    fn of(config: &MethodConfig) -> Self {
         let kinds = [MethodKind::Unary, MethodKind::ServerStreaming, MethodKind::BidiStreaming];
-        let plans = kinds.map(|kind| Arc::new(plan.for_kind(kind)));
-        let is_hedged = plan.policy.hedging().is_some();
+        let configs = kinds.map(|kind| Arc::new(config.for_kind(kind)));
+        let is_hedged = config.policy.hedging().is_some();
         let reading =
-            is_hedged.then(|| plans.each_ref().map(|plan| Arc::new((**plan).clone().reading(true))));
-        Self { plans, reading }
+            is_hedged.then(|| configs.each_ref().map(|config| Arc::new((**config).clone().reading(true))));
+        Self { configs, reading }
     }
 
-    fn plan(&self, described: Option<Described>) -> Arc<MethodPlan> {
+    fn config(&self, described: Option<Described>) -> Arc<MethodConfig> {
         let reading = self.reading.as_ref().filter(|_| described.is_some_and(|method| method.is_read_only));
-        let [unary, response_stream, request_stream] = reading.unwrap_or(&self.plans);
+        let [unary, response_stream, request_stream] = reading.unwrap_or(&self.configs);
         Arc::clone(match described.map(|method| method.kind) {
             Some(kind) if kind.streams_requests() => request_stream,
             Some(MethodKind::ServerStreaming) => response_stream,
@@ -75,21 +75,21 @@ impl ByKind {
     #[cfg(feature = "live")]
     fn with_latencies_of(&self, before: &Self) -> Self {
         // They share the latencies of one method, or of an entry.
-        let [before, ..] = &before.plans;
-        let joined = |plans: &[Arc<MethodPlan>; 3]| {
-            plans.each_ref().map(|plan| Arc::new(MethodPlan::clone(plan).with_latencies_of(before)))
+        let [before, ..] = &before.configs;
+        let joined = |configs: &[Arc<MethodConfig>; 3]| {
+            configs.each_ref().map(|config| Arc::new(MethodConfig::clone(config).with_latencies_of(before)))
         };
-        Self { plans: joined(&self.plans), reading: self.reading.as_ref().map(joined) }
+        Self { configs: joined(&self.configs), reading: self.reading.as_ref().map(joined) }
     }
 
     #[cfg(feature = "live")]
     fn counts_latencies(&self) -> bool {
-        self.plans.iter().any(|plan| plan.counts_latencies())
+        self.configs.iter().any(|config| config.counts_latencies())
     }
 }
 
 #[cfg(feature = "live")]
-impl Plans {
+impl EntryConfigs {
     fn count_latencies(&self) -> bool {
         self.own.counts_latencies() || self.hedged.as_ref().is_some_and(ByKind::counts_latencies)
     }
@@ -126,20 +126,20 @@ impl Methods {
             table_budget: budget.cloned(),
             version,
         });
-        let plan = |settings: &CallSettings| {
-            ByKind::of(&MethodPlan::new(settings, MethodKind::Unary, Arc::clone(&shared)))
+        let config = |settings: &CallSettings| {
+            ByKind::of(&MethodConfig::new(settings, MethodKind::Unary, Arc::clone(&shared)))
         };
-        let plans = |settings: CallSettings| {
+        let configs = |settings: CallSettings| {
             let hedging = hedging.filter(|_| settings.hedging().is_none());
-            let own = plan(&settings);
-            Plans { own, hedged: hedging.map(|hedging| plan(&settings.with_hedging(Some(hedging)))) }
+            let own = config(&settings);
+            EntryConfigs { own, hedged: hedging.map(|hedging| config(&settings.with_hedging(Some(hedging)))) }
         };
         let entries = (0..table.entry_count()).filter_map(|index| table.entry(index));
-        let entries: Vec<_> = entries.map(CallSettings::of_policy).map(plans).collect();
-        let unlisted = plans(CallSettings::new(RetrySettings::default(), CodeSet::EMPTY));
+        let entries: Vec<_> = entries.map(CallSettings::of_policy).map(configs).collect();
+        let unlisted = configs(CallSettings::new(RetrySettings::default(), CodeSet::EMPTY));
         let described = described.clone();
         let mut methods =
-            Self { table, plans: entries, unlisted, described, by_path: MethodMap::new(Vec::new()) };
+            Self { table, configs: entries, unlisted, described, by_path: MethodMap::new(Vec::new()) };
         methods.by_path = MethodMap::new(methods.named(names));
         methods
     }
@@ -147,13 +147,14 @@ impl Methods {
     /// The methods of these names, each with the latencies of its own calls. Of the methods that descriptors alone know, those are
     /// among them that need that.
     fn named(&self, names: Vec<Box<str>>) -> Vec<(Box<str>, MethodMatch)> {
-        let counts = |path: &Box<str>| self.resolve(path).is_some_and(|found| found.plan.counts_latencies());
+        let counts =
+            |path: &Box<str>| self.resolve(path).is_some_and(|found| found.config.counts_latencies());
         let described = self.described.keys().filter(|path| counts(path)).cloned();
         let found = names.into_iter().chain(described).filter_map(|name| {
             let found = self.resolve(&name)?;
-            let own = found.plan.with_own_latencies();
-            let plan = Arc::new(own.as_ref().unwrap_or(&found.plan).of_one_method());
-            Some((name, MethodMatch { plan, ..found }))
+            let own = found.config.with_own_latencies();
+            let config = Arc::new(own.as_ref().unwrap_or(&found.config).of_one_method());
+            Some((name, MethodMatch { config, ..found }))
         });
         found.collect()
     }
@@ -162,19 +163,19 @@ impl Methods {
     /// where an entry has the same names, those that its other methods share.
     #[cfg(feature = "live")]
     pub(crate) fn with_latencies_of(mut self, before: &Self) -> Self {
-        let counts = |(_, found): &(&str, &mut MethodMatch)| found.plan.counts_latencies();
+        let counts = |(_, found): &(&str, &mut MethodMatch)| found.config.counts_latencies();
         for (name, found) in self.by_path.named_mut().filter(counts) {
             if let Some(before) = before.by_path.named(name) {
-                found.plan = Arc::new(MethodPlan::clone(&found.plan).with_latencies_of(&before.plan));
+                found.config = Arc::new(MethodConfig::clone(&found.config).with_latencies_of(&before.config));
             }
         }
         let table = &self.table;
         let names = |table: &RetryTable, entry| -> Vec<String> {
             table.names_of(entry).map(|name| name.to_string()).collect()
         };
-        for (entry, (plans, others)) in self.plans.iter_mut().zip(&before.plans).enumerate() {
-            if plans.count_latencies() && names(table, entry) == names(&before.table, entry) {
-                plans.go_on_from(others);
+        for (entry, (configs, others)) in self.configs.iter_mut().zip(&before.configs).enumerate() {
+            if configs.count_latencies() && names(table, entry) == names(&before.table, entry) {
+                configs.go_on_from(others);
             }
         }
         self
@@ -192,13 +193,13 @@ impl Methods {
     fn resolve(&self, path: &str) -> Option<MethodMatch> {
         let (service, method) = names(path)?;
         let entry = self.table.lookup(service, method).and_then(|policy| policy.entry());
-        let plans = match entry {
-            Some(entry) => self.plans.get(entry)?,
+        let configs = match entry {
+            Some(entry) => self.configs.get(entry)?,
             None => &self.unlisted,
         };
         let described = self.described(path, service, method);
-        let hedged = plans.hedged.as_ref().filter(|hedged| {
-            let is_allowed = entry.is_some() && hedged.plans[0].hedges_non_idempotent();
+        let hedged = configs.hedged.as_ref().filter(|hedged| {
+            let is_allowed = entry.is_some() && hedged.configs[0].hedges_non_idempotent();
             let is_described = entry.is_some() && described.is_some_and(|method| method.is_idempotent);
             is_allowed || self.table.idempotent(service, method).unwrap_or(is_described)
         });
@@ -206,14 +207,14 @@ impl Methods {
             return None;
         }
         let kind = described.map(|method| method.kind);
-        Some(MethodMatch { plan: hedged.unwrap_or(&plans.own).plan(described), kind })
+        Some(MethodMatch { config: hedged.unwrap_or(&configs.own).config(described), kind })
     }
 
     /// A method that the table has nothing to say about, but a call's options have.
     pub(crate) fn unlisted(&self, path: &str) -> MethodMatch {
         let described = names(path).and_then(|(service, method)| self.described(path, service, method));
         let kind = described.map(|method| method.kind);
-        MethodMatch { plan: self.unlisted.own.plan(described), kind }
+        MethodMatch { config: self.unlisted.own.config(described), kind }
     }
 
     fn described(&self, path: &str, service: &str, method: &str) -> Option<Described> {

@@ -2,7 +2,7 @@
 
 use super::failed::Bad;
 use super::grpc_protocol::GrpcProtocol;
-use crate::grpc::methods::MethodPlan;
+use crate::grpc::methods::MethodConfig;
 use crate::grpc::request::{CapturedRequest, ReplayableRequest, WatchedBody};
 use crate::grpc::response::{Fault, ReplySlot, ResponseBody, check_head, read, read_on, unread};
 use crate::grpc::status::{Failure, Suspect};
@@ -48,15 +48,15 @@ impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
     pub(crate) fn first(
         &mut self,
         service: &mut A::Service,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         started: StartedAttempt,
         current: &mut AttemptContext<'_>,
         request: &mut http::Request<Body>,
     ) -> Option<GrpcAttempt<<A::Service as GrpcService<Body>>::Future>> {
-        self.begun(plan, started, current);
+        self.begun(config, started, current);
         let time = started.deadline();
-        let timeout = header(plan, time, false, current);
-        self.request.write(request, plan, started.number(), timeout, false);
+        let timeout = header(config, time, false, current);
+        self.request.write(request, config, started.number(), timeout, false);
         match ready_now(service) {
             Poll::Ready(Ok(())) => {
                 if let Some(outgoing) = current.sending() {
@@ -76,20 +76,20 @@ impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
 
 impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     #[inline]
-    fn begun(&mut self, plan: &MethodPlan, started: StartedAttempt, current: &mut AttemptContext<'_>) {
-        if let Some(note) = self.request.note(plan).filter(|_| started.number() == 1) {
+    fn begun(&mut self, config: &MethodConfig, started: StartedAttempt, current: &mut AttemptContext<'_>) {
+        if let Some(note) = self.request.note(config).filter(|_| started.number() == 1) {
             current.note(note);
         }
     }
 
     /// The response can't be handed to the caller.
     #[cold]
-    fn faulty(&mut self, plan: &MethodPlan, fault: Fault, current: &mut AttemptContext<'_>) -> Bad {
+    fn faulty(&mut self, config: &MethodConfig, fault: Fault, current: &mut AttemptContext<'_>) -> Bad {
         match fault {
-            Fault::Failed(failure) => Bad::Ended(self.failed(plan, failure, Seen::Headers, current)),
-            Fault::Broke(error, None) => self.broken(plan, error, Seen::Headers, current),
-            Fault::Broke(error, messages) => self.broken_behind(plan, error, messages, current),
-            Fault::Unreadable(failure) => Bad::Ended(self.unreadable(plan, failure, current)),
+            Fault::Failed(failure) => Bad::Ended(self.failed(config, failure, Seen::Headers, current)),
+            Fault::Broke(error, None) => self.broken(config, error, Seen::Headers, current),
+            Fault::Broke(error, messages) => self.broken_behind(config, error, messages, current),
+            Fault::Unreadable(failure) => Bad::Ended(self.unreadable(config, failure, current)),
         }
     }
 
@@ -122,29 +122,29 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
 }
 
 impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
-    type Config = MethodPlan;
+    type Config = MethodConfig;
     type Attempt = GrpcAttempt<<A::Service as GrpcService<Body>>::Future>;
     type Slot = ReplySlot;
 
     const TRANSPORT: ObservedTransport = ObservedTransport::Grpc;
 
-    fn name(&self, plan: &MethodPlan) -> Name {
-        Name::from(self.request.path(plan))
+    fn name(&self, config: &MethodConfig) -> Name {
+        Name::from(self.request.path(config))
     }
 
     #[inline]
-    fn observers<'a>(&'a self, plan: &'a MethodPlan) -> Option<&'a Observers> {
-        plan.shared.observers.as_deref()
+    fn observers<'a>(&'a self, config: &'a MethodConfig) -> Option<&'a Observers> {
+        config.shared.observers.as_deref()
     }
 
     #[inline]
-    fn bound(&self, plan: &MethodPlan) -> Option<Duration> {
-        earlier(plan.timeout, self.request.bound())
+    fn bound(&self, config: &MethodConfig) -> Option<Duration> {
+        earlier(config.timeout, self.request.bound())
     }
 
     #[inline]
-    fn jitter(&self, plan: &MethodPlan) -> Jitter {
-        plan.shared.options.jitter.next()
+    fn jitter(&self, config: &MethodConfig) -> Jitter {
+        config.shared.options.jitter.next()
     }
 
     #[inline]
@@ -153,8 +153,8 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
     }
 
     #[inline]
-    fn prepare(&mut self, plan: &MethodPlan, cx: &mut Context<'_>) -> Poll<Result<(), Unsendable>> {
-        match self.request.prepare(plan, cx) {
+    fn prepare(&mut self, config: &MethodConfig, cx: &mut Context<'_>) -> Poll<Result<(), Unsendable>> {
+        match self.request.prepare(config, cx) {
             Poll::Ready(Ok(())) => {
                 self.failure = None;
                 Poll::Ready(Ok(()))
@@ -173,18 +173,18 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
     #[inline]
     fn begin(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         started: StartedAttempt,
         current: &mut AttemptContext<'_>,
     ) -> Self::Attempt {
-        self.begun(plan, started, current);
+        self.begun(config, started, current);
         GrpcAttempt::Ready { time: started.deadline(), is_late: started.kind() == AttemptKind::Resend }
     }
 
     #[inline]
     fn poll(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         mut attempt: Pin<&mut Self::Attempt>,
         current: &mut AttemptContext<'_>,
         cx: &mut Context<'_>,
@@ -196,10 +196,10 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                     let (time, was_late) = (*time, std::mem::replace(is_late, true));
                     let is_watched = self.request.is_watched() && !is_bare_channel::<A::Service>();
                     let ready = self.handle.when_ready(cx, |service| {
-                        let timeout = header(plan, time, was_late, current);
+                        let timeout = header(config, time, was_late, current);
                         let number = current.number();
                         let mut request = http::Request::default();
-                        self.request.write(&mut request, plan, number, timeout, is_watched);
+                        self.request.write(&mut request, config, number, timeout, is_watched);
                         // A transparent retry of the first attempt is late, too.
                         if is_watched && (number > 1 || (was_late && current.is_resent())) {
                             mark(&mut request, current);
@@ -214,7 +214,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                     });
                     match ready {
                         Poll::Ready(Ok(())) => continue,
-                        Poll::Ready(Err(error)) => self.broken(plan, error.into(), Seen::Nothing, current),
+                        Poll::Ready(Err(error)) => self.broken(config, error.into(), Seen::Nothing, current),
                         Poll::Pending => return Poll::Pending,
                     }
                 }
@@ -224,11 +224,11 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                         *reply = Poll::Ready(Ok(unread(response)));
                         let Poll::Ready(Ok(response)) = reply else { return Poll::Pending };
                         match check_head(response, current) {
-                            Ok(()) => match read(response, self.extent, plan, current, cx) {
+                            Ok(()) => match read(response, self.extent, config, current, cx) {
                                 Poll::Ready(Ok(())) => return self.replied(response, current),
                                 Poll::Ready(Err(fault)) => {
                                     *reply = Poll::Pending;
-                                    self.faulty(plan, fault, current)
+                                    self.faulty(config, fault, current)
                                 }
                                 Poll::Pending => {
                                     if let Some(response) = taken(reply) {
@@ -239,31 +239,31 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                             },
                             Err(failure) => {
                                 *reply = Poll::Pending;
-                                Bad::Ended(self.failed(plan, failure, Seen::Nothing, current))
+                                Bad::Ended(self.failed(config, failure, Seen::Nothing, current))
                             }
                         }
                     }
-                    Poll::Ready(Err(error)) => self.broken(plan, error.into(), Seen::Nothing, current),
+                    Poll::Ready(Err(error)) => self.broken(config, error.into(), Seen::Nothing, current),
                 },
                 AttemptProj::Collecting { response } => {
-                    match read_on(response, self.extent, plan, current, cx) {
+                    match read_on(response, self.extent, config, current, cx) {
                         Poll::Ready(Ok(())) => {
                             let step = self.replied(response, current);
                             *reply = Poll::Ready(Ok(std::mem::take(&mut **response)));
                             return step;
                         }
-                        Poll::Ready(Err(fault)) => self.faulty(plan, fault, current),
+                        Poll::Ready(Err(fault)) => self.faulty(config, fault, current),
                         Poll::Pending => return self.pending(current, cx),
                     }
                 }
                 AttemptProj::Broken { error } => match error.take() {
-                    Some(error) => self.broken(plan, error, Seen::Nothing, current),
+                    Some(error) => self.broken(config, error, Seen::Nothing, current),
                     None => return Poll::Pending,
                 },
                 AttemptProj::Suspected { suspect, until } => {
                     if current.clock().has_reached(*until) {
                         match suspect.take() {
-                            Some(suspect) => Bad::Ended(self.cleared(plan, *suspect, current)),
+                            Some(suspect) => Bad::Ended(self.cleared(config, *suspect, current)),
                             None => return Poll::Pending,
                         }
                     } else {
@@ -283,27 +283,27 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
 
     fn expire(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         attempt: Option<Pin<&mut Self::Attempt>>,
         current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let Some(attempt) = attempt else {
-            return self.timed_out(plan, Seen::Nothing, current).with_delivery(Delivery::NotSent);
+            return self.timed_out(config, Seen::Nothing, current).with_delivery(Delivery::NotSent);
         };
         let seen = match attempt.project() {
             AttemptProj::Ready { .. } => {
                 // A place in the service's queue must not be held through a delay.
                 self.handle.renew();
-                return self.timed_out(plan, Seen::Nothing, current).with_delivery(Delivery::NotSent);
+                return self.timed_out(config, Seen::Nothing, current).with_delivery(Delivery::NotSent);
             }
             AttemptProj::Collecting { .. } => Seen::Headers,
             AttemptProj::Suspected { suspect, .. } => match suspect.take() {
-                Some(suspect) => return self.cleared(plan, *suspect, current),
+                Some(suspect) => return self.cleared(config, *suspect, current),
                 None => Seen::Nothing,
             },
             AttemptProj::Sent { .. } | AttemptProj::Broken { .. } => Seen::Nothing,
         };
-        self.timed_out(plan, seen, current)
+        self.timed_out(config, seen, current)
     }
 
     fn due(&self, attempt: &Self::Attempt) -> Option<Instant> {
@@ -313,8 +313,8 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         }
     }
 
-    fn is_hedgeable(&self, plan: &MethodPlan) -> bool {
-        self.request.note(plan).is_none()
+    fn is_hedgeable(&self, config: &MethodConfig) -> bool {
+        self.request.note(config).is_none()
     }
 
     fn hold(&mut self) {
@@ -362,7 +362,7 @@ fn watched(request: &mut http::Request<Body>, mut outgoing: Outgoing) {
 /// The `grpc-timeout` of an attempt.
 #[inline]
 fn header(
-    plan: &MethodPlan,
+    config: &MethodConfig,
     time: Option<Duration>,
     is_late: bool,
     current: &AttemptContext<'_>,
@@ -370,5 +370,5 @@ fn header(
     if is_late {
         return AttemptTimeout::of(time.and_then(|_| current.deadline()).map(until));
     }
-    plan.headers.timeout(time)
+    config.headers.timeout(time)
 }

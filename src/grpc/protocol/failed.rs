@@ -1,7 +1,7 @@
 //! The facts of an attempt that brought no good response.
 
 use super::grpc_protocol::GrpcProtocol;
-use crate::grpc::methods::MethodPlan;
+use crate::grpc::methods::MethodConfig;
 use crate::grpc::request::ReplayableRequest;
 use crate::grpc::response::{Remainder, ResponseBody};
 use crate::grpc::status::cause::Nature;
@@ -30,23 +30,23 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     /// The facts of an attempt that ended with that failure, which is kept.
     pub(super) fn ended(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         mut failure: Box<Failure>,
         seen: Seen,
         current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        let replayable = self.request.replayable(plan, current.number());
+        let replayable = self.request.replayable(config, current.number());
         if replayable == Replayable::OverLimit
-            && let Some(note) = self.request.note(plan)
+            && let Some(note) = self.request.note(config)
         {
             current.note(note);
         }
         self.request.ended(current.number());
         let result = AttemptResult::failed(failure.code).with_seen(seen).with_replayable(replayable);
-        let result = result.with_repetition(plan.repetition());
+        let result = result.with_repetition(config.repetition());
         if self.failure.as_ref().is_none_or(|before| !before.is_held) {
             let mut before = self.failure.take();
-            if plan.policy.hedging().is_some()
+            if config.policy.hedging().is_some()
                 && let Some(before) = &mut before
             {
                 // This attempt was sent before that one ended.
@@ -60,34 +60,35 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
 
     pub(super) fn timed_out(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         seen: Seen,
         current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let timeout = current.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
-        self.ended(plan, Box::new(Failure::timed_out(timeout)), seen, current).with_timed_out()
+        self.ended(config, Box::new(Failure::timed_out(timeout)), seen, current).with_timed_out()
     }
 
     /// The attempt ended with a status, or with a response that has none.
     pub(crate) fn failed(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         failure: Box<Failure>,
         seen: Seen,
         current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        if plan.shared.limits.server_timeouts_are_ours && failure.is_server_timeout() && time_is_up(current) {
+        if config.shared.limits.server_timeouts_are_ours && failure.is_server_timeout() && time_is_up(current)
+        {
             current.note(Note::CountedAsDeadlineExceeded);
-            return self.timed_out(plan, seen, current);
+            return self.timed_out(config, seen, current);
         }
         let server_delay = failure.server_delay();
-        self.ended(plan, failure, seen, current).with_server_delay(server_delay)
+        self.ended(config, failure, seen, current).with_server_delay(server_delay)
     }
 
     /// The connection or the stream broke; `has_begun` says that the response had begun.
     pub(crate) fn broken(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         error: StdError,
         seen: Seen,
         current: &mut AttemptContext<'_>,
@@ -95,7 +96,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         if let Some(status) = self.request.error() {
             // Our own reset, since there is nothing to go on with.
             let failure = Failure::transport(status.into(), false).0;
-            return Bad::Ended(self.hopeless(plan, Box::new(failure), current));
+            return Bad::Ended(self.hopeless(config, Box::new(failure), current));
         }
         let problem = ConnectProblem::of(&*error);
         let (failure, classification) = Failure::transport(error, seen != Seen::Nothing);
@@ -103,25 +104,25 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         if let Some(problem) = problem {
             current.note(Note::CannotConnect(problem));
             if !problem.may_recover() {
-                return Bad::Ended(self.hopeless(plan, failure, current).with_delivery(Delivery::NotSent));
+                return Bad::Ended(self.hopeless(config, failure, current).with_delivery(Delivery::NotSent));
             }
         }
         if classification.code == Code::DeadlineExceeded && time_is_up(current) {
             // tonic's own timer, which the header of the attempt has set.
-            return Bad::Ended(self.timed_out(plan, seen, current));
+            return Bad::Ended(self.timed_out(config, seen, current));
         }
         match classification.nature {
             Nature::CancelledByServer if time_is_up(current) => {
                 current.note(Note::CountedAsDeadlineExceeded);
-                return Bad::Ended(self.timed_out(plan, seen, current));
+                return Bad::Ended(self.timed_out(config, seen, current));
             }
             Nature::Plain | Nature::CancelledByServer => {}
-            Nature::Unreadable => return Bad::Ended(self.unreadable(plan, failure, current)),
+            Nature::Unreadable => return Bad::Ended(self.unreadable(config, failure, current)),
             Nature::Suspect(code) => {
                 return Bad::Suspected(Box::new(Suspect::new(failure, code, seen, current.clock())));
             }
         }
-        let result = self.ended(plan, failure, seen, current);
+        let result = self.ended(config, failure, seen, current);
         Bad::Ended(match classification.reach {
             Reach::NeverSent => result.with_delivery(Delivery::NotSent).with_resend(Resend::Lost),
             Reach::Refused => result.with_delivery(Delivery::NotProcessed).with_resend(Resend::Refused),
@@ -135,12 +136,12 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     #[cold]
     pub(crate) fn broken_behind(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         error: StdError,
         messages: Option<Messages>,
         current: &mut AttemptContext<'_>,
     ) -> Bad {
-        let mut bad = self.broken(plan, error, Seen::Headers, current);
+        let mut bad = self.broken(config, error, Seen::Headers, current);
         let failure = match &mut bad {
             Bad::Ended(_) => self.failure.as_mut(),
             Bad::Suspected(suspect) => Some(&mut suspect.failure),
@@ -154,39 +155,40 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     /// The response can't be read, and no other attempt would read it better.
     pub(crate) fn unreadable(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         failure: Box<Failure>,
         current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         current.note(Note::UnreadableResponse);
-        self.hopeless(plan, failure, current)
+        self.hopeless(config, failure, current)
     }
 
     /// No other attempt can do better, whatever its code says.
     #[cold]
     fn hopeless(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         failure: Box<Failure>,
         current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        self.ended(plan, failure, Seen::Nothing, current).with_retry(RetryFact::No(StopReason::NonRetryable))
+        self.ended(config, failure, Seen::Nothing, current)
+            .with_retry(RetryFact::No(StopReason::NonRetryable))
     }
 
     /// Whether it was this call's own response that could not be read is known now.
     #[cold]
     pub(super) fn cleared(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         suspect: Suspect,
         current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let Suspect { mut failure, code, seen, died, ended_at } = suspect;
         let result = if blame::was_alone(died) {
             failure.code = code;
-            self.unreadable(plan, failure, current)
+            self.unreadable(config, failure, current)
         } else {
-            self.ended(plan, failure, seen, current)
+            self.ended(config, failure, seen, current)
         };
         result.with_end(ended_at)
     }
@@ -237,8 +239,8 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Driver<GrpcProtocol<A, Q>> {
     #[cold]
     pub(crate) fn failed(mut self: Pin<&mut Self>, stop: Stop) -> Status {
         let report = self.as_mut().report(Some(stop));
-        let plan = self.config();
-        self.protocol().status(plan.policy.problem(), stop, report)
+        let config = self.config();
+        self.protocol().status(config.policy.problem(), stop, report)
     }
 }
 

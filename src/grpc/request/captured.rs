@@ -1,6 +1,6 @@
 //! The request of tonic's own client, buffered so that it can be replayed.
 
-use crate::grpc::methods::MethodPlan;
+use crate::grpc::methods::MethodConfig;
 use crate::grpc::request::buffer::{PartialRead, Read, RequestBuffer};
 use crate::grpc::request::replayable::{ReplayableRequest, one_frame, shrink, too_large};
 use crate::grpc::request::stream::RequestStream;
@@ -69,14 +69,14 @@ impl CapturedRequest {
         request: &mut http::Request<Body>,
         extra: Option<ExtraHeaders>,
         kind: Option<MethodKind>,
-        plan: &MethodPlan,
+        config: &MethodConfig,
     ) -> Result<Self, Status> {
         if kind.is_some_and(MethodKind::streams_requests) {
-            return Ok(Self::stream(request, extra, Note::RequestIsAStream, plan));
+            return Ok(Self::stream(request, extra, Note::RequestIsAStream, config));
         }
-        match RequestBuffer::message_of(request.body_mut(), kind.is_some(), &plan.shared.limits) {
+        match RequestBuffer::message_of(request.body_mut(), kind.is_some(), &config.shared.limits) {
             Ok(message) => Ok(Self::message(request, extra, message)),
-            Err(partial) => Self::read_in_part(request, extra, partial, plan),
+            Err(partial) => Self::read_in_part(request, extra, partial, config),
         }
     }
 
@@ -92,13 +92,13 @@ impl CapturedRequest {
         request: &mut http::Request<Body>,
         extra: Option<ExtraHeaders>,
         (buffer, read): PartialRead,
-        plan: &MethodPlan,
+        config: &MethodConfig,
     ) -> Result<Self, Status> {
         Ok(match read {
             Poll::Ready(Ok(Read::Whole)) => Self::message(request, extra, buffer.into_message()),
             Poll::Ready(Ok(Read::Stream(note))) => {
                 *request.body_mut() = buffer.into_body();
-                Self::stream(request, extra, note, plan)
+                Self::stream(request, extra, note, config)
             }
             Poll::Ready(Err(status)) => return Err(status),
             // More is to come: it is read when the operation is polled.
@@ -115,14 +115,14 @@ impl CapturedRequest {
         request: &mut http::Request<Body>,
         extra: Option<ExtraHeaders>,
         note: Note,
-        plan: &MethodPlan,
+        config: &MethodConfig,
     ) -> Self {
-        let memory = plan.shared.replay_memory.as_ref().filter(|_| note == Note::RequestIsAStream);
+        let memory = config.shared.replay_memory.as_ref().filter(|_| note == Note::RequestIsAStream);
         let Some(memory) = memory else {
             return Self::once(request, note);
         };
         let template = Template::of(request, extra);
-        let stream = RequestStream::new(std::mem::take(request.body_mut()), &plan.shared.limits, memory);
+        let stream = RequestStream::new(std::mem::take(request.body_mut()), &config.shared.limits, memory);
         let source = Source::Stream(Box::new(Streamed { template, stream }));
         Self { message: Bytes::new(), source }
     }
@@ -170,10 +170,10 @@ impl CapturedRequest {
 }
 
 impl ReplayableRequest for CapturedRequest {
-    fn path(&self, plan: &MethodPlan) -> PathAndQuery {
+    fn path(&self, config: &MethodConfig) -> PathAndQuery {
         match &self.source {
-            Source::Message(template) => template.path(plan.example()),
-            Source::Stream(streamed) => streamed.template.path(plan.example()),
+            Source::Message(template) => template.path(config.example()),
+            Source::Stream(streamed) => streamed.template.path(config.example()),
             Source::Unread(unread) => path_of(unread.request.uri()),
             Source::Once(once) => once.path.clone(),
         }
@@ -184,11 +184,11 @@ impl ReplayableRequest for CapturedRequest {
         !matches!(self.source, Source::Unread(_))
     }
 
-    fn prepare(&mut self, plan: &MethodPlan, cx: &mut Context<'_>) -> Poll<Result<(), Status>> {
+    fn prepare(&mut self, config: &MethodConfig, cx: &mut Context<'_>) -> Poll<Result<(), Status>> {
         let Source::Unread(unread) = &mut self.source else {
             return Poll::Ready(Ok(()));
         };
-        let read = ready!(unread.buffer.poll(plan.shared.limits.max_replay_bytes, cx))?;
+        let read = ready!(unread.buffer.poll(config.shared.limits.max_replay_bytes, cx))?;
         let empty = Unread {
             request: http::Request::new(Body::empty()),
             extra: None,
@@ -207,7 +207,7 @@ impl ReplayableRequest for CapturedRequest {
     fn write(
         &mut self,
         into: &mut http::Request<Body>,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         attempt: u32,
         timeout: AttemptTimeout,
         is_watched: bool,
@@ -220,13 +220,13 @@ impl ReplayableRequest for CapturedRequest {
                 if let Some(request) = once.request.take() {
                     *into = request;
                 }
-                plan.headers.set(into.headers_mut(), attempt, timeout, false);
+                config.headers.set(into.headers_mut(), attempt, timeout, false);
                 return;
             }
             // One that was not read is never sent.
             Source::Unread(_) => return,
         };
-        template.write(into, plan.example(), &plan.headers, attempt, timeout, is_watched);
+        template.write(into, config.example(), &config.headers, attempt, timeout, is_watched);
         *into.body_mut() = body;
     }
 
@@ -237,18 +237,18 @@ impl ReplayableRequest for CapturedRequest {
     }
 
     #[inline]
-    fn note(&self, plan: &MethodPlan) -> Option<Note> {
+    fn note(&self, config: &MethodConfig) -> Option<Note> {
         if let Source::Message(_) | Source::Unread(_) = &self.source {
-            too_large(&self.message, plan)
+            too_large(&self.message, config)
         } else {
             self.note_of_stream()
         }
     }
 
-    fn replayable(&self, plan: &MethodPlan, attempt: u32) -> Replayable {
+    fn replayable(&self, config: &MethodConfig, attempt: u32) -> Replayable {
         match self.committed() {
             Some(committed) if committed == attempt => Replayable::OverLimit,
-            _ => self.note(plan).is_none().into(),
+            _ => self.note(config).is_none().into(),
         }
     }
 
@@ -319,31 +319,31 @@ mod tests {
         request.body(Body::empty()).unwrap()
     }
 
-    /// A plan of one method, whose attempts don't carry their number.
-    fn plan() -> MethodPlan {
+    /// A config of one method, whose attempts don't carry their number.
+    fn config() -> MethodConfig {
         let settings = CallSettings::new(RetrySettings::default(), CodeSet::EMPTY);
         let shared = SharedState::by(Compatibility::GaxJava);
-        MethodPlan::new(&settings, MethodKind::Unary, shared).of_one_method()
+        MethodConfig::new(&settings, MethodKind::Unary, shared).of_one_method()
     }
 
     fn seconds(value: &'static str) -> AttemptTimeout {
         AttemptTimeout::Own(Some(HeaderValue::from_static(value)))
     }
 
-    fn captured(request: &http::Request<Body>, plan: &MethodPlan) -> CapturedRequest {
-        let extra = Inspection::of(request, plan.example.as_ref(), plan.headers.counts(), true).extra;
+    fn captured(request: &http::Request<Body>, config: &MethodConfig) -> CapturedRequest {
+        let extra = Inspection::of(request, config.example.as_ref(), config.headers.counts(), true).extra;
         CapturedRequest::message(request, extra, Bytes::from_static(b"body"))
     }
 
     fn written(
         captured: &mut CapturedRequest,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         attempt: u32,
         timeout: AttemptTimeout,
         is_watched: bool,
     ) -> http::Request<Body> {
         let mut request = http::Request::default();
-        captured.write(&mut request, plan, attempt, timeout, is_watched);
+        captured.write(&mut request, config, attempt, timeout, is_watched);
         request
     }
 
@@ -364,10 +364,10 @@ mod tests {
         list
     }
 
-    /// The first request sets the example that others are compared with; a plan for several methods has none.
+    /// The first request sets the example that others are compared with; a config for several methods has none.
     #[test]
     fn every_attempt_is_written_alike_but_for_its_timeout() {
-        let mut of_several = plan();
+        let mut of_several = config();
         of_several.example = None;
         let uris = [
             "http://host/pkg.Service/Method",
@@ -376,14 +376,14 @@ mod tests {
             "host:1",
         ];
         for example in uris {
-            let plan = plan();
+            let config = config();
             let mut first = request();
             *first.uri_mut() = Uri::from_static(example);
-            assert!(written_alike(first, &plan));
+            assert!(written_alike(first, &config));
             for uri in uris {
                 let mut other = request();
                 *other.uri_mut() = Uri::from_static(uri);
-                assert_eq!(written_alike(other, &plan), uri == example, "{uri}");
+                assert_eq!(written_alike(other, &config), uri == example, "{uri}");
                 let mut undescribed = http::Request::new(Body::empty());
                 *undescribed.uri_mut() = Uri::from_static(uri);
                 *undescribed.version_mut() = Version::HTTP_2;
@@ -392,25 +392,25 @@ mod tests {
                 undescribed
                     .headers_mut()
                     .insert("content-type", HeaderValue::from_static("application/grpc"));
-                assert!(!written_alike(undescribed, &plan));
+                assert!(!written_alike(undescribed, &config));
                 let mut renamed = request();
                 *renamed.uri_mut() = Uri::from_static(uri);
                 renamed.extensions_mut().insert(GrpcMethod::new("pkg.Service", "Renamed"));
-                assert!(!written_alike(renamed, &plan));
+                assert!(!written_alike(renamed, &config));
             }
         }
         assert!(!written_alike(request(), &of_several));
     }
 
     /// Returns whether the request is like the example.
-    fn written_alike(first: http::Request<Body>, plan: &MethodPlan) -> bool {
-        let mut captured = captured(&first, plan);
+    fn written_alike(first: http::Request<Body>, config: &MethodConfig) -> bool {
+        let mut captured = captured(&first, config);
         let is_like = is_like_the_example(&captured);
-        assert_eq!(captured.path(plan), path_of(first.uri()));
+        assert_eq!(captured.path(config), path_of(first.uri()));
         let mut first = first;
-        captured.write(&mut first, plan, 1, seconds("5S"), true);
-        let second = written(&mut captured, plan, 2, seconds("3S"), true);
-        let third = written(&mut captured, plan, 3, AttemptTimeout::Own(None), true);
+        captured.write(&mut first, config, 1, seconds("5S"), true);
+        let second = written(&mut captured, config, 2, seconds("3S"), true);
+        let third = written(&mut captured, config, 3, AttemptTimeout::Own(None), true);
         assert_eq!(first.headers()["grpc-timeout"], "5S");
         assert_eq!(second.headers()["grpc-timeout"], "3S");
         assert!(!third.headers().contains_key("grpc-timeout"));
@@ -426,7 +426,7 @@ mod tests {
             assert_eq!(described(other), described(&first));
         }
         if is_like {
-            assert_eq!(described(&written(&mut captured, plan, 2, seconds("3S"), false)), None);
+            assert_eq!(described(&written(&mut captured, config, 2, seconds("3S"), false)), None);
         }
         is_like
     }
@@ -442,10 +442,10 @@ mod tests {
         let mut tagged = request();
         tagged.extensions_mut().insert(7_u32);
         for given in [json, old, get, tagged] {
-            let mut captured = captured(&given, &plan());
+            let mut captured = captured(&given, &config());
             assert!(!is_like_the_example(&captured));
             for attempt in 1..3 {
-                let written = written(&mut captured, &plan(), attempt, seconds("1S"), true);
+                let written = written(&mut captured, &config(), attempt, seconds("1S"), true);
                 assert_eq!(sorted(written.headers()), sorted(given.headers()));
                 assert_eq!((written.version(), written.method()), (given.version(), given.method()));
                 assert_eq!(written.extensions().get::<u32>(), given.extensions().get());
@@ -457,10 +457,10 @@ mod tests {
     fn a_stream_that_waits_goes_out_once() {
         let mut captured = CapturedRequest::once(&request(), Note::RequestIsAStream);
         let mut first = request();
-        captured.write(&mut first, &plan(), 1, seconds("1S"), true);
+        captured.write(&mut first, &config(), 1, seconds("1S"), true);
         captured.put_off(first);
-        let written = written(&mut captured, &plan(), 1, seconds("1S"), true);
+        let written = written(&mut captured, &config(), 1, seconds("1S"), true);
         assert_eq!(sorted(written.headers()), sorted(request().headers()));
-        assert_eq!(captured.path(&plan()), "/pkg.Service/Method");
+        assert_eq!(captured.path(&config()), "/pkg.Service/Method");
     }
 }

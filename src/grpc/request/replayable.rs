@@ -1,6 +1,6 @@
 //! A request that can be sent several times.
 
-use crate::grpc::methods::MethodPlan;
+use crate::grpc::methods::MethodConfig;
 use crate::grpc::template::AttemptTimeout;
 use crate::operation::Note;
 use bytes::Bytes;
@@ -17,7 +17,7 @@ use tonic::body::Body;
 /// The request of one operation. Each attempt is written whole, from what was buffered of it.
 pub(crate) trait ReplayableRequest {
     /// The method's path, as reports name it.
-    fn path(&self, plan: &MethodPlan) -> PathAndQuery;
+    fn path(&self, config: &MethodConfig) -> PathAndQuery;
 
     /// The time that the caller gives the operation, from its start, where that is not said as it starts.
     #[inline]
@@ -33,7 +33,7 @@ pub(crate) trait ReplayableRequest {
 
     /// Reads the request, where that was not done before the operation started.
     #[inline]
-    fn prepare(&mut self, _plan: &MethodPlan, _cx: &mut Context<'_>) -> Poll<Result<(), Status>> {
+    fn prepare(&mut self, _config: &MethodConfig, _cx: &mut Context<'_>) -> Poll<Result<(), Status>> {
         Poll::Ready(Ok(()))
     }
 
@@ -42,7 +42,7 @@ pub(crate) trait ReplayableRequest {
     fn write(
         &mut self,
         into: &mut http::Request<Body>,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         attempt: u32,
         timeout: AttemptTimeout,
         is_watched: bool,
@@ -52,12 +52,12 @@ pub(crate) trait ReplayableRequest {
     fn put_off(&mut self, _request: http::Request<Body>) {}
 
     /// Why it is sent once only; `None`: it may be sent again.
-    fn note(&self, plan: &MethodPlan) -> Option<Note>;
+    fn note(&self, config: &MethodConfig) -> Option<Note>;
 
     /// Whether it may be sent again after that attempt.
     #[inline]
-    fn replayable(&self, plan: &MethodPlan, _attempt: u32) -> Replayable {
-        self.note(plan).is_none().into()
+    fn replayable(&self, config: &MethodConfig, _attempt: u32) -> Replayable {
+        self.note(config).is_none().into()
     }
 
     /// Whether more of it was sent with that attempt than is buffered, so that no other can be sent it. While that may
@@ -99,9 +99,9 @@ pub(crate) trait ReplayableRequest {
 
 /// Why a message is sent once only, if it is.
 #[inline]
-pub(crate) fn too_large(message: &Bytes, plan: &MethodPlan) -> Option<Note> {
+pub(crate) fn too_large(message: &Bytes, config: &MethodConfig) -> Option<Note> {
     // With a limit of zero even an empty message is too large.
-    (message.len().max(1) > plan.shared.limits.max_replay_bytes).then_some(Note::RequestTooLargeToReplay)
+    (message.len().max(1) > config.shared.limits.max_replay_bytes).then_some(Note::RequestTooLargeToReplay)
 }
 
 /// Lets go of memory that a message's buffer has to spare.

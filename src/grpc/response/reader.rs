@@ -1,7 +1,7 @@
 //! A response that comes in.
 
 use crate::body::{BufferedBody, FrameBuffer};
-use crate::grpc::methods::MethodPlan;
+use crate::grpc::methods::MethodConfig;
 use crate::grpc::response::body::ResponseBody;
 use crate::grpc::response::open_body::{Incoming, OpenBody, Remainder};
 use crate::grpc::status::{Failure, Messages, received};
@@ -44,9 +44,9 @@ impl ReadExtent {
     /// The extent of an RPC that takes a stream. If it replies with one as well, they may take turns, so that nothing
     /// is buffered; a single reply may be, where another attempt can follow it.
     #[cold]
-    pub(crate) fn of_request_stream(kind: Option<MethodKind>, plan: &MethodPlan) -> Self {
+    pub(crate) fn of_request_stream(kind: Option<MethodKind>, config: &MethodConfig) -> Self {
         let may_wait =
-            plan.shared.replay_memory.is_some() && plan.policy.commit_point() != CommitPoint::Headers;
+            config.shared.replay_memory.is_some() && config.policy.commit_point() != CommitPoint::Headers;
         match kind {
             Some(MethodKind::ClientStreaming) if may_wait => ReadExtent::Whole,
             _ => ReadExtent::Head,
@@ -116,7 +116,7 @@ where
 pub(crate) fn read(
     response: &mut http::Response<ResponseBody>,
     extent: ReadExtent,
-    plan: &MethodPlan,
+    config: &MethodConfig,
     current: &mut AttemptContext<'_>,
     cx: &mut Context<'_>,
 ) -> Poll<Result<(), Fault>> {
@@ -166,8 +166,8 @@ pub(crate) fn read(
             pass_on(response, Note::Committed, current);
             return Poll::Ready(Ok(()));
         }
-        if frames.len() > plan.max_response_buffer {
-            pass_on(response, plan.too_large, current);
+        if frames.len() > config.max_response_buffer {
+            pass_on(response, config.too_large, current);
             return Poll::Ready(Ok(()));
         }
     }
@@ -177,11 +177,11 @@ pub(crate) fn read(
 pub(crate) fn read_on(
     response: &mut http::Response<ResponseBody>,
     extent: ReadExtent,
-    plan: &MethodPlan,
+    config: &MethodConfig,
     current: &mut AttemptContext<'_>,
     cx: &mut Context<'_>,
 ) -> Poll<Result<(), Fault>> {
-    read(response, extent, plan, current, cx)
+    read(response, extent, config, current, cx)
 }
 
 /// No frame has come: the body has ended, is broken, or there is more to come.

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Settings, limits and observers that all calls of a method share. Made once; a call that brings settings of its own makes one
 /// more.
 #[derive(Debug, Clone)]
-pub(crate) struct MethodPlan {
+pub(crate) struct MethodConfig {
     pub(crate) policy: Policy,
     /// Made with the time of a first attempt that nothing but the policy bounds.
     pub(crate) headers: AttemptHeaders,
@@ -24,7 +24,7 @@ pub(crate) struct MethodPlan {
     /// Noted of a response that is longer than the buffer.
     pub(crate) too_large: Note,
     pub(crate) shared: Arc<SharedState>,
-    /// The example that requests are compared with, where the plan is for those of one method.
+    /// The example that requests are compared with, where the config is for those of one method.
     pub(crate) example: Option<OnceLock<ExampleRequest>>,
     /// Whether its calls change nothing.
     is_read_only: bool,
@@ -34,15 +34,15 @@ pub(crate) struct MethodPlan {
     unbounded: Option<Arc<Policy>>,
 }
 
-impl AsRef<Policy> for MethodPlan {
+impl AsRef<Policy> for MethodConfig {
     #[inline]
     fn as_ref(&self) -> &Policy {
         &self.policy
     }
 }
 
-impl MethodPlan {
-    /// The plan for RPCs of that kind.
+impl MethodConfig {
+    /// The config for RPCs of that kind.
     pub(crate) fn new(settings: &CallSettings, kind: MethodKind, shared: Arc<SharedState>) -> Self {
         let SharedState { options, compatibility, limits, table_budget, version, .. } = &*shared;
         let policy =
@@ -53,7 +53,7 @@ impl MethodPlan {
         let policy = options.applied_to(policy);
         let counts_attempts =
             limits.previous_attempts_header.unwrap_or(*compatibility != Compatibility::GaxJava);
-        let plan = Self {
+        let config = Self {
             policy: policy.clone(),
             headers: AttemptHeaders::new(first_time(&policy), counts_attempts),
             timeout: None,
@@ -65,7 +65,7 @@ impl MethodPlan {
             kind,
             unbounded: None,
         };
-        plan.with_policy(policy, kind).with_headers()
+        config.with_policy(policy, kind).with_headers()
     }
 
     /// For a client that decodes messages itself: one that is longer than its longest response could not be decoded anyway.
@@ -83,7 +83,7 @@ impl MethodPlan {
         if self.is_read_only { Repetition::No } else { Repetition::ByCode }
     }
 
-    /// The plan for one method alone, whose requests are like its first.
+    /// The config for one method alone, whose requests are like its first.
     pub(crate) fn of_one_method(&self) -> Self {
         Self { example: Some(OnceLock::new()), ..self.clone() }
     }
@@ -120,7 +120,7 @@ impl MethodPlan {
         Some(self.clone().with_policy(policy.with_hedging(hedging), self.kind).with_headers())
     }
 
-    /// Goes on from the latencies of that plan's calls, if it waits for the same percentile of them.
+    /// Goes on from the latencies of that config's calls, if it waits for the same percentile of them.
     #[cfg(feature = "live")]
     pub(crate) fn with_latencies_of(self, other: &Self) -> Self {
         let joined = |policy: Policy| policy.with_latencies_of(&other.policy);
@@ -156,7 +156,7 @@ impl MethodPlan {
         Self { headers: self.headers.for_time(first_time(&self.policy)), ..self }
     }
 
-    /// The plan of a call with options of its own, or one that may not be retried where it is made; `None`: this one.
+    /// The config of a call with options of its own, or one that may not be retried where it is made; `None`: this one.
     #[inline]
     pub(crate) fn of_call(&self, options: Option<&CallOptions>) -> Option<Arc<Self>> {
         let options = options.filter(|options| options.changes_settings());
@@ -173,8 +173,8 @@ impl MethodPlan {
         if is_nested {
             policy = policy.inside_retry();
         }
-        let plan = Self { timeout: options.and_then(CallOptions::deadline), ..self.clone() };
-        Arc::new(plan.with_policy(policy, self.kind))
+        let config = Self { timeout: options.and_then(CallOptions::deadline), ..self.clone() };
+        Arc::new(config.with_policy(policy, self.kind))
     }
 }
 
