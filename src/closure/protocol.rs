@@ -45,13 +45,13 @@ impl<'a, T, E, R: Retryable<E>> Results<'a, T, E, R> {
 }
 
 /// The policy of a closure's operations.
-pub(super) struct Plan {
+pub(super) struct ClosureConfig {
     pub(super) observers: Option<Arc<Observers>>,
     pub(super) policy: Policy,
     pub(super) seeds: JitterSeeds,
 }
 
-impl AsRef<Policy> for Plan {
+impl AsRef<Policy> for ClosureConfig {
     fn as_ref(&self) -> &Policy {
         &self.policy
     }
@@ -77,35 +77,35 @@ where
     Fut: Future<Output = Result<T, E>>,
     R: Retryable<E>,
 {
-    type Config = Plan;
+    type Config = ClosureConfig;
     type Attempt = Fut;
     type Slot = Option<T>;
 
     const TRANSPORT: ObservedTransport = ObservedTransport::Closure;
 
-    fn name(&self, _: &Plan) -> Name {
+    fn name(&self, _: &ClosureConfig) -> Name {
         self.name.clone()
     }
 
-    fn observers<'a>(&'a self, plan: &'a Plan) -> Option<&'a Observers> {
-        plan.observers.as_deref()
+    fn observers<'a>(&'a self, config: &'a ClosureConfig) -> Option<&'a Observers> {
+        config.observers.as_deref()
     }
 
-    fn bound(&self, _: &Plan) -> Option<Duration> {
+    fn bound(&self, _: &ClosureConfig) -> Option<Duration> {
         time_left()
     }
 
-    fn jitter(&self, plan: &Plan) -> Jitter {
-        plan.seeds.next()
+    fn jitter(&self, config: &ClosureConfig) -> Jitter {
+        config.seeds.next()
     }
 
-    fn begin(&mut self, _: &Plan, started: StartedAttempt, _: &mut AttemptContext<'_>) -> Fut {
+    fn begin(&mut self, _: &ClosureConfig, started: StartedAttempt, _: &mut AttemptContext<'_>) -> Fut {
         (self.attempt)(started)
     }
 
     fn poll(
         &mut self,
-        _: &Plan,
+        _: &ClosureConfig,
         attempt: Pin<&mut Fut>,
         _: &mut AttemptContext<'_>,
         cx: &mut Context<'_>,
@@ -114,7 +114,12 @@ where
         attempt.poll(cx).map(|result| Step::Ended(self.results.keep(result, reply)))
     }
 
-    fn expire(&mut self, _: &Plan, _: Option<Pin<&mut Fut>>, _: &mut AttemptContext<'_>) -> AttemptResult {
+    fn expire(
+        &mut self,
+        _: &ClosureConfig,
+        _: Option<Pin<&mut Fut>>,
+        _: &mut AttemptContext<'_>,
+    ) -> AttemptResult {
         AttemptResult::failed(Code::DeadlineExceeded).with_timed_out()
     }
 }

@@ -1,7 +1,7 @@
 //! Attempts over an HTTP service: requests go out, responses and errors become facts.
 
+use crate::http::config::HttpConfig;
 use crate::http::failure::{BodyNotOpened, NoBody, Part};
-use crate::http::plan::HttpPlan;
 use crate::http::protocol::failed::Suspect;
 use crate::http::protocol::http_protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::{CutOff, Replay};
@@ -50,17 +50,18 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     /// at all, since its status is final.
     fn extent(
         &self,
-        plan: &HttpPlan,
+        config: &HttpConfig,
         status: StatusCode,
         ended_at: Duration,
         current: &AttemptContext<'_>,
     ) -> Option<ReadExtent> {
         if status.is_success() {
-            return Some(ReadExtent::to_end(plan.limits.max_response_buffer));
+            return Some(ReadExtent::to_end(config.limits.max_response_buffer));
         }
-        let result = self.result(plan, Some(HttpFailure::Status(status.as_u16())));
+        let result = self.result(config, Some(HttpFailure::Status(status.as_u16())));
         // The response of a hedge may be held, for longer than its connection should be.
-        let may_wait = plan.policy.permits(result) || current.number() > 1 && plan.policy.may_hold(result);
+        let may_wait =
+            config.policy.permits(result) || current.number() > 1 && config.policy.may_hold(result);
         let is_drained = self.request.is_replayable() && may_wait;
         is_drained.then(|| ReadExtent::drain(current.clock().at(ended_at.saturating_add(DRAIN_TIME))))
     }
@@ -68,14 +69,14 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     /// A response whose status is no success, as far as it was read.
     fn response(
         &mut self,
-        plan: &HttpPlan,
+        config: &HttpConfig,
         response: http::Response<HttpResponseBody<R>>,
         ended_at: Duration,
         current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let failure = HttpFailure::Status(response.status().as_u16());
         let delay = asked_for(&response).map_or(ServerDelay::None, ServerDelay::AtLeast);
-        self.failed(plan, Some(failure), AttemptOutcome::Response(Box::new(response)), current)
+        self.failed(config, Some(failure), AttemptOutcome::Response(Box::new(response)), current)
             .with_server_delay(delay)
             .with_end(ended_at)
     }
@@ -108,7 +109,7 @@ where
     /// A response that was read so far. A status that is no success stands, however its body ends.
     fn read(
         &mut self,
-        plan: &HttpPlan,
+        config: &HttpConfig,
         reader: ResponseReader<R>,
         read: Read,
         ended_at: Option<Duration>,
@@ -117,12 +118,12 @@ where
     ) -> AttemptResult {
         if let Some(ended_at) = ended_at {
             let response = reader.into_response(read, current.deadline());
-            return self.response(plan, response, ended_at, current);
+            return self.response(config, response, ended_at, current);
         }
         match read {
-            Read::Early(EndedEarly::TimedOut) => self.timed_out(plan, current),
-            Read::Early(why @ EndedEarly::Idle(_)) => self.stalled(plan, why.into_error(), current),
-            Read::Early(why) => self.broken(plan, why.into_error(), Part::Body, current),
+            Read::Early(EndedEarly::TimedOut) => self.timed_out(config, current),
+            Read::Early(why @ EndedEarly::Idle(_)) => self.stalled(config, why.into_error(), current),
+            Read::Early(why) => self.broken(config, why.into_error(), Part::Body, current),
             // The operation's clock stops: the rest of the body may take as long as it likes.
             Read::NotYet | Read::Whole | Read::TooLong => {
                 let mut result = AttemptResult::done();
@@ -145,30 +146,35 @@ where
     R: Body,
     R::Error: Into<BoxError>,
 {
-    type Config = HttpPlan;
+    type Config = HttpConfig;
     type Attempt = HttpAttempt<S::Future, R>;
     type Slot = Option<http::Response<HttpResponseBody<R>>>;
 
     const TRANSPORT: ObservedTransport = ObservedTransport::Http;
 
-    fn name(&self, _: &HttpPlan) -> Name {
+    fn name(&self, _: &HttpConfig) -> Name {
         let parts = self.request.parts();
         Name::from(Cow::<'static, str>::Owned(format!("{} {}", parts.method, parts.uri.path())))
     }
 
-    fn observers<'a>(&'a self, _: &'a HttpPlan) -> Option<&'a Observers> {
+    fn observers<'a>(&'a self, _: &'a HttpConfig) -> Option<&'a Observers> {
         self.shared.observers.as_deref()
     }
 
-    fn bound(&self, plan: &HttpPlan) -> Option<Duration> {
-        earlier(plan.timeout, self.inbound.map(until))
+    fn bound(&self, config: &HttpConfig) -> Option<Duration> {
+        earlier(config.timeout, self.inbound.map(until))
     }
 
-    fn jitter(&self, _: &HttpPlan) -> Jitter {
+    fn jitter(&self, _: &HttpConfig) -> Jitter {
         self.shared.options.jitter.next()
     }
 
-    fn begin(&mut self, _: &HttpPlan, started: StartedAttempt, _: &mut AttemptContext<'_>) -> Self::Attempt {
+    fn begin(
+        &mut self,
+        _: &HttpConfig,
+        started: StartedAttempt,
+        _: &mut AttemptContext<'_>,
+    ) -> Self::Attempt {
         let failure = self.failure.take();
         // An attempt whose request is sent again at once has not failed.
         self.http.failures.extend(failure.filter(|_| started.kind() != AttemptKind::Resend));
@@ -180,7 +186,7 @@ where
 
     fn poll(
         &mut self,
-        plan: &HttpPlan,
+        config: &HttpConfig,
         mut attempt: Pin<&mut Self::Attempt>,
         current: &mut AttemptContext<'_>,
         cx: &mut Context<'_>,
@@ -191,13 +197,13 @@ where
                 AttemptProj::Ready => {
                     if let Err(error) = ready!(self.request.poll_open(cx)) {
                         let error: BoxError = Box::new(BodyNotOpened(error));
-                        return Poll::Ready(Step::Ended(self.broken(plan, error, Part::Head, current)));
+                        return Poll::Ready(Step::Ended(self.broken(config, error, Part::Head, current)));
                     }
                     if let Err(error) = ready!(self.service.poll_ready(cx)) {
                         // A service that has failed is neither called nor asked again.
                         self.service = self.spare.copy();
                         return Poll::Ready(Step::Ended(self.broken(
-                            plan,
+                            config,
                             error.into(),
                             Part::Head,
                             current,
@@ -205,7 +211,7 @@ where
                     }
                     let Some((mut request, cut)) = self.request.write(current.started()) else {
                         let error: BoxError = Box::new(NoBody);
-                        return Poll::Ready(Step::Ended(self.broken(plan, error, Part::Head, current)));
+                        return Poll::Ready(Step::Ended(self.broken(config, error, Part::Head, current)));
                     };
                     if let Some(mut outgoing) = current.sending() {
                         outgoing.add_headers(request.headers_mut());
@@ -223,18 +229,18 @@ where
                         }
                         let ended_at = current.clock().elapsed();
                         let method = &self.request.parts().method;
-                        let idle_timeout = plan.limits.body_idle_timeout;
+                        let idle_timeout = config.limits.body_idle_timeout;
                         let reader = ResponseReader::new(method, response, idle_timeout, cut.take());
                         let status = reader.status();
                         if is_parting {
                             let response = reader.into_response(Read::NotYet, current.deadline());
-                            let result = self.response(plan, response, ended_at, current);
+                            let result = self.response(config, response, ended_at, current);
                             return Poll::Ready(Step::Ended(result.with_resend(Resend::Stale)));
                         }
-                        let Some(extent) = self.extent(plan, status, ended_at, current) else {
+                        let Some(extent) = self.extent(config, status, ended_at, current) else {
                             let response = reader.into_response(Read::NotYet, current.deadline());
                             return Poll::Ready(Step::Ended(
-                                self.response(plan, response, ended_at, current),
+                                self.response(config, response, ended_at, current),
                             ));
                         };
                         let ended_at = (!status.is_success()).then_some(ended_at);
@@ -243,7 +249,7 @@ where
                     Err(error) => match Suspect::of(error.into(), Part::Head, current) {
                         Ok(suspect) => attempt.set(HttpAttempt::Suspected { suspect }),
                         Err(error) => {
-                            return Poll::Ready(Step::Ended(self.broken(plan, error, Part::Head, current)));
+                            return Poll::Ready(Step::Ended(self.broken(config, error, Part::Head, current)));
                         }
                     },
                 },
@@ -265,7 +271,9 @@ where
                         }
                         read => read,
                     };
-                    return Poll::Ready(Step::Ended(self.read(plan, reader, read, ended_at, current, reply)));
+                    return Poll::Ready(Step::Ended(
+                        self.read(config, reader, read, ended_at, current, reply),
+                    ));
                 }
                 AttemptProj::Suspected { suspect } => {
                     if !current.clock().has_reached(suspect.until()) {
@@ -275,7 +283,7 @@ where
                     else {
                         return Poll::Pending;
                     };
-                    return Poll::Ready(Step::Ended(self.cleared(plan, suspect, current)));
+                    return Poll::Ready(Step::Ended(self.cleared(config, suspect, current)));
                 }
                 AttemptProj::Done => return Poll::Pending,
             }
@@ -284,12 +292,12 @@ where
 
     fn expire(
         &mut self,
-        plan: &HttpPlan,
+        config: &HttpConfig,
         attempt: Option<Pin<&mut Self::Attempt>>,
         current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let Some(attempt) = attempt else {
-            return self.timed_out(plan, current).with_delivery(Delivery::NotSent);
+            return self.timed_out(config, current).with_delivery(Delivery::NotSent);
         };
         match attempt.project_replace(HttpAttempt::Done) {
             AttemptOwned::Ready => {
@@ -300,13 +308,13 @@ where
                 if let Some(ended_at) = ended_at {
                     let late = Read::Early(EndedEarly::TimedOut);
                     let response = reader.into_response(late, current.deadline());
-                    return self.response(plan, response, ended_at, current);
+                    return self.response(config, response, ended_at, current);
                 }
             }
-            AttemptOwned::Suspected { suspect } => return self.cleared(plan, suspect, current),
+            AttemptOwned::Suspected { suspect } => return self.cleared(config, suspect, current),
             AttemptOwned::Sent { .. } | AttemptOwned::Done => {}
         }
-        self.timed_out(plan, current)
+        self.timed_out(config, current)
     }
 
     fn due(&self, attempt: &Self::Attempt) -> Option<Instant> {

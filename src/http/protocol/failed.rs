@@ -1,7 +1,7 @@
 //! The facts of an attempt that brought no whole response.
 
+use crate::http::config::HttpConfig;
 use crate::http::failure::{BodyNotOpened, Broken, Cause, Part, classify};
-use crate::http::plan::HttpPlan;
 use crate::http::protocol::http_protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::Replay;
 use crate::operation::{AttemptContext, Note};
@@ -45,42 +45,42 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     /// The request or its response broke.
     pub(crate) fn broken(
         &mut self,
-        plan: &HttpPlan,
+        config: &HttpConfig,
         error: BoxError,
         part: Part,
         current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let cause = classify(&*error, part);
         let resend = if cause.is_final() { Resend::No } else { self.resend(cause, part, &error) };
-        self.lost(plan, cause, error, current).with_resend(resend)
+        self.lost(config, cause, error, current).with_resend(resend)
     }
 
     /// Whether a suspect's own response could not be read is known now.
     #[cold]
     pub(crate) fn cleared(
         &mut self,
-        plan: &HttpPlan,
+        config: &HttpConfig,
         suspect: Suspect,
         current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let Suspect { cause, error, died, ended_at } = suspect;
         let cause = if blame::was_alone(died) { Cause::UNREADABLE } else { cause };
-        self.lost(plan, cause, error, current).with_end(ended_at)
+        self.lost(config, cause, error, current).with_end(ended_at)
     }
 
     /// The body of the response stopped coming.
     pub(crate) fn stalled(
         &mut self,
-        plan: &HttpPlan,
+        config: &HttpConfig,
         error: BoxError,
         current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        self.lost(plan, Cause::new(TransportFailure::Timeout, Reach::MaybeSent), error, current)
+        self.lost(config, Cause::new(TransportFailure::Timeout, Reach::MaybeSent), error, current)
     }
 
     fn lost(
         &mut self,
-        plan: &HttpPlan,
+        config: &HttpConfig,
         cause: Cause,
         source: BoxError,
         current: &mut AttemptContext<'_>,
@@ -96,7 +96,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         }
         let failure = cause.failure.map(HttpFailure::Transport);
         let broken = Broken::Failed { failure: cause.failure, problem: cause.problem, source };
-        let result = self.failed(plan, failure, AttemptOutcome::Broken(broken), current);
+        let result = self.failed(config, failure, AttemptOutcome::Broken(broken), current);
         match cause.reach {
             Reach::ChannelClosed => result.with_retry(RetryFact::No(StopReason::ChannelClosed)),
             _ if cause.is_final() => result.with_retry(RetryFact::No(StopReason::NonRetryable)),
