@@ -22,7 +22,7 @@ pub(super) struct List {
     methods: Box<[Arc<Method>]>,
     /// Where a handle's table replaces the settings.
     #[cfg(feature = "live")]
-    builder: Option<Arc<MethodBuilder>>,
+    configs: Option<Arc<Configs>>,
 }
 
 impl List {
@@ -30,7 +30,7 @@ impl List {
         Replaceable::fixed(Self {
             methods,
             #[cfg(feature = "live")]
-            builder: None,
+            configs: None,
         })
     }
 }
@@ -47,11 +47,11 @@ impl Deref for List {
 impl Methods {
     pub(super) fn new(settings: ClientSettings) -> Self {
         let observers = settings.options.observers.shared();
-        let builder = MethodBuilder { observers, settings, replay_memory: ReplayMemory::default() };
-        let methods = builder.methods();
+        let configs = Configs { observers, settings, replay_memory: ReplayMemory::default() };
+        let methods = configs.methods();
         #[cfg(feature = "live")]
-        if let Some(handle) = builder.settings.handle.clone() {
-            return Self { list: MethodBuilder::follow(&Arc::new(builder), &handle, methods) };
+        if let Some(handle) = configs.settings.handle.clone() {
+            return Self { list: Configs::follow(&Arc::new(configs), &handle, methods) };
         }
         Self { list: List::fixed(methods) }
     }
@@ -71,23 +71,23 @@ impl Methods {
         let list = self.list.load();
         let methods = list.iter().map(changed).collect();
         #[cfg(feature = "live")]
-        if let Some((builder, handle)) =
-            list.builder.as_ref().and_then(|builder| Some((builder, builder.settings.handle.as_ref()?)))
+        if let Some((configs, handle)) =
+            list.configs.as_ref().and_then(|configs| Some((configs, configs.settings.handle.as_ref()?)))
         {
-            return Self { list: MethodBuilder::follow(builder, handle, methods) };
+            return Self { list: Configs::follow(configs, handle, methods) };
         }
         Self { list: List::fixed(methods) }
     }
 }
 
-/// Makes the methods of a client.
-struct MethodBuilder {
+/// Makes the configs of a client's methods.
+struct Configs {
     settings: ClientSettings,
     observers: Option<Arc<Observers>>,
     replay_memory: ReplayMemory,
 }
 
-impl MethodBuilder {
+impl Configs {
     /// By the client's own settings.
     fn methods(&self) -> Box<[Arc<Method>]> {
         let codec = Codec::default();
@@ -125,14 +125,14 @@ impl MethodBuilder {
     /// These methods, by whichever table the handle has.
     #[cfg(feature = "live")]
     fn follow(
-        builder: &Arc<Self>,
+        configs: &Arc<Self>,
         handle: &crate::live::SettingsHandle,
         methods: Box<[Arc<Method>]>,
     ) -> Replaceable<List> {
-        let (builder, known) = (Arc::clone(builder), builder.settings.known.clone());
+        let (configs, known) = (Arc::clone(configs), configs.settings.known.clone());
         let make = move |current: &crate::live::CurrentTable, before: Option<&List>| -> List {
-            let stub = &builder.settings.stub;
-            let shared = builder.shared(Some(current.version), current.budget.clone());
+            let stub = &configs.settings.stub;
+            let shared = configs.shared(Some(current.version), current.budget.clone());
             let calls = stub.calls().zip(stub.calls_by(&current.table));
             let method =
                 |(method, ((info, _), call)): (&Arc<Method>, ((&'static MethodInfo, _), CallSettings))| {
@@ -145,7 +145,7 @@ impl MethodBuilder {
                 method.config =
                     Arc::new(MethodConfig::clone(&method.config).with_latencies_of(&before.config));
             }
-            List { methods, builder: Some(Arc::clone(&builder)) }
+            List { methods, configs: Some(Arc::clone(&configs)) }
         };
         Replaceable::live(handle.follow(make, known))
     }

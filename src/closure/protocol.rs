@@ -45,13 +45,13 @@ impl<'a, T, E, R: Retryable<E>> Results<'a, T, E, R> {
 }
 
 /// The policy of a closure's operations.
-pub(super) struct ClosureConfig {
+pub(super) struct Config {
     pub(super) observers: Option<Arc<Observers>>,
     pub(super) policy: Policy,
     pub(super) seeds: JitterSeeds,
 }
 
-impl AsRef<Policy> for ClosureConfig {
+impl AsRef<Policy> for Config {
     fn as_ref(&self) -> &Policy {
         &self.policy
     }
@@ -77,35 +77,35 @@ where
     Fut: Future<Output = Result<T, E>>,
     R: Retryable<E>,
 {
-    type Config = ClosureConfig;
+    type Config = Config;
     type Attempt = Fut;
     type Slot = Option<T>;
 
     const TRANSPORT: ObservedTransport = ObservedTransport::Closure;
 
-    fn name(&self, _: &ClosureConfig) -> Name {
+    fn name(&self, _: &Config) -> Name {
         self.name.clone()
     }
 
-    fn observers<'a>(&'a self, config: &'a ClosureConfig) -> Option<&'a Observers> {
+    fn observers<'a>(&'a self, config: &'a Config) -> Option<&'a Observers> {
         config.observers.as_deref()
     }
 
-    fn bound(&self, _: &ClosureConfig) -> Option<Duration> {
+    fn bound(&self, _: &Config) -> Option<Duration> {
         time_left()
     }
 
-    fn jitter(&self, config: &ClosureConfig) -> Jitter {
+    fn jitter(&self, config: &Config) -> Jitter {
         config.seeds.next()
     }
 
-    fn begin(&mut self, _: &ClosureConfig, started: StartedAttempt, _: &mut AttemptContext<'_>) -> Fut {
+    fn begin(&mut self, _: &Config, started: StartedAttempt, _: &mut AttemptContext<'_>) -> Fut {
         (self.attempt)(started)
     }
 
     fn poll(
         &mut self,
-        _: &ClosureConfig,
+        _: &Config,
         attempt: Pin<&mut Fut>,
         _: &mut AttemptContext<'_>,
         cx: &mut Context<'_>,
@@ -114,12 +114,7 @@ where
         attempt.poll(cx).map(|result| Step::Ended(self.results.keep(result, reply)))
     }
 
-    fn expire(
-        &mut self,
-        _: &ClosureConfig,
-        _: Option<Pin<&mut Fut>>,
-        _: &mut AttemptContext<'_>,
-    ) -> AttemptResult {
+    fn expire(&mut self, _: &Config, _: Option<Pin<&mut Fut>>, _: &mut AttemptContext<'_>) -> AttemptResult {
         AttemptResult::failed(Code::DeadlineExceeded).with_timed_out()
     }
 }

@@ -4,7 +4,7 @@ use crate::closure::config_source::ConfigSource;
 use crate::closure::error::RetryError;
 #[cfg(feature = "live")]
 use crate::closure::live_service::LiveService;
-use crate::closure::protocol::{Closure, ClosureConfig, Results};
+use crate::closure::protocol::{Closure, Config, Results};
 use crate::closure::retried::Retried;
 use crate::closure::retryable::Retryable;
 #[cfg(feature = "live")]
@@ -205,7 +205,7 @@ impl<R> Retryer<R> {
     }
 
     /// The policy and the observers of an operation.
-    fn config<E>(&self) -> ClosureConfig
+    fn config<E>(&self) -> Config
     where
         R: Retryable<E>,
     {
@@ -220,7 +220,7 @@ impl<R> Retryer<R> {
         }
         let policy = policy.with_environment(&options.caps());
         let policy = if is_nested_retry(&policy) { policy.inside_retry() } else { policy };
-        ClosureConfig { policy, observers: self.observers.clone(), seeds: options.jitter.clone() }
+        Config { policy, observers: self.observers.clone(), seeds: options.jitter.clone() }
     }
 
     /// Runs an async closure, which gets its attempt: the number, when it started, its RPC timeout. See
@@ -276,7 +276,7 @@ impl<R> Retryer<R> {
         R: Retryable<E>,
         F: FnMut(StartedAttempt) -> Result<T, E>,
     {
-        let ClosureConfig { policy, observers, seeds } = self.config();
+        let Config { policy, observers, seeds } = self.config();
         let observe = |progress: &mut InProgress| {
             if let Some(observers) = &observers {
                 progress.observe(&policy, observers, self.name(), ObservedTransport::Closure);

@@ -325,6 +325,11 @@ impl InProgress {
         self.operation.as_ref().and_then(Operation::held) == Some(number)
     }
 
+    /// Whether one more connection that our own stack closes is this operation's doing.
+    pub(super) fn is_culprit(&self) -> bool {
+        self.operation.as_ref().is_some_and(Operation::is_culprit)
+    }
+
     /// The request can't be sent while an attempt is in flight.
     #[cold]
     pub(super) fn close_hedges(&mut self) {

@@ -179,6 +179,11 @@ impl AttemptContext<'_> {
         self.clock().elapsed().saturating_sub(start)
     }
 
+    /// Whether one more connection that our own stack closes is this operation's doing.
+    pub(crate) fn is_culprit(&self) -> bool {
+        self.progress.is_culprit()
+    }
+
     pub(crate) fn clock(&self) -> Clock {
         self.progress.clock()
     }

@@ -123,12 +123,12 @@ pub enum Seen {
 pub enum RetryFact {
     /// If its code is in the method's set.
     ByCode,
-    /// If its code is in the method's set. Our own stack has closed the connection for one response on it, and nobody knows
-    /// whose it was: the wait before another attempt is spread out, and a third such end in a row is the
-    /// [operation's doing](super::Operation::is_culprit).
-    ClosedByUs,
     /// Yes, whatever set its code is in.
     Yes,
+    /// Yes: our own stack has closed the connection for one response on it, and nobody knows whose it was. The wait before
+    /// another attempt is spread out, and a third such end in a row is the
+    /// [operation's doing](super::Operation::is_culprit). A [policy](super::Policy::permits) says whether that is retried.
+    ClosedByUs,
     /// No, for that reason, whatever set its code is in.
     No(StopReason),
 }

@@ -15,9 +15,9 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Methods {
     table: RetryTable,
-    configs: Vec<EntryConfigs>,
+    configs: Vec<Configs>,
     /// No limits, and nothing retried: what a call of an unlisted method changes by its own options.
-    unlisted: EntryConfigs,
+    unlisted: Configs,
     described: Descriptions,
     /// MethodMatch without taking a path apart.
     by_path: MethodMap,
@@ -37,7 +37,7 @@ pub(crate) struct MethodOptions {
 
 /// The configs of one entry, for its methods.
 #[derive(Debug)]
-struct EntryConfigs {
+struct Configs {
     own: ByKind,
     /// For those of its methods that may be hedged, where the layer hedges.
     hedged: Option<ByKind>,
@@ -89,7 +89,7 @@ impl ByKind {
 }
 
 #[cfg(feature = "live")]
-impl EntryConfigs {
+impl Configs {
     fn count_latencies(&self) -> bool {
         self.own.counts_latencies() || self.hedged.as_ref().is_some_and(ByKind::counts_latencies)
     }
@@ -132,7 +132,7 @@ impl Methods {
         let configs = |settings: CallSettings| {
             let hedging = hedging.filter(|_| settings.hedging().is_none());
             let own = config(&settings);
-            EntryConfigs { own, hedged: hedging.map(|hedging| config(&settings.with_hedging(Some(hedging)))) }
+            Configs { own, hedged: hedging.map(|hedging| config(&settings.with_hedging(Some(hedging)))) }
         };
         let entries = (0..table.entry_count()).filter_map(|index| table.entry(index));
         let entries: Vec<_> = entries.map(CallSettings::of_policy).map(configs).collect();

@@ -1,11 +1,10 @@
 //! Attempts over a gRPC service: requests go out, responses, statuses and errors become facts.
 
-use super::failed::Bad;
 use super::grpc_protocol::GrpcProtocol;
 use crate::grpc::methods::MethodConfig;
 use crate::grpc::request::{CapturedRequest, ReplayableRequest, WatchedBody};
 use crate::grpc::response::{Fault, ReplySlot, ResponseBody, check_head, read, read_on, unread};
-use crate::grpc::status::{Failure, Suspect};
+use crate::grpc::status::Failure;
 use crate::grpc::template::AttemptTimeout;
 use crate::grpc::transport::{ServiceHandle, is_bare_channel, ready_now};
 use crate::operation::{
@@ -17,7 +16,6 @@ use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::time::Instant;
 use tonic::body::Body;
 use tonic::client::GrpcService;
 use tonic::codegen::StdError;
@@ -35,8 +33,6 @@ pin_project! {
         Collecting { response: Box<http::Response<ResponseBody>> },
         // The service has failed.
         Broken { error: Option<StdError> },
-        // It failed, and whether its own response was the reason is not known yet.
-        Suspected { suspect: Option<Box<Suspect>>, until: Instant },
     }
 }
 
@@ -50,16 +46,16 @@ impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
         service: &mut A::Service,
         config: &MethodConfig,
         started: StartedAttempt,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
         request: &mut http::Request<Body>,
     ) -> Option<GrpcAttempt<<A::Service as GrpcService<Body>>::Future>> {
-        self.begun(config, started, current);
+        self.begun(config, started, context);
         let time = started.deadline();
-        let timeout = header(config, time, false, current);
+        let timeout = header(config, time, false, context);
         self.request.write(request, config, started.number(), timeout, false);
         match ready_now(service) {
             Poll::Ready(Ok(())) => {
-                if let Some(outgoing) = current.sending() {
+                if let Some(outgoing) = context.sending() {
                     watched(request, *outgoing);
                 }
                 None
@@ -76,28 +72,33 @@ impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
 
 impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     #[inline]
-    fn begun(&mut self, config: &MethodConfig, started: StartedAttempt, current: &mut AttemptContext<'_>) {
+    fn begun(&mut self, config: &MethodConfig, started: StartedAttempt, context: &mut AttemptContext<'_>) {
         if let Some(note) = self.request.note(config).filter(|_| started.number() == 1) {
-            current.note(note);
+            context.note(note);
         }
     }
 
     /// The response can't be handed to the caller.
     #[cold]
-    fn faulty(&mut self, config: &MethodConfig, fault: Fault, current: &mut AttemptContext<'_>) -> Bad {
+    fn faulty(
+        &mut self,
+        config: &MethodConfig,
+        fault: Fault,
+        context: &mut AttemptContext<'_>,
+    ) -> AttemptResult {
         match fault {
-            Fault::Failed(failure) => Bad::Ended(self.failed(config, failure, Seen::Headers, current)),
-            Fault::Broke(error, None) => self.broken(config, error, Seen::Headers, current),
-            Fault::Broke(error, messages) => self.broken_behind(config, error, messages, current),
-            Fault::Unreadable(failure) => Bad::Ended(self.unreadable(config, failure, current)),
+            Fault::Failed(failure) => self.failed(config, failure, Seen::Headers, context),
+            Fault::Broke(error, None) => self.broken(config, error, Seen::Headers, context),
+            Fault::Broke(error, messages) => self.broken_behind(config, error, messages, context),
+            Fault::Unreadable(failure) => self.unreadable(config, failure, context),
         }
     }
 
     /// Nothing has come. More of the request may have been sent than is buffered, which is reported once.
     #[inline]
-    fn pending(&self, current: &mut AttemptContext<'_>, cx: &Context<'_>) -> Poll<Step> {
-        match self.request.watch(current.number(), cx) {
-            Some(note) if current.note(note) => Poll::Ready(Step::Committed(CommitPoint::OverLimit)),
+    fn pending(&self, context: &mut AttemptContext<'_>, cx: &Context<'_>) -> Poll<Step> {
+        match self.request.watch(context.number(), cx) {
+            Some(note) if context.note(note) => Poll::Ready(Step::Committed(CommitPoint::OverLimit)),
             _ => Poll::Pending,
         }
     }
@@ -107,14 +108,14 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     fn replied(
         &self,
         response: &http::Response<ResponseBody>,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> Poll<Step> {
         let mut result = AttemptResult::done();
         if response.body().is_open() {
             result = result.with_seen(Seen::Messages { resumable: false });
         }
-        if let Some(note) = self.request.replied(current.number()) {
-            current.note(note);
+        if let Some(note) = self.request.replied(context.number()) {
+            context.note(note);
             result = result.with_replayable(Replayable::OverLimit);
         }
         Poll::Ready(Step::Ended(result))
@@ -175,9 +176,9 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         &mut self,
         config: &MethodConfig,
         started: StartedAttempt,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> Self::Attempt {
-        self.begun(config, started, current);
+        self.begun(config, started, context);
         GrpcAttempt::Ready { time: started.deadline(), is_late: started.kind() == AttemptKind::Resend }
     }
 
@@ -186,25 +187,25 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         &mut self,
         config: &MethodConfig,
         mut attempt: Pin<&mut Self::Attempt>,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
         cx: &mut Context<'_>,
         reply: &mut ReplySlot,
     ) -> Poll<Step> {
         loop {
-            let bad = match attempt.as_mut().project() {
+            let result = match attempt.as_mut().project() {
                 AttemptProj::Ready { time, is_late } => {
                     let (time, was_late) = (*time, std::mem::replace(is_late, true));
                     let is_watched = self.request.is_watched() && !is_bare_channel::<A::Service>();
                     let ready = self.handle.when_ready(cx, |service| {
-                        let timeout = header(config, time, was_late, current);
-                        let number = current.number();
+                        let timeout = header(config, time, was_late, context);
+                        let number = context.number();
                         let mut request = http::Request::default();
                         self.request.write(&mut request, config, number, timeout, is_watched);
                         // A transparent retry of the first attempt is late, too.
-                        if is_watched && (number > 1 || (was_late && current.is_resent())) {
-                            mark(&mut request, current);
+                        if is_watched && (number > 1 || (was_late && context.is_resent())) {
+                            mark(&mut request, context);
                         }
-                        if let Some(outgoing) = current.sending() {
+                        if let Some(outgoing) = context.sending() {
                             watched(&mut request, *outgoing);
                         }
                         if let Some(before) = &mut self.failure {
@@ -214,21 +215,21 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                     });
                     match ready {
                         Poll::Ready(Ok(())) => continue,
-                        Poll::Ready(Err(error)) => self.broken(config, error.into(), Seen::Nothing, current),
+                        Poll::Ready(Err(error)) => self.broken(config, error.into(), Seen::Nothing, context),
                         Poll::Pending => return Poll::Pending,
                     }
                 }
                 AttemptProj::Sent { future } => match future.poll(cx) {
-                    Poll::Pending => return self.pending(current, cx),
+                    Poll::Pending => return self.pending(context, cx),
                     Poll::Ready(Ok(response)) => {
                         *reply = Poll::Ready(Ok(unread(response)));
                         let Poll::Ready(Ok(response)) = reply else { return Poll::Pending };
-                        match check_head(response, current) {
-                            Ok(()) => match read(response, self.extent, config, current, cx) {
-                                Poll::Ready(Ok(())) => return self.replied(response, current),
+                        match check_head(response, context) {
+                            Ok(()) => match read(response, self.extent, config, context, cx) {
+                                Poll::Ready(Ok(())) => return self.replied(response, context),
                                 Poll::Ready(Err(fault)) => {
                                     *reply = Poll::Pending;
-                                    self.faulty(config, fault, current)
+                                    self.faulty(config, fault, context)
                                 }
                                 Poll::Pending => {
                                     if let Some(response) = taken(reply) {
@@ -239,45 +240,29 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                             },
                             Err(failure) => {
                                 *reply = Poll::Pending;
-                                Bad::Ended(self.failed(config, failure, Seen::Nothing, current))
+                                self.failed(config, failure, Seen::Nothing, context)
                             }
                         }
                     }
-                    Poll::Ready(Err(error)) => self.broken(config, error.into(), Seen::Nothing, current),
+                    Poll::Ready(Err(error)) => self.broken(config, error.into(), Seen::Nothing, context),
                 },
                 AttemptProj::Collecting { response } => {
-                    match read_on(response, self.extent, config, current, cx) {
+                    match read_on(response, self.extent, config, context, cx) {
                         Poll::Ready(Ok(())) => {
-                            let step = self.replied(response, current);
+                            let step = self.replied(response, context);
                             *reply = Poll::Ready(Ok(std::mem::take(&mut **response)));
                             return step;
                         }
-                        Poll::Ready(Err(fault)) => self.faulty(config, fault, current),
-                        Poll::Pending => return self.pending(current, cx),
+                        Poll::Ready(Err(fault)) => self.faulty(config, fault, context),
+                        Poll::Pending => return self.pending(context, cx),
                     }
                 }
                 AttemptProj::Broken { error } => match error.take() {
-                    Some(error) => self.broken(config, error, Seen::Nothing, current),
+                    Some(error) => self.broken(config, error, Seen::Nothing, context),
                     None => return Poll::Pending,
                 },
-                AttemptProj::Suspected { suspect, until } => {
-                    if current.clock().has_reached(*until) {
-                        match suspect.take() {
-                            Some(suspect) => Bad::Ended(self.cleared(config, *suspect, current)),
-                            None => return Poll::Pending,
-                        }
-                    } else {
-                        return Poll::Pending;
-                    }
-                }
             };
-            match bad {
-                Bad::Ended(result) => return Poll::Ready(Step::Ended(result)),
-                Bad::Suspected(suspect) => {
-                    let until = suspect.until();
-                    attempt.set(GrpcAttempt::Suspected { suspect: Some(suspect), until });
-                }
-            }
+            return Poll::Ready(Step::Ended(result));
         }
     }
 
@@ -285,32 +270,21 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         &mut self,
         config: &MethodConfig,
         attempt: Option<Pin<&mut Self::Attempt>>,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let Some(attempt) = attempt else {
-            return self.timed_out(config, Seen::Nothing, current).with_delivery(Delivery::NotSent);
+            return self.timed_out(config, Seen::Nothing, context).with_delivery(Delivery::NotSent);
         };
         let seen = match attempt.project() {
             AttemptProj::Ready { .. } => {
                 // A place in the service's queue must not be held through a delay.
                 self.handle.renew();
-                return self.timed_out(config, Seen::Nothing, current).with_delivery(Delivery::NotSent);
+                return self.timed_out(config, Seen::Nothing, context).with_delivery(Delivery::NotSent);
             }
             AttemptProj::Collecting { .. } => Seen::Headers,
-            AttemptProj::Suspected { suspect, .. } => match suspect.take() {
-                Some(suspect) => return self.cleared(config, *suspect, current),
-                None => Seen::Nothing,
-            },
             AttemptProj::Sent { .. } | AttemptProj::Broken { .. } => Seen::Nothing,
         };
-        self.timed_out(config, seen, current)
-    }
-
-    fn due(&self, attempt: &Self::Attempt) -> Option<Instant> {
-        match attempt {
-            GrpcAttempt::Suspected { until, .. } => Some(*until),
-            _ => None,
-        }
+        self.timed_out(config, seen, context)
     }
 
     fn is_hedgeable(&self, config: &MethodConfig) -> bool {
@@ -343,8 +317,8 @@ fn taken(reply: &mut ReplySlot) -> Option<Box<http::Response<ResponseBody>>> {
 /// Tells interceptors and layers on the way to the server which attempt this is. The first is not marked, so that a call
 /// which succeeds at once pays nothing for it.
 #[cold]
-fn mark(request: &mut http::Request<Body>, current: &AttemptContext<'_>) {
-    if let Some(started) = current.started() {
+fn mark(request: &mut http::Request<Body>, context: &AttemptContext<'_>) {
+    if let Some(started) = context.started() {
         request.extensions_mut().insert(started);
     }
 }
@@ -365,10 +339,10 @@ fn header(
     config: &MethodConfig,
     time: Option<Duration>,
     is_late: bool,
-    current: &AttemptContext<'_>,
+    context: &AttemptContext<'_>,
 ) -> AttemptTimeout {
     if is_late {
-        return AttemptTimeout::of(time.and_then(|_| current.deadline()).map(until));
+        return AttemptTimeout::of(time.and_then(|_| context.deadline()).map(until));
     }
     config.headers.timeout(time)
 }

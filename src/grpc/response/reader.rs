@@ -72,11 +72,11 @@ pub(crate) enum Fault {
 #[inline(always)]
 pub(crate) fn check_head<B>(
     response: &mut http::Response<B>,
-    current: &mut AttemptContext<'_>,
+    context: &mut AttemptContext<'_>,
 ) -> Result<(), Box<Failure>> {
     match received::code(response.headers()) {
         None if response.status() == StatusCode::OK => Ok(()),
-        code => check_status(response.status(), code, response.headers_mut(), current),
+        code => check_status(response.status(), code, response.headers_mut(), context),
     }
 }
 
@@ -86,12 +86,12 @@ fn check_status(
     status: StatusCode,
     code: Option<Code>,
     headers: &mut HeaderMap,
-    current: &mut AttemptContext<'_>,
+    context: &mut AttemptContext<'_>,
 ) -> Result<(), Box<Failure>> {
     let Some(code) = code else {
         return Err(Box::new(Failure::without_status(status, std::mem::take(headers))));
     };
-    sanitize(headers, current);
+    sanitize(headers, context);
     if code == Code::Ok {
         return Ok(());
     }
@@ -117,11 +117,11 @@ pub(crate) fn read(
     response: &mut http::Response<ResponseBody>,
     extent: ReadExtent,
     config: &MethodConfig,
-    current: &mut AttemptContext<'_>,
+    context: &mut AttemptContext<'_>,
     cx: &mut Context<'_>,
 ) -> Poll<Result<(), Fault>> {
     if extent == ReadExtent::Head {
-        pass_on(response, Note::Committed, current);
+        pass_on(response, Note::Committed, context);
         return Poll::Ready(Ok(()));
     }
     loop {
@@ -138,7 +138,7 @@ pub(crate) fn read(
         };
         let Some(data) = data else {
             let Poll::Ready(Some(Ok(frame))) = polled else {
-                return stopped(polled, response, extent, current);
+                return stopped(polled, response, extent, context);
             };
             let Ok(trailers) = frame.into_trailers() else { continue };
             // They are written where they stay, and looked at there: to hand them on would copy them twice more. The body
@@ -146,7 +146,7 @@ pub(crate) fn read(
             *remainder = Remainder::End;
             put_without_drop(remainder, Remainder::Trailers(trailers), |slot| matches!(slot, Remainder::End));
             let is_good = match remainder {
-                Remainder::Trailers(trailers) => are_good(trailers, current),
+                Remainder::Trailers(trailers) => are_good(trailers, context),
                 _ => false,
             };
             return Poll::Ready(if is_good { Ok(()) } else { Err(failed(response, extent)) });
@@ -156,18 +156,18 @@ pub(crate) fn read(
         if data.is_empty() {
             continue;
         }
-        current.received(&data);
+        context.received(&data);
         frames.push(data);
         if extent == ReadExtent::Whole {
             if frames.has_more_than_a_message() {
                 return Poll::Ready(Err(Fault::Unreadable(Box::new(Failure::two_messages()))));
             }
         } else if is_stream(frames, extent) {
-            pass_on(response, Note::Committed, current);
+            pass_on(response, Note::Committed, context);
             return Poll::Ready(Ok(()));
         }
         if frames.len() > config.max_response_buffer {
-            pass_on(response, config.too_large, current);
+            pass_on(response, config.too_large, context);
             return Poll::Ready(Ok(()));
         }
     }
@@ -178,10 +178,10 @@ pub(crate) fn read_on(
     response: &mut http::Response<ResponseBody>,
     extent: ReadExtent,
     config: &MethodConfig,
-    current: &mut AttemptContext<'_>,
+    context: &mut AttemptContext<'_>,
     cx: &mut Context<'_>,
 ) -> Poll<Result<(), Fault>> {
-    read(response, extent, config, current, cx)
+    read(response, extent, config, context, cx)
 }
 
 /// No frame has come: the body has ended, is broken, or there is more to come.
@@ -189,7 +189,7 @@ fn stopped(
     polled: Poll<Option<Result<Frame<Bytes>, Status>>>,
     response: &mut http::Response<ResponseBody>,
     extent: ReadExtent,
-    current: &mut AttemptContext<'_>,
+    context: &mut AttemptContext<'_>,
 ) -> Poll<Result<(), Fault>> {
     match polled {
         Poll::Ready(Some(Err(status))) => {
@@ -198,7 +198,7 @@ fn stopped(
         }
         Poll::Ready(_) => Poll::Ready(ended(response, extent)),
         Poll::Pending if extent == ReadExtent::MessageOrWhole && response.body().0.frames.has_message() => {
-            pass_on(response, Note::Committed, current);
+            pass_on(response, Note::Committed, context);
             Poll::Ready(Ok(()))
         }
         Poll::Pending => Poll::Pending,
@@ -240,10 +240,10 @@ fn messages(response: &mut http::Response<ResponseBody>, extent: ReadExtent) -> 
 
 /// Whether the trailers that a body ended with have the status of a success.
 #[inline]
-fn are_good(trailers: &mut HeaderMap, current: &mut AttemptContext<'_>) -> bool {
+fn are_good(trailers: &mut HeaderMap, context: &mut AttemptContext<'_>) -> bool {
     let code = received::code(trailers);
     if code.is_some() {
-        sanitize(trailers, current);
+        sanitize(trailers, context);
     }
     code == Some(Code::Ok)
 }
@@ -268,18 +268,18 @@ fn failed(response: &mut http::Response<ResponseBody>, extent: ReadExtent) -> Fa
 }
 
 /// The response goes out with its end still to come.
-fn pass_on(response: &mut http::Response<ResponseBody>, note: Note, current: &mut AttemptContext<'_>) {
-    current.note(note);
+fn pass_on(response: &mut http::Response<ResponseBody>, note: Note, context: &mut AttemptContext<'_>) {
+    context.note(note);
     let remainder = &mut response.body_mut().0.remainder;
     if let Remainder::Open(Incoming::Unread(body)) = remainder {
-        let open = OpenBody::new(std::mem::take(body), current.deadline(), true);
+        let open = OpenBody::new(std::mem::take(body), context.deadline(), true);
         *remainder = Remainder::Open(Incoming::HandedOn(Box::new(open)));
     }
 }
 
 #[inline]
-fn sanitize(headers: &mut HeaderMap, current: &mut AttemptContext<'_>) {
+fn sanitize(headers: &mut HeaderMap, context: &mut AttemptContext<'_>) {
     if received::sanitize(headers) {
-        current.note(Note::MalformedStatusDetails);
+        context.note(Note::MalformedStatusDetails);
     }
 }

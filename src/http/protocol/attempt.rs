@@ -2,7 +2,6 @@
 
 use crate::http::config::HttpConfig;
 use crate::http::failure::{BodyNotOpened, NoBody, Part};
-use crate::http::protocol::failed::Suspect;
 use crate::http::protocol::http_protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::{CutOff, Replay};
 #[cfg(feature = "reqwest")]
@@ -38,8 +37,6 @@ pin_project! {
         Sent { #[pin] future: F, cut: Option<CutOff> },
         // The body of a success is being read. Any other status has ended the attempt already.
         Collecting { reader: ResponseReader<R>, ended_at: Option<Duration> },
-        // It failed, and whether its own response was the reason is not known yet.
-        Suspected { suspect: Suspect },
         // It has ended.
         Done,
     }
@@ -53,7 +50,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         config: &HttpConfig,
         status: StatusCode,
         ended_at: Duration,
-        current: &AttemptContext<'_>,
+        context: &AttemptContext<'_>,
     ) -> Option<ReadExtent> {
         if status.is_success() {
             return Some(ReadExtent::to_end(config.limits.max_response_buffer));
@@ -61,9 +58,9 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         let result = self.result(config, Some(HttpFailure::Status(status.as_u16())));
         // The response of a hedge may be held, for longer than its connection should be.
         let may_wait =
-            config.policy.permits(result) || current.number() > 1 && config.policy.may_hold(result);
+            config.policy.permits(result) || context.number() > 1 && config.policy.may_hold(result);
         let is_drained = self.request.is_replayable() && may_wait;
-        is_drained.then(|| ReadExtent::drain(current.clock().at(ended_at.saturating_add(DRAIN_TIME))))
+        is_drained.then(|| ReadExtent::drain(context.clock().at(ended_at.saturating_add(DRAIN_TIME))))
     }
 
     /// A response whose status is no success, as far as it was read.
@@ -72,11 +69,11 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         config: &HttpConfig,
         response: http::Response<HttpResponseBody<R>>,
         ended_at: Duration,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let failure = HttpFailure::Status(response.status().as_u16());
         let delay = asked_for(&response).map_or(ServerDelay::None, ServerDelay::AtLeast);
-        self.failed(config, Some(failure), AttemptOutcome::Response(Box::new(response)), current)
+        self.failed(config, Some(failure), AttemptOutcome::Response(Box::new(response)), context)
             .with_server_delay(delay)
             .with_end(ended_at)
     }
@@ -113,22 +110,22 @@ where
         reader: ResponseReader<R>,
         read: Read,
         ended_at: Option<Duration>,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
         reply: &mut Option<http::Response<HttpResponseBody<R>>>,
     ) -> AttemptResult {
         if let Some(ended_at) = ended_at {
-            let response = reader.into_response(read, current.deadline());
-            return self.response(config, response, ended_at, current);
+            let response = reader.into_response(read, context.deadline());
+            return self.response(config, response, ended_at, context);
         }
         match read {
-            Read::Early(EndedEarly::TimedOut) => self.timed_out(config, current),
-            Read::Early(why @ EndedEarly::Idle(_)) => self.stalled(config, why.into_error(), current),
-            Read::Early(why) => self.broken(config, why.into_error(), Part::Body, current),
+            Read::Early(EndedEarly::TimedOut) => self.timed_out(config, context),
+            Read::Early(why @ EndedEarly::Idle(_)) => self.stalled(config, why.into_error(), context),
+            Read::Early(why) => self.broken(config, why.into_error(), Part::Body, context),
             // The operation's clock stops: the rest of the body may take as long as it likes.
             Read::NotYet | Read::Whole | Read::TooLong => {
                 let mut result = AttemptResult::done();
                 if !matches!(read, Read::Whole) {
-                    current.note(Note::ResponseTooLargeToBuffer);
+                    context.note(Note::ResponseTooLargeToBuffer);
                     result = result.with_seen(Seen::Messages { resumable: false });
                 }
                 *reply = Some(reader.into_response(read, None));
@@ -188,7 +185,7 @@ where
         &mut self,
         config: &HttpConfig,
         mut attempt: Pin<&mut Self::Attempt>,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
         cx: &mut Context<'_>,
         reply: &mut Self::Slot,
     ) -> Poll<Step> {
@@ -197,7 +194,7 @@ where
                 AttemptProj::Ready => {
                     if let Err(error) = ready!(self.request.poll_open(cx)) {
                         let error: BoxError = Box::new(BodyNotOpened(error));
-                        return Poll::Ready(Step::Ended(self.broken(config, error, Part::Head, current)));
+                        return Poll::Ready(Step::Ended(self.broken(config, error, Part::Head, context)));
                     }
                     if let Err(error) = ready!(self.service.poll_ready(cx)) {
                         // A service that has failed is neither called nor asked again.
@@ -206,14 +203,14 @@ where
                             config,
                             error.into(),
                             Part::Head,
-                            current,
+                            context,
                         )));
                     }
-                    let Some((mut request, cut)) = self.request.write(current.started()) else {
+                    let Some((mut request, cut)) = self.request.write(context.started()) else {
                         let error: BoxError = Box::new(NoBody);
-                        return Poll::Ready(Step::Ended(self.broken(config, error, Part::Head, current)));
+                        return Poll::Ready(Step::Ended(self.broken(config, error, Part::Head, context)));
                     };
-                    if let Some(mut outgoing) = current.sending() {
+                    if let Some(mut outgoing) = context.sending() {
                         outgoing.add_headers(request.headers_mut());
                     }
                     let future = self.service.call(request);
@@ -225,33 +222,35 @@ where
                         self.shared.connections.remember(response.extensions());
                         #[cfg(feature = "reqwest")]
                         if response.extensions().get::<Redirected>().is_some() {
-                            current.note(Note::FollowedRedirects);
+                            context.note(Note::FollowedRedirects);
                         }
-                        let ended_at = current.clock().elapsed();
+                        let ended_at = context.clock().elapsed();
                         let method = &self.request.parts().method;
                         let idle_timeout = config.limits.body_idle_timeout;
                         let reader = ResponseReader::new(method, response, idle_timeout, cut.take());
                         let status = reader.status();
                         if is_parting {
-                            let response = reader.into_response(Read::NotYet, current.deadline());
-                            let result = self.response(config, response, ended_at, current);
+                            let response = reader.into_response(Read::NotYet, context.deadline());
+                            let result = self.response(config, response, ended_at, context);
                             return Poll::Ready(Step::Ended(result.with_resend(Resend::Stale)));
                         }
-                        let Some(extent) = self.extent(config, status, ended_at, current) else {
-                            let response = reader.into_response(Read::NotYet, current.deadline());
+                        let Some(extent) = self.extent(config, status, ended_at, context) else {
+                            let response = reader.into_response(Read::NotYet, context.deadline());
                             return Poll::Ready(Step::Ended(
-                                self.response(config, response, ended_at, current),
+                                self.response(config, response, ended_at, context),
                             ));
                         };
                         let ended_at = (!status.is_success()).then_some(ended_at);
                         attempt.set(HttpAttempt::Collecting { reader: reader.reading(extent), ended_at });
                     }
-                    Err(error) => match Suspect::of(error.into(), Part::Head, current) {
-                        Ok(suspect) => attempt.set(HttpAttempt::Suspected { suspect }),
-                        Err(error) => {
-                            return Poll::Ready(Step::Ended(self.broken(config, error, Part::Head, current)));
-                        }
-                    },
+                    Err(error) => {
+                        return Poll::Ready(Step::Ended(self.broken(
+                            config,
+                            error.into(),
+                            Part::Head,
+                            context,
+                        )));
+                    }
                 },
                 AttemptProj::Collecting { reader, .. } => {
                     let read = ready!(reader.poll(cx));
@@ -259,31 +258,9 @@ where
                     let AttemptOwned::Collecting { reader, ended_at } = owned else {
                         return Poll::Pending;
                     };
-                    let read = match read {
-                        Read::Early(EndedEarly::Broke(error)) if ended_at.is_none() => {
-                            match Suspect::of(error, Part::Body, current) {
-                                Ok(suspect) => {
-                                    attempt.set(HttpAttempt::Suspected { suspect });
-                                    continue;
-                                }
-                                Err(error) => Read::Early(EndedEarly::Broke(error)),
-                            }
-                        }
-                        read => read,
-                    };
                     return Poll::Ready(Step::Ended(
-                        self.read(config, reader, read, ended_at, current, reply),
+                        self.read(config, reader, read, ended_at, context, reply),
                     ));
-                }
-                AttemptProj::Suspected { suspect } => {
-                    if !current.clock().has_reached(suspect.until()) {
-                        return Poll::Pending;
-                    }
-                    let AttemptOwned::Suspected { suspect } = attempt.project_replace(HttpAttempt::Done)
-                    else {
-                        return Poll::Pending;
-                    };
-                    return Poll::Ready(Step::Ended(self.cleared(config, suspect, current)));
                 }
                 AttemptProj::Done => return Poll::Pending,
             }
@@ -294,10 +271,10 @@ where
         &mut self,
         config: &HttpConfig,
         attempt: Option<Pin<&mut Self::Attempt>>,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let Some(attempt) = attempt else {
-            return self.timed_out(config, current).with_delivery(Delivery::NotSent);
+            return self.timed_out(config, context).with_delivery(Delivery::NotSent);
         };
         match attempt.project_replace(HttpAttempt::Done) {
             AttemptOwned::Ready => {
@@ -307,20 +284,18 @@ where
             AttemptOwned::Collecting { reader, ended_at } => {
                 if let Some(ended_at) = ended_at {
                     let late = Read::Early(EndedEarly::TimedOut);
-                    let response = reader.into_response(late, current.deadline());
-                    return self.response(config, response, ended_at, current);
+                    let response = reader.into_response(late, context.deadline());
+                    return self.response(config, response, ended_at, context);
                 }
             }
-            AttemptOwned::Suspected { suspect } => return self.cleared(config, suspect, current),
             AttemptOwned::Sent { .. } | AttemptOwned::Done => {}
         }
-        self.timed_out(config, current)
+        self.timed_out(config, context)
     }
 
     fn due(&self, attempt: &Self::Attempt) -> Option<Instant> {
         match attempt {
             HttpAttempt::Collecting { reader, .. } => reader.due(),
-            HttpAttempt::Suspected { suspect } => Some(suspect.until()),
             HttpAttempt::Ready | HttpAttempt::Sent { .. } | HttpAttempt::Done => None,
         }
     }

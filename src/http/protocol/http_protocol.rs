@@ -121,7 +121,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         config: &HttpConfig,
         failure: Option<HttpFailure>,
         ended: AttemptOutcome<R>,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         // Of several attempts in flight, another one may have failed meanwhile.
         let before = std::mem::replace(&mut self.failure, failure);
@@ -129,7 +129,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         self.ended = Some(ended);
         let result = self.result(config, failure);
         if config.policy.permits(result) && !self.request.is_replayable() {
-            current.note(self.request.note());
+            context.note(self.request.note());
         }
         result
     }
@@ -138,11 +138,11 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     pub(super) fn timed_out(
         &mut self,
         config: &HttpConfig,
-        current: &mut AttemptContext<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        let after = current.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
+        let after = context.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
         let broken = Broken::TimedOut { after };
         let failure = broken.failure().map(HttpFailure::Transport);
-        self.failed(config, failure, AttemptOutcome::Broken(broken), current).with_timed_out()
+        self.failed(config, failure, AttemptOutcome::Broken(broken), context).with_timed_out()
     }
 }

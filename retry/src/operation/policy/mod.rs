@@ -326,13 +326,9 @@ impl Policy {
     pub(super) fn retryable(&self, code: Code, retry: RetryFact, is_asked: bool) -> Result<(), StopReason> {
         let counts = is_asked || !self.only_with_server_delay.contains(code);
         match retry {
-            RetryFact::ByCode | RetryFact::ClosedByUs
-                if counts && self.recoverable_codes().contains(code) =>
-            {
-                Ok(())
-            }
-            RetryFact::ByCode | RetryFact::ClosedByUs => Err(StopReason::NonRetryable),
-            RetryFact::Yes => Ok(()),
+            RetryFact::ByCode if counts && self.recoverable_codes().contains(code) => Ok(()),
+            RetryFact::ByCode => Err(StopReason::NonRetryable),
+            RetryFact::Yes | RetryFact::ClosedByUs => Ok(()),
             RetryFact::No(reason) => Err(reason),
         }
     }

@@ -99,10 +99,7 @@ fn hedges_are_spread_out() {
 
 /// It is an ordinary failure in all else.
 #[test]
-fn its_code_its_limits_and_its_budget_are_asked() {
-    let mut operation = ByHand::begin(&Policy::new(&attempts(9), Code::Internal));
-    operation.send();
-    assert_eq!(operation.ends(closed()).now(), ["0 stop of 1 NON_RETRYABLE"]);
+fn its_limits_and_its_budget_are_asked() {
     let mut operation = ByHand::begin(&Policy::new(&attempts(1), Code::Unavailable));
     operation.send();
     assert_eq!(operation.ends(closed()).now(), ["0 stop of 1 MAX_ATTEMPTS"]);
