@@ -1,7 +1,7 @@
 //! The layer around an HTTP client.
 
+use crate::http::config::{ConfigSource, LayerOptions};
 use crate::http::failure::Connections;
-use crate::http::plan::{ConfigSource, LayerOptions};
 use crate::http::service::HttpRetryService;
 use crate::http::shared_state::SharedState;
 #[cfg(feature = "live")]
@@ -290,7 +290,7 @@ impl HttpRetryLayer {
 
     fn shared(&self) -> Arc<SharedState> {
         Arc::new(SharedState {
-            plan: self.options.plans(),
+            config: self.options.configs(),
             options: self.options.operation.clone(),
             observers: self.options.operation.observers.registering_none().shared(),
             connections: Connections::default(),
