@@ -104,8 +104,7 @@ async fn a_long_calls_report_keeps_both_ends_too() {
         RetrySettings::builder().initial_retry_delay(Duration::ZERO).max_attempts(100).build().unwrap();
     for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(Reply::unavailable()));
-        let mut caller = stack.caller(server.channel(), &Setup::new(settings.clone()));
-        let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+        let status = stack.list(server.channel(), &Setup::new(settings.clone())).await.unwrap_err();
         let report = error_report(&status);
         assert_eq!((report.attempt_count(), report.attempts().len()), (100, 64), "{stack:?}");
         let cause = std::error::Error::source(&status).unwrap().to_string();
