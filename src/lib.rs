@@ -15,20 +15,23 @@ mod settings;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod transport;
+mod without_drop;
 
 pub use closure::{ErrorCode, Retried, RetryError, Retryable, Retryer, retry, retry_blocking};
-pub use gax_retry::{
-    Attempt, AttemptKind, AttemptPlan, AttemptTimeouts, Backoff, BackoffStrategy, BatchingSettings, Cap,
-    Code, CodeSet, Compatibility, Delivery, Environment, EnvironmentError, Hedging, IntoCodes, Jitter,
-    LimitExceeded, Limits, MethodKind, NotAttempted, Override, ParseCodeError, Policy, RetryBudget,
-    RetryBudgets, RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError, SettingsOverrides,
-    SettingsProblem, StartedAttempt, StopReason, TimeRule,
-};
+pub use gax_retry::environment::EnvironmentError;
 #[cfg(feature = "http")]
-pub use gax_retry::{
+pub use gax_retry::http::{
     Classification, HttpFailure, Idempotency, IdempotencyRule, IdempotencyStrategy, IdempotencyTable,
     OperationClass, PathPattern, Precondition, Preset, StatusSet, TransportFailure, TransportFailures,
     presets,
+};
+pub use gax_retry::settings::{Override, RetryDelays, SettingsOverrides, SettingsProblem};
+#[cfg(feature = "strategy")]
+pub use gax_retry::strategy::{AttemptTimeouts, Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};
+pub use gax_retry::{
+    Attempt, AttemptKind, BatchingSettings, Code, CodeSet, Compatibility, Delivery, Environment, Hedging,
+    IntoCodes, LimitExceeded, MethodKind, NotAttempted, ParseCodeError, Policy, RetryBudget, RetryBudgets,
+    RetrySettings, RetrySettingsBuilder, SettingsError, StartedAttempt, StopReason,
 };
 #[cfg(feature = "tables")]
 pub use gax_table::{Dialect, RetryTable, RetryTableBuilder, TableError};
@@ -69,10 +72,10 @@ pub mod table {
 pub mod __private {
     pub use crate::client::{Client, connect_for as connect};
     pub use crate::settings::{ClientSettings, MethodInfo, StubSettings};
-    pub use gax_retry::__private::{batching, settings};
+    pub use gax_retry::settings::ConstSettings;
 
     /// A report's table, for programs that print it in colours.
-    pub fn attempt_table(report: &crate::OperationReport) -> gax_retry::__private::AttemptTable {
+    pub fn attempt_table(report: &crate::OperationReport) -> gax_retry::report::AttemptTable {
         report.table()
     }
 }

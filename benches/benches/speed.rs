@@ -1,9 +1,9 @@
 //! Time and instructions, as ratios to the raw client in the same run.
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
-use gax_retry::{
-    Action, AttemptResult, Code, JitterSource, NoJitter, Operation, Policy, Ready, ThreadJitter, World,
-};
+use gax_retry::jitter::JitterSource;
+use gax_retry::operation::{Action, AttemptResult, Operation, Ready, World};
+use gax_retry::{Code, NoJitter, Policy, ThreadJitter};
 use std::error::Error;
 use std::hint::black_box;
 use std::time::Duration;

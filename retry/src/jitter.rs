@@ -7,7 +7,6 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng as _, SeedableRng as _};
 #[cfg(feature = "sys-rng")]
 use std::cell::RefCell;
-use std::time::Duration;
 
 /// A source of uniformly distributed 64-bit numbers, passed to whatever draws jitter.
 ///
@@ -50,7 +49,7 @@ impl<J: JitterSource + ?Sized> JitterSource for &mut J {
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{JitterSource, SeededJitter};
+/// use gax_retry::jitter::{JitterSource, SeededJitter};
 ///
 /// assert_eq!(SeededJitter::new(7).next_u64(), SeededJitter::new(7).next_u64());
 /// ```
@@ -127,7 +126,7 @@ impl JitterSource for NoJitter {
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{JitterSource, ScriptedJitter};
+/// use gax_retry::jitter::{JitterSource, ScriptedJitter};
 ///
 /// let mut source = ScriptedJitter::new([0.25, 0.1]);
 /// assert_eq!([source.next_fraction(), source.next_fraction(), source.next_fraction()], [0.25, 0.1, 0.25]);
@@ -190,17 +189,11 @@ pub(crate) fn jittered(delay: u64, source: &mut impl JitterSource) -> u64 {
     uniform(low, delay, source)
 }
 
-/// The jittered wait for a delay, for code that doesn't run an operation.
-#[must_use]
-pub fn jittered_delay(delay: Duration, source: &mut impl JitterSource) -> Duration {
-    Duration::from_nanos(jittered(crate::nanos::nanos(delay), source))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A source that gives what it is told.
+    /// A source of given numbers.
     struct Fixed(u64);
 
     impl JitterSource for Fixed {

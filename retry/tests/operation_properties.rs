@@ -9,9 +9,11 @@
 )]
 
 use gax_retry::gax_java::{Polling, RawSettings};
+use gax_retry::jitter::{JitterSource, SeededJitter};
+use gax_retry::operation::{Action, AttemptResult, End, Operation, Ready, Seen, World};
 use gax_retry::{
-    Action, AttemptPlan, AttemptResult, Code, CodeSet, Compatibility, End, JitterSource, NoJitter, Operation,
-    Policy, Ready, Response, RetrySettings, SeededJitter, Seen, ServerDelay, StopReason, World,
+    AttemptPlan, Code, CodeSet, Compatibility, NoJitter, Policy, Response, RetrySettings, ServerDelay,
+    StopReason,
 };
 use proptest::prelude::*;
 use std::time::Duration;
@@ -426,8 +428,7 @@ proptest! {
         let [delay_multiplier, rpc_multiplier] = multipliers;
         let _valid = RetrySettings::builder().retry_delay_multiplier(delay_multiplier).total_timeout(total).build();
         // Unchecked, as generated code writes them.
-        let settings = gax_retry::__private::unchecked(
-            RetrySettings::builder()
+        let settings = RetrySettings::builder()
                 .total_timeout(total)
                 .initial_retry_delay(delay)
                 .retry_delay_multiplier(delay.map(|_| delay_multiplier))
@@ -435,8 +436,7 @@ proptest! {
                 .max_attempts(max_attempts)
                 .initial_rpc_timeout(rpc)
                 .rpc_timeout_multiplier(rpc_multiplier)
-                .max_rpc_timeout(max_rpc),
-        );
+                .max_rpc_timeout(max_rpc).build_unchecked();
         for rules in [Compatibility::Documented, Compatibility::GaxJava, Compatibility::Grpc] {
             let policy = Policy::with_compatibility(&settings, CODES, rules).with_server_delays(true);
             misuse(&policy, None, &times, &mut SeededJitter::new(seed));

@@ -1,8 +1,8 @@
 //! The error of an operation over a closure.
 
 use crate::operation::OperationReport;
-use gax_retry::__private::Escaped;
 use gax_retry::StopReason;
+use gax_text::Escaped;
 use std::error::Error;
 use std::fmt;
 

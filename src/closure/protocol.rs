@@ -4,7 +4,8 @@ use crate::closure::retryable::Retryable;
 use crate::operation::{
     AttemptContext, Jitter, JitterSeeds, Name, ObservedTransport, Observers, Protocol, Step, time_left,
 };
-use gax_retry::{AttemptResult, Code, Policy, RetryFact, StartedAttempt, StopReason};
+use gax_retry::operation::{AttemptResult, RetryFact};
+use gax_retry::{Code, Policy, StartedAttempt, StopReason};
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -45,13 +46,13 @@ impl<'a, T, E, R: Retryable<E>> Results<'a, T, E, R> {
 }
 
 /// The policy of a closure's operations.
-pub(super) struct Plan {
+pub(super) struct Config {
     pub(super) observers: Option<Arc<Observers>>,
     pub(super) policy: Policy,
     pub(super) seeds: JitterSeeds,
 }
 
-impl AsRef<Policy> for Plan {
+impl AsRef<Policy> for Config {
     fn as_ref(&self) -> &Policy {
         &self.policy
     }
@@ -77,35 +78,35 @@ where
     Fut: Future<Output = Result<T, E>>,
     R: Retryable<E>,
 {
-    type Config = Plan;
+    type Config = Config;
     type Attempt = Fut;
     type Slot = Option<T>;
 
     const TRANSPORT: ObservedTransport = ObservedTransport::Closure;
 
-    fn name(&self, _: &Plan) -> Name {
+    fn name(&self, _: &Config) -> Name {
         self.name.clone()
     }
 
-    fn observers<'a>(&'a self, plan: &'a Plan) -> Option<&'a Observers> {
-        plan.observers.as_deref()
+    fn observers<'a>(&'a self, config: &'a Config) -> Option<&'a Observers> {
+        config.observers.as_deref()
     }
 
-    fn bound(&self, _: &Plan) -> Option<Duration> {
+    fn bound(&self, _: &Config) -> Option<Duration> {
         time_left()
     }
 
-    fn jitter(&self, plan: &Plan) -> Jitter {
-        plan.seeds.next()
+    fn jitter(&self, config: &Config) -> Jitter {
+        config.seeds.next()
     }
 
-    fn begin(&mut self, _: &Plan, started: StartedAttempt, _: &mut AttemptContext<'_>) -> Fut {
+    fn begin(&mut self, _: &Config, started: StartedAttempt, _: &mut AttemptContext<'_>) -> Fut {
         (self.attempt)(started)
     }
 
     fn poll(
         &mut self,
-        _: &Plan,
+        _: &Config,
         attempt: Pin<&mut Fut>,
         _: &mut AttemptContext<'_>,
         cx: &mut Context<'_>,
@@ -114,7 +115,7 @@ where
         attempt.poll(cx).map(|result| Step::Ended(self.results.keep(result, reply)))
     }
 
-    fn expire(&mut self, _: &Plan, _: Option<Pin<&mut Fut>>, _: &mut AttemptContext<'_>) -> AttemptResult {
+    fn expire(&mut self, _: &Config, _: Option<Pin<&mut Fut>>, _: &mut AttemptContext<'_>) -> AttemptResult {
         AttemptResult::failed(Code::DeadlineExceeded).with_timed_out()
     }
 }

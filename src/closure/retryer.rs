@@ -4,7 +4,7 @@ use crate::closure::config_source::ConfigSource;
 use crate::closure::error::RetryError;
 #[cfg(feature = "live")]
 use crate::closure::live_service::LiveService;
-use crate::closure::protocol::{Closure, Plan, Results};
+use crate::closure::protocol::{Closure, Config, Results};
 use crate::closure::retried::Retried;
 use crate::closure::retryable::Retryable;
 #[cfg(feature = "live")]
@@ -14,9 +14,7 @@ use crate::operation::{
     run_blocking,
 };
 use crate::settings::OperationOptions;
-use gax_retry::{
-    BackoffStrategy, CodeSet, Compatibility, Policy, RetryBudget, RetrySettings, StartedAttempt,
-};
+use gax_retry::{Compatibility, Policy, RetryBudget, RetrySettings, StartedAttempt};
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -81,9 +79,10 @@ impl<R> Retryer<R> {
     /// # });
     /// # Ok::<(), std::io::Error>(())
     /// ```
+    #[cfg(feature = "strategy")]
     #[must_use]
-    pub fn with_backoff_strategy(strategy: &BackoffStrategy, retryable: R) -> Self {
-        Self::with_policy(Policy::from_strategy(strategy, CodeSet::EMPTY), retryable)
+    pub fn with_backoff_strategy(strategy: &gax_retry::strategy::BackoffStrategy, retryable: R) -> Self {
+        Self::with_policy(Policy::from_strategy(strategy, gax_retry::CodeSet::EMPTY), retryable)
     }
 
     /// Makes a retryer that follows a policy. Which codes are retried is decided by `retryable`, not by the policy.
@@ -206,7 +205,7 @@ impl<R> Retryer<R> {
     }
 
     /// The policy and the observers of an operation.
-    fn plan<E>(&self) -> Plan
+    fn config<E>(&self) -> Config
     where
         R: Retryable<E>,
     {
@@ -221,7 +220,7 @@ impl<R> Retryer<R> {
         }
         let policy = policy.with_environment(&options.caps());
         let policy = if is_nested_retry(&policy) { policy.inside_retry() } else { policy };
-        Plan { policy, observers: self.observers.clone(), seeds: options.jitter.clone() }
+        Config { policy, observers: self.observers.clone(), seeds: options.jitter.clone() }
     }
 
     /// Runs an async closure, which gets its attempt: the number, when it started, its RPC timeout. See
@@ -244,7 +243,7 @@ impl<R> Retryer<R> {
         Fut: Future<Output = Result<T, E>>,
     {
         let closure = Closure::new(attempt, &self.retryable, self.name());
-        let mut driver = pin!(Driver::new(closure, Arc::new(self.plan())));
+        let mut driver = pin!(Driver::new(closure, Arc::new(self.config())));
         let mut value = None;
         let stop = match poll_fn(|cx| driver.as_mut().poll(cx, &mut value)).await {
             Output::Failed(stop) => Some(stop),
@@ -277,7 +276,7 @@ impl<R> Retryer<R> {
         R: Retryable<E>,
         F: FnMut(StartedAttempt) -> Result<T, E>,
     {
-        let Plan { policy, observers, seeds } = self.plan();
+        let Config { policy, observers, seeds } = self.config();
         let observe = |progress: &mut InProgress| {
             if let Some(observers) = &observers {
                 progress.observe(&policy, observers, self.name(), ObservedTransport::Closure);

@@ -1,7 +1,7 @@
 //! The layer around an HTTP client.
 
+use crate::http::config::{ConfigSource, LayerOptions};
 use crate::http::failure::Connections;
-use crate::http::plan::{ConfigSource, LayerOptions};
 use crate::http::service::HttpRetryService;
 use crate::http::shared_state::SharedState;
 #[cfg(feature = "live")]
@@ -9,10 +9,9 @@ use crate::live::SettingsHandle;
 use crate::operation::OperationObserver;
 use crate::settings::OperationOptions;
 use crate::transport::CloneService;
-use gax_retry::{
-    Compatibility, Hedging, IdempotencyStrategy, IdempotencyTable, IntoCodes, Override, Preset, RetryBudget,
-    RetrySettings, StatusSet,
-};
+use gax_retry::http::{IdempotencyStrategy, IdempotencyTable, Preset, StatusSet};
+use gax_retry::settings::Override;
+use gax_retry::{Compatibility, Hedging, IntoCodes, RetryBudget, RetrySettings};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -291,7 +290,7 @@ impl HttpRetryLayer {
 
     fn shared(&self) -> Arc<SharedState> {
         Arc::new(SharedState {
-            plan: self.options.plans(),
+            config: self.options.configs(),
             options: self.options.operation.clone(),
             observers: self.options.operation.observers.registering_none().shared(),
             connections: Connections::default(),

@@ -1,8 +1,8 @@
 //! The part of a report that only HTTP requests have.
 
 use crate::operation::{FirstAndLast, OperationReport};
-use gax_retry::__private::Escaped;
-use gax_retry::{Classification, HttpFailure, IdempotencyStrategy};
+use gax_retry::http::{Classification, HttpFailure, IdempotencyStrategy};
+use gax_text::Escaped;
 use std::fmt;
 
 /// Why an HTTP request was retried, or was not: part of its

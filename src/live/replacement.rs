@@ -3,8 +3,8 @@
 use crate::live::known_methods::KnownMethods;
 use crate::live::unknown_methods::unknown_names;
 use crate::live::warning::SettingsWarning;
-use gax_retry::__private::closest;
 use gax_table::{Finding, MethodDescription, MethodPolicy, RetryTable, ServiceDescription};
+use gax_text::closest;
 use std::collections::HashSet;
 use std::error::Error;
 use std::fmt;

@@ -24,7 +24,9 @@ use super::observe::Observed;
 use super::protocol::{AttemptContext, Output, Protocol, Step, Unsendable};
 use super::report::{Note, OperationReport};
 use super::timer::Timer;
-use gax_retry::{Action, AttemptResult, End, Ready, StartedAttempt, Stop, StopReason};
+use crate::without_drop::put_without_drop;
+use gax_retry::operation::{Action, AttemptResult, End, Ready, Stop};
+use gax_retry::{StartedAttempt, StopReason};
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -245,14 +247,6 @@ impl<P: Protocol> Driver<P> {
             }
         }
     }
-}
-
-/// Writes over a value that is known to hold nothing which would have to be dropped: to find that out is a call (bench
-/// `speed`, instructions).
-#[inline]
-fn put_without_drop<T>(place: &mut T, value: T, holds_nothing: impl FnOnce(&T) -> bool) {
-    debug_assert!(holds_nothing(place));
-    std::mem::forget(std::mem::replace(place, value));
 }
 
 /// The operation's time runs from now on, and its observers are notified. Gives the first attempt, to be sent now, or what

@@ -5,10 +5,11 @@ use super::inbound::Inbound;
 use super::jitter::Jitter;
 use super::observe::{Observed, Observers, Outgoing, Transport};
 use super::report::{Ledger, Name, Note, OperationReport};
-use gax_retry::{
-    Action, Attempt, AttemptKind, AttemptResult, Code, CommitPoint, Delivery, End, Event, JitterSource,
-    Operation, Outcome, Policy, Ready, StartedAttempt, Stop, StopReason, ThreadJitter, World,
+use gax_retry::jitter::JitterSource;
+use gax_retry::operation::{
+    Action, AttemptResult, CommitPoint, End, Event, Operation, Outcome, Ready, Stop, World,
 };
+use gax_retry::{Attempt, AttemptKind, Code, Delivery, Policy, StartedAttempt, StopReason, ThreadJitter};
 use std::future::Future;
 use std::num::NonZeroU64;
 use std::pin::Pin;
@@ -323,6 +324,11 @@ impl InProgress {
     /// Whether the operation ends with the failure of that attempt, unless one in flight has a reply.
     pub(super) fn is_held(&self, number: u32) -> bool {
         self.operation.as_ref().and_then(Operation::held) == Some(number)
+    }
+
+    /// Whether one more connection that our own stack closes is this operation's doing.
+    pub(super) fn is_culprit(&self) -> bool {
+        self.operation.as_ref().is_some_and(Operation::is_culprit)
     }
 
     /// The request can't be sent while an attempt is in flight.

@@ -1,8 +1,7 @@
 //! The settings of one call.
 
-#[cfg(feature = "serde")]
-use gax_retry::__private::StoredOptions;
-use gax_retry::{CodeSet, IntoCodes, Override, ParseCodeError, Policy, RetrySettings, SettingsOverrides};
+use gax_retry::settings::{Override, SettingsOverrides};
+use gax_retry::{CodeSet, IntoCodes, ParseCodeError, Policy, RetrySettings};
 use std::fmt;
 use std::time::Duration;
 
@@ -50,9 +49,9 @@ use std::time::Duration;
 #[derive(Clone, Default, PartialEq)]
 #[must_use = "call options do nothing until they are in a request"]
 pub struct CallOptions {
-    retry_settings: Option<RetrySettings>,
-    overrides: SettingsOverrides,
-    retryable_codes: Option<Result<CodeSet, ParseCodeError>>,
+    pub(super) retry_settings: Option<RetrySettings>,
+    pub(super) overrides: SettingsOverrides,
+    pub(super) retryable_codes: Option<Result<CodeSet, ParseCodeError>>,
     pub(crate) report: Option<bool>,
 }
 
@@ -173,23 +172,6 @@ impl CallOptions {
     pub fn report(mut self, report: bool) -> Self {
         self.report = Some(report);
         self
-    }
-
-    /// The options as programs store them. A number that isn't a code can't be stored.
-    #[cfg(feature = "serde")]
-    pub(super) fn to_stored(&self) -> Result<StoredOptions, ParseCodeError> {
-        Ok(StoredOptions {
-            retry_settings: self.retry_settings.clone(),
-            overrides: self.overrides,
-            codes: self.retryable_codes.clone().transpose()?,
-            report: self.report,
-        })
-    }
-
-    #[cfg(feature = "serde")]
-    pub(super) fn from_stored(stored: StoredOptions) -> Self {
-        let StoredOptions { retry_settings, overrides, codes, report } = stored;
-        Self { retry_settings, overrides, retryable_codes: codes.map(Ok), report }
     }
 
     fn with(mut self, change: impl FnOnce(SettingsOverrides) -> SettingsOverrides) -> Self {

@@ -1,6 +1,5 @@
 //! Services and connections, as far as both transports share them.
 
-pub(crate) mod blame;
 mod chain;
 #[cfg(any(feature = "http", feature = "tables"))]
 mod clone_service;

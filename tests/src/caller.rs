@@ -7,14 +7,15 @@ use crate::generated::google::cloud::asset::v1::asset_service_client::AssetServi
 use crate::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest, ListAssetsResponse,
 };
-use gax_retry::{Code, CodeSet, Compatibility, Hedging, RetryBudget, RetrySettings};
+use crate::generated::test::talk::v1::{TalkSettings, TalkStubSettings};
+use gax_retry::{Code, CodeSet, Compatibility, Hedging, RetryBudget, RetrySettings, RetrySettingsBuilder};
 use gax_table::RetryTable;
 use std::fmt;
 use std::sync::Arc;
 use tonic::{Request, Response, Status};
 use tonic_gax::client::Transport;
 use tonic_gax::observe::OperationObserver;
-use tonic_gax::{OperationOptions, RetryLayer, RetryService};
+use tonic_gax::{CallSettings, OperationOptions, RetryLayer, RetryService};
 use tower_layer::Layer as _;
 
 /// How an operation is run.
@@ -25,7 +26,7 @@ pub enum Stack {
     Generated,
     /// tonic's own client over the layer.
     Layer,
-    /// The same, and the layer knows which RPCs are unary.
+    /// tonic's own client over a layer that knows which RPCs are unary.
     LayerWithDescriptors,
 }
 
@@ -43,9 +44,22 @@ impl Stack {
             }
         }
     }
+
+    /// Calls `ListAssets` once.
+    ///
+    /// # Errors
+    ///
+    /// The error that the operation ends with.
+    pub async fn list<T: Transport + Sync>(
+        self,
+        channel: T,
+        setup: &Setup,
+    ) -> Result<Response<ListAssetsResponse>, Status> {
+        self.caller(channel, setup).list(ListAssetsRequest::default()).await
+    }
 }
 
-/// Who is told of operations.
+/// An observer of operations.
 #[derive(Clone)]
 pub struct Observer(Arc<dyn OperationObserver>);
 
@@ -61,23 +75,24 @@ pub fn settings() -> RetrySettings {
     lasting(10_000)
 }
 
-/// The same for so many milliseconds in all.
+/// Like [`settings`], with so many milliseconds in all.
 #[must_use]
 pub fn lasting(total: u64) -> RetrySettings {
     spaced(200, total)
 }
 
-/// The same with so many milliseconds before every retry and in all.
+/// Like [`settings`], with so many milliseconds before every retry and in all.
 #[must_use]
 pub fn spaced(delay: u64, total: u64) -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(delay))
-        .retry_delay_multiplier(1.0)
-        .initial_rpc_timeout(ms(1000))
-        .total_timeout(ms(total))
-        .build()
-        .unwrap()
+    delays(delay, 1.0).initial_rpc_timeout(ms(1000)).total_timeout(ms(total)).build().unwrap()
+}
+
+/// The beginning of other settings: no jitter, so many milliseconds before the first retry, and each delay so many times the
+/// one before; by default 1.3 times.
+#[must_use]
+pub fn delays(first: u64, multiplier: impl Into<Option<f64>>) -> RetrySettingsBuilder {
+    let settings = RetrySettings::builder().jittered(false);
+    settings.initial_retry_delay(ms(first)).retry_delay_multiplier(multiplier)
 }
 
 /// The settings of `ListAssets`, for a client or a layer.
@@ -87,12 +102,16 @@ pub fn spaced(delay: u64, total: u64) -> RetrySettings {
 pub struct Setup {
     /// Limits and back-off.
     pub settings: RetrySettings,
-    /// What is retried.
+    /// The retryable codes.
     pub codes: CodeSet,
     /// By whose rules.
     pub compatibility: Compatibility,
-    /// The longest request that is kept.
+    /// The longest request that is buffered.
     pub max_replay_bytes: Option<usize>,
+    /// The bytes that all calls may buffer.
+    pub max_total_replay_bytes: Option<usize>,
+    /// Whether streams of requests are buffered, where it isn't left to the rules.
+    pub replay_streams: Option<bool>,
     /// Where jitter comes from.
     pub seed: Option<u64>,
     /// Whether a tonic server's timeout counts as the attempt's.
@@ -101,14 +120,33 @@ pub struct Setup {
     pub reports: bool,
     /// How calls are hedged.
     pub hedging: Option<Hedging>,
-    /// What retries draw on.
+    /// The retry budget.
     pub budget: Option<RetryBudget>,
     /// Whether calls are retried inside retries.
     pub nested_retries: bool,
     /// Whether calls are retried at all.
     pub retries_enabled: bool,
-    /// Who is told of the operations.
+    /// The observer of the operations.
     pub observer: Option<Observer>,
+}
+
+/// A generated client's settings, with the options of a set-up.
+macro_rules! with_options {
+    ($setup:expr, $settings:expr) => {{
+        let mut settings = $settings
+            .with_server_timeouts_are_ours($setup.server_timeouts_are_ours)
+            .with_options($setup.options());
+        if let Some(bytes) = $setup.max_replay_bytes {
+            settings = settings.with_max_replay_bytes(bytes);
+        }
+        if let Some(bytes) = $setup.max_total_replay_bytes {
+            settings = settings.with_max_total_replay_bytes(bytes);
+        }
+        if let Some(replays) = $setup.replay_streams {
+            settings = settings.with_replay_streams(replays);
+        }
+        settings
+    }};
 }
 
 impl Setup {
@@ -120,6 +158,8 @@ impl Setup {
             codes: [Code::DeadlineExceeded, Code::Unavailable].into(),
             compatibility: Compatibility::Documented,
             max_replay_bytes: None,
+            max_total_replay_bytes: None,
+            replay_streams: None,
             seed: None,
             server_timeouts_are_ours: true,
             reports: false,
@@ -131,73 +171,85 @@ impl Setup {
         }
     }
 
-    /// The same, with other codes retried.
+    /// Retries other codes.
     #[must_use]
     pub fn retrying(self, codes: impl Into<CodeSet>) -> Self {
         Self { codes: codes.into(), ..self }
     }
 
-    /// The same, by another library's rules.
+    /// Follows another library's rules.
     #[must_use]
     pub fn compatible(self, compatibility: Compatibility) -> Self {
         Self { compatibility, ..self }
     }
 
-    /// The same, with a budget for retries.
+    /// Adds a retry budget.
     #[must_use]
     pub fn budgeted(self, budget: RetryBudget) -> Self {
         Self { budget: Some(budget), ..self }
     }
 
-    /// The same, with retries inside retries or without.
+    /// Allows retries inside retries, or doesn't.
     #[must_use]
     pub fn nesting_retries(self, allowed: bool) -> Self {
         Self { nested_retries: allowed, ..self }
     }
 
-    /// The same, with retries switched off.
+    /// Switches retries off.
     #[must_use]
     pub fn without_retries(self) -> Self {
         Self { retries_enabled: false, ..self }
     }
 
-    /// The same, with jitter from that seed.
+    /// Draws jitter from that seed.
     #[must_use]
     pub fn seeded(self, seed: u64) -> Self {
         Self { seed: Some(seed), ..self }
     }
 
-    /// The same, with another replay limit.
+    /// Sets another replay limit.
     #[must_use]
     pub fn replaying(self, bytes: usize) -> Self {
         Self { max_replay_bytes: Some(bytes), ..self }
     }
 
-    /// The same, where a tonic server's timeout stays what the server called it.
+    /// Sets a replay limit of all calls together.
+    #[must_use]
+    pub fn replaying_in_all(self, bytes: usize) -> Self {
+        Self { max_total_replay_bytes: Some(bytes), ..self }
+    }
+
+    /// Buffers streams of requests, or doesn't.
+    #[must_use]
+    pub fn replaying_streams(self, replays: bool) -> Self {
+        Self { replay_streams: Some(replays), ..self }
+    }
+
+    /// Leaves a tonic server's timeout as the server sent it.
     #[must_use]
     pub fn with_server_timeouts_as_sent(self) -> Self {
         Self { server_timeouts_are_ours: false, ..self }
     }
 
-    /// The same, hedged.
+    /// Hedges the calls.
     #[must_use]
     pub fn hedged(self, hedging: Hedging) -> Self {
         Self { hedging: Some(hedging), ..self }
     }
 
-    /// The same, with a report in every response.
+    /// Adds a report to every response.
     #[must_use]
     pub fn reporting(self) -> Self {
         Self { reports: true, ..self }
     }
 
-    /// The same, where that recorder is told of the operations.
+    /// Notifies that recorder.
     #[must_use]
     pub fn recorded(self, recorder: &Recorder) -> Self {
         self.observed(recorder.shared())
     }
 
-    /// The same, where that observer is told of the operations.
+    /// Notifies that observer.
     #[must_use]
     pub fn observed(self, observer: Arc<dyn OperationObserver>) -> Self {
         Self { observer: Some(Observer(observer)), ..self }
@@ -226,13 +278,23 @@ impl Setup {
         stub.list_assets().set_retry_settings(self.settings.clone()).set_retryable_codes(self.codes);
         // The proto does not say that the RPC is idempotent.
         stub.list_assets().set_hedging(self.hedging.map(Hedging::allow_non_idempotent));
-        let mut settings = AssetServiceSettings::create(stub.build().unwrap())
-            .with_server_timeouts_are_ours(self.server_timeouts_are_ours)
-            .with_options(self.options());
-        if let Some(bytes) = self.max_replay_bytes {
-            settings = settings.with_max_replay_bytes(bytes);
-        }
-        settings
+        with_options!(self, AssetServiceSettings::create(stub.build().unwrap()))
+    }
+
+    /// The settings of the generated client of Talk.
+    #[must_use]
+    pub fn talk(&self) -> TalkSettings {
+        let mut stub = TalkStubSettings::builder();
+        let set = |call: &mut CallSettings| {
+            call.set_retry_settings(self.settings.clone()).set_retryable_codes(self.codes);
+            call.set_hedging(self.hedging.map(Hedging::allow_non_idempotent));
+        };
+        set(stub.ask());
+        set(stub.guess());
+        set(stub.listen());
+        set(stub.tell());
+        set(stub.chat());
+        with_options!(self, TalkSettings::create(stub.build().unwrap()))
     }
 
     /// The layer for tonic's own clients; its table knows `ListAssets` and every method of Talk.
@@ -256,10 +318,16 @@ impl Setup {
         if let Some(bytes) = self.max_replay_bytes {
             layer = layer.max_replay_bytes(bytes);
         }
+        if let Some(bytes) = self.max_total_replay_bytes {
+            layer = layer.max_total_replay_bytes(bytes);
+        }
+        if let Some(replays) = self.replay_streams {
+            layer = layer.replay_streams(replays);
+        }
         layer
     }
 
-    /// The same layer, which knows the kind of every RPC.
+    /// The layer for tonic's own clients that knows the kind of every RPC.
     #[must_use]
     pub fn layer_with_descriptors(&self) -> RetryLayer {
         self.layer().with_descriptors(DESCRIPTORS).unwrap()
@@ -281,7 +349,7 @@ impl<T: Transport + Sync> Caller<T> {
     ///
     /// # Errors
     ///
-    /// What the operation ends with.
+    /// The error that the operation ends with.
     pub async fn list(
         &mut self,
         request: impl tonic::IntoRequest<ListAssetsRequest>,

@@ -1,12 +1,19 @@
 //! Virtual time.
 
 use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
 use tokio::time::Instant;
 
 /// That many milliseconds.
 #[must_use]
 pub const fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
+}
+
+/// A runtime whose clock jumps from timer to timer.
+#[must_use]
+pub fn virtual_time() -> Runtime {
+    Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
 }
 
 /// The time since a test began.
@@ -21,7 +28,7 @@ impl VirtualClock {
         Self(Instant::now())
     }
 
-    /// What has passed.
+    /// The time since then.
     #[must_use]
     pub fn elapsed(self) -> Duration {
         self.0.elapsed()

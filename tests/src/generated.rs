@@ -1,4 +1,4 @@
-//! What the generator makes of the protos and retry tables.
+//! The code that the generator writes for the protos and retry tables.
 #![allow(
     missing_docs,
     clippy::pedantic,

@@ -1,4 +1,4 @@
-//! What the end-to-end tests share: a server that follows a script, a channel to it over memory, and
+//! Shared by the end-to-end tests: a server that follows a script, a channel to it over memory, and
 //! callers of both kinds.
 //!
 //! Everything runs in virtual time: tokio's clock is paused and jumps from timer to timer, so that every
@@ -18,7 +18,6 @@ pub mod generated;
 #[cfg(doctest)]
 mod guide;
 mod http_faults;
-mod listening;
 mod named;
 mod raw;
 mod raw_streams;
@@ -27,15 +26,15 @@ mod rows;
 pub mod soak;
 mod socket_server;
 mod talk;
+mod talk_caller;
 mod tap;
 mod tls;
 mod wire;
 
 pub use asset::Assets;
-pub use caller::{Caller, Observer, Setup, Stack, lasting, settings, spaced};
-pub use clock::{VirtualClock, ms};
+pub use caller::{Caller, Observer, Setup, Stack, delays, lasting, settings, spaced};
+pub use clock::{VirtualClock, ms, virtual_time};
 pub use http_faults::{FaultServer, HttpAct, HttpArrival, HttpScript, MemoryConnector, TEST_ID};
-pub use listening::{Listener, Listening};
 pub use named::NamedScripted;
 pub use raw::{RawFrame, RawRequest, RawServer};
 pub use raw_streams::{RawStream, RawStreams};
@@ -43,6 +42,7 @@ pub use recorder::Recorder;
 pub use rows::{Row, codes, error_report, report_of, reported, row, rows};
 pub use socket_server::SocketServer;
 pub use talk::Talker;
+pub use talk_caller::{TalkCaller, three_lines};
 pub use tap::{Sent, Tap};
 pub use tls::{Authority, Handshake, TlsConnector, TlsServer};
 pub use tonic_gax::testing::{Arrival, Beat, Log, Reply, Script, Scripted, pipes};

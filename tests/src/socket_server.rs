@@ -14,7 +14,7 @@ use tonic::transport::server::{Router, TcpIncoming};
 
 /// A server with a runtime of its own, so that it can be killed with all that it holds, and its tasks are not the clients'.
 ///
-/// What has to outlive it, such as its script and its log, is shared with it.
+/// Whatever has to outlive it, such as its script and its log, is shared with it.
 #[derive(Debug)]
 pub struct SocketServer {
     runtime: Option<Runtime>,
@@ -42,10 +42,10 @@ impl SocketServer {
         };
         let address = listener.local_addr().unwrap();
         let (goodbye, gone) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-        let (serving, told) = (serve(listener, Arc::clone(&goodbye).notified_owned()), Arc::clone(&gone));
+        let (serving, served) = (serve(listener, Arc::clone(&goodbye).notified_owned()), Arc::clone(&gone));
         runtime.spawn(async move {
             serving.await;
-            told.notify_one();
+            served.notify_one();
         });
         Self { runtime: Some(runtime), address, goodbye, gone }
     }

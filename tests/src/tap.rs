@@ -41,7 +41,7 @@ impl<S> Tap<S> {
         Self { inner, sent: Arc::default() }
     }
 
-    /// What was sent.
+    /// The requests that were sent.
     #[must_use]
     pub fn sent(&self) -> Vec<Sent> {
         self.sent.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -107,7 +107,7 @@ impl Authority {
         ClientTlsConfig::new().domain_name(HOST).ca_certificate(Certificate::from_pem(self.0.pem()))
     }
 
-    /// The same for HTTP clients.
+    /// TLS for HTTP clients that trust it.
     #[must_use]
     pub fn client_tls(
         &self,
@@ -129,7 +129,7 @@ fn named(protocols: &[&str]) -> Vec<Vec<u8>> {
     protocols.iter().map(|name| name.as_bytes().to_vec()).collect()
 }
 
-/// What the server does with a connection.
+/// The server's treatment of a connection.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Handshake {

@@ -10,7 +10,7 @@ use tonic_gax::{CodeSet, RetrySettings};
 
 static CODES: (&str, CodeSet) = ("no_retry_codes", CodeSet::EMPTY);
 static PARAMS: (&str, RetrySettings) =
-    ("no_retry_params", gax::settings().initial_retry_delay(Duration::ZERO).build());
+    ("no_retry_params", gax::ConstSettings::new().initial_retry_delay(Duration::ZERO).build());
 static METHODS: [gax::MethodInfo; 1] =
     [gax::MethodInfo::new("google.cloud.asset.v1.AssetService", "ListAssets", crate::message::PATH)
         .with_codes(&CODES)

@@ -4,7 +4,7 @@ use crate::command::print;
 use crate::failure::Failure;
 use clap::{Args, Command};
 use clap_mangen::{Man, generate_to};
-use gax_retry::__private::closest;
+use gax_text::closest;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 

@@ -6,8 +6,9 @@ use super::case::{Reply, Unary};
 use super::drive::{endless, micros, too_many};
 use super::fields::Fault;
 use super::record::{Denied, Record, Row};
-use gax_retry::__private::{Algorithm, Limit, Next};
-use gax_retry::{Code, NoJitter, Simulation};
+use gax_retry::gax_java::{Algorithm, Limit, Next};
+use gax_retry::plan::Simulation;
+use gax_retry::{Code, NoJitter};
 use std::time::Duration;
 
 /// Runs the script. `None`: an attempt hangs for ever.

@@ -5,9 +5,10 @@ use super::fields::Fault;
 use super::record::{Counts, Denied, Record, Row};
 use super::tracer::{polling_call, streaming_call, unary_call};
 use gax_retry::gax_java::Polling;
+use gax_retry::operation::{AttemptResult, End, Event, Next, Seen};
+use gax_retry::plan::{Simulated, Simulation};
 use gax_retry::{
-    Attempt, AttemptKind, AttemptResult, Code, CodeSet, End, Event, NoJitter, NotAttempted, Policy, Seen,
-    Simulated, Simulation, StartedAttempt, StopReason,
+    Attempt, AttemptKind, Code, CodeSet, NoJitter, NotAttempted, Policy, StartedAttempt, StopReason,
 };
 use std::time::Duration;
 
@@ -78,9 +79,9 @@ pub(super) fn poll(case: &Polled) -> Result<Option<Record>, Fault> {
             let Some(reply) = script.next() else { return silence() };
             let result = match reply.result {
                 PollResult::NotDone if case.done_before_first_look && attempt.number() == 1 => {
-                    AttemptResult::not_done(gax_retry::Next::Now)
+                    AttemptResult::not_done(Next::Now)
                 }
-                PollResult::NotDone => AttemptResult::not_done(gax_retry::Next::Later),
+                PollResult::NotDone => AttemptResult::not_done(Next::Later),
                 PollResult::Done => AttemptResult::done(),
                 PollResult::Error(code) => AttemptResult::failed(code),
             };

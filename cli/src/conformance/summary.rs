@@ -2,7 +2,7 @@
 
 use super::compare::Difference;
 use super::fields::Fault;
-use gax_retry::__private::Escaped;
+use gax_text::Escaped;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;

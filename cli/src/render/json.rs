@@ -1,6 +1,6 @@
 //! Data for programs.
 
-use gax_retry::__private::is_unprintable;
+use gax_text::is_unprintable;
 use serde::{Serialize, Serializer};
 use serde_json::ser::{Formatter, Serializer as JsonSerializer};
 use std::io::{self, Write};

@@ -25,4 +25,4 @@ pub(crate) use review::{Notice, NoticePlace, NoticeRule, github, sarif};
 pub(crate) use table::{attempts, table};
 pub(crate) use timeline::{Named, Refused, Row, Timeline};
 
-pub(crate) use gax_retry::__private::{Align, Cell, Grid, Human, Role};
+pub(crate) use gax_text::{Align, Cell, Grid, Human, Role};

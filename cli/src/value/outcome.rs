@@ -2,8 +2,8 @@
 
 use super::codes::code;
 use super::duration;
-use gax_retry::__private::closest;
 use gax_retry::{Code, Response};
+use gax_text::closest;
 use std::time::Duration;
 
 const ADVICE: &str =

@@ -1,7 +1,8 @@
 //! What an operation asks for: time and randomness, and things to be done.
 
 use super::Stop;
-use crate::{JitterSource, StartedAttempt};
+use crate::StartedAttempt;
+use crate::jitter::JitterSource;
 use std::time::Duration;
 
 /// What an operation asks its surroundings for. It asks only when it needs the reply: an operation whose

@@ -1,7 +1,8 @@
 //! The facts that a protocol reports of an attempt that has ended.
 
 use crate::nanos::{FOREVER, bounded, limited};
-use crate::{Code, Next, ServerDelay, StopReason};
+use crate::operation::Next;
+use crate::{Code, ServerDelay, StopReason};
 use std::time::Duration;
 
 /// The facts of an attempt that has ended. The operation decides their meaning.
@@ -9,7 +10,8 @@ use std::time::Duration;
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{AttemptResult, Code, ServerDelay};
+/// use gax_retry::{Code, ServerDelay};
+/// use gax_retry::operation::AttemptResult;
 /// use std::time::Duration;
 ///
 /// let refused = AttemptResult::failed(Code::Unavailable)
@@ -125,6 +127,10 @@ pub enum RetryFact {
     ByCode,
     /// Yes, whatever set its code is in.
     Yes,
+    /// Yes: our own stack has closed the connection for one response on it, and nobody knows whose it was. The wait before
+    /// another attempt is spread out, and a third such end in a row is the
+    /// [operation's doing](super::Operation::is_culprit). A [policy](super::Policy::permits) says whether that is retried.
+    ClosedByUs,
     /// No, for that reason, whatever set its code is in.
     No(StopReason),
 }
@@ -195,6 +201,7 @@ impl AttemptResult {
     }
 
     /// This result, but for the code.
+    #[cfg(feature = "plan")]
     pub(crate) fn with_code(self, code: Code) -> Self {
         Self { outcome: Self::failed(code).outcome, ..self }
     }

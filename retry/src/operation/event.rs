@@ -98,8 +98,9 @@ impl Event {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operation::Resend;
     use crate::operation::tests::ByHand;
-    use crate::{Hedging, Resend, RetryBudget, RetrySettings};
+    use crate::{Hedging, RetryBudget, RetrySettings};
 
     const MS: Duration = Duration::from_millis(1);
 

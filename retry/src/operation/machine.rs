@@ -3,8 +3,9 @@
 use super::action::FollowUp;
 use super::state::State;
 use super::{Action, AttemptResult, CommitPoint, End, Outcome, Policy, World};
+use crate::jitter::JitterSource;
 use crate::nanos::{FOREVER, nanos_or_forever};
-use crate::{JitterSource, NoJitter, StartedAttempt, StopReason};
+use crate::{NoJitter, StartedAttempt, StopReason};
 use std::time::Duration;
 
 /// One operation: facts go in, and one action at a time comes out.
@@ -20,10 +21,9 @@ use std::time::Duration;
 /// The documentation's second table, by hand:
 ///
 /// ```
-/// use gax_retry::{
-///     Action, AttemptResult, Code, End, JitterSource, NoJitter, Operation, Policy, Ready, RetrySettings, StopReason,
-///     World,
-/// };
+/// use gax_retry::jitter::JitterSource;
+/// use gax_retry::operation::{Action, AttemptResult, End, Operation, Ready, World};
+/// use gax_retry::{Code, NoJitter, Policy, RetrySettings, StopReason};
 /// use std::time::Duration;
 ///
 /// struct Clock(Duration, NoJitter);
@@ -133,7 +133,8 @@ impl<N> Operation<N> {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{Code, Operation, Policy, Ready, RetrySettings};
+    /// use gax_retry::operation::{Operation, Ready};
+    /// use gax_retry::{Code, Policy, RetrySettings};
     ///
     /// let policy = Policy::new(&RetrySettings::default(), Code::Unavailable);
     /// let (mut operation, _) = Operation::<Vec<&str>>::with_notes(&policy, None, Ready::Now);
@@ -302,6 +303,13 @@ impl<N> Operation<N> {
     #[must_use]
     pub fn held(&self) -> Option<u32> {
         self.state()?.held()
+    }
+
+    /// Whether the connection of two attempts in a row, or of all in flight at once, was closed by our own stack for one
+    /// response on it: if that happens once more, the response was this operation's, and no other attempt would do better.
+    #[must_use]
+    pub fn is_culprit(&self) -> bool {
+        self.state().is_some_and(State::is_culprit)
     }
 
     /// Whether a hedge was due and the retry budget did not allow it.

@@ -2,9 +2,11 @@
 
 use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
+use crate::jitter::JitterSource;
 use crate::jitter::{jittered, uniform};
 use crate::nanos::{FOREVER, limited, nanos_or_forever as limit, remaining, scaled};
-use crate::{Compatibility, JitterSource, Next, RetrySettings, ServerDelay, StopReason};
+use crate::started_attempt::Next;
+use crate::{Compatibility, RetrySettings, ServerDelay, StopReason};
 use std::time::Duration;
 
 /// Settings in nanoseconds.

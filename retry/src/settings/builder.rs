@@ -15,6 +15,33 @@ pub struct RetrySettingsBuilder {
     no_code: Option<ParseCodeError>,
 }
 
+impl RetrySettings {
+    /// Starts from the defaults.
+    pub fn builder() -> RetrySettingsBuilder {
+        RetrySettingsBuilder::default()
+    }
+
+    /// Starts from these settings, to change some of them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use gax_retry as tonic_gax;
+    /// use tonic_gax::RetrySettings;
+    /// use std::time::Duration;
+    ///
+    /// let patient = RetrySettings::no_retry(Duration::from_secs(5))
+    ///     .to_builder()
+    ///     .max_attempts(3)
+    ///     .build()?;
+    /// assert_eq!(patient.total_timeout(), Some(Duration::from_secs(5)));
+    /// # Ok::<(), gax_retry::SettingsError>(())
+    /// ```
+    pub fn to_builder(&self) -> RetrySettingsBuilder {
+        RetrySettingsBuilder::from(self.clone())
+    }
+}
+
 impl RetrySettingsBuilder {
     /// The time that all attempts and waits of an operation may take together. Must not be zero.
     pub fn total_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
@@ -28,7 +55,7 @@ impl RetrySettingsBuilder {
         self
     }
 
-    /// What a delay is multiplied by to give the next one. At least 1.
+    /// The factor from one delay to the next. At least 1.
     pub fn retry_delay_multiplier(mut self, multiplier: impl Into<Option<f64>>) -> Self {
         self.settings.retry_delay_multiplier = multiplier.into();
         self
@@ -55,7 +82,9 @@ impl RetrySettingsBuilder {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{AttemptResult, Code, NoJitter, Policy, RetrySettings, ServerDelay, Simulation};
+    /// use gax_retry::{Code, NoJitter, Policy, RetrySettings, ServerDelay};
+    /// use gax_retry::operation::AttemptResult;
+    /// use gax_retry::plan::Simulation;
     /// use std::time::Duration;
     ///
     /// let settings = RetrySettings::builder().max_attempts(3).only_with_server_delay(Code::ResourceExhausted).build()?;
@@ -93,7 +122,7 @@ impl RetrySettingsBuilder {
         self
     }
 
-    /// What an attempt's timeout is multiplied by to give the next one's. At least 1.
+    /// The factor from one attempt's timeout to the next one's. At least 1.
     pub fn rpc_timeout_multiplier(mut self, multiplier: f64) -> Self {
         self.settings.rpc_timeout_multiplier = multiplier;
         self
@@ -133,8 +162,9 @@ impl RetrySettingsBuilder {
         self.checked(delays)
     }
 
-    /// The fields as they are.
-    pub(crate) fn unchecked(self) -> RetrySettings {
+    /// The fields as they are, for whoever has checked them, or writes them down as a table has them.
+    #[must_use]
+    pub fn build_unchecked(self) -> RetrySettings {
         self.settings
     }
 

@@ -1,11 +1,11 @@
-//! What is wrong with settings.
+//! Settings that are wrong.
 
 use crate::ParseCodeError;
 use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
-/// Settings that can't be used, with everything that is wrong with them.
+/// Settings that can't be used, with all their problems.
 ///
 /// # Examples
 ///
@@ -17,12 +17,34 @@ use std::time::Duration;
 /// assert_eq!(error.problems().len(), 2);
 /// assert_eq!(error.problems()[0].field(), "retry_delay_multiplier");
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("retry settings are not valid: {}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
 pub struct SettingsError {
     problems: Vec<SettingsProblem>,
 }
 
 impl SettingsError {
+    /// The error of these problems, if there are any.
+    ///
+    /// # Errors
+    ///
+    /// There is a problem.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::{SettingsError, settings::SettingsProblem};
+    ///
+    /// SettingsError::check(Vec::new())?;
+    /// let problem = SettingsProblem::new("polling", "none", "must have a limit").of_rpc("Export");
+    /// let error = SettingsError::check(vec![problem]).unwrap_err();
+    /// assert_eq!(error.to_string(), "retry settings are not valid: Export: polling is none, but must have a limit");
+    /// # Ok::<(), SettingsError>(())
+    /// ```
+    pub fn check(problems: Vec<SettingsProblem>) -> Result<(), Self> {
+        if problems.is_empty() { Ok(()) } else { Err(Self { problems }) }
+    }
+
     pub(crate) fn new(problems: Vec<SettingsProblem>) -> Self {
         Self { problems }
     }
@@ -34,21 +56,6 @@ impl SettingsError {
     }
 }
 
-impl fmt::Display for SettingsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("retry settings are not valid: ")?;
-        for (index, problem) in self.problems.iter().enumerate() {
-            if index > 0 {
-                f.write_str("; ")?;
-            }
-            write!(f, "{problem}")?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for SettingsError {}
-
 /// One field that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsProblem {
@@ -59,16 +66,14 @@ pub struct SettingsProblem {
 }
 
 impl SettingsProblem {
-    pub(crate) fn new(
-        field: &'static str,
-        value: impl Into<String>,
-        reason: impl Into<Cow<'static, str>>,
-    ) -> Self {
+    /// A field with that value, which is wrong for that reason.
+    pub fn new(field: &'static str, value: impl Into<String>, reason: impl Into<Cow<'static, str>>) -> Self {
         Self { rpc: None, field, value: value.into(), reason: reason.into() }
     }
 
-    /// The same problem of one RPC among several.
-    pub(crate) fn of_rpc(self, rpc: &'static str) -> Self {
+    /// The problem of one RPC among several.
+    #[must_use]
+    pub fn of_rpc(self, rpc: &'static str) -> Self {
         Self { rpc: Some(rpc), ..self }
     }
 
@@ -97,7 +102,8 @@ impl SettingsProblem {
     }
 
     /// A retryable code that isn't a code.
-    pub(crate) fn of_code(error: &ParseCodeError) -> Self {
+    #[must_use]
+    pub fn of_code(error: &ParseCodeError) -> Self {
         Self::new("retryable_codes", error.text(), "gRPC status codes are numbered from 0 to 16")
     }
 
@@ -119,7 +125,7 @@ impl SettingsProblem {
         &self.value
     }
 
-    /// What it must be.
+    /// The reason: `must be ..`.
     #[must_use]
     pub fn reason(&self) -> &str {
         &self.reason

@@ -1,4 +1,6 @@
-use super::*;
+use crate::RetrySettings;
+use crate::settings::SettingsProblem;
+use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
 

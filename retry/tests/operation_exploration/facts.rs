@@ -1,9 +1,7 @@
 //! What can happen in a step.
 
-use gax_retry::{
-    AttemptResult, Code, CommitPoint, Delivery, Next, Replayable, Resend, RetryFact, Seen, ServerDelay,
-    StopReason,
-};
+use gax_retry::operation::{AttemptResult, CommitPoint, Next, Replayable, Resend, RetryFact, Seen};
+use gax_retry::{Code, Delivery, ServerDelay, StopReason};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);

@@ -2,10 +2,9 @@
 
 use crate::facts::{Ends, Fact, What};
 use crate::subjects::Subject;
-use gax_retry::{
-    Action, AttemptKind, End, JitterSource, Operation, Outcome, Policy, Ready, Resend, RetryBudget,
-    StartedAttempt, StopReason, World,
-};
+use gax_retry::jitter::JitterSource;
+use gax_retry::operation::{Action, End, Operation, Outcome, Ready, Resend, World};
+use gax_retry::{AttemptKind, Policy, RetryBudget, StartedAttempt, StopReason};
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hasher as _};
 use std::time::Duration;

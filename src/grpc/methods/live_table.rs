@@ -1,12 +1,12 @@
 //! The methods of a table that can be replaced.
 
-use super::descriptors::Descriptions;
-use super::table::{MethodOptions, Methods};
-use super::unknown::services;
+use crate::grpc::methods::descriptors::Descriptions;
+use crate::grpc::methods::table::{MethodOptions, Methods};
+use crate::grpc::methods::unknown::services;
 use crate::live::{CurrentTable, KnownMethods, Replaceable, SettingsHandle};
 use std::sync::Arc;
 
-/// What replaces a layer's table.
+/// A table that the handle replaces while the layer is used.
 #[derive(Debug, Clone)]
 pub(crate) struct LiveTable {
     pub(crate) handle: SettingsHandle,

@@ -29,7 +29,7 @@ pub(crate) enum Nature {
     Unreadable,
     /// Our own HTTP/2 stack has closed the connection, for this response or for another one on it. If it was for
     /// this one, that code is the error's.
-    Suspect(Code),
+    ClosedByUs(Code),
 }
 
 impl Classification {
@@ -98,7 +98,9 @@ fn from_h2(error: &h2::Error) -> Classification {
     match (H2Cause::from(error), error.reason()) {
         (H2Cause::Refused, _) => Classification::new(Code::Unavailable, Reach::Refused),
         (_, None) => of(Code::Unavailable, Nature::Plain),
-        (H2Cause::ConnectionClosed, Some(reason)) => of(Code::Unavailable, Nature::Suspect(code_of(reason))),
+        (H2Cause::ConnectionClosed, Some(reason)) => {
+            of(Code::Unavailable, Nature::ClosedByUs(code_of(reason)))
+        }
         (H2Cause::Unreadable | H2Cause::Request, Some(reason)) => of(code_of(reason), Nature::Unreadable),
         (H2Cause::Broken, Some(h2::Reason::CANCEL)) => of(Code::Cancelled, Nature::CancelledByServer),
         (H2Cause::Broken, Some(reason)) => of(code_of(reason), Nature::Plain),

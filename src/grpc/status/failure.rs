@@ -4,16 +4,15 @@ use crate::body::FrameBuffer;
 use crate::grpc::status::code_ext::CodeExt as _;
 use crate::grpc::status::headers::StatusHeaders;
 use crate::grpc::status::{cause, received, server_delay};
-use crate::operation::{Clock, ConnectProblem, OperationError, OperationReport, RequestEnded};
-use crate::transport::{blame, chain};
-use gax_retry::__private::{Escaped, Human};
-use gax_retry::{Attempt, Code, Seen, ServerDelay, SettingsError};
+use crate::operation::{ConnectProblem, OperationError, OperationReport, RequestEnded};
+use crate::transport::chain;
+use gax_retry::{Attempt, Code, ServerDelay, SettingsError};
+use gax_text::{Escaped, Human};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, StatusCode};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::Instant;
 use tonic::Status;
 use tonic::codegen::StdError;
 
@@ -33,34 +32,6 @@ pub(crate) struct Failure {
 
 /// The head of a response, and messages that came before it failed.
 pub(crate) type Messages = Box<http::Response<FrameBuffer>>;
-
-/// A failure that may be that of another call on the same connection.
-#[derive(Debug)]
-pub(crate) struct Suspect {
-    /// As which it counts then.
-    pub(crate) failure: Box<Failure>,
-    /// The code if it is the call's own.
-    pub(crate) code: Code,
-    pub(crate) seen: Seen,
-    pub(crate) died: Instant,
-    pub(crate) ended_at: Duration,
-}
-
-impl Suspect {
-    /// The response can't be read, or another one on the same connection. A moment shows whether other calls got
-    /// the same error.
-    #[cold]
-    pub(crate) fn new(failure: Box<Failure>, code: Code, seen: Seen, clock: Clock) -> Self {
-        let (died, ended_at) = clock.now();
-        blame::died(died);
-        Self { failure, code, seen, died, ended_at }
-    }
-
-    /// When it is known.
-    pub(crate) fn until(&self) -> Instant {
-        self.died + blame::MOMENT
-    }
-}
 
 #[derive(Debug)]
 enum Kind {

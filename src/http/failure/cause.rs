@@ -4,7 +4,7 @@
 use crate::http::failure::FirstHop;
 use crate::operation::ConnectProblem;
 use crate::transport::{BoxError, H2Cause, Reach, chain};
-use gax_retry::TransportFailure;
+use gax_retry::http::TransportFailure;
 use hyper_util::client::legacy;
 use std::error::Error;
 use std::fmt;
@@ -28,13 +28,14 @@ pub(crate) struct Cause {
     pub(crate) reach: Reach,
     /// Our own HTTP/2 stack has closed the connection, for this response or for another one on it. If it was for
     /// this one, the response is unreadable.
-    pub(crate) is_suspect: bool,
+    pub(crate) is_closed_by_us: bool,
     /// Why there is no connection, where the error says it.
     pub(crate) problem: Option<ConnectProblem>,
 }
 
 impl Cause {
-    const FAULT: Self = Self { failure: None, reach: Reach::MaybeSent, is_suspect: false, problem: None };
+    const FAULT: Self =
+        Self { failure: None, reach: Reach::MaybeSent, is_closed_by_us: false, problem: None };
 
     /// The cause of an error with that problem of connecting, if it has one.
     fn with_problem(self, problem: Option<ConnectProblem>) -> Self {
@@ -53,7 +54,7 @@ impl Cause {
     pub(crate) const UNREADABLE: Self = Self::new(TransportFailure::Unreadable, Reach::MaybeSent);
 
     pub(crate) const fn new(failure: TransportFailure, reach: Reach) -> Self {
-        Self { failure: Some(failure), reach, is_suspect: false, problem: None }
+        Self { failure: Some(failure), reach, is_closed_by_us: false, problem: None }
     }
 }
 
@@ -154,7 +155,7 @@ fn from_h2(error: &h2::Error, broken: TransportFailure, reach: Reach) -> Cause {
     match H2Cause::from(error) {
         H2Cause::Request => Cause::FAULT,
         H2Cause::Unreadable => Cause::UNREADABLE,
-        H2Cause::ConnectionClosed => Cause { is_suspect: true, ..Cause::new(broken, reach) },
+        H2Cause::ConnectionClosed => Cause { is_closed_by_us: true, ..Cause::new(broken, reach) },
         H2Cause::Refused => Cause::new(broken, Reach::Refused),
         H2Cause::Broken => Cause::new(broken, reach),
     }

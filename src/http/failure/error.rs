@@ -2,8 +2,10 @@
 
 use crate::operation::{ConnectProblem, OperationReport, RequestEnded};
 use crate::transport::{BoxError, chain};
-use gax_retry::__private::{Escaped, Human};
-use gax_retry::{Attempt, Code, HttpFailure, SettingsError, Stop, StopReason, TransportFailure};
+use gax_retry::http::{HttpFailure, TransportFailure};
+use gax_retry::operation::Stop;
+use gax_retry::{Attempt, Code, SettingsError, StopReason};
+use gax_text::{Escaped, Human};
 use std::error::Error;
 use std::fmt;
 use std::time::Duration;

@@ -1,7 +1,8 @@
 //! The part of a response's body that is still to come.
 
+use crate::body::OpenPart;
 use crate::http::request::CutOff;
-use crate::operation::{Clock, earlier};
+use crate::operation::{Clock, Timer, earlier};
 use crate::transport::BoxError;
 use bytes::{Buf as _, Bytes};
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
@@ -10,7 +11,7 @@ use http::{HeaderValue, Method, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use std::fmt;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -25,6 +26,10 @@ pub(crate) struct OpenBody<B> {
     idle_timeout: Option<Duration>,
     /// When it is given up if nothing comes; set while somebody waits.
     idle_until: Option<Instant>,
+    /// When it has to have ended.
+    deadline: Option<Instant>,
+    /// For the caller, who has the body without its operation.
+    timer: Timer,
     /// Ends the request's body, whose response this is: not before this one has ended, since a connection breaks by that.
     request: Option<CutOff>,
 }
@@ -40,7 +45,20 @@ where
         idle_timeout: Option<Duration>,
         request: Option<CutOff>,
     ) -> Self {
-        Self { body: Box::pin(body), announced, seen: 0, idle_timeout, idle_until: None, request }
+        Self {
+            body: Box::pin(body),
+            announced,
+            seen: 0,
+            idle_timeout,
+            idle_until: None,
+            deadline: None,
+            timer: Timer::default(),
+            request,
+        }
+    }
+
+    pub(crate) fn set_deadline(&mut self, deadline: Option<Instant>) {
+        self.deadline = deadline;
     }
 
     /// The request's body is sent to its end.
@@ -52,13 +70,12 @@ where
 
     /// The next frame, its data in one piece, if it comes before the deadline. Whoever waits for it polls again when the body
     /// is [due](Self::due).
-    pub(crate) fn poll_frame(
+    pub(crate) fn poll_in_time(
         &mut self,
-        deadline: Option<Instant>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, EndedEarly>>> {
         let Poll::Ready(frame) = self.body.as_mut().poll_frame(cx) else {
-            return self.late(deadline).map_or(Poll::Pending, |late| Poll::Ready(Some(Err(late))));
+            return self.late().map_or(Poll::Pending, |late| Poll::Ready(Some(Err(late))));
         };
         Poll::Ready(match frame {
             Some(Ok(frame)) => {
@@ -83,30 +100,49 @@ where
     }
 
     /// The moment at which a body is late of which nothing comes.
-    pub(crate) fn due(&self, deadline: Option<Instant>) -> Option<Instant> {
-        earlier(deadline, self.idle_until)
+    pub(crate) fn due(&self) -> Option<Instant> {
+        earlier(self.deadline, self.idle_until)
     }
 
     /// Which time was up, now that nothing has come.
-    fn late(&mut self, deadline: Option<Instant>) -> Option<EndedEarly> {
-        if deadline.is_none() && self.idle_timeout.is_none() {
+    fn late(&mut self) -> Option<EndedEarly> {
+        if self.deadline.is_none() && self.idle_timeout.is_none() {
             return None;
         }
         let now = Clock::start();
         self.idle_until = self.idle_until.or_else(|| now.at(self.idle_timeout?));
-        let due = self.due(deadline);
+        let due = self.due();
         due.filter(|due| now.has_reached(*due))?;
         Some(match self.idle_timeout {
-            Some(timeout) if due != deadline => EndedEarly::Idle(timeout),
+            Some(timeout) if due != self.deadline => EndedEarly::Idle(timeout),
             _ => EndedEarly::TimedOut,
         })
     }
+}
 
-    pub(crate) fn is_end_stream(&self) -> bool {
+impl<B> OpenPart for OpenBody<B>
+where
+    B: Body,
+    B::Error: Into<BoxError>,
+{
+    type Error = BoxError;
+
+    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        loop {
+            match self.poll_in_time(cx) {
+                Poll::Ready(frame) => {
+                    return Poll::Ready(frame.map(|frame| frame.map_err(EndedEarly::into_error)));
+                }
+                Poll::Pending => ready!(self.timer.poll_at(self.due(), cx)),
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
         self.body.is_end_stream() && self.missing().is_none()
     }
 
-    pub(crate) fn size_hint(&self) -> SizeHint {
+    fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
     }
 }

@@ -5,8 +5,8 @@ use crate::observe::spans::span_options::SpanOptions;
 use crate::observe::{
     OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Transport, WireMessage,
 };
-use gax_retry::__private::Human;
 use gax_retry::{Attempt, AttemptKind, Code, ServerDelay, StartedAttempt, StopReason};
+use gax_text::Human;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

@@ -2,8 +2,8 @@
 
 use crate::operation::observe::info::OperationInfo;
 use crate::operation::observe::observer::OperationObserver;
-use gax_retry::__private::{Escaped, Human};
 use gax_retry::Attempt;
+use gax_text::{Escaped, Human};
 use std::fmt;
 use std::time::Duration;
 

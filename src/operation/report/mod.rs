@@ -12,6 +12,7 @@ mod stored;
 mod tests;
 
 pub use connect_problem::ConnectProblem;
+#[cfg(feature = "http")]
 pub(crate) use detail::Detail;
 pub use error::OperationError;
 pub use note::Note;

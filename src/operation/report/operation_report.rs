@@ -3,8 +3,9 @@
 use crate::operation::report::detail::Detail;
 use crate::operation::report::note::Note;
 use crate::operation::report::rows::{Rows, parts};
-use gax_retry::__private::{AttemptTable, Escaped, Human};
+use gax_retry::report::AttemptTable;
 use gax_retry::{Attempt, Code, Delivery, NotAttempted, StopReason};
+use gax_text::{Escaped, Human};
 use http::uri::PathAndQuery;
 use std::borrow::Cow;
 use std::fmt;

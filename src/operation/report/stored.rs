@@ -2,7 +2,7 @@
 
 use crate::operation::report::note::Note;
 use crate::operation::report::operation_report::OperationReport;
-use gax_retry::__private::Milliseconds;
+use gax_retry::stored::Milliseconds;
 use gax_retry::{Attempt, Delivery, NotAttempted, StopReason};
 use serde::{Serialize, Serializer};
 

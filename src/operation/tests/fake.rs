@@ -4,10 +4,8 @@ use crate::operation::{
     AttemptContext, Clock, Jitter, JitterSeeds, Name, ObservedTransport, Observers, Protocol, Step,
     Unsendable,
 };
-use gax_retry::{
-    AttemptResult, Code, CodeSet, CommitPoint, Compatibility, Hedging, Policy, RetryBudget, RetrySettings,
-    StartedAttempt,
-};
+use gax_retry::operation::{AttemptResult, CommitPoint};
+use gax_retry::{Code, CodeSet, Compatibility, Hedging, Policy, RetryBudget, RetrySettings, StartedAttempt};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::pin::Pin;

@@ -6,9 +6,8 @@ use crate::operation::{
     Driver, InProgress, Jitter, Name, ObservedTransport, Observers, OperationInfo, OperationObserver,
     OperationSummary, OutgoingHeaders, Output, WireMessage,
 };
-use gax_retry::{
-    Action, Attempt, AttemptResult, Code, Compatibility, Hedging, Policy, Ready, StartedAttempt,
-};
+use gax_retry::operation::{Action, AttemptResult, Ready};
+use gax_retry::{Attempt, Code, Compatibility, Hedging, Policy, StartedAttempt};
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex};

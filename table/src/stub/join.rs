@@ -5,13 +5,12 @@ use super::getter::getter_name;
 use super::service::{MethodDescription, ServiceDescription};
 use crate::model::TableEntry;
 use crate::{MethodPolicy, RetryTable};
-use gax_retry::__private::unchecked;
 use gax_retry::{CodeSet, MethodKind, RetrySettings};
 use std::collections::HashSet;
 use std::time::Duration;
 
 impl RetryTable {
-    /// What generated clients of these services start from.
+    /// The settings that generated clients of these services start from.
     ///
     /// Definitions that the table names itself come first, used or not, then the others in the order in
     /// which the methods first use them. Rows are in the order of the methods, followed by two for each
@@ -90,7 +89,7 @@ fn default_polling() -> RetrySettings {
         .initial_retry_delay(Duration::from_secs(5))
         .retry_delay_multiplier(1.5)
         .max_retry_delay(Duration::from_secs(45));
-    unchecked(builder)
+    builder.build_unchecked()
 }
 
 fn row(

@@ -3,7 +3,7 @@
 use crate::diagnostics::Findings;
 use crate::document::{Kind, Member, Node, Source, Span};
 use crate::{Dialect, Finding, Severity, TableError};
-use gax_retry::__private::closest;
+use gax_text::closest;
 
 /// Values in the order in which their names were asked for; `null` counts as absent.
 pub(crate) type Fields<'n, const N: usize> = [Option<&'n Node>; N];
@@ -32,7 +32,7 @@ impl<'a> FieldFinder<'a> {
         self.find_among(node, what, names, &[], findings)
     }
 
-    /// The same for an object that may have `others` as well, which are of no interest here.
+    /// Like `find`, for an object that may have `others` as well, which are of no interest here.
     pub(crate) fn find_among<'n, const N: usize>(
         &self,
         node: &'n Node,

@@ -1,4 +1,4 @@
-//! What some tests compare with and the repository doesn't have (CONTRIBUTING.md lists it): where it is looked for, and how
+//! Data that some tests compare with and the repository doesn't have (CONTRIBUTING.md lists it): where it is looked for, and how
 //! a test says that it can't find it.
 
 use std::fmt::Display;

@@ -1,4 +1,4 @@
-//! What a test says that has nothing to compare with.
+//! The line that a test prints if its data is missing.
 
 use std::process::Command;
 use tonic_gax_optional_data::shared_with;

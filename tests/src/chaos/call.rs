@@ -13,7 +13,7 @@ pub enum CallKind {
     ServerStreaming,
 }
 
-/// What a caller asks for, and how patient it is.
+/// A call that was drawn: its kind, its length, its timeout, and how patient the caller is.
 #[derive(Debug, Clone)]
 #[expect(clippy::exhaustive_structs, reason = "tests change what was drawn")]
 pub struct RandomCall {

@@ -2,50 +2,30 @@
 
 use super::{CallEnd, CallKind, RandomCall, RandomCaller, RandomPolicy, Witness};
 use crate::clock::VirtualClock;
-use crate::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use crate::generated::test::talk::v1::{Line, TalkClient};
+use crate::{Stack, TalkCaller};
 use std::time::Duration;
 use tokio::time::timeout;
 use tonic::transport::Channel;
 use tonic::{Request, Response, Status, Streaming};
-use tonic_gax::{CallOptions, OperationReport, RequestExt as _, RetryService};
-use tower_layer::Layer as _;
+use tonic_gax::{CallOptions, OperationReport, RequestExt as _};
 
-/// A client of Talk, of one kind or the other.
+/// A client of Talk that makes random calls.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum ChaosClient {
-    /// The generated one.
-    Generated(TalkClient<Channel>),
-    /// tonic's own over the layer.
-    Tonic(TonicTalkClient<RetryService<Channel>>),
-}
+pub struct ChaosClient(TalkCaller);
 
 impl ChaosClient {
-    /// The generated client under that policy.
+    /// A client of that kind under that policy.
     #[must_use]
-    pub fn generated(channel: Channel, policy: &RandomPolicy, witness: &Witness) -> Self {
-        Self::Generated(TalkClient::with_settings(channel, policy.client(witness)))
-    }
-
-    /// tonic's client over the layer, which knows what kinds its methods are, or doesn't.
-    #[must_use]
-    pub fn layered(channel: Channel, policy: &RandomPolicy, witness: &Witness, is_described: bool) -> Self {
-        Self::Tonic(TonicTalkClient::new(policy.layer(witness, is_described).layer(channel)))
-    }
-
-    async fn ask(&mut self, request: Request<Line>) -> Result<Response<Line>, Status> {
-        match self {
-            Self::Generated(client) => client.ask(request).await,
-            Self::Tonic(client) => client.ask(request).await,
-        }
-    }
-
-    async fn listen(&mut self, request: Request<Line>) -> Result<Response<Streaming<Line>>, Status> {
-        match self {
-            Self::Generated(client) => client.listen(request).await,
-            Self::Tonic(client) => client.listen(request).await,
-        }
+    pub fn new(stack: Stack, channel: Channel, policy: &RandomPolicy, witness: &Witness) -> Self {
+        let layer = |is_described| TalkCaller::over(&policy.layer(witness, is_described), channel.clone());
+        Self(match stack {
+            Stack::Generated => {
+                TalkCaller::Generated(TalkClient::with_settings(channel, policy.client(witness)))
+            }
+            Stack::Layer => layer(false),
+            Stack::LayerWithDescriptors => layer(true),
+        })
     }
 }
 
@@ -57,23 +37,23 @@ impl RandomCaller for ChaosClient {
         if let Some(timeout) = call.timeout {
             request = request.with_call_options(CallOptions::new().report(true).timeout(timeout));
         }
-        let is_layered = matches!(self, Self::Tonic(_));
+        let is_layered = matches!(self.0, TalkCaller::Tonic(_));
         let made = Witness::during(number, async {
             match call.kind {
-                CallKind::Unary => told(&self.ask(request).await, clock, is_layered),
+                CallKind::Unary => ended(&self.0.ask(request).await, clock, is_layered),
                 CallKind::ServerStreaming => {
-                    let (response, ended) = match self.listen(request).await {
+                    let (lines, reply) = match self.0.listen(request).await {
                         Ok(response) => {
                             let (metadata, lines, extensions) = response.into_parts();
                             (Some(lines), Ok(Response::from_parts(metadata, (), extensions)))
                         }
                         Err(status) => (None, Err(status)),
                     };
-                    let told = told(&ended, clock, is_layered);
-                    if let Some(lines) = response {
+                    let ended = ended(&reply, clock, is_layered);
+                    if let Some(lines) = lines {
                         listen(lines, call.reads, clock, call.patience).await;
                     }
-                    told
+                    ended
                 }
             }
         });
@@ -96,7 +76,7 @@ async fn listen(mut lines: Streaming<Line>, reads: u32, clock: VirtualClock, pat
     drop(timeout(time, reading).await);
 }
 
-fn told<T>(
+fn ended<T>(
     result: &Result<Response<T>, Status>,
     clock: VirtualClock,
     is_layered: bool,

@@ -1,4 +1,4 @@
-//! What becomes of the connections of a run.
+//! How the connections of a run are made.
 
 use super::Draw;
 use std::time::Duration;
@@ -13,7 +13,7 @@ pub struct RandomConnections {
     pub connect_timeout: Duration,
 }
 
-/// What comes of trying to connect.
+/// The outcome of trying to connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Connecting {
@@ -29,7 +29,7 @@ pub enum Connecting {
     Closed,
 }
 
-/// What the crate's own channels have, and the most that is drawn.
+/// The connect timeout of the crate's own channels, and the longest that is drawn.
 const LONGEST: Duration = Duration::from_secs(20);
 
 impl RandomConnections {

@@ -28,7 +28,7 @@ struct Shared {
     steps: Mutex<IntoIter<Connecting>>,
     /// The other ends of the connections on which nobody says a word.
     silent: Mutex<Vec<DuplexStream>>,
-    /// What stalls ends with the last clone.
+    /// Connections that stall end with the last clone.
     lives: watch::Sender<()>,
 }
 

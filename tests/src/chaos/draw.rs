@@ -1,6 +1,6 @@
-//! What is drawn from a seed.
+//! Numbers and choices, drawn from a seed.
 
-use gax_retry::{JitterSource as _, SeededJitter};
+use gax_retry::jitter::{JitterSource as _, SeededJitter};
 use std::time::Duration;
 
 /// A sequence of draws, the same for the same seed on every machine.
@@ -26,7 +26,7 @@ impl Draw {
         first + self.below(last - first + 1)
     }
 
-    /// The same as a small number.
+    /// Like [`between`](Self::between), as a small number.
     pub fn small(&mut self, first: u32, last: u32) -> u32 {
         u32::try_from(self.between(first.into(), last.into())).unwrap()
     }

@@ -16,7 +16,7 @@ use tonic_gax::testing::Arrival;
 pub struct FinishedCall {
     /// How it was to be retried.
     pub policy: Arc<RandomPolicy>,
-    /// What was asked for.
+    /// The call as it was drawn.
     pub call: RandomCall,
     /// How it ended for its caller.
     pub end: CallEnd,
@@ -93,7 +93,7 @@ pub enum Grain {
 }
 
 impl Grain {
-    /// What may come on top of a time.
+    /// How much later than its time something may happen.
     #[must_use]
     pub fn slack(self) -> Duration {
         match self {
@@ -115,7 +115,7 @@ pub struct SeenRequest {
     pub timeout: Option<Duration>,
     /// Its `grpc-previous-rpc-attempts`.
     pub previous: Option<u32>,
-    /// When the server was told to stop, if it was.
+    /// When the client cancelled the request, if it did.
     pub gone: Option<Duration>,
 }
 

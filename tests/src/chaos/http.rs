@@ -1,4 +1,4 @@
-//! The same over HTTP.
+//! Random HTTP servers, and calls of them.
 
 use super::finished::number;
 use super::{CallEnd, Draw, DrawnServer, RandomCall, RandomCaller, RandomPolicy, SeenRequest, Witness};
@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 use tonic_gax::{CallOptions, HttpRetryService, OperationReport};
 
-/// What an HTTP server does with the requests that reach it, one after the other.
+/// The acts of an HTTP server, one for each request that reaches it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RandomHttpServer {
@@ -23,7 +23,7 @@ pub struct RandomHttpServer {
 }
 
 impl RandomHttpServer {
-    /// What it does with one request.
+    /// An act for one request.
     #[must_use]
     pub fn act(draw: &mut Draw, breaks: bool) -> HttpAct {
         const STATUSES: [u16; 14] = [200, 200, 201, 204, 302, 400, 404, 408, 409, 429, 500, 502, 503, 503];

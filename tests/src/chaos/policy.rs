@@ -16,13 +16,13 @@ use tonic_gax::{HttpRetryLayer, OperationOptions, RetryLayer};
 pub struct RandomPolicy {
     /// Limits and back-off.
     pub settings: RetrySettings,
-    /// What is retried.
+    /// The retryable codes.
     pub codes: CodeSet,
     /// By whose rules.
     pub compatibility: Compatibility,
     /// How calls are hedged, in place of being retried.
     pub hedging: Option<Hedging>,
-    /// What retries and hedges draw on.
+    /// The budget that retries and hedges draw on.
     pub budget: Option<RandomBudget>,
     /// The longest request that is kept to be sent again.
     pub max_replay_bytes: Option<usize>,

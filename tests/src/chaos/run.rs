@@ -1,4 +1,4 @@
-//! What a seed stands for, and what became of it.
+//! A run: everything that is drawn from a seed, and its outcome.
 
 use super::{
     CallEnd, Draw, FinishedCall, Grain, RandomCall, RandomConnections, RandomPolicy, SeedOutcome,
@@ -16,7 +16,7 @@ use tonic_gax::OperationReport;
 pub struct Run<S> {
     /// How calls are retried.
     pub policy: RandomPolicy,
-    /// What the server does.
+    /// The server.
     pub server: S,
     /// How connecting to it goes, over memory.
     pub connections: RandomConnections,
@@ -49,7 +49,7 @@ pub trait RandomCaller: Clone + Send + 'static {
 pub struct MadeCall {
     /// Which one, from 0.
     pub number: u32,
-    /// What was asked for.
+    /// The call as it was drawn.
     pub call: RandomCall,
     /// When it began, on the server's clock.
     start: Duration,
@@ -59,7 +59,7 @@ pub struct MadeCall {
 }
 
 impl<S: DrawnServer> Run<S> {
-    /// What that seed stands for.
+    /// Draws the run of that seed.
     #[must_use]
     pub fn draw(seed: u64) -> Self {
         let mut draw = Draw::new(seed);
@@ -101,7 +101,7 @@ impl<S: DrawnServer> Run<S> {
         calls
     }
 
-    /// What became of all of it: of the calls, each by itself, and of what they share. The budget is looked at where times are
+    /// The outcome: of the calls, each by itself, and of all that they share. The budget is looked at where times are
     /// exact, and with them the order in which things happened.
     #[must_use]
     pub fn outcome(&self, finished: &FinishedRun, what_ran: &str) -> SeedOutcome {
@@ -159,7 +159,7 @@ impl MadeCall {
 pub struct FinishedRun {
     /// Its calls, by their numbers.
     pub calls: Vec<FinishedCall>,
-    /// Who was told of them.
+    /// The observer of the calls.
     pub witness: Witness,
     /// How long it took, where that is exact.
     pub time: Option<Duration>,

@@ -14,18 +14,18 @@ pub struct Seeds {
     count: u64,
 }
 
-/// What became of a seed: the rules that were broken, and what there was to see.
+/// The outcome of a seed: the rules that were broken, and the story of its calls.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct SeedOutcome {
     /// A sentence for each rule that was broken.
     pub broken: Vec<String>,
-    /// What was drawn, and what happened.
+    /// The story: everything that was drawn, and how it went.
     pub story: String,
 }
 
 impl SeedOutcome {
-    /// What was drawn, of which nothing has come so far.
+    /// The outcome before any call: only the draw is known.
     #[must_use]
     pub fn of(drawn: String) -> Self {
         Self { broken: Vec::new(), story: drawn }
@@ -85,7 +85,7 @@ impl Seeds {
         let story = failed.first().map_or_else(String::new, |(first, SeedOutcome { story, .. })| {
             format!(
                 "seed {first}:\n{story}\n\nto see it again: GAX_CHAOS_SEED={first} cargo test -p tonic-gax-tests --test \
-                 chaos {test}"
+                 end_to_end {test}"
             )
         });
         assert!(failed.is_empty(), "{} of {of} seeds broke rules:\n{rules}\n{story}", failed.len());

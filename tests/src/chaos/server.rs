@@ -10,13 +10,13 @@ use std::time::Duration;
 use tonic::{Code, Status};
 use tonic_gax::testing::{Beat, Reply, Script};
 
-/// What a server does with the requests that reach it, one after the other, and how it treats its connections.
+/// A server's replies to the requests that reach it, one after the other, and how it treats its connections.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RandomServer {
     /// The replies, and how long after the request each comes.
     pub steps: Vec<(Duration, Reply)>,
-    /// What comes after them.
+    /// The reply to every request after those.
     pub last: (Duration, Reply),
     /// No connection has more streams at a time.
     pub stream_limit: Option<u32>,
@@ -181,7 +181,7 @@ fn oversize(length: usize) -> Reply {
     Reply::play([Beat::Data(message.freeze()), Beat::trailers(&[("grpc-status", "0")])])
 }
 
-/// What no client should take.
+/// Bytes that no client should take.
 fn junk(draw: &mut Draw) -> Bytes {
     match draw.below(4) {
         // The beginning of a message longer than anybody takes.

@@ -1,4 +1,4 @@
-//! An observer that writes down each operation, and marks its requests, so that they can be told apart at the server.
+//! An observer that records each operation, and marks its requests, so that they can be distinguished at the server.
 
 use gax_retry::{Attempt, AttemptKind, StartedAttempt, StopReason};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,7 +21,7 @@ struct Book {
     draws: Vec<BudgetDraw>,
 }
 
-/// What a retry budget has to do with, as observers are told of it, in the order in which it happened.
+/// An event that concerns a retry budget, as observers see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BudgetDraw {
@@ -36,7 +36,7 @@ pub enum BudgetDraw {
     Succeeded,
 }
 
-/// How an operation ended, as its observers were told.
+/// How an operation ended, as its observers saw it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OperationEnd {
@@ -64,7 +64,7 @@ pub struct Witnessed {
     pub transparent_retries: u32,
     /// The attempt whose response it is.
     pub committed: Option<u32>,
-    /// What was told and can't be true.
+    /// Notifications that can't be true.
     pub oddities: Vec<String>,
     /// How many draws of the budget there were, of all operations, when it committed.
     draws_at_commit: usize,
@@ -100,7 +100,7 @@ impl Witness {
         self.book().operations.len()
     }
 
-    /// What the budget of all operations had to do with. Where several threads make calls, the order is not exact.
+    /// The events of all operations that concern their budget. Where several threads make calls, the order is not exact.
     #[must_use]
     pub fn draws(&self) -> Vec<BudgetDraw> {
         self.book().draws.clone()

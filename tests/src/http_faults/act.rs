@@ -1,4 +1,4 @@
-//! What the server does.
+//! Acts of the server, and scripts of them.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use std::time::Duration;
 /// The header that names the script of a request.
 pub const TEST_ID: &str = "x-retry-test-id";
 
-/// What the server does with one request.
+/// The server's treatment of one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HttpAct {
@@ -30,7 +30,7 @@ pub enum HttpAct {
     Slow(Vec<(Duration, &'static str)>),
     /// It replies 200, promises more, sends so many bytes and breaks the connection.
     TruncateAfter(usize),
-    /// The same, but then it sends nothing more.
+    /// It replies 200, promises more, sends so many bytes and then nothing.
     StallAfter(usize),
     /// It carries the request out, unless it has carried out one of the same call (by the header `x-call`), and replies 200
     /// after that time; otherwise it replies with that status at once.
@@ -49,7 +49,7 @@ impl HttpAct {
         HttpAct::Reply { status, headers: Vec::new(), body }
     }
 
-    /// The same with one more header.
+    /// Adds a header.
     #[must_use]
     pub fn with_header(mut self, name: &'static str, value: &str) -> Self {
         if let HttpAct::Reply { headers, .. } = &mut self {
@@ -58,7 +58,7 @@ impl HttpAct {
         self
     }
 
-    /// The same with that body.
+    /// Replaces the body.
     #[must_use]
     pub fn with_body(mut self, text: impl Into<Vec<u8>>) -> Self {
         if let HttpAct::Reply { body, .. } = &mut self {

@@ -1,4 +1,4 @@
-//! What the server saw.
+//! Requests as the server saw them.
 
 use bytes::Bytes;
 use http::HeaderMap;

@@ -17,7 +17,7 @@ pub(crate) enum End {
     Reset,
 }
 
-/// Serves a connection; `meet` is told of each request and names the act.
+/// Serves a connection; `meet` gets each request and names the act.
 pub(crate) async fn serve<T: AsyncRead + AsyncWrite + Unpin>(
     io: &mut T,
     mut meet: impl FnMut(HttpArrival) -> HttpAct,

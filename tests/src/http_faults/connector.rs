@@ -10,7 +10,7 @@ use tokio::io::DuplexStream;
 use tonic_gax::testing::{Pipe, Pipes};
 use tower_service::Service;
 
-/// Connects by pipes, and refuses to when told.
+/// Connects by pipes, and refuses to while a test wants it.
 #[derive(Debug, Clone)]
 pub struct MemoryConnector {
     pipes: Pipes,

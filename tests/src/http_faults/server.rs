@@ -55,7 +55,7 @@ impl FaultServer {
         (server, MemoryConnector::to(pipes))
     }
 
-    /// What connects to a server that closes every connection at once, and how many those were.
+    /// A connector to a server that closes every connection at once, and the number of these connections.
     #[must_use]
     pub fn closing() -> (Arc<AtomicUsize>, MemoryConnector) {
         let pipes = Pipes::new();
@@ -103,7 +103,7 @@ impl FaultServer {
         Client::builder(TokioExecutor::new()).build(connector)
     }
 
-    /// The same for bodies in memory.
+    /// hyper-util's client over the connector, for bodies in memory.
     #[must_use]
     pub fn full_client(connector: MemoryConnector) -> Client<MemoryConnector, Full<Bytes>> {
         Self::client(connector)
@@ -120,13 +120,13 @@ impl FaultServer {
         act
     }
 
-    /// What it does.
+    /// Its script.
     #[must_use]
     pub fn script(&self) -> &HttpScript {
         &self.script
     }
 
-    /// What came so far.
+    /// The requests that came so far.
     #[must_use]
     pub fn arrivals(&self) -> Vec<HttpArrival> {
         self.arrivals.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -6,7 +6,8 @@ use crate::chaos::RandomServer;
 use crate::clock::ms;
 use crate::generated::test::talk::v1::Line;
 use bytes::Bytes;
-use gax_retry::{Code, JitterSource as _, SeededJitter};
+use gax_retry::Code;
+use gax_retry::jitter::{JitterSource as _, SeededJitter};
 use http_body_util::{BodyExt as _, Collected, Full};
 use std::future::Future;
 use std::net::SocketAddr;
@@ -15,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tonic::{Status, Streaming};
 use tonic_gax::{OperationError, Retryer};
 
-/// What came of the calls.
+/// The outcomes of the calls, counted.
 #[derive(Debug, Default)]
 pub(super) struct Outcomes {
     pub(super) made: AtomicU64,

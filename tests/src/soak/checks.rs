@@ -1,11 +1,11 @@
-//! What has to be true in the end.
+//! The checks at the end of a soak.
 
 use super::callers::Outcomes;
 use super::tally::{Tally, of};
 use std::fmt;
 use std::sync::PoisonError;
 
-/// What was lost, leaked or miscounted: one sentence each.
+/// Everything that was lost, leaked or miscounted: one sentence each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokenPromises(pub(super) Vec<String>);
 
@@ -56,7 +56,7 @@ impl Checks {
         });
     }
 
-    /// What callers got.
+    /// Checks the outcomes that callers saw.
     pub(super) fn outcomes(&mut self, outcomes: &Outcomes) {
         let Outcomes { made, good, failed, dropped, wrong, unexplained, riddle } = outcomes;
         let ended: u64 = [good, failed, dropped, wrong, unexplained].into_iter().map(of).sum();

@@ -26,7 +26,7 @@ pub(super) struct GrpcClients {
     pub(super) layered: TonicTalkClient<RetryService<Channel>>,
 }
 
-/// What is installed besides the tally, as in production.
+/// The observers besides the tally, as in production.
 fn others() -> [Arc<dyn OperationObserver>; 2] {
     [Arc::new(TracingObserver::new()), Arc::new(FacadeMetrics::new(MetricNames::new()))]
 }

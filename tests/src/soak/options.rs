@@ -1,4 +1,4 @@
-//! What a soak is asked for.
+//! The command line of the soak.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What the process takes.
+//! The memory and the tasks of the process.
 
 /// The memory that the process holds, in bytes, where the system says it.
 pub(super) fn memory() -> Option<u64> {

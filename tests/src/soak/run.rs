@@ -22,7 +22,7 @@ pub struct Soak {
     options: SoakOptions,
 }
 
-/// What is counted of each kind of operation.
+/// The tallies of each kind of operation.
 #[derive(Debug, Default)]
 struct Tallies {
     calm: Arc<Tally>,

@@ -1,11 +1,11 @@
-//! What observers are told, counted.
+//! An observer that counts.
 
 use gax_retry::{Attempt, Code, StartedAttempt, StopReason};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tonic_gax::observe::{OperationInfo, OperationObserver, OperationSummary};
 
-/// What happened to the operations over one server.
+/// Counts of the operations over one server.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) operations: AtomicU64,

@@ -1,4 +1,4 @@
-//! What attempts tell of their number, and what becomes of one that has no time at all.
+//! The number that each attempt carries, and the attempt that has no time at all.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{AttemptKind, Code, Compatibility, RetrySettings, StartedAttempt, StopReason};
@@ -10,21 +10,14 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
-use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, error_report, ms};
+use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, delays, error_report, ms};
 use tower::limit::ConcurrencyLimit;
 use tower_layer::Layer as _;
 
 const PREVIOUS: &str = "grpc-previous-rpc-attempts";
 
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(100))
-        .retry_delay_multiplier(1.0)
-        .max_attempts(4)
-        .total_timeout(ms(9000))
-        .build()
-        .unwrap()
+    delays(100, 1.0).max_attempts(4).total_timeout(ms(9000)).build().unwrap()
 }
 
 fn counts(server: &VirtualServer) -> Vec<Option<String>> {
@@ -70,7 +63,7 @@ async fn the_header_is_switched() {
     }
 }
 
-/// What a caller sets under the header's name is not sent, unless nobody else sends it.
+/// A value that a caller sets under the header's name is not sent, unless nobody else sends one.
 #[tokio::test(start_paused = true)]
 async fn a_caller_s_own_count_is_overwritten() {
     for stack in Stack::ALL {

@@ -1,4 +1,4 @@
-//! What every attempt carries: metadata, extensions, and what interceptors add.
+//! Every attempt carries the caller's metadata and extensions, and whatever interceptors add.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, RetrySettings, StopReason};
@@ -10,13 +10,11 @@ use tonic::service::interceptor::InterceptedService;
 use tonic::{Extensions, GrpcMethod, Request, Status};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
-use tonic_gax_tests::{Reply, Script, Setup, Stack, Tap, VirtualServer, error_report, ms, report_of};
+use tonic_gax_tests::{Reply, Script, Setup, Stack, Tap, VirtualServer, delays, error_report, ms, report_of};
 use tower_layer::Layer as _;
 
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
+    delays(200, None)
         .initial_rpc_timeout(ms(1000))
         .rpc_timeout_multiplier(2.0)
         .total_timeout(ms(10_000))
@@ -74,7 +72,7 @@ async fn outside_the_layer_an_interceptor_runs_once_per_operation() {
     }
 }
 
-/// What an interceptor replies is a reply: retried by its code.
+/// An interceptor's status is a reply, and retried by its code.
 #[tokio::test(start_paused = true)]
 async fn an_interceptor_may_fail_an_attempt() {
     for stack in Stack::ALL {
@@ -116,7 +114,7 @@ fn request() -> Request<ListAssetsRequest> {
     request
 }
 
-/// The second of the day may change between two calls, where a server tells it.
+/// The second of the day may change between two calls, where a server sends it.
 fn without_date(metadata: MetadataMap) -> HeaderMap {
     let mut headers = metadata.into_headers();
     headers.remove("date");
@@ -222,8 +220,7 @@ async fn an_error_keeps_its_code_message_details_and_metadata() {
         for stack in Stack::ALL {
             let script = Script::at_once([Reply::unavailable()]).then_always(ms(0), reply.clone());
             let server = VirtualServer::start(script);
-            let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
-            let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+            let status = stack.list(server.channel(), &Setup::new(settings())).await.unwrap_err();
             assert_eq!((status.code(), status.message()), (sent.code(), sent.message()), "{stack:?}");
             assert_eq!(status.details(), [1, 2, 3], "{stack:?}");
             assert_eq!(

@@ -79,7 +79,7 @@ async fn a_service_that_has_failed_is_left_alone() {
     }
 }
 
-/// The same for calls that pass through: a stream of requests, which is sent once.
+/// Calls that pass through are treated alike: a stream of requests, which is sent once.
 #[tokio::test(start_paused = true)]
 async fn so_it_is_by_a_call_that_passes_through() {
     for layer in [Setup::new(settings()).layer(), Setup::new(settings()).layer_with_descriptors()] {

@@ -97,7 +97,7 @@ async fn a_request_above_the_limit_is_sent_once_and_the_report_says_so() {
     }
 }
 
-/// How often observers were told that an operation is one attempt's before its end is known.
+/// How often observers were notified that an operation is committed before its end is known.
 #[derive(Default)]
 struct Commits(AtomicUsize);
 
@@ -190,7 +190,7 @@ async fn a_request_that_pends_is_passed_on() {
     }
 }
 
-/// What a layer without descriptors makes of a request: how often it is sent to a server that fails at first.
+/// How often a layer without descriptors sends a request to a server that fails at first, and its notes.
 async fn sent(body: Body) -> (usize, Vec<Note>) {
     let server = VirtualServer::start(Script::always(Reply::unavailable()));
     let settings = settings().to_builder().max_attempts(3).build().unwrap();
@@ -263,7 +263,7 @@ async fn a_stream_of_requests_is_sent_once_however_it_is_packed() {
 
 /// A stream of one request looks like a unary call. Descriptors are the cure.
 #[tokio::test(start_paused = true)]
-async fn a_stream_of_one_request_is_told_by_descriptors_alone() {
+async fn a_stream_of_one_request_is_known_by_descriptors_alone() {
     let setup = Setup::new(settings());
     for (layer, times) in [(setup.layer(), 3), (setup.layer_with_descriptors(), 1)] {
         let server = VirtualServer::start(two_failures());

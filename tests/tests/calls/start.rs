@@ -62,7 +62,7 @@ async fn its_clock_runs_before_it_is_polled() {
     }
 }
 
-/// A call that has to wait for its turn is sent when it is polled, and tells the server what time is left.
+/// A call that has to wait for its turn is sent when it is polled, with the time that is left.
 #[tokio::test(start_paused = true)]
 async fn a_busy_service_is_asked_again_when_the_call_is_polled() {
     for layer in [setup().layer(), setup().layer_with_descriptors()] {

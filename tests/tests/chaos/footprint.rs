@@ -1,11 +1,11 @@
-//! What a thousand runs leave behind: no task, no request that a server is busy with, and no memory.
+//! A thousand runs leave nothing behind: no task, no request that a server is busy with, and no memory.
 
-use crate::grpc::{self, GrpcRun, Stack};
-use crate::{http, virtual_time};
+use crate::chaos::grpc::{self, GrpcRun};
+use crate::chaos::http;
 use allocation_counter::measure;
 use std::future::Future;
 use tokio::runtime::Handle;
-use tonic_gax_tests::ms;
+use tonic_gax_tests::{Stack, ms, virtual_time};
 
 /// Runs these seeds: how many requests or connections are open then, and how many tasks alive.
 async fn left_by<F: Future<Output = usize>>(seeds: u64, run: impl Fn(u64) -> F) -> (usize, usize) {
@@ -20,7 +20,7 @@ async fn left_by<F: Future<Output = usize>>(seeds: u64, run: impl Fn(u64) -> F) 
 
 fn leaves_nothing<F: Future<Output = usize>>(run: impl Fn(u64) -> F) {
     let runtime = virtual_time();
-    // What is made once and kept is made by the first runs.
+    // The first runs allocate everything that is made once and kept.
     assert_eq!(runtime.block_on(left_by(100, &run)), (0, 0));
     let left = measure(|| assert_eq!(runtime.block_on(left_by(1000, &run)), (0, 0)));
     // A runtime keeps room for as many tasks as there were at most.

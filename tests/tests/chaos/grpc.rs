@@ -1,23 +1,14 @@
 //! gRPC over memory, in virtual time: the layer and the generated client.
 
-use crate::virtual_time;
 use std::sync::Arc;
 use std::time::Duration;
 use tonic_gax_tests::chaos::{
     CallKind, ChaosClient, Connecting, FinishedCall, FinishedRun, Grain, RandomConnector, RandomServer, Run,
     SeedOutcome, Seeds, SeenRequest, Witness,
 };
-use tonic_gax_tests::{VirtualServer, ms};
+use tonic_gax_tests::{Stack, VirtualServer, ms, virtual_time};
 
-/// Who makes the calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stack {
-    Generated,
-    Layer,
-    Described,
-}
-
-/// What a seed stands for.
+/// A run over gRPC.
 pub(crate) type GrpcRun = Run<RandomServer>;
 
 /// Makes the calls of a run.
@@ -29,11 +20,7 @@ pub(crate) async fn finish(run: &GrpcRun, stack: Stack) -> FinishedRun {
     };
     let witness = Witness::default();
     let channel = RandomConnector::to(server.connector(), &run.connections).channel();
-    let client = match stack {
-        Stack::Generated => ChaosClient::generated(channel, &run.policy, &witness),
-        Stack::Layer => ChaosClient::layered(channel, &run.policy, &witness, false),
-        Stack::Described => ChaosClient::layered(channel, &run.policy, &witness, true),
-    };
+    let client = ChaosClient::new(stack, channel, &run.policy, &witness);
     let log = server.log().clone();
     let mut made = run.start(client, move || log.elapsed()).join_all().await;
     made.sort_by_key(|call| call.number);
@@ -71,7 +58,7 @@ fn layer_without_descriptors() {
 
 #[test]
 fn layer_with_descriptors() {
-    all("layer_with_descriptors", Stack::Described, 1500);
+    all("layer_with_descriptors", Stack::LayerWithDescriptors, 1500);
 }
 
 /// Calls of every kind, long ones too, are drawn at all.

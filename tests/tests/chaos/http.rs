@@ -1,18 +1,18 @@
 //! HTTP over memory, in virtual time.
 
-use crate::virtual_time;
 use std::sync::Arc;
 use std::time::Duration;
 use tonic_gax_tests::chaos::{
     CallKind, ChaosHttp, DrawnServer, FinishedCall, FinishedRun, Grain, MadeCall, RandomConnector,
     RandomHttpServer, RandomServer, Run, SeedOutcome, Seeds, SeenRequest, Witness,
 };
+use tonic_gax_tests::virtual_time;
 use tonic_gax_tests::{FaultServer, VirtualServer, ms};
 
-/// What a seed stands for.
+/// A run over HTTP/1.1.
 pub(crate) type HttpRun = Run<RandomHttpServer>;
 
-/// The same over HTTP/2, whose server resets streams, says goodbye and limits how many streams there are.
+/// A run over HTTP/2, whose server resets streams, says goodbye and limits how many streams there are.
 pub(crate) type Http2Run = Run<RandomServer>;
 
 /// Over HTTP each call is one request and one response.
@@ -62,7 +62,7 @@ pub(crate) async fn finish(run: &HttpRun) -> FinishedRun {
     FinishedRun { calls: calls.collect(), witness, time: Some(time), open: server.connections() }
 }
 
-/// The same over HTTP/2. What is open in the end are requests.
+/// Finishes a run over HTTP/2, where it is requests that may be open in the end.
 pub(crate) async fn finish_http2(run: &Http2Run) -> FinishedRun {
     let script = run.server.script();
     let server = match run.server.stream_limit {

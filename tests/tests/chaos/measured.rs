@@ -1,11 +1,11 @@
-//! What is measured is what happened: what the metrics count are the attempts that arrived at the server.
+//! Metrics count the attempts that arrived at the server, no more and no fewer.
 
-use crate::grpc::{GrpcRun, Stack, finish};
-use crate::virtual_time;
+use crate::chaos::grpc::{GrpcRun, finish};
 use gax_retry::{Attempt, Compatibility};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 use std::collections::{BTreeSet, HashMap};
 use tonic_gax_tests::chaos::{FinishedCall, FinishedRun, SeedOutcome, Seeds, WitnessedAttempt};
+use tonic_gax_tests::{Stack, virtual_time};
 
 /// The sum of each counter and histogram over all its labels; they begin anew.
 fn take(recorder: &DebuggingRecorder) -> HashMap<String, usize> {
@@ -62,7 +62,7 @@ fn broken(run: &GrpcRun, finished: &FinishedRun, sums: &HashMap<String, usize>) 
                 "{started} attempts were counted, but {arrived} requests arrived and {unsent} attempts may not have left"
             ),
         );
-        // Each but the first tells the server that it is not the first, also when it is sent again.
+        // Each but the first carries its number, also when it is sent again.
         let of_call = |call: &FinishedCall| {
             let later = call.seen.iter().filter(|seen| seen.previous.is_some());
             later.map(|seen| seen.attempt).collect::<BTreeSet<u32>>().len()

@@ -1,19 +1,19 @@
 //! Streams of responses that fail in every way: what a plain client would have read is read, in order, unless another
 //! attempt was sent before anything was handed on.
 
-use crate::virtual_time;
 use gax_retry::{Code, CodeSet, Compatibility};
 use std::time::Duration;
 use tonic::{Response, Status, Streaming};
 use tonic_gax_tests::chaos::{Draw, RandomServer, SeedOutcome, Seeds};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
-use tonic_gax_tests::{Listening, Script, Setup, VirtualServer, settings};
+use tonic_gax_tests::virtual_time;
+use tonic_gax_tests::{Script, Setup, Stack, VirtualServer, reported, settings, three_lines};
 
 /// Longer than any reply takes that ends by itself, and shorter than any timeout.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What is read before an error, or the end.
+/// The messages before an error, or the end.
 async fn read(response: impl Future<Output = Result<Response<Streaming<Line>>, Status>>) -> Vec<Line> {
     let mut read = Vec::new();
     let reading = async {
@@ -45,11 +45,11 @@ async fn outcome(seed: u64) -> SeedOutcome {
     let plain = tokio::spawn(read(async move { client.listen(line).await })).await;
     // tonic's own client panics on status details that are not base64.
     let Ok(plain) = plain else { return outcome };
-    for way in Listening::ALL {
-        let mut client = way.client(server().channel(), &setup);
-        let own = read(client.listen()).await;
+    for stack in Stack::ALL {
+        let mut client = stack.talk(server().channel(), &setup);
+        let own = read(client.listen(reported(three_lines()))).await;
         if own != plain {
-            outcome.broken.push(format!("{way:?} read {own:?}, a plain client {plain:?}"));
+            outcome.broken.push(format!("{stack:?} read {own:?}, a plain client {plain:?}"));
         }
     }
     outcome

@@ -2,8 +2,8 @@
 //!
 //! How long things take is up to the machine: a rule that is about time allows for twenty seconds of it.
 
-use crate::grpc::GrpcRun;
-use crate::http;
+use crate::chaos::grpc::GrpcRun;
+use crate::chaos::http;
 use hyper_util::client::legacy::connect::HttpConnector;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use tonic_gax_tests::chaos::{
     CallKind, ChaosClient, ChaosHttp, FinishedCall, FinishedRun, Grain, MadeCall, RandomCall, RandomCaller,
     SeedOutcome, Seeds, SeenRequest, Witness,
 };
-use tonic_gax_tests::{Log, SocketServer};
+use tonic_gax_tests::{Log, SocketServer, Stack};
 
 /// How many calls a seed makes, and how often its server is killed meanwhile.
 const CALLS: usize = 60;
 const RESTARTS: usize = 3;
 
-/// What was drawn, with as many calls as make it worth it, none of which hangs longer than a second.
+/// The draw, with as many calls as make it worth it, none of which hangs longer than a second.
 fn draw(seed: u64) -> GrpcRun {
     let mut run = GrpcRun::draw(seed);
     let calls: Vec<RandomCall> = run.calls.iter().cycle().take(CALLS).cloned().collect();
@@ -51,7 +51,7 @@ async fn make<C: RandomCaller>(run: &GrpcRun, client: impl FnOnce(SocketAddr) ->
     (made, log)
 }
 
-/// What the last connections leave behind is the system's.
+/// The outcome. Whatever the last connections leave behind is the system's.
 fn outcome_of(run: &GrpcRun, calls: Vec<FinishedCall>, witness: Witness, what_ran: &str) -> SeedOutcome {
     run.outcome(&FinishedRun { calls, witness, time: None, open: 0 }, what_ran)
 }
@@ -60,10 +60,8 @@ async fn outcome(seed: u64) -> SeedOutcome {
     let (run, witness) = (draw(seed), Witness::default());
     let (made, log) = make(&run, |address| {
         let channel = Endpoint::try_from(format!("http://{address}")).unwrap().connect_lazy();
-        match seed % 2 {
-            0 => ChaosClient::generated(channel, &run.policy, &witness),
-            _ => ChaosClient::layered(channel, &run.policy, &witness, true),
-        }
+        let stack = if seed % 2 == 0 { Stack::Generated } else { Stack::LayerWithDescriptors };
+        ChaosClient::new(stack, channel, &run.policy, &witness)
     })
     .await;
     let (arrivals, policy) = (log.arrivals(), Arc::new(run.policy.clone()));

@@ -1,4 +1,4 @@
-//! What a call allocates, beside tonic's own client: the same in every run, so that it can be asserted.
+//! The allocations of a call, beside those of tonic's own client. They are the same in every run, so that they can be asserted.
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use allocation_counter::measure;
@@ -184,7 +184,7 @@ fn a_call_that_waits_holds_little() {
     assert!(generated <= 1_300, "{generated} bytes");
 }
 
-/// What a call takes where it is kept, besides the channel's own future.
+/// The size of a call's future, besides the channel's own.
 #[cfg(target_pointer_width = "64")]
 #[test]
 fn a_calls_future_is_small() {
@@ -200,7 +200,7 @@ fn a_calls_future_is_small() {
 }
 
 static CODES: (&str, gax_retry::CodeSet) = ("codes", gax_retry::CodeSet::EMPTY);
-static PARAMS: (&str, gax_retry::RetrySettings) = ("params", gax::settings().build());
+static PARAMS: (&str, gax_retry::RetrySettings) = ("params", gax::ConstSettings::new().build());
 static METHODS: [gax::MethodInfo; 1] =
     [gax::MethodInfo::new("google.cloud.asset.v1.AssetService", "ListAssets", message::PATH)
         .with_codes(&CODES)

@@ -10,7 +10,7 @@ use tonic_gax_benches::table_command::{self, Measured};
 const ROWS: usize = 100;
 /// The most memory that a command may hold at once, in lengths of the text.
 const MOST: u64 = 20;
-/// What the command itself holds: its flags, and room for output.
+/// Memory that the command holds for any table: its flags, and room for output.
 const OWN: u64 = 150_000;
 
 fn main() -> Result<(), Box<dyn Error>> {

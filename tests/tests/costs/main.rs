@@ -1,4 +1,4 @@
-//! What calls and tables take of memory, counted thread by thread. `large_tables` is an executable of its own.
+//! The memory that calls and tables take, counted thread by thread. `large_tables` is an executable of its own.
 
 mod allocations;
 mod small_frames;

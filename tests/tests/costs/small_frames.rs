@@ -1,4 +1,4 @@
-//! What a response costs that comes in very many frames.
+//! The cost of a response that comes in very many frames.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use allocation_counter::measure;

@@ -1,4 +1,4 @@
-//! What large tables take grows as the tables do, and no faster.
+//! The cost of large tables grows as the tables do, and no faster.
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use allocation_counter::measure;
@@ -20,7 +20,7 @@ fn cost(text: &str, run: &dyn Fn(&str)) -> (u64, u64) {
     (info.count_total, info.bytes_max)
 }
 
-/// What is written to it is gone.
+/// A writer that keeps nothing.
 struct Nowhere;
 
 impl fmt::Write for Nowhere {

@@ -5,7 +5,7 @@ use gax_retry::{Code, RetrySettings, StopReason};
 use std::collections::BTreeSet;
 use tonic_gax::OperationReport;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
-use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, ms, report_of, row, rows};
+use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, delays, ms, report_of, row, rows};
 
 /// Waits of 100, 200, 400, 500, 500 ... ms before jitter; 5 s in all.
 fn jittered() -> RetrySettings {
@@ -68,13 +68,7 @@ async fn a_seed_repeats_a_run_in_every_stack() {
 
 #[tokio::test(start_paused = true)]
 async fn an_error_may_come_before_the_total_timeout() {
-    let settings = RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(2000))
-        .retry_delay_multiplier(2.0)
-        .total_timeout(ms(5000))
-        .build()
-        .unwrap();
+    let settings = delays(2000, 2.0).total_timeout(ms(5000)).build().unwrap();
     for stack in Stack::ALL {
         let (report, seen) = outage(stack, &Setup::new(settings.clone())).await;
         let down = Code::Unavailable;
@@ -89,14 +83,7 @@ async fn an_error_may_come_before_the_total_timeout() {
 #[tokio::test(start_paused = true)]
 async fn longer_delays_spare_the_quota() {
     let steady = |initial, multiplier| {
-        RetrySettings::builder()
-            .jittered(false)
-            .initial_retry_delay(ms(initial))
-            .retry_delay_multiplier(multiplier)
-            .max_retry_delay(ms(10_000))
-            .total_timeout(ms(10_000))
-            .build()
-            .unwrap()
+        delays(initial, multiplier).max_retry_delay(ms(10_000)).total_timeout(ms(10_000)).build().unwrap()
     };
     // 0, 100, 230, 399 ... ms: thirteen waits of 100 x 1.3^n fit into ten seconds.
     assert_eq!(outage(Stack::Layer, &Setup::new(steady(100, 1.3))).await.1, 14);

@@ -1,4 +1,4 @@
-//! What the README, the guide and `examples/` say and show, run as it stands there.
+//! The programs and outputs of the README, the guide and `examples/`, run as they stand there.
 
 mod alerts;
 mod examples;

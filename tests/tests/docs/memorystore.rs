@@ -13,7 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tonic_gax::{OperationReport, Retried, RetryError};
 use tonic_gax_tests::ms;
 
-/// What a server does with a command that it has read.
+/// A server's treatment of a command that it has read.
 #[derive(Debug, Clone, Copy)]
 enum Act {
     /// It sends that and closes the connection.

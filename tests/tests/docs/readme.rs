@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
+use serde_json::Value;
+use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Lines};
 use std::path::{Path, PathBuf};
@@ -65,10 +67,15 @@ fn package(name: &str, dependencies: &str) -> PathBuf {
     let dependencies = dependencies.replace(UNRELEASED, "\"0.1\"");
     let mut manifest =
         format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n\n{dependencies}\n[workspace]\n\n");
-    manifest.push_str("[patch.crates-io]\n");
-    for (crate_name, folder) in
-        [("gax-retry", "retry"), ("gax-table", "table"), ("tonic-gax", ""), ("tonic-gax-build", "codegen")]
-    {
+    // As in the workspace, so that what both have is compiled once.
+    manifest.push_str("[profile.dev]\ndebug = false\n\n[patch.crates-io]\n");
+    for (crate_name, folder) in [
+        ("gax-text", "text"),
+        ("gax-retry", "retry"),
+        ("gax-table", "table"),
+        ("tonic-gax", ""),
+        ("tonic-gax-build", "codegen"),
+    ] {
         let path = repository().join(folder);
         manifest.extend([crate_name, &format!(" = {{ path = {:?} }}\n", path.to_str().unwrap())]);
     }
@@ -99,6 +106,12 @@ fn succeed(package: &Path, verb: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+#[test]
+#[ignore = "other tests run it, each in a process of its own"]
+fn the_service_of_the_demo() {
+    let _status = gax::run(["gax", "demo", "--listen", "127.0.0.1:0"].map(OsString::from));
+}
+
 /// The demo's service, which ends with this.
 struct Service {
     child: Child,
@@ -107,14 +120,17 @@ struct Service {
 }
 
 impl Service {
-    /// Starts it as the README does, but on a free port.
+    /// Starts it on a free port, by the command that is linked here: another build of it takes longer than all the rest.
     fn start() -> Self {
-        let mut command = cargo(&repository(), &["run", "--", "demo", "--listen", "127.0.0.1:0"]);
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "readme::the_service_of_the_demo", "--ignored", "--nocapture"]);
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let first = lines.next().unwrap().unwrap();
-        let address = first.split(' ').find(|word| word.starts_with("127.0.0.1:")).unwrap().to_owned();
-        Self { child, lines, address }
+        let address = lines
+            .by_ref()
+            .map(Result::unwrap)
+            .find_map(|line| line.split(' ').find(|word| word.starts_with("127.0.0.1:")).map(str::to_owned));
+        Self { child, lines, address: address.unwrap() }
     }
 
     /// The program, with the address of this service in place of its own.
@@ -139,6 +155,20 @@ impl Drop for Service {
 
 /// Where the recipes have the service.
 const PORT: &str = "127.0.0.1:50051";
+
+/// The programs that `cargo run` chooses from in the repository.
+fn programs() -> Vec<String> {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(["metadata", "--quiet", "--offline", "--no-deps", "--format-version", "1"]);
+    let output = command.current_dir(repository()).output().unwrap();
+    let workspace: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let members = workspace["workspace_default_members"].as_array().unwrap();
+    let packages = workspace["packages"].as_array().unwrap();
+    let targets = packages.iter().filter(|package| members.contains(&package["id"]));
+    let targets = targets.flat_map(|package| package["targets"].as_array().unwrap());
+    let programs = targets.filter(|target| target["kind"][0] == "bin");
+    programs.map(|program| program["name"].as_str().unwrap().to_owned()).collect()
+}
 
 /// Text in which each run of digits and points is one `#`: times, counts and ports.
 fn masked(text: &str) -> String {
@@ -171,6 +201,7 @@ fn the_first_program_shows_a_retry() {
     assert!(body <= 10, "the shortest path has {body} lines");
     let commands = section("sh").concat();
     assert!(commands.contains(&format!("\ncargo run -- demo --listen {PORT}\n")), "{commands}");
+    assert_eq!(programs(), ["gax"]);
 
     let mut service = Service::start();
     let package = package("first", dependencies);

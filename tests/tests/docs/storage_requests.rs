@@ -65,7 +65,7 @@ async fn replies(url: &str, arguments: &[&str], input: &str) -> Vec<Value> {
     output.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// One scenario: which operations, whether with their precondition, what the emulator is told, and how
+/// One scenario: which operations, whether with their precondition, the emulator's instructions, and how
 /// each run must end.
 struct Scenario {
     name: &'static str,

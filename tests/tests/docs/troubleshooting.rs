@@ -1,4 +1,4 @@
-//! What the guide's page on troubleshooting shows is what the library prints: each section's first block of text is the
+//! The guide's page on troubleshooting shows the library's own output: each section's first block of text is the
 //! output of the function here that makes its symptom.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
@@ -20,7 +20,7 @@ use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
 use tonic_gax_tests::{
     Authority, Beat, FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, TlsServer, VirtualServer,
-    ms, reported,
+    delays, ms, reported,
 };
 use tower_layer::Layer as _;
 use tower_service::Service as _;
@@ -29,20 +29,14 @@ const PAGE: &str = include_str!("../../../docs/src/troubleshooting.md");
 
 /// 200 ms x 2, 5 s in all.
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .retry_delay_multiplier(2.0)
-        .total_timeout(ms(5000))
-        .build()
-        .unwrap()
+    delays(200, 2.0).total_timeout(ms(5000)).build().unwrap()
 }
 
 fn setup() -> Setup {
     Setup::new(settings())
 }
 
-/// What the layer's client gets for that request from a server that does these things.
+/// The layer's result of that request, from a server that follows the script.
 async fn call(
     setup: &Setup,
     script: Script,
@@ -226,13 +220,7 @@ async fn asked_to_wait() -> String {
 }
 
 async fn five() -> String {
-    let settings = RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(100))
-        .retry_delay_multiplier(1.0)
-        .max_attempts(10)
-        .build()
-        .unwrap();
+    let settings = delays(100, 1.0).max_attempts(10).build().unwrap();
     report(&Setup::new(settings).compatible(Compatibility::Grpc), Script::always(Reply::unavailable())).await
 }
 

@@ -4,7 +4,7 @@ use crate::paths::{Crate, paths};
 use crate::source::Module;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a folder's files and folders know of each other.
+/// Which of a folder's files and folders knows which.
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
 /// The circles in each folder of a crate: the folder, and those that know each other, in order.

@@ -1,9 +1,9 @@
 //! Examples in the documentation of what `tonic-gax` re-exports are written with the crate that programs depend on.
 
+use crate::texts::texts;
 use crate::{NOTHING, repository};
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 
 /// The names that `tonic-gax` re-exports from `gax-retry` at its root.
 fn re_exported() -> BTreeSet<String> {
@@ -27,24 +27,16 @@ fn imports(text: &str, re_exported: &BTreeSet<String>) -> Vec<String> {
     found.collect()
 }
 
-fn look(folder: &Path, re_exported: &BTreeSet<String>, found: &mut Vec<String>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            look(&path, re_exported, found);
-        } else {
-            let names = imports(&fs::read_to_string(&path).unwrap(), re_exported);
-            found.extend(names.into_iter().map(|names| format!("{}: {names}", path.display())));
-        }
-    }
-}
-
 #[test]
 fn examples_import_from_the_crate_that_programs_depend_on() {
     let re_exported = re_exported();
     assert!(re_exported.contains("RetrySettings") && re_exported.len() > 40, "{re_exported:?}");
-    let mut found = Vec::new();
-    look(&repository().join("retry/src"), &re_exported, &mut found);
+    let files = texts("retry/src", &[".rs"]).into_iter();
+    let found: Vec<_> = files
+        .flat_map(|(file, text)| {
+            imports(&text, &re_exported).into_iter().map(move |names| format!("{file}: {names}"))
+        })
+        .collect();
     assert_eq!(found, NOTHING, "write: # use gax_retry as tonic_gax; and use tonic_gax::..");
 }
 

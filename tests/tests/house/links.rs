@@ -112,7 +112,7 @@ fn resolved(from: &str, link: &str) -> Option<(String, String)> {
     Some((file, place.to_owned()))
 }
 
-/// What a heading's anchor is called, by mdbook and GitHub alike.
+/// The name of a heading's anchor, by mdbook and GitHub alike.
 fn anchor(title: &str) -> String {
     let kept = |letter: char| match letter {
         ' ' => Some('-'),

@@ -1,13 +1,17 @@
-//! The rules of the house that no compiler holds: which module may know which, who waits, who ends an operation.
+//! The rules of the house that no compiler holds: which module may know which, who waits, who ends an operation, how folders are
+//! laid out, and which words are said.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by it")]
 
 mod circles;
+mod comments;
 mod imports;
 mod links;
 mod order;
 mod pages;
 mod paths;
+mod rooms;
 mod source;
+mod texts;
 mod words;
 
 use circles::circles;
@@ -90,22 +94,6 @@ fn files_side_by_side_know_each_other_one_way() {
     assert_eq!(found, NOTHING, "let one of them hold what both need, or let a third");
 }
 
-/// Files of less than 25 lines, and folders with more than a dozen files and folders.
-fn misshapen(module: &Module) -> Option<String> {
-    let (rooms, is_folder) = (module.children().count(), module.file.ends_with("/mod.rs"));
-    if rooms > 12 {
-        return Some(format!("{} has {rooms} rooms", module.file));
-    }
-    (module.lines < 25 && !is_folder).then(|| format!("{} has {} lines", module.file, module.lines))
-}
-
-#[test]
-fn the_rooms_of_gax_table_are_few_and_none_is_tiny() {
-    let [.., (folder, modules)] = crates();
-    let found: Vec<_> = modules.iter().filter_map(misshapen).collect();
-    assert_eq!((folder, &*found), ("table/src/", NOTHING.as_slice()), "join files, or make a folder of some");
-}
-
 #[test]
 fn only_the_timer_and_the_blocking_loop_wait() {
     let found: Vec<_> = crates().iter().flat_map(|(_, modules)| modules.iter().flat_map(waiters)).collect();
@@ -131,37 +119,8 @@ fn who_waits_elsewhere_is_found() {
 
 #[test]
 fn who_ends_an_operation_elsewhere_is_found() {
-    let text = "fn end() -> Stop {\n    gax_retry::Stop::new(reason, None)\n}";
+    let text = "fn end() -> Stop {\n    gax_retry::operation::Stop::new(reason, None)\n}";
     assert_eq!(enders(&Module::of("src/grpc/protocol.rs", text)), ["src/grpc/protocol.rs:2: Stop::new"]);
     assert_eq!(enders(&Module::of("retry/src/operation/past.rs", text)), NOTHING);
     assert_eq!(enders(&Module::of("src/grpc/protocol.rs", "Stop::of(\"Stop::new\")")), NOTHING);
-}
-
-/// What is wrong with a folder of tests: a file of its own beside the groups, or a folder with more than a dozen rooms.
-fn ungrouped(folder: &Path) -> Vec<String> {
-    let (mut wrong, mut rooms) = (Vec::new(), 0);
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            let (files, group) = (fs::read_dir(&path).unwrap(), path.display());
-            // Its main.rs is no room.
-            let inner = files.filter(|file| file.as_ref().unwrap().file_name() != "main.rs").count();
-            if inner > 12 {
-                wrong.push(format!("{group} has {inner} rooms"));
-            }
-            rooms += 1;
-        } else {
-            wrong.push(format!("{} stands beside the groups", path.display()));
-        }
-    }
-    if rooms > 12 {
-        wrong.push(format!("{} has {rooms} rooms", folder.display()));
-    }
-    wrong
-}
-
-#[test]
-fn end_to_end_tests_stand_in_folders_of_a_dozen_at_most() {
-    assert_eq!(ungrouped(&repository().join("tests/tests")), NOTHING, "a new file goes where it fits");
-    assert!(!ungrouped(&repository().join("tests/src")).is_empty(), "it has files, and they are found");
 }

@@ -4,12 +4,12 @@ use crate::paths::paths;
 use crate::source::Module;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What stands below what: a module knows those of lower levels.
+/// The levels of a crate's modules: a module knows those of lower levels.
 pub(crate) struct Order {
     levels: Vec<Vec<String>>,
 }
 
-/// What a crate's root declares.
+/// The declarations of a crate's root.
 pub(crate) struct Root {
     modules: BTreeSet<String>,
     /// Names that the root re-exports, and what has them: a module, or another crate.

@@ -1,4 +1,4 @@
-//! What people read: the guide, the front pages of the crates, and what a newcomer looks for.
+//! Pages: the guide, the front pages of the crates, and those that a newcomer looks for.
 
 use crate::links::Page;
 use crate::{NOTHING, repository};

@@ -117,7 +117,7 @@ impl Crate {
     }
 }
 
-/// What a module imports from its crate, by the names that it gives them.
+/// A module's imports from its crate, by the names that it gives them.
 fn imports(module: &Module) -> BTreeMap<String, Vec<String>> {
     let mut found = Vec::new();
     let children: Vec<&str> = module.children().collect();

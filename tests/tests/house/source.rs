@@ -115,7 +115,7 @@ fn next(text: &str) -> (usize, bool) {
     (sign.len_utf8(), !sign.is_whitespace())
 }
 
-/// What is not compiled for tests alone.
+/// The tokens that are not compiled for tests alone.
 fn without_tests(tokens: &[Token]) -> Vec<Token> {
     let mut kept = Vec::new();
     let mut rest = tokens;
@@ -151,7 +151,7 @@ fn is_for_tests(attribute: &[Token]) -> bool {
     is_all || words.get(2..5) == Some(&["cfg", "(", "test"])
 }
 
-/// What follows an item: its end is a semicolon or a block.
+/// The tokens after an item, which ends with a semicolon or a block.
 fn after_item(tokens: &[Token]) -> &[Token] {
     let mut depth = 0;
     let end = tokens.iter().position(|token| {

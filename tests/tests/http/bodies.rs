@@ -12,7 +12,7 @@ use tonic_gax::{
     CallOptions, Code, HttpError, HttpResponseBody, HttpRetryLayer, HttpRetryService, Note, OperationOptions,
     OperationReport, RetrySettings, StopReason, TransportFailure, presets,
 };
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, MemoryConnector, RawFrame, RawServer, ms};
+use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, MemoryConnector, RawFrame, RawServer, delays, ms};
 use tower_layer::Layer as _;
 use tower_service::Service as _;
 
@@ -21,14 +21,7 @@ type Response = http::Response<HttpResponseBody<hyper::body::Incoming>>;
 
 /// Attempts of a second, delays of 100 ms x 2, ten seconds in all.
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .initial_retry_delay(ms(100))
-        .retry_delay_multiplier(2.0)
-        .initial_rpc_timeout(ms(1000))
-        .total_timeout(ms(10_000))
-        .jittered(false)
-        .build()
-        .unwrap()
+    delays(100, 2.0).initial_rpc_timeout(ms(1000)).total_timeout(ms(10_000)).build().unwrap()
 }
 
 fn layer(settings: &RetrySettings) -> HttpRetryLayer {
@@ -57,7 +50,7 @@ fn rows(report: &OperationReport) -> Vec<(u128, u128, Code)> {
     report.attempts().iter().map(row).collect()
 }
 
-/// What a body has to give, and the error that it ends with.
+/// The bytes of a body, and the error that it ends with.
 async fn read(response: Response) -> (Vec<u8>, Option<String>) {
     let mut body = response.into_body();
     let mut bytes = Vec::new();
@@ -266,7 +259,7 @@ async fn an_idle_timeout_watches_the_body_of_an_error_too() {
     assert_eq!(server.elapsed(), ms(300));
 }
 
-/// What one request of a scripted service sees: the method, the status and the announced lengths of the
+/// One request to a scripted service: the method, the status and the announced lengths of the
 /// response, and the body that comes.
 async fn announced(
     method: &str,

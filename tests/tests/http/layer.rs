@@ -11,20 +11,17 @@ use tonic_gax::{
     IdempotencyStrategy, Note, OperationOptions, OperationReport, ReplayBody, RetrySettings, StopReason,
     TransportFailure, presets,
 };
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, codes, ms};
+use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, codes, delays, ms};
 use tower_layer::Layer as _;
 use tower_service::Service;
 
 /// Attempts of a second, 100 ms x 2 up to 300 ms apart, ten seconds in all.
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .initial_retry_delay(ms(100))
-        .retry_delay_multiplier(2.0)
+    delays(100, 2.0)
         .max_retry_delay(ms(300))
         .initial_rpc_timeout(ms(1000))
         .max_rpc_timeout(ms(1000))
         .total_timeout(ms(10_000))
-        .jittered(false)
         .build()
         .unwrap()
 }

@@ -7,23 +7,17 @@ use http_body_util::{Full, StreamBody};
 use hyper_util::client::legacy::Client;
 use std::io;
 use tonic_gax::{
-    Code, HttpFailure, HttpRetryLayer, HttpRetryService, OperationReport, ReplayBody, RetrySettings,
-    StopReason, TransportFailure,
+    Code, HttpFailure, HttpRetryLayer, HttpRetryService, OperationReport, ReplayBody, StopReason,
+    TransportFailure,
 };
-use tonic_gax_tests::{FaultServer, HttpScript, MemoryConnector, RawFrame, RawServer, codes, ms};
+use tonic_gax_tests::{FaultServer, HttpScript, MemoryConnector, RawFrame, RawServer, codes, delays, ms};
 use tower_service::Service as _;
 
 type Http = HttpRetryService<Client<MemoryConnector, Full<Bytes>>>;
 
 /// Ten attempts of a second, 200 ms apart.
 fn layer() -> HttpRetryLayer {
-    let settings = RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .initial_rpc_timeout(ms(1000))
-        .total_timeout(ms(10_000))
-        .build()
-        .unwrap();
+    let settings = delays(200, None).initial_rpc_timeout(ms(1000)).total_timeout(ms(10_000)).build().unwrap();
     HttpRetryLayer::new(&settings, [Code::Unavailable]).reports(true)
 }
 
@@ -117,12 +111,7 @@ async fn a_dead_connection_is_unavailable() {
     for hung in [vec![], vec![RawFrame::Headers]] {
         let play = [hung, vec![RawFrame::Wait(ms(60_000))]].concat();
         let server = RawServer::start([play]);
-        let patient = RetrySettings::builder()
-            .jittered(false)
-            .initial_retry_delay(ms(200))
-            .total_timeout(ms(60_000))
-            .build()
-            .unwrap();
+        let patient = delays(200, None).total_timeout(ms(60_000)).build().unwrap();
         let mut client =
             HttpRetryLayer::new(&patient, [Code::Unavailable]).reports(true).layer(server.http_client());
         let (status, report) = sent(&mut client, "GET").await;

@@ -2,7 +2,8 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_retry::{AttemptPlan, Response, SeededJitter};
+use gax_retry::jitter::SeededJitter;
+use gax_retry::{AttemptPlan, Response};
 use http_body_util::Full;
 use serde_json::Value;
 use std::time::Duration;
@@ -162,7 +163,7 @@ fn safe_request() -> http::Request<Full<Bytes>> {
 /// More than any preset but one without limits.
 const BOUND: Duration = Duration::from_secs(1200);
 
-/// What the pure engine plans for a server that replies 503 at once and for ever.
+/// The plan for a server that replies 503 at once and for ever.
 fn planned(preset: &Preset, seed: u64) -> AttemptPlan {
     let outcomes = vec![Response::after(Duration::ZERO, Code::Unavailable); 400];
     AttemptPlan::within(Some(BOUND), &preset.policy(), &outcomes, &mut SeededJitter::new(seed))
@@ -263,7 +264,7 @@ async fn presets_retry_their_own_statuses_over_http() {
     }
 }
 
-/// What a preset says of a request that is refused once, by which rule, and how often the server sees it.
+/// A preset's class of a request that is refused once, the rule behind it, and how often the server sees the request.
 async fn said(preset: &Preset, method: &str, uri: &str, headers: &[(&str, &str)]) -> (String, String, usize) {
     let mut request = http::Request::builder().method(method).uri(uri);
     for (name, value) in headers {

@@ -162,7 +162,7 @@ async fn retries_can_be_switched_off() {
     }
 }
 
-/// The same words as for gRPC.
+/// A request's own settings, by the words that gRPC has.
 #[tokio::test(start_paused = true)]
 async fn one_request_changes_single_settings() {
     let layer = layer().reports(true);
@@ -271,7 +271,7 @@ async fn a_body_that_breaks_while_it_is_read_is_final() {
     assert_eq!((error.report().attempt_count(), error.failure()), (1, None));
 }
 
-/// What was read ahead of a response goes to its reader.
+/// The part of a response that was read ahead goes to its reader.
 #[tokio::test(start_paused = true)]
 async fn a_response_that_is_handed_on_early_is_whole() {
     let (_server, client) = client(&layer(), vec![HttpAct::status(200).with_body("content")]);

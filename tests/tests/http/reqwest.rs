@@ -146,7 +146,7 @@ async fn a_client_that_follows_redirects_takes_bytes_along() {
         assert_eq!((report.attempt_count(), report.notes()), (1, [Note::FollowedRedirects].as_slice()));
         let plain = client.get(&url).send().await.unwrap();
         assert!(plain.report().is_none_or(|report| report.notes().is_empty()));
-        // The same without reqwest's own types.
+        // Without reqwest's own types.
         let (server, url) = redirecting(status).await;
         let response =
             client.send(http::Request::post(&url).body(String::from("content")).unwrap()).await.unwrap();
@@ -167,7 +167,7 @@ async fn a_client_without_redirects_hands_them_on() {
 }
 
 /// Without redirects an error speaks of the request itself. With them it may speak of a later hop, which a body that
-/// reqwest has in one piece doesn't tell.
+/// reqwest has in one piece doesn't show.
 #[tokio::test]
 async fn a_post_without_a_connection_is_sent_again_where_there_is_one_hop_only() {
     let conditional = layer().strategy(IdempotencyStrategy::Conditional);

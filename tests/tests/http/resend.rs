@@ -195,7 +195,7 @@ async fn a_stale_connection_of_reqwests_client_costs_no_attempt() {
     stale::<_, Empty<Bytes>, _>(|| ReqwestService::new(reqwest::Client::new())).await;
 }
 
-/// What reqwest says of the last hop need not hold for the first.
+/// reqwest reports on the last hop, which need not hold for the first.
 #[tokio::test]
 async fn a_request_that_reqwest_was_redirected_with_counts_as_carried_out() {
     for status in [301, 302, 303, 307] {

@@ -1,4 +1,4 @@
-//! `Retry-After`: who reads it, how long it may be, and that clients which are told the same don't come back together.
+//! `Retry-After`: who reads it, how long it may be, and that clients which get one moment don't come back together.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
@@ -8,17 +8,12 @@ use tonic_gax::{
     Code, Compatibility, HttpRetryLayer, OperationOptions, OperationReport, RetrySettings, StopReason,
     presets,
 };
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, ms};
+use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, delays, ms};
 use tower_service::Service as _;
 
 /// 100 ms between attempts, ten seconds in all.
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .initial_retry_delay(ms(100))
-        .total_timeout(ms(10_000))
-        .jittered(false)
-        .build()
-        .unwrap()
+    delays(100, None).total_timeout(ms(10_000)).build().unwrap()
 }
 
 /// One that all presets call safe to retry.
@@ -85,7 +80,7 @@ async fn documents_heed_it_and_libraries_do_not() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn neither_gax_java_nor_grpc_heed_it_unless_told_to() {
+async fn neither_gax_java_nor_grpc_heed_it_unless_it_is_switched_on() {
     for (compatibility, second) in
         [(Compatibility::Documented, 9100), (Compatibility::GaxJava, 100), (Compatibility::Grpc, 100)]
     {
@@ -100,10 +95,10 @@ async fn neither_gax_java_nor_grpc_heed_it_unless_told_to() {
     }
 }
 
-/// Five thousand operations are told one moment at once: they come back spread over half of the minute that
-/// they are told.
+/// Five thousand operations get one moment at once: they come back spread over half of the minute that
+/// they are to wait.
 #[tokio::test(start_paused = true)]
-async fn a_herd_that_is_told_one_moment_comes_back_apart() {
+async fn a_herd_that_gets_one_moment_comes_back_apart() {
     const CLIENTS: usize = 5000;
     let settings = settings().to_builder().jittered(true).initial_retry_delay(ms(10_000));
     let settings = settings.total_timeout(ms(120_000)).build().unwrap();
@@ -125,9 +120,9 @@ async fn a_herd_that_is_told_one_moment_comes_back_apart() {
         }
         let mut times = server.times();
         times.sort_unstable();
-        let (told, back) = times.split_at(CLIENTS);
-        assert_eq!((told.len(), back.len()), (CLIENTS, CLIENTS));
-        assert_eq!(*told.last().unwrap(), 0, "{act:?}");
+        let (asked, back) = times.split_at(CLIENTS);
+        assert_eq!((asked.len(), back.len()), (CLIENTS, CLIENTS));
+        assert_eq!(*asked.last().unwrap(), 0, "{act:?}");
         assert!(
             back[0] >= 60_000 && *back.last().unwrap() <= 90_001,
             "{act:?}: {} {}",

@@ -55,7 +55,7 @@ async fn over_http1() {
     for reply in [
         "HTTP/1.1 2x0 OK\r\n\r\n",
         "SSH-2.0-OpenSSH_9.6\r\n",
-        // What a server that speaks TLS has to say.
+        // An alert of a server that speaks TLS.
         "\x15\x03\x01\x00\x02\x02\x16",
         "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
         "HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\n",

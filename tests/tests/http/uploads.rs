@@ -10,11 +10,11 @@ use tokio::sync::oneshot;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic_gax::testing::Pipes;
 use tonic_gax::{Code, HttpRetryLayer, HttpRetryService, ReplayBody, RetrySettings};
-use tonic_gax_tests::{FaultServer, MemoryConnector, ms};
+use tonic_gax_tests::{FaultServer, MemoryConnector, delays, ms};
 use tower_service::Service as _;
 
 const LENGTH: usize = 32 * 1024 * 1024;
-/// What may still arrive of an upload that was given up: the pipe's 64 KiB, hyper's buffer, and a slice.
+/// The bytes of a cancelled upload that may still arrive: the pipe's 64 KiB, hyper's buffer, and a slice.
 const UNDER_WAY: usize = 600_000;
 
 type Upload = HttpRetryService<Client<MemoryConnector, ReplayBody>>;
@@ -24,17 +24,11 @@ fn upload() -> (Upload, impl Stream<Item = std::io::Result<DuplexStream>> + Send
     upload_of([Code::DeadlineExceeded])
 }
 
-/// The same, where that code is retried.
+/// An upload where that code is retried.
 fn upload_of(
     codes: [Code; 1],
 ) -> (Upload, impl Stream<Item = std::io::Result<DuplexStream>> + Send + Unpin + 'static) {
-    let settings = RetrySettings::builder()
-        .initial_retry_delay(ms(100))
-        .initial_rpc_timeout(ms(1000))
-        .max_attempts(2)
-        .jittered(false)
-        .build()
-        .unwrap();
+    let settings = delays(100, None).initial_rpc_timeout(ms(1000)).max_attempts(2).build().unwrap();
     let pipes = Pipes::new();
     let accepted = pipes.incoming();
     let layer = HttpRetryLayer::new(&settings, codes).reports(true);
@@ -139,7 +133,7 @@ async fn slices_add_up_to_the_body() {
     }
 }
 
-/// Bytes that tell when nobody holds them any more.
+/// Bytes that send a message when nobody holds them any more.
 struct Held(Vec<u8>, Option<oneshot::Sender<()>>);
 
 impl AsRef<[u8]> for Held {
@@ -155,8 +149,8 @@ impl Drop for Held {
 }
 
 fn held() -> (Bytes, oneshot::Receiver<()>) {
-    let (gone, told) = oneshot::channel();
-    (Bytes::from_owner(Held(vec![7; LENGTH], Some(gone))), told)
+    let (gone, notified) = oneshot::channel();
+    (Bytes::from_owner(Held(vec![7; LENGTH], Some(gone))), notified)
 }
 
 /// hyper goes on trying to send what it has taken, as long as the server neither reads nor closes.
@@ -175,7 +169,7 @@ async fn an_attempt_that_is_over_lets_go_of_its_body_although_the_server_reads_n
     }
 }
 
-/// The same over a socket, where hyper queues frames as they are.
+/// Over a socket, where hyper queues frames as they are.
 #[tokio::test]
 async fn over_a_socket_an_attempt_that_is_over_lets_go_of_its_body() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -24,7 +24,7 @@ fn settings() -> RetrySettings {
     RetrySettings::builder().max_attempts(4).initial_retry_delay(ms(0)).build().unwrap()
 }
 
-/// What the server does in one call: U is UNAVAILABLE, O is OK, I is INTERNAL.
+/// The server's reply: U is UNAVAILABLE, O is OK, I is INTERNAL.
 fn reply(letter: char) -> Reply {
     match letter {
         'O' => Reply::Serve,

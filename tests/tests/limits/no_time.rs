@@ -13,7 +13,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
 use tonic_gax_tests::{
-    FaultServer, HttpScript, Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of,
+    FaultServer, HttpScript, Reply, Script, Setup, Stack, VirtualServer, delays, error_report, ms, report_of,
 };
 use tower_layer::Layer as _;
 use tower_service::Service as _;
@@ -25,7 +25,7 @@ fn settings() -> RetrySettings {
     RetrySettings::builder().total_timeout(ms(5000)).initial_rpc_timeout(ms(1000)).build().unwrap()
 }
 
-/// What a program passes that has used up its own time.
+/// The options of a program that has used up its own time.
 fn options() -> [(&'static str, CallOptions); 4] {
     let zero = Duration::ZERO;
     [
@@ -154,13 +154,7 @@ async fn a_closure_without_time_is_not_called() {
 
 /// Two attempts, the first of 0.9 ms.
 fn sub_millisecond() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(100))
-        .initial_rpc_timeout(Duration::from_micros(900))
-        .max_attempts(2)
-        .build()
-        .unwrap()
+    delays(100, None).initial_rpc_timeout(Duration::from_micros(900)).max_attempts(2).build().unwrap()
 }
 
 /// The first attempt was over before it was sent, and the second has no timeout, since zero times anything is none. How
@@ -180,8 +174,7 @@ async fn an_attempt_of_less_than_a_millisecond_is_not_sent_by_java_s_rules() {
     for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(Reply::Serve));
         let setup = Setup::new(settings.clone()).compatible(Compatibility::GaxJava);
-        let report =
-            report_of(&stack.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await);
+        let report = report_of(&stack.list(server.channel(), &setup).await);
         assert_eq!(second_is_sent(&report), Code::Ok, "{stack:?}");
         assert_eq!(server.seen(), [(100, None)], "{stack:?}");
     }
@@ -244,8 +237,7 @@ async fn what_was_over_before_it_was_sent_has_no_effect() {
     let setup = Setup::new(once.build().unwrap()).compatible(Compatibility::GaxJava);
     for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(Reply::Serve));
-        let status =
-            stack.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await.unwrap_err();
+        let status = stack.list(server.channel(), &setup).await.unwrap_err();
         let error = OperationError::of(&status).unwrap();
         assert_eq!((error.report().attempt_count(), error.delivery()), (1, Delivery::NotSent), "{stack:?}");
         assert_eq!(server.seen(), [], "{stack:?}");

@@ -1,4 +1,4 @@
-//! What a server asks for before another attempt: pushback, `RetryInfo`, and `Retry-After` of a proxy.
+//! Server delays: pushback, `RetryInfo`, and `Retry-After` of a proxy.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use tonic::metadata::AsciiMetadataValue;
 use tonic_gax::{HttpRetryLayer, OperationError, OperationOptions, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{
-    Beat, FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, ms, report_of,
+    Beat, FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, delays, ms, report_of,
 };
 use tower_service::Service as _;
 
@@ -18,14 +18,7 @@ const DOWN: tonic::Code = tonic::Code::Unavailable;
 
 /// 100 ms, 400 ms, 1600 ms .. between attempts, ten seconds in all.
 fn settings(max_attempts: u32) -> RetrySettings {
-    RetrySettings::builder()
-        .initial_retry_delay(ms(100))
-        .retry_delay_multiplier(4.0)
-        .total_timeout(ms(10_000))
-        .max_attempts(max_attempts)
-        .jittered(false)
-        .build()
-        .unwrap()
+    delays(100, 4.0).total_timeout(ms(10_000)).max_attempts(max_attempts).build().unwrap()
 }
 
 fn setup(compatibility: Compatibility) -> Setup {
@@ -55,7 +48,7 @@ fn informed(seconds: u8) -> Status {
     Status::with_details(DOWN, "said", details(seconds))
 }
 
-/// What came of a call: when its attempts reached the server, how it ended and when.
+/// The outcome of a call: when its attempts reached the server, how it ended and when.
 #[derive(Debug, PartialEq)]
 struct Seen {
     attempts: Vec<u64>,
@@ -70,7 +63,7 @@ async fn call(
     replies: impl IntoIterator<Item = Reply>,
 ) -> (Seen, Option<Status>) {
     let server = VirtualServer::start(Script::at_once(replies));
-    let result = stack.caller(server.channel(), setup).list(ListAssetsRequest::default()).await;
+    let result = stack.list(server.channel(), setup).await;
     let ended = u64::try_from(server.log().elapsed().as_millis()).unwrap();
     let attempts: Vec<u64> = server.seen().iter().map(|(at, _)| *at).collect();
     let reason = match &result {
@@ -302,7 +295,7 @@ async fn retry_info_in_the_body_of_an_http_error_counts_like_retry_after() {
     let both = |seconds| act().with_header("retry-after", seconds);
     assert_eq!(http(Compatibility::Documented, both("2")).await, (vec![0, 3100], None));
     assert_eq!(http(Compatibility::Documented, both("4")).await, (vec![0, 4100], None));
-    // What is read of a long body is enough.
+    // The part of a long body that is read is enough.
     let long = INFO.replace("]}}", "]}, \"padding\": \"") + &"x".repeat(100_000) + "\"}";
     assert_eq!(
         http(Compatibility::Documented, HttpAct::status(503).with_body(long)).await,
@@ -313,8 +306,8 @@ async fn retry_info_in_the_body_of_an_http_error_counts_like_retry_after() {
     assert_eq!((times, reason), (vec![0], Some(StopReason::ServerDelayExceedsBudget)));
 }
 
-/// When two hundred clients come back that were told the same moment at once, in milliseconds: the first, the last, and the
-/// most of them within a twentieth of what they were told.
+/// When two hundred clients come back that got one moment at once, in milliseconds: the first, the last, and the
+/// most of them within a twentieth of the delay.
 fn herd(mut times: Vec<u128>, asked: u128) -> (u128, u128, usize) {
     times.sort_unstable();
     let back = times.split_off(200);
@@ -326,7 +319,7 @@ fn herd(mut times: Vec<u128>, asked: u128) -> (u128, u128, usize) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn clients_that_are_told_the_same_moment_come_back_over_half_of_the_wait() {
+async fn clients_that_get_the_same_moment_come_back_over_half_of_the_wait() {
     let jittered = settings(5).to_builder().jittered(true).build().unwrap();
     for compatibility in [Compatibility::Documented, Compatibility::GaxJava, Compatibility::Grpc] {
         let acts = vec![HttpAct::status(503).with_header("retry-after", "4"); 200];

@@ -22,19 +22,14 @@ use tonic_gax::{HttpRetryLayer, RetryLayer, Retryer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{
-    FaultServer, HttpAct, HttpScript, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualServer, ms,
+    FaultServer, HttpAct, HttpScript, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualServer,
+    delays, ms,
 };
 use tower_layer::Layer as _;
 use tower_service::Service as _;
 
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .retry_delay_multiplier(1.0)
-        .max_attempts(3)
-        .build()
-        .unwrap()
+    delays(200, 1.0).max_attempts(3).build().unwrap()
 }
 
 /// A metric with its attributes, how many values it has and their sum.
@@ -52,7 +47,7 @@ fn sorted(mut lines: Vec<Line>) -> Vec<Line> {
     lines
 }
 
-/// What OpenTelemetry's SDK takes where no buckets are advised.
+/// The buckets that OpenTelemetry's SDK takes where none are advised.
 const SDK_BUCKETS: [f64; 15] =
     [0.0, 5.0, 10.0, 25.0, 50.0, 75.0, 100.0, 250.0, 500.0, 750.0, 1000.0, 2500.0, 5000.0, 7500.0, 10000.0];
 
@@ -115,7 +110,7 @@ impl Otel {
     }
 }
 
-/// What a recorder of the facade has got.
+/// The metrics that a recorder of the facade has.
 fn facade_lines(recorder: &DebuggingRecorder) -> Vec<Line> {
     let mut lines = Vec::new();
     for (key, _, _, value) in recorder.snapshotter().snapshot().into_vec() {
@@ -138,7 +133,7 @@ fn of(name: &str, count: u64, sum: f64) -> Line {
     (name.to_owned(), count, sum)
 }
 
-/// What the facade was told that there is: names, and whether each is a counter, a gauge or a histogram.
+/// The metrics that were described to the facade: names, and whether each is a counter, a gauge or a histogram.
 #[derive(Debug, Default)]
 struct Described(Mutex<BTreeMap<String, &'static str>>);
 
@@ -456,18 +451,18 @@ fn the_guide_has_every_metric_and_no_other() {
     drop(metrics::with_local_recorder(&described, || FacadeMetrics::new(MetricNames::new())));
     let described = described.0.into_inner().unwrap();
     // Those of HTTP and closures have the same names with another beginning.
-    let is_told = |name: &&String| !name.starts_with("gax.") || name.contains("stops");
+    let is_described = |name: &&String| !name.starts_with("gax.") || name.contains("stops");
     let (before, missing) = OBSERVING.split_once("What the proposals have, and we don't:").unwrap();
-    let mut told = words(before, &['.', '_'], "grpc.client.");
-    told.extend(words(before, &['.', '_'], "rpc.client."));
-    told.extend(words(before, &['.', '_'], "gax.client."));
+    let mut recorded = words(before, &['.', '_'], "grpc.client.");
+    recorded.extend(words(before, &['.', '_'], "rpc.client."));
+    recorded.extend(words(before, &['.', '_'], "gax.client."));
     // `.hedges` and the like stand beside the whole name.
     let siblings = ["grpc.client.call.transparent_retries", "grpc.client.call.hedges"];
-    told.extend(siblings);
+    recorded.extend(siblings);
     let gauges = described.iter().filter(|(_, kind)| **kind == "gauge").map(|(name, _)| name);
     let exported: BTreeSet<&str> =
-        described.keys().filter(is_told).chain(gauges).map(String::as_str).collect();
-    assert_eq!(told, exported);
+        described.keys().filter(is_described).chain(gauges).map(String::as_str).collect();
+    assert_eq!(recorded, exported);
     let missing = missing.split("The examples [").next().unwrap();
     for name in words(missing, &['.', '_'], "grpc.client.") {
         assert!(!described.contains_key(name), "{name}");

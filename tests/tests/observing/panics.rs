@@ -5,7 +5,7 @@
     reason = "what fails here fails a test; and these observers panic"
 )]
 
-use crate::lines::Lines;
+use crate::observing::lines::Lines;
 use bytes::Bytes;
 use gax_retry::{Attempt, Code, RetryBudget, RetrySettings, ServerDelay, StartedAttempt, StopReason};
 use http_body_util::Full;
@@ -25,7 +25,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
 use tonic_gax_tests::{
     Beat, Caller, FaultServer, HttpAct, HttpScript, Recorder, Reply, Script, Setup, Stack, VirtualServer,
-    error_report, ms,
+    delays, error_report, ms,
 };
 use tower_layer::Layer as _;
 use tracing_subscriber::Registry;
@@ -160,14 +160,7 @@ impl Drop for PanicsOnceDropped {
 }
 
 fn settings() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .retry_delay_multiplier(1.0)
-        .initial_rpc_timeout(ms(1000))
-        .max_attempts(3)
-        .build()
-        .unwrap()
+    delays(200, 1.0).initial_rpc_timeout(ms(1000)).max_attempts(3).build().unwrap()
 }
 
 /// The results of two calls of `ListAssets`, and the notifications of an observer that comes after the first one.

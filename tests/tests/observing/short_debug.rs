@@ -1,4 +1,4 @@
-//! What `{:?}` prints of clients, layers, settings and reports: no more than a log can bear.
+//! `{:?}` of clients, layers, settings and reports prints no more than a log can bear.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, RetrySettings};

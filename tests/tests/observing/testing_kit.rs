@@ -47,7 +47,7 @@ fn client(server: &VirtualServer) -> AssetServiceClient<Channel> {
 
 const DOWN: Code = Code::Unavailable;
 
-/// What a user writes to test an override.
+/// A user's test of an override.
 #[tokio::test(start_paused = true)]
 async fn an_override_is_tested_in_five_lines() {
     let server = VirtualServer::start(Script::new().on("ListAssets", [Reply::unavailable(), Reply::Hang]));

@@ -1,18 +1,14 @@
-//! The attempt tables of the documentation, row by row, as the server saw them and as the report tells them.
+//! The attempt tables of the documentation, row by row, as the server saw them and as the report has them.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, Compatibility, RetrySettings, StopReason};
-use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
-use tonic_gax_tests::{Reply, Row, Script, Setup, Stack, VirtualServer, error_report, ms, row, rows};
+use tonic_gax_tests::{Reply, Row, Script, Setup, Stack, VirtualServer, delays, error_report, ms, row, rows};
 
 const LATE: Code = Code::DeadlineExceeded;
 
-fn settings(delays: [u64; 2], timeouts: [u64; 2], total: u64) -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(delays[0]))
-        .retry_delay_multiplier(2.0)
-        .max_retry_delay(ms(delays[1]))
+fn settings(waits: [u64; 2], timeouts: [u64; 2], total: u64) -> RetrySettings {
+    delays(waits[0], 2.0)
+        .max_retry_delay(ms(waits[1]))
         .initial_rpc_timeout(ms(timeouts[0]))
         .rpc_timeout_multiplier(2.0)
         .max_rpc_timeout(ms(timeouts[1]))
@@ -25,8 +21,7 @@ fn settings(delays: [u64; 2], timeouts: [u64; 2], total: u64) -> RetrySettings {
 async fn hanging(setup: &Setup, table: &[Row], reason: StopReason) {
     for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(Reply::Hang));
-        let mut caller = stack.caller(server.channel(), setup);
-        let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+        let status = stack.list(server.channel(), setup).await.unwrap_err();
 
         let report = error_report(&status);
         assert_eq!(rows(&report), table, "{stack:?}");

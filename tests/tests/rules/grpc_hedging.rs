@@ -79,7 +79,7 @@ impl Row {
         let ended = (result.err().map_or(Code::Ok, |status| status.code()), millis(clock.elapsed()));
         assert_eq!(ended, end, "{name}");
         sleep(ms(1000)).await;
-        assert_eq!(told(&server), seen, "{name}");
+        assert_eq!(requests(&server), seen, "{name}");
     }
 }
 
@@ -88,15 +88,15 @@ fn millis(time: Duration) -> u64 {
 }
 
 /// When each request came, and when it was reset, which has to be by CANCEL.
-fn told(server: &RawStreams) -> Vec<(u64, Option<u64>)> {
-    let told = server.seen().into_iter().map(|request| {
+fn requests(server: &RawStreams) -> Vec<(u64, Option<u64>)> {
+    let requests = server.seen().into_iter().map(|request| {
         let reset = request.reset.map(|(reason, at)| {
             assert_eq!(reason, CANCEL);
             millis(at)
         });
         (millis(request.at), reset)
     });
-    told.collect()
+    requests.collect()
 }
 
 /// 36: attempts go out, a delay apart, until one has the reply; the others are reset.
@@ -211,7 +211,7 @@ async fn h15_throttled_hedges_are_withheld() {
         assert_eq!(result.err().map_or(Code::Ok, |status| status.code()), code);
         assert_eq!(server.seen().len(), requests);
     }
-    assert_eq!(told(&server), [(0, None), (0, None), (0, None), (0, None)]);
+    assert_eq!(requests(&server), [(0, None), (0, None), (0, None), (0, None)]);
 }
 
 /// 41: the deadline ends all, headers commit, and of two good replies one is the call's.
@@ -257,5 +257,5 @@ async fn to_drop_the_call_resets_every_attempt() {
     let mut client = client(&server, BASE, "");
     timeout(ms(250), client.list_assets(ListAssetsRequest::default())).await.unwrap_err();
     sleep(ms(1000)).await;
-    assert_eq!(told(&server), [(0, Some(250)), (100, Some(250)), (200, Some(250))]);
+    assert_eq!(requests(&server), [(0, Some(250)), (100, Some(250)), (200, Some(250))]);
 }

@@ -11,10 +11,10 @@ use tonic_gax::{
     OperationReport, RetryLayer, RetryTable,
 };
 use tonic_gax_tests::generated::DESCRIPTORS;
-use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, Recorder, VirtualServer, ms, reported};
-use tower_layer::Layer as _;
+use tonic_gax_tests::{
+    FaultServer, HttpAct, HttpScript, Recorder, Stack, TalkCaller, VirtualServer, ms, reported,
+};
 
 const BUSY: Code = Code::Unavailable;
 const LOST: Code = Code::Cancelled;
@@ -97,7 +97,7 @@ async fn a_write_is_hedged_only_where_that_is_said() {
         (layer().strategy(IdempotencyStrategy::Never), "PUT", 1),
         (said("PUT"), "PUT", 3),
         (said("POST"), "POST", 3),
-        // What is not safe to repeat at all is not safe to run twice at once.
+        // A request that is not safe to repeat at all is not safe to run twice at once.
         (of(rule("POST", OperationClass::Never).hedgeable(true)), "POST", 1),
         (of(rule("GET", OperationClass::Always).hedgeable(false)), "GET", 1),
         (of(rule("PUT", OperationClass::Always).hedgeable(false)).hedging(hedging()), "PUT", 1),
@@ -180,16 +180,9 @@ async fn the_error_of_a_hedged_operation_has_the_code_of_the_attempt_that_decide
     assert_eq!(result.unwrap_err().code(), Code::DeadlineExceeded);
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Caller {
-    Generated,
-    Layer,
-    Described,
-}
-
-/// Calls Ask, or Guess, which reads only: the result, the report, and what observers are told in the end.
+/// Calls Ask, or Guess, which reads only: the result, the report, and the last notification of observers.
 async fn asked(
-    caller: Caller,
+    stack: Stack,
     compatibility: Compatibility,
     is_guess: bool,
     steps: Vec<(u64, Reply)>,
@@ -197,36 +190,27 @@ async fn asked(
     let recorder = Recorder::default();
     let server = VirtualServer::start(Script::of(steps.into_iter().map(|(after, reply)| (ms(after), reply))));
     let line = reported(Line::default());
-    let result = match caller {
-        Caller::Generated => {
-            let mut stub = TalkStubSettings::builder();
-            stub.ask().set_retry_settings(settings()).set_hedging(hedging());
-            stub.guess().set_retry_settings(settings()).set_hedging(hedging());
-            let settings = TalkSettings::create(stub.build().unwrap())
-                .with_compatibility(compatibility)
-                .with_observer(recorder.shared());
-            let client = TalkClient::with_settings(server.channel(), settings);
-            if is_guess { client.guess(line).await } else { client.ask(line).await }
-        }
-        Caller::Layer | Caller::Described => {
-            let table =
-                RetryTable::builder().service("test.talk.v1.Talk", settings(), BUSY).hedged(hedging());
-            let layer = RetryLayer::new(table.build().unwrap())
-                .compatibility(compatibility)
-                .observer(recorder.shared());
-            let layer = match caller {
-                Caller::Described => layer.with_descriptors(DESCRIPTORS).unwrap(),
-                _ => layer,
-            };
-            let mut client = StockTalk::new(layer.layer(server.channel()));
-            if is_guess { client.guess(line).await } else { client.ask(line).await }
-        }
+    let mut caller = if stack == Stack::Generated {
+        let mut stub = TalkStubSettings::builder();
+        stub.ask().set_retry_settings(settings()).set_hedging(hedging());
+        stub.guess().set_retry_settings(settings()).set_hedging(hedging());
+        let settings = TalkSettings::create(stub.build().unwrap())
+            .with_compatibility(compatibility)
+            .with_observer(recorder.shared());
+        TalkCaller::Generated(TalkClient::with_settings(server.channel(), settings))
+    } else {
+        let table = RetryTable::builder().service("test.talk.v1.Talk", settings(), BUSY).hedged(hedging());
+        let layer =
+            RetryLayer::new(table.build().unwrap()).compatibility(compatibility).observer(recorder.shared());
+        let is_described = stack == Stack::LayerWithDescriptors;
+        let layer = if is_described { layer.with_descriptors(DESCRIPTORS).unwrap() } else { layer };
+        TalkCaller::over(&layer, server.channel())
     };
+    let result = if is_guess { caller.guess(line).await } else { caller.ask(line).await };
     let report = tonic_gax_tests::report_of(&result);
     (result.map(drop), report, recorder.take().pop().unwrap())
 }
 
-const CALLERS: [Caller; 3] = [Caller::Generated, Caller::Layer, Caller::Described];
 const REFUSALS: [Code; 4] = [Code::NotFound, Code::AlreadyExists, Code::Aborted, Code::FailedPrecondition];
 
 fn refused(code: Code) -> Reply {
@@ -235,14 +219,14 @@ fn refused(code: Code) -> Reply {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_was_carried_out_is_not_refused_by_its_own_hedge() {
-    for caller in CALLERS {
+    for stack in Stack::ALL {
         for code in REFUSALS {
             for compatibility in [Compatibility::Documented, Compatibility::GaxJava] {
                 let steps = vec![(350, Reply::Serve), (50, refused(code))];
-                let (result, report, _) = asked(caller, compatibility, false, steps).await;
+                let (result, report, _) = asked(stack, compatibility, false, steps).await;
                 result.unwrap();
-                assert_eq!(rows(&report), [(1, 350, Code::Ok), (2, 150, code)], "{caller:?} {compatibility}");
-                assert_eq!(report.notes(), [], "{caller:?} {compatibility}");
+                assert_eq!(rows(&report), [(1, 350, Code::Ok), (2, 150, code)], "{stack:?} {compatibility}");
+                assert_eq!(report.notes(), [], "{stack:?} {compatibility}");
             }
         }
     }
@@ -250,20 +234,20 @@ async fn a_call_that_was_carried_out_is_not_refused_by_its_own_hedge() {
 
 #[tokio::test(start_paused = true)]
 async fn what_a_hedge_was_refused_with_is_the_status_if_no_earlier_attempt_has_a_reply() {
-    for caller in CALLERS {
+    for stack in Stack::ALL {
         for (first, ended) in [
             ((0, Reply::Hang), (1, 1000, Code::DeadlineExceeded)),
             ((400, Reply::unavailable()), (1, 400, BUSY)),
             ((400, refused(Code::Internal)), (1, 400, Code::Internal)),
         ] {
             let steps = vec![first, (50, refused(Code::NotFound))];
-            let (result, report, told) = asked(caller, Compatibility::Documented, false, steps).await;
+            let (result, report, recorded) = asked(stack, Compatibility::Documented, false, steps).await;
             let status = result.unwrap_err();
-            assert_eq!((status.code(), status.message()), (tonic::Code::NotFound, "refused"), "{caller:?}");
-            assert_eq!(rows(&report), [ended, (2, 150, Code::NotFound)], "{caller:?}");
+            assert_eq!((status.code(), status.message()), (tonic::Code::NotFound, "refused"), "{stack:?}");
+            assert_eq!(rows(&report), [ended, (2, 150, Code::NotFound)], "{stack:?}");
             assert_eq!((report.stop_reason(), report.notes()), (Some(StopReason::NonRetryable), &NOTED[..]));
             let expected = format!("operation_failed NOT_FOUND 2 attempts {} ms NON_RETRYABLE", ended.1);
-            assert_eq!(told, expected, "{caller:?}");
+            assert_eq!(recorded, expected, "{stack:?}");
         }
     }
 }
@@ -273,14 +257,14 @@ async fn what_a_hedge_was_refused_with_is_the_status_if_no_earlier_attempt_has_a
 async fn a_refusal_of_a_read_and_by_grpcs_rules_ends_the_call_at_once() {
     let ended = [(1, 150, LOST), (2, 150, Code::NotFound)];
     let steps = || vec![(350, Reply::Serve), (50, refused(Code::NotFound))];
-    for caller in CALLERS {
-        let (result, report, _) = asked(caller, Compatibility::Grpc, false, steps()).await;
+    for stack in Stack::ALL {
+        let (result, report, _) = asked(stack, Compatibility::Grpc, false, steps()).await;
         assert_eq!((result.unwrap_err().code(), rows(&report)), (tonic::Code::NotFound, ended.to_vec()));
-        assert!(report.notes().contains(&NOTED[0]), "{caller:?}");
-        if !matches!(caller, Caller::Layer) {
-            let (result, report, _) = asked(caller, Compatibility::Documented, true, steps()).await;
+        assert!(report.notes().contains(&NOTED[0]), "{stack:?}");
+        if stack != Stack::Layer {
+            let (result, report, _) = asked(stack, Compatibility::Documented, true, steps()).await;
             assert_eq!((result.unwrap_err().code(), rows(&report)), (tonic::Code::NotFound, ended.to_vec()));
-            assert_eq!(report.notes(), [], "{caller:?}");
+            assert_eq!(report.notes(), [], "{stack:?}");
         }
     }
 }

@@ -39,7 +39,7 @@ async fn call(
     (result.map(drop), report, server)
 }
 
-/// When the server was told to stop, of each request.
+/// When the client cancelled each request.
 fn gone(server: &VirtualServer) -> Vec<Option<Duration>> {
     server.log().arrivals().iter().map(|arrival| arrival.gone).collect()
 }
@@ -230,7 +230,7 @@ async fn to_drop_the_call_cancels_every_attempt() {
     }
 }
 
-/// The first attempt succeeds, slowly, and the hedges that were due are not sent: that is more to tell than that it succeeded.
+/// The first attempt succeeds, slowly, and the hedges that were due are not sent: the report says both.
 #[tokio::test(start_paused = true)]
 async fn a_success_without_the_hedges_that_were_due_says_so() {
     for stack in Stack::ALL {
@@ -250,7 +250,7 @@ async fn a_success_without_the_hedges_that_were_due_says_so() {
 
 /// The error is the operation's, not what became of the attempts that it cancelled.
 #[tokio::test(start_paused = true)]
-async fn observers_are_told_the_code_of_the_error_that_ended_it_all() {
+async fn observers_get_the_code_of_the_error_that_ended_it_all() {
     for stack in Stack::ALL {
         let recorder = Recorder::default();
         let fatal = Reply::code(tonic::Code::PermissionDenied);
@@ -303,7 +303,7 @@ async fn a_refusal_beside_other_attempts_is_noted() {
     }
 }
 
-/// What a layer's own hedging is for: the methods that the table or, if it has no word, the descriptors call idempotent.
+/// A layer's own hedging is for the methods that the table or, if it has no word, the descriptors call idempotent.
 #[tokio::test(start_paused = true)]
 async fn a_layer_hedges_what_is_known_to_be_idempotent() {
     const TALK: &str = "[[entry]]\nfor = [\"test.talk.v1.Talk\"]\ntimeout = \"1s\"\n";

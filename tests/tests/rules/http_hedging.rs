@@ -11,7 +11,7 @@ use tonic_gax::{
     CallOptions, HttpCallOptions, HttpRetryLayer, IdempotencyRule, IdempotencyTable, Note, OperationClass,
     OperationReport, SettingsProblem,
 };
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawStreams, ms};
+use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawStreams, delays, ms};
 use tower_service::Service as _;
 
 /// RFC 9113, section 7.
@@ -19,12 +19,7 @@ const CANCEL: u32 = 8;
 
 /// A second attempt after 100 ms, and at once after UNAVAILABLE; a second for everything.
 fn layer() -> HttpRetryLayer {
-    let settings = RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .total_timeout(ms(1000))
-        .build()
-        .unwrap();
+    let settings = delays(200, None).total_timeout(ms(1000)).build().unwrap();
     let hedging = Hedging::new(2).delay(ms(100)).non_fatal_codes([Code::Unavailable]);
     HttpRetryLayer::new(&settings, [Code::Unavailable]).hedging(hedging).reports(true)
 }
@@ -80,7 +75,7 @@ async fn the_server_sees_the_attempts_that_lost_cancelled() {
     assert_eq!(seen, [(ms(0), Some((CANCEL, ms(120)))), (ms(100), None)]);
 }
 
-/// What a server asks for while the first attempt is in flight still, or before any other.
+/// A server asks for a delay while the first attempt is still in flight, or before any other.
 #[tokio::test(start_paused = true)]
 async fn a_server_that_asks_for_a_wait_gets_no_hedge_before() {
     let busy = || HttpAct::status(503).with_header("retry-after", "1");
@@ -155,7 +150,7 @@ async fn hedging_that_can_not_work_sends_nothing() {
     assert_eq!(server.times(), []);
 }
 
-/// What a request sets for itself counts, hedged or not.
+/// A request's own limits count, hedged or not.
 #[tokio::test(start_paused = true)]
 async fn a_request_s_own_limits_count_when_it_is_hedged() {
     let (_server, connector) = FaultServer::in_memory(HttpScript::new([HttpAct::StallAfter(10)]));

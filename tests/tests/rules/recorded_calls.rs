@@ -1,7 +1,7 @@
 //! Recorded unary operations of gax-java, made by the clients: what a client and a call are given is what Java's were given.
 #![expect(clippy::unwrap_used, reason = "a recorded case that can't be read fails its test")]
 
-use crate::goldens::{cases, codes, end, row, settings};
+use crate::rules::goldens::{cases, codes, end, row, settings};
 use gax_retry::{Code, Compatibility, RetrySettings};
 use serde_json::Value;
 use std::collections::BTreeMap;

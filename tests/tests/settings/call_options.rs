@@ -1,4 +1,4 @@
-//! What a single call changes of its method's settings.
+//! Options of a single call, over its method's settings.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
@@ -11,7 +11,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
 use tonic_gax_tests::{
-    FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, error_report, ms,
+    FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, delays, error_report, ms,
     report_of, row, rows,
 };
 use tower_layer::Layer as _;
@@ -22,10 +22,7 @@ const COMPATIBILITIES: [Compatibility; 3] =
 
 /// Four attempts after 100, 200 and 300 ms, a second each, in five seconds.
 fn method() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(100))
-        .retry_delay_multiplier(2.0)
+    delays(100, 2.0)
         .max_retry_delay(ms(300))
         .initial_rpc_timeout(ms(1000))
         .max_rpc_timeout(ms(1000))
@@ -41,7 +38,7 @@ fn listing(options: &CallOptions) -> Request<ListAssetsRequest> {
 
 type Seen = Vec<(u64, Option<u64>)>;
 
-/// What a server sees of a call that brings these options, over every stack alike, and why the call ends.
+/// The requests of a call with these options, alike over every stack, and why the call ends.
 async fn seen(setup: &Setup, reply: &Reply, options: &CallOptions) -> (Seen, StopReason) {
     let mut outcomes = Vec::new();
     for stack in Stack::ALL {
@@ -286,7 +283,7 @@ async fn a_stream_of_requests_is_not_read_for_options_that_can_t_work() {
     }
 }
 
-/// What is wrong with a method that no table knows is told all the same.
+/// Options that can't work are reported for a method that no table knows, too.
 #[tokio::test(start_paused = true)]
 async fn an_unlisted_method_has_the_same_rules() {
     let server = VirtualServer::start(Script::always(Reply::unavailable()));

@@ -1,4 +1,4 @@
-//! What operators say by environment variables.
+//! Environment variables of operators.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
@@ -69,7 +69,7 @@ async fn attempts_and_time_are_lowered_after_a_call_s_options() {
         // A second, 100 ms, and what is left.
         assert_eq!(calls(&setup, lower, Reply::Hang, &options).await, [(2, 1500); 2]);
     }
-    // What is lower already stays.
+    // A lower limit stays.
     let options = CallOptions::new().max_attempts(1).timeout(ms(700));
     assert_eq!(calls(&setup, lower, Reply::Hang, &options).await, [(1, 700); 2]);
     let higher = environment(&[("GAX_MAX_ATTEMPTS", "9"), ("GAX_TOTAL_TIMEOUT", "9h")]);

@@ -21,20 +21,16 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
     ListAssetsRequest, SearchAllResourcesRequest,
 };
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, Reply, Script, VirtualServer, error_report, ms};
+use tonic_gax_tests::{
+    FaultServer, HttpAct, HttpScript, Reply, Script, VirtualServer, delays, error_report, ms,
+};
 use tower_layer::Layer as _;
 
 const SERVICE: &str = "google.cloud.asset.v1.AssetService";
 
 /// So many attempts, a second apart, in an hour.
 fn settings(attempts: u32) -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(1000))
-        .max_attempts(attempts)
-        .total_timeout(ms(3_600_000))
-        .build()
-        .unwrap()
+    delays(1000, None).max_attempts(attempts).total_timeout(ms(3_600_000)).build().unwrap()
 }
 
 /// A table that allows each method of the asset service so many attempts.
@@ -207,8 +203,8 @@ async fn the_budget_is_kept_while_its_numbers_are_the_same() {
     }
 }
 
-/// What a handle told.
-fn told(handle: &SettingsHandle) -> Arc<Mutex<Vec<String>>> {
+/// The events of a handle.
+fn events(handle: &SettingsHandle) -> Arc<Mutex<Vec<String>>> {
     let events = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&events);
     handle.on_event(move |event| {
@@ -219,10 +215,10 @@ fn told(handle: &SettingsHandle) -> Arc<Mutex<Vec<String>>> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_table_that_is_refused_changes_nothing_and_is_told() {
+async fn a_table_that_is_refused_changes_nothing_and_is_reported() {
     let server = VirtualServer::start(Script::always(Reply::unavailable()));
     let handle = SettingsHandle::new(table(2));
-    let events = told(&handle);
+    let events = events(&handle);
     let strict = RetryLayer::with_handle(&handle).with_descriptors(DESCRIPTORS).unwrap();
     let strict = strict.deny_unknown_methods(true).unwrap().layer(server.channel());
     let [generated, _] = Client::all(&server.channel(), &handle);
@@ -293,7 +289,7 @@ async fn http_requests_run_by_the_table_of_their_time() {
         let response = layer.layer(FaultServer::full_client(connector)).send(get()).await.unwrap();
         let report = response.extensions().get::<OperationReport>().unwrap();
         assert_eq!(made(report), (attempts, Some(version)));
-        // What is not for that service is no entry of it.
+        // A table for other services has no entry for this one.
         let next = if version == 1 { photos(3) } else { table(4) };
         handle.replace(next).unwrap();
     }
@@ -362,7 +358,7 @@ async fn closures_run_by_the_table_that_they_began_with() {
     assert_eq!(made(error.report()), (4, Some(3)));
     let error = retryer.run_blocking(|_| Err::<(), _>(Status::unavailable(""))).unwrap_err();
     assert_eq!(made(error.report()), (2, Some(4)));
-    // A success tells its version too.
+    // A success carries its version too.
     let done = retryer.run_blocking(|_| Ok::<_, Status>(())).unwrap();
     assert_eq!(done.report().settings_version(), Some(4));
 }
@@ -380,7 +376,7 @@ async fn a_closure_takes_its_service_s_entry_and_the_table_s_budget() {
         "retryThrottling": {"maxTokens": 4, "tokenRatio": 0.1}
     }"#;
     handle.replace(RetryTable::parse(throttled).unwrap()).unwrap();
-    // What is retried is the program's to say. Half of the four tokens are left after two attempts.
+    // The retryable codes are the program's. Half of the four tokens are left after two attempts.
     let report = closure(&other).await;
     assert_eq!((made(&report), report.stop_reason()), ((2, Some(2)), Some(StopReason::Throttled)));
     // Its own budget goes before the table's.
@@ -397,7 +393,7 @@ fn a_listener_that_panics_does_not_keep_settings_from_being_replaced_nor_others_
         let _held = lock.lock().unwrap();
         assert!(event.to_string().is_empty(), "it panics");
     });
-    let events = told(&handle);
+    let events = events(&handle);
     assert_eq!(handle.replace(table(2)).unwrap(), 2);
     let other = RetryTable::reader().dialect(Dialect::GaxJava).read(br#"{"methodConfig": []}"#).unwrap();
     handle.replace(other).unwrap_err();

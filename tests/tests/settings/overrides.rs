@@ -8,13 +8,12 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AnalyzeIamPolicyRequest, AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings,
     ExportAssetsRequest, ListAssetsRequest, SearchAllResourcesRequest,
 };
-use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of, row, rows};
+use tonic_gax_tests::{
+    Reply, Script, Setup, Stack, VirtualServer, delays, error_report, ms, report_of, row, rows,
+};
 
 fn custom() -> RetrySettings {
-    RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(200))
-        .retry_delay_multiplier(2.0)
+    delays(200, 2.0)
         .max_retry_delay(ms(500))
         .initial_rpc_timeout(ms(1500))
         .rpc_timeout_multiplier(2.0)
@@ -128,14 +127,7 @@ async fn a_call_may_bring_settings_and_codes_of_its_own() {
     for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(Reply::code(tonic::Code::Aborted)));
         let mut caller = stack.caller(server.channel(), &Setup::new(custom()));
-        let own = RetrySettings::builder()
-            .jittered(false)
-            .initial_retry_delay(ms(50))
-            .retry_delay_multiplier(1.0)
-            .total_timeout(ms(900))
-            .max_attempts(3)
-            .build()
-            .unwrap();
+        let own = delays(50, 1.0).total_timeout(ms(900)).max_attempts(3).build().unwrap();
         let options = CallOptions::new().retry_settings(own).retryable_codes([Code::Aborted]);
         let report = report_of(&caller.list(listing(options)).await);
         assert_eq!(report.stop_reason(), Some(StopReason::MaxAttempts), "{stack:?}");
@@ -166,7 +158,7 @@ async fn one_try_may_get_another_timeout_than_the_settings_give() {
     }
 }
 
-/// What can't work is refused where it is set, RPC by RPC; what a table says is not the program's fault.
+/// Settings that can't work are refused where they are set, RPC by RPC; a table's are not the program's fault.
 #[test]
 fn settings_in_code_that_can_t_work_are_refused() {
     assert!(AssetServiceStubSettings::builder().build().is_ok());

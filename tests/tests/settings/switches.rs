@@ -136,7 +136,7 @@ fn public_types_can_be_shared_and_sent() {
     sent::<MessageCall<ListAssetsResponse>>();
 }
 
-/// What is cloned or moved with each call stays small.
+/// Types that are cloned or moved with each call stay small.
 #[cfg(target_pointer_width = "64")]
 #[test]
 fn public_types_are_small() {

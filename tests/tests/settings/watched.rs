@@ -1,4 +1,4 @@
-//! Settings that follow a file: real files, and whatever the operating system tells of them.
+//! Settings that follow a file: real files, and whatever the operating system reports of them.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, RetrySettings};
@@ -37,7 +37,7 @@ fn handle() -> SettingsHandle {
     SettingsHandle::new(RetryTable::builder().every_service(settings, Code::Unavailable).build().unwrap())
 }
 
-/// What the handle tells, as it tells it.
+/// The events of the handle, as they come.
 fn events(handle: &SettingsHandle) -> Receiver<String> {
     let (sender, receiver) = channel();
     handle.on_event(move |event| drop(sender.send(event.to_string())));

@@ -34,9 +34,9 @@ struct Count {
 struct Assets {
     counts: Arc<Mutex<HashMap<String, Count>>>,
     out_of_order: Arc<AtomicBool>,
-    /// Where set, a call tells that it has come, and then hangs.
+    /// Where set, a call notifies that it has come, and then hangs.
     hang: Arc<Mutex<Option<Arc<Notify>>>>,
-    /// Told whenever a call comes that was not seen before.
+    /// Notified whenever a call comes that was not seen before.
     new_call: Arc<Notify>,
     /// How long a call takes.
     pace: Duration,

@@ -31,7 +31,7 @@ fn layer() -> HttpRetryLayer {
     HttpRetryLayer::new(&settings(), [DOWN]).reports(true)
 }
 
-/// What a server does, which problem that is, and what is said of it.
+/// A server's handshakes that are final, the problem that each is, and its message.
 fn hopeless(ours: &Authority, protocol: &str) -> Vec<(Handshake, ConnectProblem, &'static str)> {
     let theirs = Authority::new("theirs");
     let protocols = &[protocol];
@@ -130,7 +130,7 @@ async fn http_ends_where_no_other_attempt_can_do_better() {
     }
 }
 
-/// What may recover: a certificate that is renewed, a clock that is set right, a server that comes up.
+/// Handshakes that may recover: a certificate that is renewed, a clock that is set right, a server that comes up.
 fn hopeful(ours: &Authority, protocol: &str) -> Vec<(Handshake, Vec<Note>)> {
     vec![
         (

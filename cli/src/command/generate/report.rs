@@ -6,8 +6,8 @@ use super::directory::{File, State};
 use crate::command::{print, print_json};
 use crate::failure::Failure;
 use crate::render::FindingRow;
-use gax_retry::__private::Escaped;
 use gax_table::Finding;
+use gax_text::Escaped;
 use serde::Serialize;
 use std::fmt::Write as _;
 

@@ -1,8 +1,8 @@
 //! Annotations that GitHub shows beside the lines of a change.
 
 use super::notice::Notice;
-use gax_retry::__private::Escaped;
 use gax_table::Severity;
+use gax_text::Escaped;
 use std::io::{self, Write};
 
 /// A line for each remark.

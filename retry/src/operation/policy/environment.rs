@@ -1,8 +1,10 @@
 //! What operators change of every policy.
 
 use super::Policy;
+#[cfg(feature = "strategy")]
 use crate::rules::Rules;
-use crate::{Environment, Hedging, Override, RetrySettings, SettingsOverrides};
+use crate::settings::{Override, SettingsOverrides};
+use crate::{Environment, Hedging, RetrySettings};
 use std::time::Duration;
 
 impl Policy {
@@ -54,6 +56,7 @@ impl Policy {
     /// The time and the attempts that its own settings, hedging or strategy allow.
     fn own_limits(&self) -> (Option<Duration>, Option<u32>) {
         let (total, attempts) = match (&self.rules, self.settings.as_deref()) {
+            #[cfg(feature = "strategy")]
             (Rules::Strategy(rules), _) => {
                 let limits = rules.strategy().limits();
                 (limits.time().map(|(time, _)| time), limits.max_attempts())
@@ -72,10 +75,8 @@ fn limits_of(settings: &RetrySettings) -> (Option<Duration>, Option<u32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        AttemptPlan, Backoff, BackoffStrategy, Code, CodeSet, Compatibility, Limits, NoJitter,
-        StartedAttempt, TimeRule,
-    };
+    use crate::strategy::{Backoff, BackoffStrategy, Limits, TimeRule};
+    use crate::{AttemptPlan, Code, CodeSet, Compatibility, NoJitter, StartedAttempt};
 
     const SECOND: Duration = Duration::from_secs(1);
 

@@ -1,11 +1,12 @@
 //! What hedging makes of a policy.
 
 use super::Policy;
+use crate::jitter::JitterSource;
 use crate::nanos::{FOREVER, limited};
 use crate::operation::latencies::Latencies;
 use crate::operation::{AttemptResult, Hedging};
 use crate::rules::{Ask, Own, Refusal, Rules};
-use crate::{Code, CodeSet, JitterSource, ServerDelay};
+use crate::{Code, CodeSet, ServerDelay};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -130,6 +131,7 @@ impl Policy {
     }
 
     /// How many attempts of one operation can be in flight at once: one, or the hedges that start before the total timeout.
+    #[cfg(feature = "plan")]
     pub(crate) fn most_attempts_at_once(&self) -> u32 {
         let most = self.most_hedged().max(1);
         // A percentile may turn out to be any delay.

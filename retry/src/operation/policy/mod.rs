@@ -10,12 +10,15 @@ use super::latencies::Latencies;
 use super::{AttemptResult, RetryFact, World};
 use crate::gax_java::{Polling, RawSettings};
 use crate::nanos::{FOREVER, bounded, nanos_or_forever};
-use crate::rules::{
-    Documented, GaxJava, Grpc, Polls, Progress, Refusal, Rules, Strategy, longest, longest_of,
-};
+#[cfg(feature = "strategy")]
+use crate::rules::Strategy;
+use crate::rules::{Documented, GaxJava, Grpc, Polls, Progress, Refusal, Rules, longest, longest_of};
+use crate::settings::SettingsProblem;
+#[cfg(feature = "strategy")]
+use crate::strategy::BackoffStrategy;
 use crate::{
-    BackoffStrategy, Code, CodeSet, Compatibility, IntoCodes, ParseCodeError, RetryBudget, RetrySettings,
-    ServerDelay, SettingsError, SettingsProblem, StartedAttempt, StopReason,
+    Code, CodeSet, Compatibility, IntoCodes, ParseCodeError, RetryBudget, RetrySettings, ServerDelay,
+    SettingsError, StartedAttempt, StopReason,
 };
 use nested::Nested;
 use std::num::NonZeroU64;
@@ -130,6 +133,7 @@ impl Policy {
     }
 
     /// The policy that waits and gives up as another tool or library does.
+    #[cfg(feature = "strategy")]
     #[must_use]
     pub fn from_strategy<K>(strategy: &BackoffStrategy, codes: impl IntoCodes<K>) -> Self {
         let policy = Self::of(Rules::Strategy(Strategy::new(*strategy)), codes.into_codes());
@@ -138,6 +142,7 @@ impl Policy {
     }
 
     /// Whether no wait is longer than the back-off's delay, jitter or not.
+    #[cfg(feature = "plan")]
     pub(crate) fn waits_no_longer_than_delays(&self) -> bool {
         matches!(self.rules, Rules::Documented(_) | Rules::GaxJava(_))
     }
@@ -152,9 +157,7 @@ impl Policy {
         let (commits_at, heeds) = match rules {
             Rules::Grpc(_) => (CommitPoint::Headers, Heeds::Pushback),
             Rules::GaxJava(_) => (CommitPoint::FirstMessage, Heeds::Nothing),
-            Rules::Documented(_) | Rules::Strategy(_) | Rules::Polls(_) => {
-                (CommitPoint::FirstMessage, Heeds::All)
-            }
+            _ => (CommitPoint::FirstMessage, Heeds::All),
         };
         let (first, after_first) = first(&rules);
         let max_server_delay = longest(None, None);
@@ -260,7 +263,7 @@ impl Policy {
         match (&self.rules, self.hedging) {
             (Rules::Grpc(_), Some(hedging)) => Grpc::cap(Some(hedging.max_attempts())),
             (Rules::Grpc(rules), None) => rules.attempts_cap(),
-            (Rules::Documented(_) | Rules::GaxJava(_) | Rules::Strategy(_) | Rules::Polls(_), _) => None,
+            _ => None,
         }
     }
 
@@ -326,7 +329,7 @@ impl Policy {
         match retry {
             RetryFact::ByCode if counts && self.recoverable_codes().contains(code) => Ok(()),
             RetryFact::ByCode => Err(StopReason::NonRetryable),
-            RetryFact::Yes => Ok(()),
+            RetryFact::Yes | RetryFact::ClosedByUs => Ok(()),
             RetryFact::No(reason) => Err(reason),
         }
     }

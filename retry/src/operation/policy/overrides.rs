@@ -3,7 +3,8 @@
 use super::Policy;
 use crate::gax_java::RawSettings;
 use crate::rules::{Documented, GaxJava, Grpc, Rules};
-use crate::{IntoCodes, MethodKind, Override, RetrySettings, SettingsOverrides};
+use crate::settings::{Override, SettingsOverrides};
+use crate::{IntoCodes, MethodKind, RetrySettings};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,13 +16,11 @@ impl Policy {
     #[must_use]
     pub fn with_retry_settings(self, settings: &RetrySettings) -> Self {
         let rules = match self.rules {
-            Rules::Documented(_) | Rules::Strategy(_) | Rules::Polls(_) => {
-                Rules::Documented(Documented::new(settings))
-            }
             Rules::GaxJava(_) => {
                 return self.with_raw_settings(&RawSettings::from(settings)).made_of(settings);
             }
             Rules::Grpc(_) => Rules::Grpc(Grpc::new(settings)),
+            _ => Rules::Documented(Documented::new(settings)),
         };
         self.with_rules(rules).made_of(settings)
     }
@@ -31,9 +30,7 @@ impl Policy {
     pub fn with_raw_settings(self, settings: &RawSettings) -> Self {
         let mut rules = match &self.rules {
             Rules::GaxJava(rules) => rules.clone(),
-            Rules::Documented(_) | Rules::Grpc(_) | Rules::Strategy(_) | Rules::Polls(_) => {
-                GaxJava::new(settings, self.codes)
-            }
+            _ => GaxJava::new(settings, self.codes),
         };
         rules.replace_settings(settings);
         let mut policy = self.spent(false);
@@ -69,7 +66,8 @@ impl Policy {
     ///
     /// ```
     /// # use gax_retry as tonic_gax;
-    /// use tonic_gax::{Code, Override, Policy, RetrySettings, SettingsOverrides};
+    /// use tonic_gax::{Code, Policy, RetrySettings};
+    /// use tonic_gax::settings::{Override, SettingsOverrides};
     /// use std::time::Duration;
     ///
     /// let policy = Policy::new(&RetrySettings::no_retry(Duration::from_secs(60)), Code::Unavailable);
@@ -88,11 +86,12 @@ impl Policy {
         let (initial, max) = self.delays();
         let problems = overrides.problems(initial, max);
         let changed = match &self.rules {
+            #[cfg(feature = "strategy")]
             Rules::Strategy(rules) => {
                 let strategy = rules.with_overrides(overrides);
                 self.with_rules(Rules::Strategy(strategy))
             }
-            Rules::Documented(_) | Rules::GaxJava(_) | Rules::Grpc(_) | Rules::Polls(_) => {
+            _ => {
                 let changed = match &self.settings {
                     Some(own) => overrides.over(own),
                     None => overrides.over(&RetrySettings::default()),
@@ -125,6 +124,7 @@ impl Policy {
     /// The first and the longest delay that are set.
     fn delays(&self) -> (Option<Duration>, Option<Duration>) {
         match (&self.rules, &self.settings) {
+            #[cfg(feature = "strategy")]
             (Rules::Strategy(rules), _) => {
                 let backoff = rules.strategy().backoff();
                 (Some(backoff.initial()), Some(backoff.max()))
@@ -142,7 +142,7 @@ impl Policy {
                 Rules::GaxJava(rules.with_changed(&RawSettings::from(settings), is_timeouts_only))
             }
             // No call changes when an operation is polled.
-            Rules::Strategy(_) | Rules::Polls(_) => return self,
+            _ => return self,
         };
         self.with_rules(rules).made_of(settings)
     }
@@ -170,6 +170,7 @@ impl Policy {
             Rules::Documented(rules) => rules.set_attempt_timeout(timeout),
             Rules::GaxJava(rules) => rules.set_attempt_timeout(timeout),
             Rules::Grpc(rules) => rules.set_attempt_timeout(timeout),
+            #[cfg(feature = "strategy")]
             Rules::Strategy(rules) => rules.set_attempt_timeout(timeout),
             Rules::Polls(rules) => rules.set_attempt_timeout(timeout),
         }
@@ -186,6 +187,7 @@ impl Policy {
         match &mut rules {
             Rules::Documented(rules) => rules.remove_rpc_timeouts(),
             Rules::Grpc(rules) => rules.remove_attempt_timeout(),
+            #[cfg(feature = "strategy")]
             Rules::Strategy(rules) => rules.remove_attempt_timeout(),
             Rules::GaxJava(_) | Rules::Polls(_) => {}
         }
@@ -215,9 +217,8 @@ impl Policy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        AttemptPlan, Backoff, BackoffStrategy, Code, CodeSet, Compatibility, Hedging, Limits, NoJitter,
-    };
+    use crate::strategy::{Backoff, BackoffStrategy, Limits};
+    use crate::{AttemptPlan, Code, CodeSet, Compatibility, Hedging, NoJitter};
 
     #[test]
     fn a_call_s_number_of_attempts_is_that_of_its_hedges() {
@@ -291,7 +292,10 @@ mod tests {
         let none = SettingsOverrides::default().with_max_attempts(Override::Set(0));
         let policy = policy.with_overrides(&none);
         let problems = policy.problem().map(|error| error.problems().to_vec()).unwrap_or_default();
-        assert_eq!(problems.iter().map(crate::SettingsProblem::field).collect::<Vec<_>>(), ["max_attempts"]);
+        assert_eq!(
+            problems.iter().map(crate::settings::SettingsProblem::field).collect::<Vec<_>>(),
+            ["max_attempts"]
+        );
         assert_eq!(policy.first_attempt(), None);
     }
 

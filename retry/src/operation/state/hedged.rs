@@ -2,7 +2,7 @@
 
 use super::state::State;
 use crate::nanos::{after, limited, nanos};
-use crate::operation::{AttemptResult, Policy, World};
+use crate::operation::{AttemptResult, Policy, RetryFact, World};
 use crate::rules::Refusal;
 use crate::{AttemptKind, ServerDelay, StartedAttempt, StopReason};
 use std::time::Duration;
@@ -75,9 +75,14 @@ impl State {
         policy: &Policy,
         bound: u64,
         server_delay: ServerDelay,
+        (ended, result): (StartedAttempt, AttemptResult),
         world: &mut impl World,
     ) {
         let now = limited(world.now());
+        if result.retry == RetryFact::ClosedByUs {
+            let spread = self.spread(policy, bound, 0, ended, now, world);
+            self.hedges.hold(now, spread);
+        }
         if self.started >= policy.most_hedged() {
             self.hedges.close(Refusal::new(StopReason::MaxAttempts));
         }

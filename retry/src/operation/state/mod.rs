@@ -1,5 +1,6 @@
 //! Everything that an operation knows once something has gone wrong, or more than one attempt is in flight.
 
+mod closed;
 mod due;
 mod hedged;
 mod hedges;

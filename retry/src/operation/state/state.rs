@@ -1,17 +1,20 @@
 //! Everything that an operation knows once something has gone wrong, or more than one attempt is in flight.
 
+use super::closed::{Closed, spread};
 use super::due::Due;
 use super::hedges::Hedges;
 use super::in_flight::{Ended, InFlight};
 use super::polls::Polls;
 use super::resends::Resends;
 use crate::nanos::{FOREVER, after, bounded, limited, nanos};
+use crate::operation::Next;
 use crate::operation::action::FollowUp;
 use crate::operation::{
-    Action, AttemptResult, Delivery, End, NotAttempted, Outcome, Policy, Replayable, Seen, Stop, World, gates,
+    Action, AttemptResult, Delivery, End, NotAttempted, Outcome, Policy, Replayable, RetryFact, Seen, Stop,
+    World, gates,
 };
 use crate::rules::{Ask, Progress, Refusal, Wait};
-use crate::{AttemptKind, Code, Next, ServerDelay, StartedAttempt, StopReason};
+use crate::{AttemptKind, Code, ServerDelay, StartedAttempt, StopReason};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -28,8 +31,9 @@ pub(in crate::operation) struct State {
     pub(super) hedges: Hedges,
     resends: Resends,
     /// The attempt that the caller has part of.
-    committed: Option<u32>,
+    committed: Option<NonZeroU32>,
     polls: Polls,
+    closed: Closed,
     /// The attempt that ended last.
     pub(super) last: Option<NonZeroU32>,
     /// Whether its failure can come of another attempt that was carried out.
@@ -55,6 +59,7 @@ impl State {
             resends: Resends::default(),
             committed: None,
             polls: Polls::default(),
+            closed: Closed::default(),
             last: None,
             may_be_repetition: false,
             not_carried_out: 0,
@@ -161,7 +166,7 @@ impl State {
         if self.committed.is_some() || self.in_flight.get(attempt).is_none() {
             return false;
         }
-        self.committed = Some(attempt);
+        self.committed = NonZeroU32::new(attempt);
         self.due = None;
         self.hedges.clear();
         true
@@ -212,7 +217,7 @@ impl State {
         let Some(Ended { attempt: ended, has_progressed }) = self.in_flight.remove(attempt) else {
             return false;
         };
-        let has_lost = self.committed.is_some_and(|winner| winner != attempt);
+        let has_lost = self.committed.is_some_and(|winner| winner.get() != attempt);
         if has_lost || self.end.is_some() {
             return false;
         }
@@ -246,9 +251,8 @@ impl State {
                 );
             }
             Outcome::Failed(code) => {
-                let is_at_limit = result.timed_out && policy.ends_with(ended, bound);
                 let result = result.with_seen(self.seen(result, has_progressed));
-                self.failed(policy, bound, code, result, is_at_limit, world);
+                self.failed(policy, bound, code, ended, result, world);
             }
         }
         self.is_finished
@@ -326,10 +330,12 @@ impl State {
         policy: &Policy,
         bound: u64,
         code: Code,
+        ended: StartedAttempt,
         result: AttemptResult,
-        is_at_limit: bool,
         world: &mut impl World,
     ) {
+        self.closed.ended(result.retry == RetryFact::ClosedByUs, self.started);
+        let is_at_limit = result.timed_out && policy.ends_with(ended, bound);
         let server_delay = policy.heeded(result.server_delay());
         self.may_be_repetition = policy.may_be_repetition(result);
         if result.delivery != Delivery::Unknown {
@@ -343,18 +349,18 @@ impl State {
             }
             Err(reason) => self.refused(policy, reason),
             Ok(()) if policy.hedging.is_some() => {
-                self.hedge_after(policy, bound, server_delay, world);
+                self.hedge_after(policy, bound, server_delay, (ended, result), world);
             }
             Ok(()) if result.seen == (Seen::Messages { resumable: true }) => {
                 self.committed = None;
                 self.reset_backoff(policy, bound);
-                self.follow(policy, bound, AttemptKind::Resume, server_delay, result, world);
+                self.follow(policy, bound, AttemptKind::Resume, server_delay, (ended, result), world);
             }
             Ok(()) => {
                 if result.progress {
                     self.reset_backoff(policy, bound);
                 }
-                self.follow(policy, bound, AttemptKind::Retry, server_delay, result, world);
+                self.follow(policy, bound, AttemptKind::Retry, server_delay, (ended, result), world);
             }
         }
     }
@@ -366,7 +372,7 @@ impl State {
         bound: u64,
         kind: AttemptKind,
         server_delay: ServerDelay,
-        result: AttemptResult,
+        (ended, result): (StartedAttempt, AttemptResult),
         world: &mut impl World,
     ) {
         let (now, is_now) = ended_at(result, world);
@@ -375,9 +381,35 @@ impl State {
         match policy.rules.next(&mut self.progress, ask, world.jitter()) {
             // Another operation may have taken the last one meanwhile.
             Ok(_) if !policy.takes_retry(world) => self.stop(StopReason::Throttled),
-            Ok(wait) => self.due_after(kind, wait, (now, is_now), world),
+            Ok(Wait(wait)) => {
+                let wait = match result.retry {
+                    RetryFact::ClosedByUs => self.spread(policy, bound, wait, ended, now, world),
+                    _ => wait,
+                };
+                self.due_after(kind, Wait(wait), (now, is_now), world);
+            }
             Err(refusal) => self.refuse(refusal),
         }
+    }
+
+    /// That wait, far enough apart from those of others on a connection that our own stack has closed.
+    #[cold]
+    pub(super) fn spread(
+        &self,
+        policy: &Policy,
+        bound: u64,
+        wait: u64,
+        ended: StartedAttempt,
+        now: u64,
+        world: &mut impl World,
+    ) -> u64 {
+        let took = now.saturating_sub(nanos(ended.start()));
+        spread(wait, took, now, policy.rules.time_limit().min(bound), world.jitter())
+    }
+
+    /// Whether one more connection that our own stack closes is this operation's doing.
+    pub(in crate::operation) fn is_culprit(&self) -> bool {
+        self.closed.is_culprit(self.started)
     }
 
     /// Starts the attempt that is due, if there is time for it.
@@ -423,7 +455,7 @@ impl State {
     fn loser(&mut self) -> Option<u32> {
         let loser = match (self.end, self.committed) {
             (Some(_), _) => self.in_flight.remove_other_than(None),
-            (None, Some(winner)) => self.in_flight.remove_other_than(Some(winner)),
+            (None, Some(winner)) => self.in_flight.remove_other_than(Some(winner.get())),
             (None, None) => None,
         }?;
         self.in_flight.keep(loser);

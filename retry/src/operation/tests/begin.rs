@@ -2,10 +2,10 @@
 
 use super::{ByHand, MS, base, documented, unavailable};
 use crate::gax_java::{Polling, RawSettings};
+use crate::operation::{Action, AttemptResult, CommitPoint, End, Operation, Ready, RetryFact};
+use crate::strategy::{Backoff, BackoffStrategy, Limits, TimeRule};
 use crate::{
-    Action, AttemptKind, AttemptResult, Backoff, BackoffStrategy, Code, CodeSet, CommitPoint, Compatibility,
-    End, Hedging, Limits, Operation, Policy, Ready, RetryFact, RetrySettings, StartedAttempt, StopReason,
-    TimeRule,
+    AttemptKind, Code, CodeSet, Compatibility, Hedging, Policy, RetrySettings, StartedAttempt, StopReason,
 };
 use std::time::Duration;
 

@@ -1,9 +1,10 @@
 //! The order in which a failure is asked whether it is retried, one test for each two neighbours.
 
 use super::{ByHand, MS, unavailable};
+use crate::operation::{AttemptResult, Replayable, Resend, RetryFact, Seen};
 use crate::{
-    AttemptResult, Code, CodeSet, Compatibility, Delivery, Policy, Replayable, Resend, RetryBudget,
-    RetryFact, RetrySettings, RetrySettingsBuilder, Seen, ServerDelay, StopReason,
+    Code, CodeSet, Compatibility, Delivery, Policy, RetryBudget, RetrySettings, RetrySettingsBuilder,
+    ServerDelay, StopReason,
 };
 use std::time::Duration;
 
@@ -249,7 +250,7 @@ fn no_limits_come_before_time_and_time_before_attempts() {
 #[test]
 fn one_attempt_draws_nothing() {
     struct Untouchable;
-    impl crate::JitterSource for Untouchable {
+    impl crate::jitter::JitterSource for Untouchable {
         fn next_u64(&mut self) -> u64 {
             panic!("nothing is to be drawn");
         }

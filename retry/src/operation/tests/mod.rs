@@ -5,6 +5,7 @@ mod begin;
 mod budget;
 mod by_hand;
 mod cancel;
+mod closed;
 mod commit;
 mod gates;
 mod hedging;
@@ -16,7 +17,8 @@ mod streams;
 
 pub(crate) use by_hand::ByHand;
 
-use crate::{AttemptResult, Code, Compatibility, Policy, RetrySettings};
+use crate::operation::AttemptResult;
+use crate::{Code, Compatibility, Policy, RetrySettings};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);

@@ -1,10 +1,10 @@
 //! Waits that a server asks for, by all kinds of rules.
 
 use super::ByHand;
-use crate::{
-    Action, AttemptResult, Backoff, BackoffStrategy, Code, Compatibility, End, Hedging, Jitter, Limits,
-    NotAttempted, Policy, RetrySettings, ScriptedJitter, SeededJitter, ServerDelay, StopReason, TimeRule,
-};
+use crate::jitter::{ScriptedJitter, SeededJitter};
+use crate::operation::{Action, AttemptResult, End};
+use crate::strategy::{Backoff, BackoffStrategy, Jitter, Limits, TimeRule};
+use crate::{Code, Compatibility, Hedging, NotAttempted, Policy, RetrySettings, ServerDelay, StopReason};
 use std::time::Duration;
 
 const S: Duration = Duration::from_secs(1);

@@ -6,8 +6,8 @@ use crate::lint::rule::{Needs, Rule};
 use crate::lint::services::KnownService;
 use crate::lint::subject::{EntryView, Subject};
 use crate::{Severity, TableFormat};
-use gax_retry::__private::SettingsKey;
 use gax_retry::CodeSet;
+use gax_retry::settings::SettingsKey;
 use std::collections::HashMap;
 
 const DEAD_ENTRY: Rule = Rule::new(
@@ -99,7 +99,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     }
 }
 
-/// What only the services can tell.
+/// Findings that need the services.
 fn check_use(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     if subject.services.is_none() || entry.names.is_empty() {
         return;

@@ -1,8 +1,8 @@
-//! What a table allows, though there is nothing to allow.
+//! Suppressions where there is nothing to suppress.
 
 use crate::lint::rule::{Needs, Rule};
 use crate::{Finding, Severity, Suppression};
-use gax_retry::__private::closest;
+use gax_text::closest;
 use std::collections::HashSet;
 
 const UNUSED_ALLOW: Rule = Rule::new(

@@ -9,8 +9,8 @@ use crate::model::TableFile;
 use crate::model::written::{HedgingPolicy, MethodConfig, OwnFields, RetryPolicy, ServiceConfig, Throttling};
 use crate::values::{FieldFinder, Fields, Scalars, rest};
 use crate::{Dialect, TableError};
-use gax_retry::__private::{DurationError, closest, parse_nanos};
 use gax_retry::Code;
+use gax_text::{DurationError, closest, parse_nanos};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -79,7 +79,7 @@ type Codes = Located<Vec<Located<Code>>>;
 /// Codes, and the name that they are defined by.
 type NamedCodes = (Option<Arc<str>>, Codes);
 
-/// What `[codes]` and `[params]` define.
+/// The definitions of `[codes]` and `[params]`.
 #[derive(Default)]
 struct Definitions<'n> {
     codes: HashMap<&'n str, Codes>,

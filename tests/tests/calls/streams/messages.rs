@@ -1,5 +1,5 @@
-//! What a plain client would have read of a stream that fails is read, in order, unless another attempt was sent before
-//! anything was handed on.
+//! If a stream fails, its caller reads every message that a plain client would have read, in order, unless another attempt was
+//! sent before anything was handed on.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, Compatibility, StopReason};
@@ -11,7 +11,9 @@ use tonic_gax::{Note, OperationError, OperationReport};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::{Talk, TalkServer};
-use tonic_gax_tests::{Listening as Way, RawFrame, RawServer, Setup, SocketServer, codes, lasting, settings};
+use tonic_gax_tests::{
+    RawFrame, RawServer, Setup, SocketServer, Stack, codes, lasting, reported, settings, three_lines,
+};
 
 const DOWN: Code = Code::Unavailable;
 const COUNTS: [usize; 4] = [1, 2, 10, 100];
@@ -58,12 +60,12 @@ async fn every_message_before_an_error_is_read_whatever_comes_right_behind() {
             let lines = TonicTalkClient::new(plain.channel()).listen(Line::default()).await.unwrap();
             assert_eq!(read(lines.into_inner()).await.0, count, "plain, {name}");
             for (rules, retries) in RULES.into_iter().flat_map(|rules| [(rules, true), (rules, false)]) {
-                for way in Way::ALL {
-                    let case = format!("{count} {name} {rules} {retries} {way:?}");
+                for stack in Stack::ALL {
+                    let case = format!("{count} {name} {rules} {retries} {stack:?}");
                     let server = RawServer::start(vec![play.clone(); 3]);
                     let setup = setup().compatible(rules);
                     let setup = if retries { setup } else { setup.without_retries() };
-                    let response = way.client(server.channel(), &setup).listen().await;
+                    let response = stack.talk(server.channel(), &setup).listen(reported(three_lines())).await;
                     let response = response.unwrap_or_else(|status| panic!("{case}: {status:?}"));
                     let (read, status) = read(response.into_inner()).await;
                     assert_eq!(read, count, "{case}");
@@ -74,7 +76,8 @@ async fn every_message_before_an_error_is_read_whatever_comes_right_behind() {
                     };
                     assert_eq!(status.code(), expected, "{case}");
                     // A message that may be all there is of a unary response is held until another attempt is sent.
-                    let is_held = way == Way::Layer && count == 1 && rules != Compatibility::Grpc && retries;
+                    let is_held =
+                        stack == Stack::Layer && count == 1 && rules != Compatibility::Grpc && retries;
                     assert_eq!(server.requests().len(), if is_held { 3 } else { 1 }, "{case}");
                 }
             }
@@ -83,7 +86,7 @@ async fn every_message_before_an_error_is_read_whatever_comes_right_behind() {
 }
 
 /// The rows of the report, why it stopped, and the notes.
-fn told(report: &OperationReport) -> (Vec<Code>, Option<StopReason>, Vec<Note>) {
+fn outcome(report: &OperationReport) -> (Vec<Code>, Option<StopReason>, Vec<Note>) {
     (codes(report), report.stop_reason(), report.notes().to_vec())
 }
 
@@ -96,12 +99,12 @@ async fn a_message_that_was_held_comes_with_the_report_and_the_error_behind_it_t
             (Compatibility::Grpc, 1, StopReason::Committed),
         ] {
             let server = RawServer::start(vec![vec![RawFrame::Headers, RawFrame::Message, end]; 3]);
-            let mut client = Way::Layer.client(server.channel(), &setup().compatible(rules));
-            let response = client.listen().await.unwrap();
+            let mut client = Stack::Layer.talk(server.channel(), &setup().compatible(rules));
+            let response = client.listen(reported(three_lines())).await.unwrap();
             let expected = (vec![code; attempts], Some(reason), vec![Note::FailedBehindMessages]);
-            assert_eq!(told(OperationReport::of(&response).unwrap()), expected, "{rules}");
+            assert_eq!(outcome(OperationReport::of(&response).unwrap()), expected, "{rules}");
             let (_, status) = read(response.into_inner()).await;
-            assert_eq!(told(OperationError::of(&status).unwrap().report()), expected, "{rules}");
+            assert_eq!(outcome(OperationError::of(&status).unwrap().report()), expected, "{rules}");
         }
     }
 }
@@ -116,7 +119,8 @@ async fn a_message_is_handed_on_where_no_attempt_follows_it() {
         Setup::new(settings()).retrying(DOWN).replaying(5),
     ] {
         let server = RawServer::start([play.clone()]);
-        let response = Way::Layer.client(server.channel(), &setup).listen().await.unwrap();
+        let response =
+            Stack::Layer.talk(server.channel(), &setup).listen(reported(three_lines())).await.unwrap();
         let (count, status) = read(response.into_inner()).await;
         assert_eq!((count, status.code()), (1, tonic::Code::Unavailable));
         assert_eq!(server.requests().len(), 1);
@@ -128,23 +132,24 @@ async fn a_message_that_was_held_is_forgotten_once_another_attempt_is_sent() {
     let failed = vec![RawFrame::Headers, RawFrame::Message, RawFrame::Trailers(14)];
     let server = RawServer::start([failed, vec![RawFrame::Status(13, None)]]);
     let setup = setup().retrying(DOWN);
-    let status = Way::Layer.client(server.channel(), &setup).listen().await.unwrap_err();
+    let status =
+        Stack::Layer.talk(server.channel(), &setup).listen(reported(three_lines())).await.unwrap_err();
     assert_eq!(status.code(), tonic::Code::Internal);
     let report = OperationError::of(&status).unwrap().report().clone();
-    assert_eq!(told(&report), (vec![DOWN, Code::Internal], Some(StopReason::NonRetryable), vec![]));
+    assert_eq!(outcome(&report), (vec![DOWN, Code::Internal], Some(StopReason::NonRetryable), vec![]));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_of_a_known_kind_that_fails_without_a_message_is_retried() {
-    for way in Way::ALL {
+    for stack in Stack::ALL {
         let empty = vec![RawFrame::Headers, RawFrame::Trailers(14)];
         let good = vec![RawFrame::Headers, RawFrame::Message, RawFrame::Trailers(0)];
         let server = RawServer::start([empty, good]);
-        let response = way.client(server.channel(), &setup()).listen().await.unwrap();
+        let response = stack.talk(server.channel(), &setup()).listen(reported(three_lines())).await.unwrap();
         let mut lines = response.into_inner();
-        assert_eq!(lines.message().await.unwrap(), Some(Line::default()), "{way:?}");
-        assert_eq!(lines.message().await.unwrap(), None, "{way:?}");
-        assert_eq!(server.requests().len(), 2, "{way:?}");
+        assert_eq!(lines.message().await.unwrap(), Some(Line::default()), "{stack:?}");
+        assert_eq!(lines.message().await.unwrap(), None, "{stack:?}");
+        assert_eq!(server.requests().len(), 2, "{stack:?}");
     }
 }
 
@@ -186,14 +191,13 @@ async fn every_message_of_a_tonic_server_is_read_over_a_socket() {
     let server = SocketServer::grpc(SocketServer::ANY_PORT, router);
     let address = format!("http://{}", server.address());
     let channel: Channel = Endpoint::from_shared(address).unwrap().connect().await.unwrap();
-    // The lines asked for are three: see `Listener::listen`.
-    for way in Way::ALL {
+    for stack in Stack::ALL {
         for rules in RULES {
             for _ in 0..20 {
-                let mut client = way.client(channel.clone(), &setup().compatible(rules));
-                let lines = client.listen().await.unwrap().into_inner();
+                let mut client = stack.talk(channel.clone(), &setup().compatible(rules));
+                let lines = client.listen(reported(three_lines())).await.unwrap().into_inner();
                 let (count, status) = read(lines).await;
-                assert_eq!((count, status.message()), (3, "down"), "{way:?} {rules}");
+                assert_eq!((count, status.message()), (3, "down"), "{stack:?} {rules}");
             }
         }
     }

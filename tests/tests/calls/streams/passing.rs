@@ -3,67 +3,20 @@
 
 use gax_retry::{Code, Compatibility, StopReason};
 use tokio_stream::StreamExt as _;
-use tonic::transport::Channel;
 use tonic::{Request, Status};
-use tonic_gax::{CallOptions, OperationError, RequestExt as _, RetryLayer, RetryService, RetryTable};
+use tonic_gax::{CallOptions, OperationError, RequestExt as _, RetryLayer, RetryTable};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssetClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ExportAssetsRequest, ListAssetsRequest};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
-use tonic_gax_tests::generated::test::talk::v1::{
-    Line, TalkClient, TalkSettings, TalkStubSettings, talk_client,
+use tonic_gax_tests::generated::test::talk::v1::{Line, talk_client};
+use tonic_gax_tests::{
+    Beat, Reply, Script, Setup, Stack, TalkCaller, VirtualServer, error_report, ms, row, rows, settings,
 };
-use tonic_gax_tests::{Beat, Reply, Script, Setup, VirtualServer, error_report, ms, row, rows, settings};
 use tower_layer::Layer as _;
 
-/// All the ways to call Talk with the same settings.
-enum Talking {
-    Generated(TalkClient<Channel>),
-    Tonic(TonicTalkClient<RetryService<Channel>>),
-}
-
-fn all(server: &VirtualServer) -> [(&'static str, Talking); 3] {
-    let setup = Setup::new(settings());
-    let mut stub = TalkStubSettings::builder();
-    stub.listen().set_retry_settings(settings());
-    let generated = TalkClient::with_settings(server.channel(), TalkSettings::create(stub.build().unwrap()));
-    [
-        ("generated", Talking::Generated(generated)),
-        ("layer", Talking::Tonic(TonicTalkClient::new(setup.layer().layer(server.channel())))),
-        (
-            "described",
-            Talking::Tonic(TonicTalkClient::new(setup.layer_with_descriptors().layer(server.channel()))),
-        ),
-    ]
-}
-
-impl Talking {
-    async fn listen(&mut self, line: Line) -> Result<tonic::Streaming<Line>, Status> {
-        Ok(match self {
-            Talking::Generated(client) => client.listen(line).await?,
-            Talking::Tonic(client) => client.listen(line).await?,
-        }
-        .into_inner())
-    }
-
-    async fn tell(&mut self, lines: Vec<Line>) -> Result<Line, Status> {
-        let lines = tokio_stream::iter(lines);
-        Ok(match self {
-            Talking::Generated(client) => client.tell(lines).await?,
-            Talking::Tonic(client) => client.tell(lines).await?,
-        }
-        .into_inner())
-    }
-
-    async fn chat(
-        &mut self,
-        lines: impl tokio_stream::Stream<Item = Line> + Send + 'static,
-    ) -> Result<tonic::Streaming<Line>, Status> {
-        Ok(match self {
-            Talking::Generated(client) => client.chat(lines).await?,
-            Talking::Tonic(client) => client.chat(lines).await?,
-        }
-        .into_inner())
-    }
+/// A client of Talk with the usual settings.
+fn client(stack: Stack, server: &VirtualServer) -> TalkCaller {
+    stack.talk(server.channel(), &Setup::new(settings()))
 }
 
 fn line(number: u32) -> Line {
@@ -84,16 +37,20 @@ async fn heard(mut lines: tonic::Streaming<Line>) -> Result<Vec<Line>, Status> {
 async fn many_messages_in_every_direction() {
     const COUNT: u32 = 1000;
     let server = VirtualServer::start(Script::always(Reply::Pass));
-    for (name, mut client) in all(&server) {
-        let lines = heard(client.listen(Line { text: "a".to_owned(), count: COUNT }).await.unwrap()).await;
+    for stack in Stack::ALL {
+        let mut client = client(stack, &server);
+        let lines =
+            heard(client.listen(Line { text: "a".to_owned(), count: COUNT }).await.unwrap().into_inner())
+                .await;
         let expected: Vec<_> = (0..COUNT).map(|n| Line { text: format!("a {n}"), count: n }).collect();
-        assert_eq!(lines.unwrap(), expected, "{name}");
+        assert_eq!(lines.unwrap(), expected, "{stack:?}");
 
-        let told = client.tell((0..COUNT).map(line).collect()).await.unwrap();
-        assert_eq!(told, Line { text: line(COUNT - 1).text, count: COUNT }, "{name}");
+        let last = client.tell(tokio_stream::iter((0..COUNT).map(line))).await.unwrap().into_inner();
+        assert_eq!(last, Line { text: line(COUNT - 1).text, count: COUNT }, "{stack:?}");
 
-        let lines = heard(client.chat(tokio_stream::iter((0..COUNT).map(line))).await.unwrap()).await;
-        assert_eq!(lines.unwrap(), (0..COUNT).map(line).collect::<Vec<_>>(), "{name}");
+        let lines =
+            heard(client.chat(tokio_stream::iter((0..COUNT).map(line))).await.unwrap().into_inner()).await;
+        assert_eq!(lines.unwrap(), (0..COUNT).map(line).collect::<Vec<_>>(), "{stack:?}");
     }
 }
 
@@ -101,70 +58,65 @@ async fn many_messages_in_every_direction() {
 #[tokio::test(start_paused = true)]
 async fn a_conversation_goes_back_and_forth() {
     let server = VirtualServer::start(Script::always(Reply::Pass));
-    for (name, mut client) in all(&server) {
+    for stack in Stack::ALL {
+        let mut client = client(stack, &server);
         let (sender, lines) = tokio::sync::mpsc::channel(1);
         let lines = tokio_stream::wrappers::ReceiverStream::new(lines);
-        let mut replies = client.chat(lines).await.unwrap();
+        let mut replies = client.chat(lines).await.unwrap().into_inner();
         for number in 0..100 {
             sender.send(line(number)).await.unwrap();
-            assert_eq!(replies.message().await.unwrap().unwrap(), line(number), "{name}");
+            assert_eq!(replies.message().await.unwrap().unwrap(), line(number), "{stack:?}");
         }
         drop(sender);
-        assert_eq!(replies.message().await.unwrap(), None, "{name}");
+        assert_eq!(replies.message().await.unwrap(), None, "{stack:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_has_the_total_timeout() {
     let first = Beat::message(&line(1));
-    for index in 0..3 {
+    for stack in Stack::ALL {
         let stalled = Reply::play([Beat::Wait(ms(500)), first.clone(), Beat::Hang]);
         let server = VirtualServer::start(Script::always(stalled));
-        let (name, mut client) = all(&server).into_iter().nth(index).unwrap();
+        let mut client = client(stack, &server);
         // Under tonic's own client without descriptors it is an attempt like any other.
-        let timeout = if name == "layer" { 1000 } else { 10_000 };
-        let mut lines = client.listen(Line::default()).await.unwrap();
-        assert_eq!(lines.message().await.unwrap().unwrap(), line(1), "{name}");
+        let timeout = if stack == Stack::Layer { 1000 } else { 10_000 };
+        let mut lines = client.listen(Line::default()).await.unwrap().into_inner();
+        assert_eq!(lines.message().await.unwrap().unwrap(), line(1), "{stack:?}");
         let status = lines.message().await.unwrap_err();
-        assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{name}");
-        assert_eq!(server.seen(), [(0, Some(timeout))], "{name}");
-        assert_eq!(server.log().elapsed(), ms(timeout), "{name}");
+        assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{stack:?}");
+        assert_eq!(server.seen(), [(0, Some(timeout))], "{stack:?}");
+        assert_eq!(server.log().elapsed(), ms(timeout), "{stack:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_caller_s_deadline_bounds_a_stream() {
-    for index in 0..3 {
+    for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(Reply::Hang));
-        let (name, client) = all(&server).into_iter().nth(index).unwrap();
+        let mut client = client(stack, &server);
         let mut request = Request::new(Line::default());
         request.set_timeout(ms(300));
-        let status = match client {
-            Talking::Generated(client) => client.listen(request).await.unwrap_err(),
-            Talking::Tonic(mut client) => client.listen(request).await.unwrap_err(),
-        };
-        assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{name}");
-        assert_eq!(server.seen(), [(0, Some(300))], "{name}");
-        assert_eq!(server.log().elapsed(), ms(300), "{name}");
+        let status = client.listen(request).await.unwrap_err();
+        assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{stack:?}");
+        assert_eq!(server.seen(), [(0, Some(300))], "{stack:?}");
+        assert_eq!(server.log().elapsed(), ms(300), "{stack:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_deadline_of_nothing_sends_no_stream() {
-    for index in 0..3 {
+    for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(Reply::Hang));
-        let (name, client) = all(&server).into_iter().nth(index).unwrap();
+        let mut client = client(stack, &server);
         let mut request = Request::new(Line::default());
         request.set_timeout(ms(0));
-        let status = match client {
-            Talking::Generated(client) => client.listen(request).await.unwrap_err(),
-            Talking::Tonic(mut client) => client.listen(request).await.unwrap_err(),
-        };
-        assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{name}");
-        assert_eq!(error_report(&status).attempts(), [], "{name}");
-        assert_eq!(error_report(&status).stop_reason(), Some(StopReason::TotalTimeout), "{name}");
+        let status = client.listen(request).await.unwrap_err();
+        assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{stack:?}");
+        assert_eq!(error_report(&status).attempts(), [], "{stack:?}");
+        assert_eq!(error_report(&status).stop_reason(), Some(StopReason::TotalTimeout), "{stack:?}");
         tokio::time::sleep(ms(10)).await;
-        assert_eq!(server.seen(), [], "{name}");
+        assert_eq!(server.seen(), [], "{stack:?}");
     }
 }
 
@@ -178,16 +130,16 @@ async fn an_error_inside_a_stream_arrives_as_it_was_sent() {
         Beat::message(&line(2)),
         Beat::status(&sent),
     ]);
-    for index in 0..3 {
+    for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(reply.clone()));
-        let (name, mut client) = all(&server).into_iter().nth(index).unwrap();
-        let mut lines = client.listen(Line::default()).await.unwrap();
-        assert_eq!(lines.message().await.unwrap().unwrap(), line(1), "{name}");
-        assert_eq!(lines.message().await.unwrap().unwrap(), line(2), "{name}");
+        let mut client = client(stack, &server);
+        let mut lines = client.listen(Line::default()).await.unwrap().into_inner();
+        assert_eq!(lines.message().await.unwrap().unwrap(), line(1), "{stack:?}");
+        assert_eq!(lines.message().await.unwrap().unwrap(), line(2), "{stack:?}");
         let status = lines.message().await.unwrap_err();
-        assert_eq!((status.code(), status.message()), (sent.code(), sent.message()), "{name}");
-        assert_eq!(status.details(), details, "{name}");
-        assert_eq!(server.seen().len(), 1, "{name}");
+        assert_eq!((status.code(), status.message()), (sent.code(), sent.message()), "{stack:?}");
+        assert_eq!(status.details(), details, "{stack:?}");
+        assert_eq!(server.seen().len(), 1, "{stack:?}");
     }
 }
 
@@ -244,35 +196,20 @@ async fn by_gax_java_s_rules_a_stream_of_requests_has_the_caller_s_deadline_alon
         Beat::message(&line(1)),
         Beat::trailers(&[("grpc-status", "0")]),
     ]);
-    let mut stub = TalkStubSettings::builder();
-    stub.tell().set_retry_settings(settings());
-    stub.chat().set_retry_settings(settings());
-    let settings = TalkSettings::create(stub.build().unwrap()).with_compatibility(Compatibility::GaxJava);
     for (options, timeout) in [
         (CallOptions::new(), None),
         (CallOptions::new().timeout(ms(90_000)), Some(90_000)),
         (CallOptions::new().attempt_timeout(ms(90_000)), Some(90_000)),
     ] {
-        for index in 0..2 {
+        for stack in Stack::KNOWING {
             let server = VirtualServer::start(Script::always(late.clone()));
-            let mut client = match index {
-                0 => Talking::Generated(TalkClient::with_settings(server.channel(), settings.clone())),
-                _ => Talking::Tonic(TonicTalkClient::new(
-                    setup.layer_with_descriptors().layer(server.channel()),
-                )),
-            };
-            let told = match &mut client {
-                Talking::Generated(client) => client.tell(requests(&options)).await,
-                Talking::Tonic(client) => client.tell(requests(&options)).await,
-            };
-            assert_eq!(told.unwrap().into_inner(), line(1), "{options:?} {index}");
-            let lines = match &mut client {
-                Talking::Generated(client) => client.chat(requests(&options)).await,
-                Talking::Tonic(client) => client.chat(requests(&options)).await,
-            };
-            assert_eq!(heard(lines.unwrap().into_inner()).await.unwrap(), [line(1)], "{options:?} {index}");
+            let mut client = stack.talk(server.channel(), &setup);
+            let reply = client.tell(requests(&options)).await;
+            assert_eq!(reply.unwrap().into_inner(), line(1), "{options:?} {stack:?}");
+            let lines = client.chat(requests(&options)).await;
+            assert_eq!(heard(lines.unwrap().into_inner()).await.unwrap(), [line(1)], "{options:?} {stack:?}");
             let timeouts: Vec<_> = server.seen().iter().map(|(_, timeout)| *timeout).collect();
-            assert_eq!(timeouts, [timeout, timeout], "{options:?} {index}");
+            assert_eq!(timeouts, [timeout, timeout], "{options:?} {stack:?}");
         }
     }
 }

@@ -1,18 +1,16 @@
 //! Streams of requests that are buffered as they are sent, so that another attempt can be sent them.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use gax_retry::{Code, Compatibility, Hedging, RetrySettings, StopReason};
+use gax_retry::{Code, Compatibility, Hedging, StopReason};
 use prost::Message as _;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
-use tokio_stream::Stream;
 use tokio_stream::wrappers::UnboundedReceiverStream;
-use tonic::transport::Channel;
 use tonic::{Request, Response, Status};
-use tonic_gax::{CallOptions, CallSettings, Note, RequestExt as _, RetryService};
+use tonic_gax::{CallOptions, Note, RequestExt as _};
+use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
-use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
 use tonic_gax_tests::{
-    RawFrame, RawRequest, RawServer, Recorder, Setup, error_report, ms, report_of, row, rows,
+    RawFrame, RawRequest, RawServer, Recorder, Setup, Stack, delays, error_report, ms, report_of, row, rows,
 };
 use tower_layer::Layer as _;
 
@@ -23,111 +21,13 @@ const CANCEL: u32 = 8;
 
 /// Three attempts, 100 ms apart, in ten seconds.
 fn setup() -> Setup {
-    let settings = RetrySettings::builder()
-        .jittered(false)
-        .initial_retry_delay(ms(100))
-        .max_attempts(3)
-        .total_timeout(ms(10_000))
-        .build()
-        .unwrap();
+    let settings = delays(100, None).max_attempts(3).total_timeout(ms(10_000)).build().unwrap();
     Setup::new(settings).retrying([Code::Unavailable])
 }
 
-/// The ways to call Talk.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Way {
-    Generated,
-    Layer,
-    Described,
-}
-
-const WAYS: [Way; 3] = [Way::Generated, Way::Layer, Way::Described];
-
-/// What is set besides the usual.
-#[derive(Debug, Clone, Copy, Default)]
-struct Buffers {
-    replays: Option<bool>,
-    call: Option<usize>,
-    all: Option<usize>,
-}
-
-impl Buffers {
-    const ON: Self = Self { replays: Some(true), call: None, all: None };
-
-    fn of_call(bytes: usize) -> Self {
-        Self { call: Some(bytes), ..Self::ON }
-    }
-
-    fn of_all(bytes: usize) -> Self {
-        Self { all: Some(bytes), ..Self::ON }
-    }
-}
-
-#[derive(Clone)]
-enum Client {
-    Generated(TalkClient<Channel>),
-    Tonic(TonicTalkClient<RetryService<Channel>>),
-}
-
-impl Way {
-    fn client(self, server: &RawServer, setup: &Setup, buffers: Buffers) -> Client {
-        let Buffers { replays, call, all } = buffers;
-        if self == Way::Generated {
-            let mut stub = TalkStubSettings::builder();
-            let set = |call: &mut CallSettings| {
-                call.set_retry_settings(setup.settings.clone()).set_retryable_codes(setup.codes);
-                call.set_hedging(setup.hedging.map(Hedging::allow_non_idempotent));
-            };
-            set(stub.tell());
-            set(stub.chat());
-            let mut settings =
-                TalkSettings::create(stub.build().unwrap()).with_compatibility(setup.compatibility);
-            if let Some(replays) = replays {
-                settings = settings.with_replay_streams(replays);
-            }
-            if let Some(bytes) = call {
-                settings = settings.with_max_replay_bytes(bytes);
-            }
-            if let Some(bytes) = all {
-                settings = settings.with_max_total_replay_bytes(bytes);
-            }
-            return Client::Generated(TalkClient::with_settings(server.channel(), settings));
-        }
-        let mut layer = if self == Way::Layer { setup.layer() } else { setup.layer_with_descriptors() };
-        if let Some(replays) = replays {
-            layer = layer.replay_streams(replays);
-        }
-        if let Some(bytes) = call {
-            layer = layer.max_replay_bytes(bytes);
-        }
-        if let Some(bytes) = all {
-            layer = layer.max_total_replay_bytes(bytes);
-        }
-        Client::Tonic(TonicTalkClient::new(layer.layer(server.channel())))
-    }
-}
-
-type Told = Result<Response<Line>, Status>;
-
-impl Client {
-    async fn tell(&mut self, lines: impl Stream<Item = Line> + Send + 'static) -> Told {
-        let request = Request::new(lines).with_call_options(CallOptions::new().report(true));
-        match self {
-            Client::Generated(client) => client.tell(request).await,
-            Client::Tonic(client) => client.tell(request).await,
-        }
-    }
-
-    async fn chat(
-        &mut self,
-        lines: impl Stream<Item = Line> + Send + 'static,
-    ) -> Result<Response<tonic::Streaming<Line>>, Status> {
-        let request = Request::new(lines).with_call_options(CallOptions::new().report(true));
-        match self {
-            Client::Generated(client) => client.chat(request).await,
-            Client::Tonic(client) => client.chat(request).await,
-        }
-    }
+/// A stream of requests that asks for a report.
+fn sent<S>(lines: S) -> Request<S> {
+    Request::new(lines).with_call_options(CallOptions::new().report(true))
 }
 
 /// A line of about so many bytes.
@@ -166,41 +66,42 @@ fn heard(request: &RawRequest) -> String {
     numbers.join(" ") + if request.has_ended { "." } else { "" }
 }
 
-/// What each request has brought.
+/// The body of each request.
 fn bodies(server: &RawServer) -> Vec<String> {
     server.seen().iter().map(heard).collect()
 }
 
-fn notes(told: &Told) -> Vec<Note> {
-    report_of(told).notes().to_vec()
+fn notes(result: &Result<Response<Line>, Status>) -> Vec<Note> {
+    report_of(result).notes().to_vec()
 }
 
 #[tokio::test(start_paused = true)]
 async fn each_attempt_is_sent_the_whole_stream_and_its_end() {
     let lines = vec![line(1, 300), line(2, 300), line(3, 300)];
-    for (compatibility, buffers, times) in [
-        (Compatibility::Grpc, Buffers::default(), 3),
-        (Compatibility::Grpc, Buffers { replays: Some(false), ..Buffers::default() }, 1),
-        (Compatibility::Documented, Buffers::ON, 3),
-        (Compatibility::Documented, Buffers::default(), 1),
-        (Compatibility::GaxJava, Buffers::ON, 3),
-        (Compatibility::GaxJava, Buffers::default(), 1),
-        (Compatibility::Grpc, Buffers::of_call(0), 1),
+    for (compatibility, replay_streams, max_replay_bytes, times) in [
+        (Compatibility::Grpc, None, None, 3),
+        (Compatibility::Grpc, Some(false), None, 1),
+        (Compatibility::Documented, Some(true), None, 3),
+        (Compatibility::Documented, None, None, 1),
+        (Compatibility::GaxJava, Some(true), None, 3),
+        (Compatibility::GaxJava, None, None, 1),
+        (Compatibility::Grpc, Some(true), Some(0), 1),
     ] {
-        for way in WAYS {
+        for stack in Stack::ALL {
             for lines in [lines.clone(), vec![]] {
                 let server = RawServer::start([vec![ALL, U], vec![ALL, U], vec![ALL, GOOD]]);
-                let setup = setup().compatible(compatibility);
-                let mut client = way.client(&server, &setup, buffers);
-                let told = client.tell(tokio_stream::iter(lines.clone())).await;
-                let name = format!("{way:?} {compatibility:?} {buffers:?} {}", lines.len());
+                let mut setup = setup().compatible(compatibility);
+                (setup.replay_streams, setup.max_replay_bytes) = (replay_streams, max_replay_bytes);
+                let mut client = stack.talk(server.channel(), &setup);
+                let result = client.tell(sent(tokio_stream::iter(lines.clone()))).await;
+                let name = format!("{stack:?} {compatibility:?} {replay_streams:?} {}", lines.len());
                 let all = if lines.is_empty() { "." } else { "1 2 3." };
                 assert_eq!(bodies(&server), vec![all; times], "{name}");
                 assert!(server.seen().iter().all(|request| request.body == written(&lines)), "{name}");
-                let report = report_of(&told);
+                let report = report_of(&result);
                 assert_eq!(report.attempts().len(), times, "{name}");
                 if times == 3 {
-                    assert_eq!(told.unwrap().into_inner(), Line::default(), "{name}");
+                    assert_eq!(result.unwrap().into_inner(), Line::default(), "{name}");
                 } else {
                     assert_eq!(report.notes(), [Note::RequestIsAStream], "{name}");
                     assert_eq!(report.stop_reason(), Some(StopReason::NotReplayable), "{name}");
@@ -215,30 +116,30 @@ async fn each_attempt_is_sent_the_whole_stream_and_its_end() {
 async fn the_next_attempt_goes_on_with_the_rest_of_the_stream() {
     let [one, two, three] = [line(1, 400), line(2, 400), line(3, 400)];
     let length = written(&[one.clone(), two.clone()]).len();
-    for way in WAYS {
+    for stack in Stack::ALL {
         for chats in [false, true] {
             let server = RawServer::start([vec![RawFrame::Read(length), U], vec![ALL, GOOD]]);
             let setup = setup().compatible(Compatibility::Grpc);
-            let mut client = way.client(&server, &setup, Buffers::default());
+            let mut client = stack.talk(server.channel(), &setup);
             let (sender, lines) = live();
             sender.send(one.clone()).unwrap();
             sender.send(two.clone()).unwrap();
             let call = tokio::spawn(async move {
                 if chats {
-                    let mut replies = client.chat(lines).await?.into_inner();
+                    let mut replies = client.chat(sent(lines)).await?.into_inner();
                     assert_eq!(replies.message().await?, Some(Line::default()));
                     assert_eq!(replies.message().await?, None);
                     return Ok(());
                 }
-                client.tell(lines).await.map(drop)
+                client.tell(sent(lines)).await.map(drop)
             });
             // The second attempt is there, and has been sent what the first was.
             tokio::time::sleep(ms(150)).await;
-            assert_eq!(bodies(&server), ["1 2", "1 2"], "{way:?}");
+            assert_eq!(bodies(&server), ["1 2", "1 2"], "{stack:?}");
             sender.send(three.clone()).unwrap();
             drop(sender);
             call.await.unwrap().unwrap();
-            assert_eq!(bodies(&server), ["1 2", "1 2 3."], "{way:?}");
+            assert_eq!(bodies(&server), ["1 2", "1 2 3."], "{stack:?}");
         }
     }
 }
@@ -247,14 +148,14 @@ async fn the_next_attempt_goes_on_with_the_rest_of_the_stream() {
 #[tokio::test(start_paused = true)]
 async fn no_message_is_lost_or_moved_however_many_attempts_it_takes() {
     let lines: Vec<Line> = (1..=40).map(|number| line(number, 20)).collect();
-    for way in WAYS {
+    for stack in Stack::ALL {
         let down = |count: usize| vec![RawFrame::Read(written(&lines[..count]).len()), U];
         let server = RawServer::start([down(3), down(4), down(20), down(38), vec![ALL, GOOD]]);
         let mut setup = setup().compatible(Compatibility::Grpc);
         setup.settings = setup.settings.to_builder().max_attempts(5).build().unwrap();
-        let mut client = way.client(&server, &setup, Buffers::default());
+        let mut client = stack.talk(server.channel(), &setup);
         let (sender, live) = live();
-        let call = tokio::spawn(async move { client.tell(live).await });
+        let call = tokio::spawn(async move { client.tell(sent(live)).await });
         for line in &lines {
             sender.send(line.clone()).unwrap();
             tokio::time::sleep(ms(15)).await;
@@ -262,10 +163,10 @@ async fn no_message_is_lost_or_moved_however_many_attempts_it_takes() {
         drop(sender);
         call.await.unwrap().unwrap();
         let (all, seen) = (written(&lines), server.seen());
-        assert_eq!(seen.len(), 5, "{way:?}");
-        assert!(seen.iter().all(|request| all.starts_with(&request.body)), "{way:?}");
+        assert_eq!(seen.len(), 5, "{stack:?}");
+        assert!(seen.iter().all(|request| all.starts_with(&request.body)), "{stack:?}");
         let last = seen.last().unwrap();
-        assert!(last.has_ended && last.body == all, "{way:?} {}", heard(last));
+        assert!(last.has_ended && last.body == all, "{stack:?} {}", heard(last));
     }
 }
 
@@ -275,23 +176,23 @@ async fn an_attempt_that_failed_takes_no_message_from_the_next() {
     let [one, two] = [line(1, 400), line(2, 400)];
     let length = written(std::slice::from_ref(&one)).len();
     let setup = setup();
-    for way in [Way::Generated, Way::Described] {
+    for stack in Stack::KNOWING {
         let failing = vec![RawFrame::Headers, RawFrame::Read(length), RawFrame::Trailers(14)];
         let server = RawServer::start([failing, vec![ALL, GOOD]]);
-        let mut client = way.client(&server, &setup, Buffers::ON);
+        let mut client = stack.talk(server.channel(), &setup.clone().replaying_streams(true));
         let (sender, lines) = live();
         sender.send(one.clone()).unwrap();
-        let call = tokio::spawn(async move { client.tell(lines).await });
+        let call = tokio::spawn(async move { client.tell(sent(lines)).await });
         tokio::time::sleep(ms(50)).await;
         sender.send(two.clone()).unwrap();
         tokio::time::sleep(ms(100)).await;
         drop(sender);
-        let told = call.await.unwrap();
-        assert_eq!(report_of(&told).attempts().len(), 2, "{way:?}");
-        assert_eq!(notes(&told), [], "{way:?}");
-        assert_eq!(bodies(&server), ["1", "1 2."], "{way:?}");
-        // What it was still to be sent is cancelled.
-        assert_eq!(server.seen()[0].reset, Some(CANCEL), "{way:?}");
+        let result = call.await.unwrap();
+        assert_eq!(report_of(&result).attempts().len(), 2, "{stack:?}");
+        assert_eq!(notes(&result), [], "{stack:?}");
+        assert_eq!(bodies(&server), ["1", "1 2."], "{stack:?}");
+        // The rest of the first request is cancelled.
+        assert_eq!(server.seen()[0].reset, Some(CANCEL), "{stack:?}");
     }
 }
 
@@ -299,17 +200,18 @@ async fn an_attempt_that_failed_takes_no_message_from_the_next() {
 #[tokio::test(start_paused = true)]
 async fn headers_commit_a_conversation() {
     for compatibility in [Compatibility::Grpc, Compatibility::Documented] {
-        for way in WAYS {
+        for stack in Stack::ALL {
             let server =
                 RawServer::start([vec![RawFrame::Headers, RawFrame::Read(1), RawFrame::Trailers(14)]]);
-            let mut client = way.client(&server, &setup().compatible(compatibility), Buffers::ON);
+            let mut client =
+                stack.talk(server.channel(), &setup().compatible(compatibility).replaying_streams(true));
             let (sender, lines) = live();
             // Nothing has been said when the response comes.
-            let mut replies = client.chat(lines).await.unwrap().into_inner();
+            let mut replies = client.chat(sent(lines)).await.unwrap().into_inner();
             sender.send(line(1, 10)).unwrap();
             let status = replies.message().await.unwrap_err();
-            assert_eq!(status.code(), tonic::Code::Unavailable, "{way:?}");
-            assert_eq!(server.seen().len(), 1, "{way:?}");
+            assert_eq!(status.code(), tonic::Code::Unavailable, "{stack:?}");
+            assert_eq!(server.seen().len(), 1, "{stack:?}");
         }
     }
 }
@@ -317,48 +219,50 @@ async fn headers_commit_a_conversation() {
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_outgrows_the_limit_goes_on_and_is_committed() {
     let lines = [line(1, 500), line(2, 600), line(3, 9000)];
-    for way in WAYS {
+    for stack in Stack::ALL {
         for (end, is_good) in [(GOOD, true), (U, false)] {
             let server = RawServer::start([vec![ALL, end]]);
             let recorder = Recorder::default();
-            let setup = setup().compatible(Compatibility::Grpc).recorded(&recorder);
-            let mut client = way.client(&server, &setup, Buffers::of_call(1000));
+            let setup = setup()
+                .compatible(Compatibility::Grpc)
+                .recorded(&recorder)
+                .replaying_streams(true)
+                .replaying(1000);
+            let mut client = stack.talk(server.channel(), &setup);
             let (sender, live) = live();
-            let call = tokio::spawn(async move { client.tell(live).await });
+            let call = tokio::spawn(async move { client.tell(sent(live)).await });
             for line in &lines {
                 sender.send(line.clone()).unwrap();
                 tokio::time::sleep(ms(10)).await;
             }
-            if way != Way::Generated {
-                // It is told as it happens.
-                let told = recorder.take();
-                assert!(told.contains(&"committed 1".to_owned()), "{way:?} {told:?}");
-            }
+            // Observers are notified when it happens.
+            let recorded = recorder.take();
+            assert!(recorded.contains(&"committed 1".to_owned()), "{stack:?} {recorded:?}");
             drop(sender);
-            let told = call.await.unwrap();
-            assert_eq!(bodies(&server), ["1 2 3."], "{way:?}");
+            let result = call.await.unwrap();
+            assert_eq!(bodies(&server), ["1 2 3."], "{stack:?}");
             if is_good {
-                assert!(notes(&told).contains(&Note::StreamTooLargeToReplay), "{:?}", notes(&told));
+                assert!(notes(&result).contains(&Note::StreamTooLargeToReplay), "{:?}", notes(&result));
             } else {
-                let report = error_report(told.as_ref().unwrap_err());
-                assert_eq!(report.notes(), [Note::StreamTooLargeToReplay], "{way:?}");
-                assert_eq!(report.stop_reason(), Some(StopReason::Committed), "{way:?}");
-                assert_eq!(rows(&report), [row(1, 10_000, 0, 0, 30, Code::Unavailable)], "{way:?}");
+                let report = error_report(result.as_ref().unwrap_err());
+                assert_eq!(report.notes(), [Note::StreamTooLargeToReplay], "{stack:?}");
+                assert_eq!(report.stop_reason(), Some(StopReason::Committed), "{stack:?}");
+                assert_eq!(rows(&report), [row(1, 10_000, 0, 0, 30, Code::Unavailable)], "{stack:?}");
             }
         }
     }
 }
 
-/// What is at the limit is replayed; a frame of a few bytes counts for 32.
+/// A request of the limit's size is replayed; a frame of a few bytes counts for 32.
 #[tokio::test(start_paused = true)]
 async fn the_limit_counts_bytes() {
     let (long, short) = (written(&[line(1, 500)]).len(), 32);
     for (bytes, attempts) in [(long + short, 3), (long + short - 1, 1)] {
         let server = RawServer::start([vec![ALL, U], vec![ALL, U], vec![ALL, U]]);
-        let setup = setup().compatible(Compatibility::Grpc);
-        let mut client = Way::Described.client(&server, &setup, Buffers::of_call(bytes));
+        let setup = setup().compatible(Compatibility::Grpc).replaying_streams(true).replaying(bytes);
+        let mut client = Stack::LayerWithDescriptors.talk(server.channel(), &setup);
         let (sender, lines) = live();
-        let call = tokio::spawn(async move { client.tell(lines).await });
+        let call = tokio::spawn(async move { client.tell(sent(lines)).await });
         for line in [line(1, 500), line(2, 1)] {
             sender.send(line).unwrap();
             tokio::time::sleep(ms(10)).await;
@@ -374,11 +278,11 @@ async fn the_limit_counts_bytes() {
 async fn calls_share_the_memory_and_give_it_back() {
     let lines = [line(1, 250), line(2, 250)];
     let length = written(&lines).len();
-    for way in WAYS {
+    for stack in Stack::ALL {
         let committed = vec![RawFrame::Read(length), RawFrame::Headers];
         let server = RawServer::start([vec![], vec![ALL, GOOD], committed, vec![ALL, U], vec![ALL, GOOD]]);
-        let setup = setup().compatible(Compatibility::Grpc);
-        let client = way.client(&server, &setup, Buffers::of_all(length));
+        let setup = setup().compatible(Compatibility::Grpc).replaying_streams(true).replaying_in_all(length);
+        let client = stack.talk(server.channel(), &setup);
         // A call that has all of it, and waits for more to send.
         let begin = || {
             let (sender, live) = live();
@@ -386,14 +290,14 @@ async fn calls_share_the_memory_and_give_it_back() {
                 sender.send(line.clone()).unwrap();
             }
             let mut client = client.clone();
-            (sender, tokio::spawn(async move { client.tell(live).await }))
+            (sender, tokio::spawn(async move { client.tell(sent(live)).await }))
         };
         let (_first_sender, first) = begin();
         tokio::time::sleep(ms(10)).await;
         // The next one is committed, and does not wait.
-        let told = client.clone().tell(tokio_stream::iter(lines.clone())).await;
-        assert!(notes(&told).contains(&Note::ReplayMemoryUsedUp), "{way:?} {:?}", notes(&told));
-        assert_eq!(server.times()[1], ms(10), "{way:?}");
+        let result = client.clone().tell(sent(tokio_stream::iter(lines.clone()))).await;
+        assert!(notes(&result).contains(&Note::ReplayMemoryUsedUp), "{stack:?} {:?}", notes(&result));
+        assert_eq!(server.times()[1], ms(10), "{stack:?}");
         // One that is dropped gives it back, and so does one whose response has headers.
         first.abort();
         first.await.unwrap_err();
@@ -401,29 +305,29 @@ async fn calls_share_the_memory_and_give_it_back() {
         tokio::time::sleep(ms(10)).await;
         // And so does each attempt's end: this call has it for both of its attempts.
         for _ in 0..2 {
-            let told = client.clone().tell(tokio_stream::iter(lines.clone())).await;
-            assert!(!notes(&told).contains(&Note::ReplayMemoryUsedUp), "{way:?}");
+            let result = client.clone().tell(sent(tokio_stream::iter(lines.clone()))).await;
+            assert!(!notes(&result).contains(&Note::ReplayMemoryUsedUp), "{stack:?}");
         }
-        assert_eq!(server.seen().len(), 6, "{way:?}");
+        assert_eq!(server.seen().len(), 6, "{stack:?}");
     }
 }
 
 /// Whoever drops the call gets the stream back: nobody goes on reading it.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_dropped_drops_its_stream() {
-    for way in WAYS {
+    for stack in Stack::ALL {
         for after in [10, 50] {
             let server = RawServer::start([vec![RawFrame::Wait(ms(20)), U], vec![]]);
-            let mut client = way.client(&server, &setup(), Buffers::ON);
+            let mut client = stack.talk(server.channel(), &setup().replaying_streams(true));
             let (sender, lines) = live();
             sender.send(line(1, 300)).unwrap();
-            let call = tokio::spawn(async move { client.tell(lines).await });
+            let call = tokio::spawn(async move { client.tell(sent(lines)).await });
             tokio::time::sleep(ms(after)).await;
             call.abort();
             call.await.unwrap_err();
             tokio::time::sleep(ms(20)).await;
-            assert!(sender.is_closed(), "{way:?} {after}");
-            assert_eq!(server.seen().len(), 1, "{way:?} {after}");
+            assert!(sender.is_closed(), "{stack:?} {after}");
+            assert_eq!(server.seen().len(), 1, "{stack:?} {after}");
         }
     }
 }
@@ -432,16 +336,16 @@ async fn a_call_that_is_dropped_drops_its_stream() {
 #[tokio::test(start_paused = true)]
 async fn a_stream_is_sent_again_transparently() {
     let lines = vec![line(1, 300), line(2, 300)];
-    for way in WAYS {
+    for stack in Stack::ALL {
         let server = RawServer::start([vec![ALL, RawFrame::Reset(7)], vec![ALL, GOOD]]);
         let mut setup = setup().compatible(Compatibility::Grpc);
         setup.codes = [].into();
-        let mut client = way.client(&server, &setup, Buffers::default());
-        let told = client.tell(tokio_stream::iter(lines.clone())).await;
-        let report = report_of(&told);
-        assert_eq!((report.attempts().len(), report.transparent_retries()), (1, 1), "{way:?}");
-        assert_eq!(bodies(&server), ["1 2.", "1 2."], "{way:?}");
-        assert_eq!(server.times(), [ms(0), ms(0)], "{way:?}");
+        let mut client = stack.talk(server.channel(), &setup);
+        let result = client.tell(sent(tokio_stream::iter(lines.clone()))).await;
+        let report = report_of(&result);
+        assert_eq!((report.attempts().len(), report.transparent_retries()), (1, 1), "{stack:?}");
+        assert_eq!(bodies(&server), ["1 2.", "1 2."], "{stack:?}");
+        assert_eq!(server.times(), [ms(0), ms(0)], "{stack:?}");
     }
 }
 
@@ -454,7 +358,7 @@ async fn a_stream_that_fails_ends_the_call_with_its_own_error() {
         let layer = if described { setup.layer_with_descriptors() } else { setup.layer() };
         let mut client = TonicTalkClient::new(layer.layer(server.channel())).max_encoding_message_size(1000);
         let (sender, lines) = live();
-        let call = tokio::spawn(async move { client.tell(lines).await });
+        let call = tokio::spawn(async move { client.tell(sent(lines)).await });
         for line in [line(1, 10), line(2, 2000)] {
             tokio::time::sleep(ms(10)).await;
             sender.send(line).unwrap();
@@ -473,22 +377,22 @@ async fn hedges_share_the_stream() {
     let [one, two] = [line(1, 400), line(2, 400)];
     let hedging = Hedging::new(3).delay(ms(100)).non_fatal_codes([Code::Unavailable]);
     for compatibility in [Compatibility::Grpc, Compatibility::Documented] {
-        for way in WAYS {
+        for stack in Stack::ALL {
             let server = RawServer::start([vec![], vec![ALL, GOOD], vec![]]);
-            let setup = setup().compatible(compatibility).hedged(hedging);
-            let mut client = way.client(&server, &setup, Buffers::ON);
+            let setup = setup().compatible(compatibility).hedged(hedging).replaying_streams(true);
+            let mut client = stack.talk(server.channel(), &setup);
             let (sender, lines) = live();
             sender.send(one.clone()).unwrap();
-            let call = tokio::spawn(async move { client.tell(lines).await });
+            let call = tokio::spawn(async move { client.tell(sent(lines)).await });
             tokio::time::sleep(ms(150)).await;
-            assert_eq!(bodies(&server), ["1", "1"], "{way:?}");
+            assert_eq!(bodies(&server), ["1", "1"], "{stack:?}");
             sender.send(two.clone()).unwrap();
             drop(sender);
             call.await.unwrap().unwrap();
             tokio::time::sleep(ms(1)).await;
-            assert_eq!(bodies(&server), ["1 2.", "1 2."], "{way:?}");
+            assert_eq!(bodies(&server), ["1 2.", "1 2."], "{stack:?}");
             let resets: Vec<_> = server.seen().iter().map(|request| request.reset).collect();
-            assert_eq!(resets, [Some(CANCEL), None], "{way:?}");
+            assert_eq!(resets, [Some(CANCEL), None], "{stack:?}");
         }
     }
 }
@@ -498,22 +402,23 @@ async fn hedges_share_the_stream() {
 async fn a_hedged_stream_that_outgrows_the_limit_has_one_attempt_left() {
     let [one, two] = [line(1, 400), line(2, 800)];
     let hedging = Hedging::new(3).delay(ms(100)).non_fatal_codes([Code::Unavailable]);
-    for way in WAYS {
+    for stack in Stack::ALL {
         let server = RawServer::start([vec![ALL, GOOD], vec![ALL, GOOD]]);
-        let setup = setup().compatible(Compatibility::Grpc).hedged(hedging);
-        let mut client = way.client(&server, &setup, Buffers::of_call(1000));
+        let setup =
+            setup().compatible(Compatibility::Grpc).hedged(hedging).replaying_streams(true).replaying(1000);
+        let mut client = stack.talk(server.channel(), &setup);
         let (sender, lines) = live();
         sender.send(one.clone()).unwrap();
-        let call = tokio::spawn(async move { client.tell(lines).await });
+        let call = tokio::spawn(async move { client.tell(sent(lines)).await });
         tokio::time::sleep(ms(150)).await;
         sender.send(two.clone()).unwrap();
         tokio::time::sleep(ms(300)).await;
         drop(sender);
-        let told = call.await.unwrap();
-        assert!(notes(&told).contains(&Note::StreamTooLargeToReplay), "{way:?} {:?}", notes(&told));
+        let result = call.await.unwrap();
+        assert!(notes(&result).contains(&Note::StreamTooLargeToReplay), "{stack:?} {:?}", notes(&result));
         let seen = server.seen();
         let mut seen: Vec<_> = seen.iter().map(|request| (heard(request), request.reset)).collect();
         seen.sort();
-        assert_eq!(seen, [("1".to_owned(), Some(CANCEL)), ("1 2.".to_owned(), None)], "{way:?}");
+        assert_eq!(seen, [("1".to_owned(), Some(CANCEL)), ("1 2.".to_owned(), None)], "{stack:?}");
     }
 }

@@ -2,16 +2,21 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, Compatibility, StopReason};
-use tonic::{Response, Status, Streaming};
-use tonic_gax::{CallOptions, Note};
+use tonic::{Request, Response, Status, Streaming};
+use tonic_gax::{CallOptions, Note, RequestExt as _};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::{
-    Beat, Listening as Way, RawFrame, RawServer, Reply, Script, Setup, VirtualServer, error_report, ms,
-    report_of, row, rows, settings,
+    Beat, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of,
+    reported, row, rows, settings, three_lines,
 };
 
 const DOWN: Code = Code::Unavailable;
 const LATE: Code = Code::DeadlineExceeded;
+
+/// The RPC timeout of an attempt that starts then.
+fn timeout(stack: Stack, start: u64) -> u64 {
+    if stack == Stack::Layer { 1000 } else { 10_000 - start }
+}
 
 fn setup() -> Setup {
     Setup::new(settings())
@@ -41,25 +46,26 @@ async fn a_stream_that_fails_before_its_first_message_is_begun_again() {
         Reply::play([Beat::Data(vec![0, 0, 0, 0, 9, 1].into()), Beat::status(&down())]),
     ];
     for failure in failures {
-        for way in Way::ALL {
+        for stack in Stack::ALL {
             let server = VirtualServer::start(Script::at_once([failure.clone(), failure.clone()]));
-            let response = way.client(server.channel(), &setup()).listen().await.unwrap();
+            let response =
+                stack.talk(server.channel(), &setup()).listen(reported(three_lines())).await.unwrap();
             let report = report_of(&Ok(response.map(|_| ())));
             let table = [
-                row(1, way.timeout(0), 0, 0, 0, DOWN),
-                row(2, way.timeout(200), 200, 200, 200, DOWN),
-                row(3, way.timeout(400), 200, 400, 400, Code::Ok),
+                row(1, timeout(stack, 0), 0, 0, 0, DOWN),
+                row(2, timeout(stack, 200), 200, 200, 200, DOWN),
+                row(3, timeout(stack, 400), 200, 400, 400, Code::Ok),
             ];
-            assert_eq!(rows(&report), table, "{way:?} {failure:?}");
-            let seen = [0, 200, 400].map(|start| (start, Some(way.timeout(start))));
-            assert_eq!(server.seen(), seen, "{way:?} {failure:?}");
+            assert_eq!(rows(&report), table, "{stack:?} {failure:?}");
+            let seen = [0, 200, 400].map(|start| (start, Some(timeout(stack, start))));
+            assert_eq!(server.seen(), seen, "{stack:?} {failure:?}");
         }
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_whole_stream_is_that_of_one_attempt() {
-    for way in Way::ALL {
+    for stack in Stack::ALL {
         let stalled = Reply::play([Beat::Wait(ms(100)), Beat::status(&Status::unavailable("down"))]);
         let good = Reply::play([
             Beat::message(&line(0)),
@@ -70,10 +76,10 @@ async fn the_whole_stream_is_that_of_one_attempt() {
             Beat::trailers(&[("grpc-status", "0")]),
         ]);
         let server = VirtualServer::start(Script::at_once([stalled, good]));
-        let response = way.client(server.channel(), &setup()).listen().await.unwrap();
-        assert_eq!(server.log().elapsed(), ms(300), "{way:?}");
-        assert_eq!(heard(response).await, [line(0), line(1), line(2)], "{way:?}");
-        assert_eq!(server.log().elapsed(), ms(1100), "{way:?}");
+        let response = stack.talk(server.channel(), &setup()).listen(reported(three_lines())).await.unwrap();
+        assert_eq!(server.log().elapsed(), ms(300), "{stack:?}");
+        assert_eq!(heard(response).await, [line(0), line(1), line(2)], "{stack:?}");
+        assert_eq!(server.log().elapsed(), ms(1100), "{stack:?}");
     }
 }
 
@@ -84,69 +90,78 @@ async fn after_the_first_message_an_error_is_final() {
         Beat::Wait(ms(100)),
         Beat::status(&Status::unavailable("lost my place")),
     ]);
-    for way in Way::ALL {
+    for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(broken.clone()));
-        let response = way.client(server.channel(), &setup()).listen().await.unwrap();
+        let response = stack.talk(server.channel(), &setup()).listen(reported(three_lines())).await.unwrap();
         let mut lines = response.into_inner();
-        assert_eq!(lines.message().await.unwrap(), Some(line(0)), "{way:?}");
+        assert_eq!(lines.message().await.unwrap(), Some(line(0)), "{stack:?}");
         let status = lines.message().await.unwrap_err();
-        assert_eq!((status.code(), status.message()), (tonic::Code::Unavailable, "lost my place"), "{way:?}");
-        assert_eq!(server.seen().len(), 1, "{way:?}");
+        assert_eq!(
+            (status.code(), status.message()),
+            (tonic::Code::Unavailable, "lost my place"),
+            "{stack:?}"
+        );
+        assert_eq!(server.seen().len(), 1, "{stack:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_report_says_that_the_stream_was_handed_on() {
     let going = Reply::play([Beat::message(&line(0)), Beat::Hang]);
-    for way in Way::ALL {
+    for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(going.clone()));
-        let response = way.client(server.channel(), &setup()).listen().await.unwrap();
+        let response = stack.talk(server.channel(), &setup()).listen(reported(three_lines())).await.unwrap();
         let report = report_of(&Ok(response.map(|_| ())));
-        assert_eq!(report.notes(), [Note::Committed], "{way:?}");
+        assert_eq!(report.notes(), [Note::Committed], "{stack:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_never_begins_ends_with_the_total_of_all_attempts() {
-    for way in Way::KNOWING {
+    for stack in Stack::KNOWING {
         let script = Script::at_once([Reply::unavailable()]).then_always(ms(0), Reply::Hang);
         let server = VirtualServer::start(script);
         let options = CallOptions::new().timeout(ms(5000)).attempt_timeout(ms(100));
-        let status = way.client(server.channel(), &setup()).listen_with(options).await.unwrap_err();
+        let request = Request::new(three_lines()).with_call_options(options.report(true));
+        let status = stack.talk(server.channel(), &setup()).listen(request).await.unwrap_err();
         let table = [row(1, 5000, 0, 0, 0, DOWN), row(2, 4800, 200, 200, 5000, LATE)];
-        assert_eq!(rows(&error_report(&status)), table, "{way:?}");
-        assert_eq!(error_report(&status).stop_reason(), Some(StopReason::TotalTimeout), "{way:?}");
+        assert_eq!(rows(&error_report(&status)), table, "{stack:?}");
+        assert_eq!(error_report(&status).stop_reason(), Some(StopReason::TotalTimeout), "{stack:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_request_above_the_limit_is_sent_once() {
-    for way in Way::ALL {
+    for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(Reply::unavailable()));
-        let status = way.client(server.channel(), &setup().replaying(5)).listen().await.unwrap_err();
+        let status = stack
+            .talk(server.channel(), &setup().replaying(5))
+            .listen(reported(three_lines()))
+            .await
+            .unwrap_err();
         let report = error_report(&status);
-        assert_eq!(report.notes(), [Note::RequestTooLargeToReplay], "{way:?}");
-        assert_eq!(report.stop_reason(), Some(StopReason::NotReplayable), "{way:?}");
-        assert_eq!(server.seen().len(), 1, "{way:?}");
+        assert_eq!(report.notes(), [Note::RequestTooLargeToReplay], "{stack:?}");
+        assert_eq!(report.stop_reason(), Some(StopReason::NotReplayable), "{stack:?}");
+        assert_eq!(server.seen().len(), 1, "{stack:?}");
     }
 }
 
 /// Lost connections, resets and responses that can't be read are those of any operation.
 #[tokio::test(start_paused = true)]
 async fn a_stream_shares_what_operations_know_of_connections() {
-    for way in Way::ALL {
+    for stack in Stack::ALL {
         let server = RawServer::start([
             vec![RawFrame::Reset(7)],
             vec![RawFrame::Headers, RawFrame::Drop],
             vec![RawFrame::Garbage],
         ]);
-        let mut client = way.client(server.channel(), &setup());
-        let status = client.listen().await.unwrap_err();
+        let mut client = stack.talk(server.channel(), &setup());
+        let status = client.listen(reported(three_lines())).await.unwrap_err();
         let report = error_report(&status);
         let codes: Vec<_> = report.attempts().iter().map(gax_retry::Attempt::code).collect();
-        assert_eq!(codes, [DOWN, Code::Internal], "{way:?}");
-        assert_eq!(report.transparent_retries(), 1, "{way:?}");
-        assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable), "{way:?}");
+        assert_eq!(codes, [DOWN, Code::Internal], "{stack:?}");
+        assert_eq!(report.transparent_retries(), 1, "{stack:?}");
+        assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable), "{stack:?}");
     }
 }
 
@@ -154,18 +169,18 @@ async fn a_stream_shares_what_operations_know_of_connections() {
 #[tokio::test(start_paused = true)]
 async fn by_gax_java_s_rules_the_rpc_timeout_bounds_each_whole_stream() {
     let going = Reply::play([Beat::message(&line(0)), Beat::Wait(ms(60_000)), Beat::Hang]);
-    for way in Way::ALL {
+    for stack in Stack::ALL {
         let server =
             VirtualServer::start(Script::at_once([Reply::Hang, Reply::unavailable(), going.clone()]));
         let setup = setup().compatible(Compatibility::GaxJava);
-        let response = way.client(server.channel(), &setup).listen().await.unwrap();
+        let response = stack.talk(server.channel(), &setup).listen(reported(three_lines())).await.unwrap();
         let mut lines = response.into_inner();
-        assert_eq!(lines.message().await.unwrap(), Some(line(0)), "{way:?}");
+        assert_eq!(lines.message().await.unwrap(), Some(line(0)), "{stack:?}");
         let status = lines.message().await.unwrap_err();
-        assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{way:?}");
-        assert_eq!(server.log().elapsed(), ms(2400), "{way:?}");
+        assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{stack:?}");
+        assert_eq!(server.log().elapsed(), ms(2400), "{stack:?}");
         let seen = [0, 1200, 1400].map(|start| (start, Some(1000)));
-        assert_eq!(server.seen(), seen, "{way:?}");
+        assert_eq!(server.seen(), seen, "{stack:?}");
     }
 }
 
@@ -173,20 +188,21 @@ async fn by_gax_java_s_rules_the_rpc_timeout_bounds_each_whole_stream() {
 #[tokio::test(start_paused = true)]
 async fn by_grpc_s_rules_headers_commit_a_stream() {
     let setup = setup().compatible(Compatibility::Grpc);
-    for way in Way::KNOWING {
+    for stack in Stack::KNOWING {
         let down = Reply::play([Beat::Wait(ms(50)), Beat::status(&Status::unavailable("down"))]);
         let server = VirtualServer::start(Script::at_once([Reply::unavailable(), down]));
-        let response = way.client(server.channel(), &setup).listen().await.unwrap();
+        let response = stack.talk(server.channel(), &setup).listen(reported(three_lines())).await.unwrap();
         // It is handed on as soon as they are there.
-        assert_eq!(server.log().elapsed(), ms(200), "{way:?}");
+        assert_eq!(server.log().elapsed(), ms(200), "{stack:?}");
         let status = response.into_inner().message().await.unwrap_err();
-        assert_eq!(status.code(), tonic::Code::Unavailable, "{way:?}");
-        assert_eq!(server.seen().len(), 2, "{way:?}");
+        assert_eq!(status.code(), tonic::Code::Unavailable, "{stack:?}");
+        assert_eq!(server.seen().len(), 2, "{stack:?}");
     }
     // Where the kind is not known it is buffered all the same, and not retried either.
     let down = Reply::play([Beat::Wait(ms(50)), Beat::status(&Status::unavailable("down"))]);
     let server = VirtualServer::start(Script::at_once([Reply::unavailable(), down]));
-    let status = Way::Layer.client(server.channel(), &setup).listen().await.unwrap_err();
+    let status =
+        Stack::Layer.talk(server.channel(), &setup).listen(reported(three_lines())).await.unwrap_err();
     assert_eq!(error_report(&status).stop_reason(), Some(StopReason::Committed));
     assert_eq!(server.seen().len(), 2);
 }

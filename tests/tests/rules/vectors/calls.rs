@@ -1,6 +1,6 @@
-//! Calls as a whole: switched off, cancelled, balanced, lost before they left, and what each attempt tells.
+//! Calls as a whole: switched off, cancelled, balanced, lost before they left, and the number that each attempt carries.
 
-use super::{DOWN, U, config, layer};
+use super::config::{DOWN, U, config, layer};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -31,7 +31,7 @@ async fn retries_can_be_off() {
 
 /// d02: each attempt has what is left of the call's deadline.
 #[tokio::test(start_paused = true)]
-async fn each_attempt_is_told_the_time_that_is_left() {
+async fn each_attempt_carries_the_time_that_is_left() {
     let server = VirtualServer::start(Script::at_once([Reply::unavailable(), Reply::unavailable()]));
     let mut client = AssetServiceClient::new(layer(&config(&[], "")).layer(server.channel()));
     let options = CallOptions::new().timeout(ms(1000));
@@ -126,7 +126,7 @@ async fn what_never_left_is_sent_again() {
     }
 }
 
-/// 35: attempts tell how many came before; transparent ones don't count, and what a caller says is not sent.
+/// 35: attempts carry how many came before; transparent ones don't count, and a caller's own number is not sent.
 #[tokio::test(start_paused = true)]
 async fn attempts_tell_how_many_came_before() {
     let replies = [Reply::Reset(7), Reply::unavailable(), Reply::unavailable()];
@@ -135,7 +135,7 @@ async fn attempts_tell_how_many_came_before() {
     let mut request = Request::new(ListAssetsRequest::default());
     request.metadata_mut().insert(PREVIOUS, "7".parse().unwrap());
     client.list_assets(request).await.unwrap();
-    let told: Vec<_> =
+    let numbers: Vec<_> =
         server.log().arrivals().iter().map(|arrival| arrival.header(PREVIOUS).map(str::to_owned)).collect();
-    assert_eq!(told, [None, None, Some("1".to_owned()), Some("2".to_owned())]);
+    assert_eq!(numbers, [None, None, Some("1".to_owned()), Some("2".to_owned())]);
 }

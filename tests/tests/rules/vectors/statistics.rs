@@ -1,6 +1,6 @@
 //! Requirements 42 to 44: what is counted of a call and of each attempt.
 
-use super::{U, config, layer};
+use super::config::{U, config, layer};
 use opentelemetry::metrics::MeterProvider as _;
 use opentelemetry_sdk::metrics::data::{
     AggregatedMetrics, HistogramDataPoint, MetricData, ScopeMetrics, SumDataPoint,
@@ -28,7 +28,7 @@ fn h01() -> Vec<Vec<RawFrame>> {
     vec![vec![], vec![], vec![], vec![GOOD]]
 }
 
-/// What OpenTelemetry gets of one call: of each metric how many values it has, and their sum.
+/// OpenTelemetry's metrics of one call: of each how many values it has, and their sum.
 async fn measured(config: &str, plays: Vec<Vec<RawFrame>>) -> BTreeMap<String, (u64, f64)> {
     let exporter = InMemoryMetricExporter::default();
     let reader = PeriodicReader::builder(exporter.clone()).build();
@@ -76,7 +76,7 @@ async fn calls_count_retries_hedges_and_waits() {
     let (count, waited) = refused["grpc.client.call.retry_delay"];
     assert!(count == 1 && (0.08..=0.121).contains(&waited), "{count} {waited}");
     assert!(hedged.get("grpc.client.call.retry_delay").is_none_or(|(_, waited)| *waited < 0.001));
-    // What has started has ended, and what is sent again at once is no attempt.
+    // Every attempt that has started has ended, and a transparent retry is no attempt.
     for (measured, attempts) in [(&hedged, 4), (&refused, 2)] {
         assert_eq!(measured["grpc.client.attempt.started"].0, attempts);
         assert_eq!(measured["grpc.client.attempt.duration"].0, attempts);

@@ -1,6 +1,6 @@
 //! Requirements 30 and 31: what is sent again, byte for byte, and the limits that commit.
 
-use super::{DOWN, FIRST, U, config, layer};
+use super::config::{DOWN, FIRST, U, config, layer};
 use tonic_gax::{Note, OperationError, StopReason};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;

@@ -1,6 +1,6 @@
 //! Requirements 1 to 8: what of a service config is taken, and what refuses the whole of it.
 
-use super::config;
+use super::config::config;
 use gax_table::{Dialect, RetryTable};
 
 fn read(text: &str) -> Result<RetryTable, String> {

@@ -5,7 +5,7 @@ use super::compare::{Changed, Difference};
 use super::kinds::Kind;
 use crate::command::table::view::short_place;
 use crate::render::{Count, DIM, ERROR, HEAD};
-use gax_retry::__private::Escaped;
+use gax_text::Escaped;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 

@@ -2,9 +2,9 @@
 
 use crate::failure::Failure;
 use crate::input::from_root;
-use gax_retry::__private::Escaped;
 use gax_table::lint::Target;
 use gax_table::{Finding, RetryTable};
+use gax_text::Escaped;
 use glob::{MatchOptions, Pattern};
 use serde::Deserialize;
 use std::fs;

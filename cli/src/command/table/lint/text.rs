@@ -3,8 +3,8 @@
 use super::place::Place;
 use super::report::Report;
 use crate::render::{DIM, HEAD, of_severity};
-use gax_retry::__private::Escaped;
 use gax_table::{Finding, Severity};
+use gax_text::Escaped;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 

@@ -3,7 +3,7 @@
 use crate::command::table::view::MethodView;
 use crate::failure::Failure;
 use crate::render::HEAD;
-use gax_retry::__private::Escaped;
+use gax_text::Escaped;
 use std::collections::HashMap;
 use std::io::Write;
 

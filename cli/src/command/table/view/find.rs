@@ -3,8 +3,8 @@
 use super::method_view::MethodView;
 use crate::command::table::source::Api;
 use crate::failure::Failure;
-use gax_retry::__private::closest;
 use gax_table::RetryTable;
+use gax_text::closest;
 use std::collections::HashSet;
 
 /// Every method of the API or, if there is none, every name of the table, in its order.

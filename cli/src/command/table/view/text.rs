@@ -3,9 +3,9 @@
 use super::method_view::MethodView;
 use super::words::{codes_text, delay, hedging, limit, line_of, rpc_timeout, short_place};
 use crate::render::{Align, Cell, DIM, Grid, Human, Role, bytes, table};
-use gax_retry::__private::Escaped;
 use gax_retry::{AttemptPlan, NoJitter};
 use gax_table::{Dialect, MethodPolicy, PolicyField};
+use gax_text::Escaped;
 use std::fmt;
 
 /// How many starts of attempts are written out.

@@ -1,0 +1,131 @@
+//! The options of a layer.
+
+use crate::http::config::configs::Configs;
+use crate::http::config::http_config::{HttpConfig, HttpLimits};
+use crate::live::Replaceable;
+#[cfg(feature = "live")]
+use crate::live::{CurrentTable, SettingsHandle};
+#[cfg(feature = "live")]
+use crate::settings::CallSettings;
+use crate::settings::OperationOptions;
+#[cfg(feature = "live")]
+use gax_retry::Compatibility;
+use gax_retry::http::{IdempotencyStrategy, IdempotencyTable, Preset, StatusSet};
+use gax_retry::settings::Override;
+use gax_retry::{CodeSet, Hedging, ParseCodeError, RetryBudget, RetrySettings};
+#[cfg(feature = "live")]
+use gax_table::Dialect;
+use std::time::Duration;
+
+/// The options of a layer; see its setters.
+#[derive(Debug, Clone)]
+pub(crate) struct LayerOptions {
+    source: ConfigSource,
+    pub(in crate::http) operation: OperationOptions,
+    pub(in crate::http) table: Option<IdempotencyTable>,
+    pub(in crate::http) strategy: Option<IdempotencyStrategy>,
+    pub(in crate::http) statuses: Option<StatusSet>,
+    /// In place of what the table says, where there is one.
+    pub(in crate::http) hedging: Override<Hedging>,
+    pub(in crate::http) attempt_timeout: Option<Duration>,
+    pub(in crate::http) limits: HttpLimits,
+}
+
+/// Where the configuration of requests comes from.
+#[derive(Debug, Clone)]
+pub(crate) enum ConfigSource {
+    Settings(RetrySettings, Result<CodeSet, ParseCodeError>),
+    Preset(Box<Preset>),
+    /// A handle's table, and the name of the service in it.
+    #[cfg(feature = "live")]
+    Handle(SettingsHandle, Box<str>),
+}
+
+impl LayerOptions {
+    pub(in crate::http) fn new(source: ConfigSource) -> Self {
+        Self {
+            source,
+            operation: OperationOptions::default(),
+            table: None,
+            strategy: None,
+            statuses: None,
+            hedging: Override::Unset,
+            attempt_timeout: None,
+            limits: HttpLimits::default(),
+        }
+    }
+
+    /// The configs of requests, made anew for each table of a handle.
+    pub(in crate::http) fn configs(&self) -> Replaceable<Configs> {
+        let compatibility = self.operation.compatibility.unwrap_or_default();
+        let config = match &self.source {
+            ConfigSource::Settings(settings, codes) => {
+                HttpConfig::new(settings, codes.clone(), compatibility)
+            }
+            ConfigSource::Preset(preset) => HttpConfig::of_preset(preset),
+            #[cfg(feature = "live")]
+            ConfigSource::Handle(handle, service) => {
+                let (options, service) = (self.clone(), service.clone());
+                let make = move |current: &CurrentTable, before: Option<&Configs>| {
+                    options.config_by(current, &service, before)
+                };
+                return Replaceable::live(handle.follow(make, None));
+            }
+        };
+        Replaceable::fixed(Configs::new(self.finished(config, None, None), &self.operation.caps()))
+    }
+
+    /// The config by a handle's table.
+    #[cfg(feature = "live")]
+    fn config_by(&self, current: &CurrentTable, service: &str, before: Option<&Configs>) -> Configs {
+        let call = match current.table.lookup(service, "") {
+            Some(policy) => CallSettings::of_policy(policy),
+            None => CallSettings::new(RetrySettings::default(), CodeSet::EMPTY),
+        };
+        let by_dialect = match current.table.dialect() {
+            Dialect::Grpc => Compatibility::Grpc,
+            _ => Compatibility::default(),
+        };
+        let compatibility = self.operation.compatibility.unwrap_or(by_dialect);
+        let mut config = HttpConfig::new(call.retry_settings(), Ok(call.retryable_codes()), compatibility);
+        config.policy = config.policy.with_version(current.version);
+        if let Some(rules) = current.table.idempotency() {
+            config.set_table(rules.clone());
+        }
+        let mut config = self.finished(config, current.budget.as_ref(), call.hedging().copied());
+        if let Some(before) = before {
+            config.go_on_from(&before.unbounded);
+        }
+        Configs::new(config, &self.operation.caps())
+    }
+
+    /// The config with what is set on the layer; else with this budget and this hedging.
+    fn finished(
+        &self,
+        mut policy: HttpConfig,
+        budget: Option<&RetryBudget>,
+        hedging: Option<Hedging>,
+    ) -> HttpConfig {
+        if let Some(table) = &self.table {
+            policy.set_table(table.clone());
+        }
+        if let Some(strategy) = self.strategy {
+            policy.strategy = strategy;
+        }
+        if let Some(statuses) = self.statuses {
+            policy.set_statuses(statuses);
+        }
+        if let Some(timeout) = self.attempt_timeout {
+            policy.policy = policy.policy.with_attempt_timeout(timeout);
+        }
+        policy.policy = self.operation.applied_to(policy.policy.with_budget(budget.cloned()));
+        policy.limits = self.limits;
+        policy.reports = self.operation.wants_reports();
+        if !self.operation.retries_are_enabled() {
+            policy.policy = policy.policy.without_retries();
+        } else if let Some(hedging) = self.hedging.over(hedging) {
+            policy.set_hedging(hedging);
+        }
+        policy
+    }
+}

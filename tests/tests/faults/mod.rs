@@ -1,0 +1,9 @@
+//! Faults between a client and a server, and the caller's view of them.
+
+mod bodies;
+mod delivery;
+mod malformed;
+mod never_sent;
+mod resets;
+mod stop_reasons;
+mod unreadable;

@@ -1,0 +1,11 @@
+//! Observers, metrics, spans and text; and the testing kit.
+
+mod escapes;
+mod lines;
+mod metrics;
+mod observers;
+mod panics;
+mod short_debug;
+mod spans;
+mod testing_kit;
+mod transfers;
