@@ -133,6 +133,10 @@ impl Policy {
         }
     }
 
+    #[cfg_attr(
+        not(feature = "strategy"),
+        expect(clippy::match_wildcard_for_single_variants, reason = "with strategies there are two others")
+    )]
     fn with_changed(self, settings: &RetrySettings, is_timeouts_only: bool) -> Self {
         let rules = match &self.rules {
             Rules::Documented(_) => Rules::Documented(Documented::new(settings)),
