@@ -52,7 +52,7 @@ pub mod deadline {
     pub use crate::operation::{Inbound, RequestEnded, Scope};
 }
 
-/// What else retry tables are made of: the types that [`RetryTable`] hands out.
+/// The types that retry tables are made of, which [`RetryTable`] hands out.
 #[cfg(feature = "tables")]
 pub mod table {
     pub use gax_table::{
@@ -61,7 +61,7 @@ pub mod table {
     };
 }
 
-/// What generated code uses and nobody else should: it changes with the generator, without notice.
+/// For generated code alone: it changes with the generator, without notice.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::client::{Client, connect_for as connect};

@@ -1,4 +1,4 @@
-//! What holds for every operation, whatever the settings, the server and the timers do.
+//! Rules that hold for every operation, whatever the settings, the server and the timers do.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -208,7 +208,7 @@ fn delays(settings: &RetrySettings) -> impl Iterator<Item = Duration> {
     std::iter::once(0).chain(std::iter::successors(first, next)).map(Duration::from_nanos)
 }
 
-/// The same by gax-java's rules: in milliseconds, cut.
+/// By gax-java's rules: in milliseconds, cut.
 fn delays_of_java(settings: &RetrySettings) -> impl Iterator<Item = Duration> {
     let millis = |duration: Duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
     let own = settings.retry_delays(Compatibility::GaxJava);

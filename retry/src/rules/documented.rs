@@ -196,7 +196,7 @@ impl Documented {
     }
 }
 
-/// What a timeout or delay grows to. What is not set does not grow, and nothing grows to forever.
+/// The timeout or delay after that one. One that is not set does not grow, and none grows to forever.
 fn grown(nanos: u64, multiplier: f64) -> u64 {
     if nanos == FOREVER { FOREVER } else { scaled(nanos, multiplier).min(FOREVER - 1) }
 }

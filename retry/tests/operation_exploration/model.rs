@@ -30,7 +30,7 @@ pub(crate) struct Run {
     /// The last start of an attempt.
     started: Duration,
     resends: Resends,
-    /// What the last fact was, as far as the next attempt depends on it.
+    /// The last fact, as far as the next attempt depends on it.
     ended: Option<(u32, Ends)>,
     committed: Option<u32>,
     replied: Option<u32>,
@@ -195,7 +195,7 @@ impl Run {
         Ok(())
     }
 
-    /// What the operation does of itself when it begins.
+    /// Takes the actions that the operation begins with.
     pub(crate) fn go_on(&mut self, subject: &Subject) -> Kept {
         let (policy, _) = subject.policy(self.tokens);
         self.actions(subject, &policy, &mut Clock { now: self.now, jitter: subject.jitter })

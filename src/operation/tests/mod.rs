@@ -50,7 +50,7 @@ fn at_once(attempts: u32) -> RetrySettings {
     RetrySettings::builder().initial_retry_delay(Duration::ZERO).max_attempts(attempts).build().unwrap()
 }
 
-/// What came of an operation, and what it cost.
+/// The outcome of an operation, and its cost.
 struct Outcome {
     stop: Option<Stop>,
     report: OperationReport,

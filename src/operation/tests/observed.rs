@@ -1,4 +1,4 @@
-//! What observers of a driver are told, and when.
+//! The events that observers of a driver are notified of, and when.
 
 use super::fake::{self, Act, Fake, Script};
 use super::{MS, done, five_seconds};
@@ -13,7 +13,7 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What was told of drops, and how many attempts were alive then.
+/// The events of drops, and how many attempts were alive then.
 #[derive(Default)]
 struct Drops {
     alive: Mutex<Option<Arc<()>>>,

@@ -1,4 +1,4 @@
-//! What operators change of every policy.
+//! Policies within the limits that operators set.
 
 use super::Policy;
 #[cfg(feature = "strategy")]

@@ -1,4 +1,4 @@
-//! What hedging makes of a policy.
+//! Policies of operations that are hedged.
 
 use super::Policy;
 use crate::jitter::JitterSource;

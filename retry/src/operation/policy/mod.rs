@@ -65,7 +65,7 @@ pub struct Policy {
     pub(super) settings: Option<Arc<RetrySettings>>,
     /// The program left no time for any attempt: it passed a timeout of zero.
     is_spent: bool,
-    /// What it asks for can't be done, so that no attempt is made.
+    /// Why it can't be carried out, so that no attempt is made.
     problem: Option<Arc<SettingsError>>,
     /// The version of the settings that it was made of, where they can be replaced.
     version: Option<NonZeroU64>,

@@ -1,4 +1,4 @@
-//! What a call changes of its method's policy.
+//! Policies of calls that change their method's settings.
 
 use super::Policy;
 use crate::gax_java::RawSettings;

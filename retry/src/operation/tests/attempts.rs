@@ -144,7 +144,7 @@ fn delays_that_nobody_set_are_the_defaults() {
     assert!(plan.attempts().iter().all(|row| row.delay().is_zero()));
 }
 
-/// What a program gets that says no more than that a code is retried.
+/// The attempts of a program that says no more than that a code is retried.
 #[test]
 fn an_outage_of_eight_seconds_is_no_hot_loop() {
     let unset = RetrySettings::builder().total_timeout(8000 * MS).build().unwrap();

@@ -100,7 +100,7 @@ fn an_attempt_is_asked_once_what_its_timeout_amounts_to() {
     assert_eq!(operation.until(450 * MS), ["400 expire 1"]);
     assert_eq!(operation.wake_at(), None);
     assert_eq!(operation.fails(Code::DeadlineExceeded).until(600 * MS), ["550 retry 2"]);
-    // What comes in after the deadline but before the driver asked still counts.
+    // A reply after the deadline, but before the driver asked, still counts.
     let mut operation = ByHand::begin(&Policy::new(&timed(), Code::DeadlineExceeded));
     operation.send();
     assert_eq!(operation.at(500 * MS).fails(Code::Ok).now(), ["500 reply 1"]);

@@ -36,7 +36,7 @@ fn policy(settings: RetrySettingsBuilder, compatibility: Compatibility) -> Polic
     Policy::with_compatibility(&settings.build().unwrap(), Code::Unavailable, compatibility)
 }
 
-/// What the operation does next after a first attempt that ended so, 50 ms after its start.
+/// The operation's next action after a first attempt that ended so, 50 ms after its start.
 fn after(policy: &Policy, result: AttemptResult) -> String {
     let mut operation = ByHand::begin(policy);
     operation.send();
@@ -294,7 +294,7 @@ fn grpc_looks_at_time_and_then_at_attempts() {
     assert_eq!(waits, "120 stop of 1 TOTAL_TIMEOUT at the deadline");
 }
 
-/// What a driver asks before it takes trouble over a failure: whether it could be retried at all.
+/// A driver asks before it takes trouble over a failure: whether it could be retried at all.
 #[test]
 fn a_policy_permits_what_the_first_gates_let_pass() {
     let policy = limited();

@@ -28,7 +28,7 @@ fn grpc() -> Policy {
     Policy::with_compatibility(&base(), Code::Unavailable, Compatibility::Grpc)
 }
 
-/// The same settings by the documented rules.
+/// Those settings by the documented rules.
 fn documented() -> Policy {
     Policy::new(&base(), Code::Unavailable)
 }
