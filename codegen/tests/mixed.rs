@@ -89,7 +89,7 @@ fn settings_have_mixed_in_rpcs_batching_and_operations() {
          .max_retry_delay(::core::time::Duration::new(360,0)).total_timeout(::core::time::Duration::new(7200,0)).build(),",
         "ConstSettings::new().initial_retry_delay(::core::time::Duration::new(5,0)).retry_delay_multiplier(1.5)\
          .max_retry_delay(::core::time::Duration::new(45,0)).total_timeout(::core::time::Duration::new(300,0)).build(),];",
-        "::tonic_gax::BatchingSettings::builder().element_count_threshold(100).request_byte_threshold(1048576)\
+        "::tonic_gax::settings::BatchingSettings::builder().element_count_threshold(100).request_byte_threshold(1048576)\
          .delay_threshold(::core::time::Duration::from_millis(10)).max_outstanding_elements(1000)\
          .limit_exceeded(::tonic_gax::settings::LimitExceeded::ThrowException).build()",
         // Accessors; the RPC MoveOperation keeps its name.
