@@ -13,7 +13,8 @@ use library::Library;
 use library::v1::GetBookRequest;
 use library::v1::library_service_client::LibraryServiceClient;
 use std::error::Error;
-use tonic_gax::{OperationError, RetryBudgets, RetryLayer, RetryTable, StopReason};
+use tonic_gax::settings::RetryBudgets;
+use tonic_gax::{OperationError, RetryLayer, RetryTable, StopReason};
 use tower_layer::Layer as _;
 
 const TABLE: &str = r#"{

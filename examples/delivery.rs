@@ -11,8 +11,9 @@ use library::v1::{LibraryServiceSettings, LibraryServiceStubSettings};
 use std::error::Error;
 use std::time::Duration;
 use tonic::Status;
+use tonic_gax::report::Delivery;
 use tonic_gax::testing::{Reply, Script, VirtualServer};
-use tonic_gax::{Code, Delivery, Note, OperationError, RetrySettings};
+use tonic_gax::{Code, Note, OperationError, RetrySettings};
 
 /// `REFUSED_STREAM` of HTTP/2: the server has not looked at the request.
 const REFUSED: Reply = Reply::Reset(7);

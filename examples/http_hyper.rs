@@ -16,7 +16,9 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use std::error::Error;
 use std::time::Duration;
-use tonic_gax::{Backoff, HttpResponseExt as _, HttpRetryLayer, presets};
+use tonic_gax::HttpRetryLayer;
+use tonic_gax::http::{HttpResponseExt as _, presets};
+use tonic_gax::strategy::Backoff;
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {

@@ -8,7 +8,8 @@ mod flaky_http;
 
 use std::error::Error;
 use std::time::Duration;
-use tonic_gax::{Code, HttpResponseExt as _, HttpRetryLayer, ReqwestService, RetrySettings};
+use tonic_gax::http::{HttpResponseExt as _, ReqwestService};
+use tonic_gax::{Code, HttpRetryLayer, RetrySettings};
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {

@@ -24,10 +24,10 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
-use tonic_gax::{
-    Backoff, BackoffStrategy, Code, CodeSet, Jitter, Limits, OperationReport, Policy, Retried, RetryError,
-    Retryable, Retryer,
-};
+use tonic_gax::closure::{Retried, Retryable};
+use tonic_gax::settings::Policy;
+use tonic_gax::strategy::{Backoff, BackoffStrategy, Jitter, Limits};
+use tonic_gax::{Code, CodeSet, OperationReport, RetryError, Retryer};
 
 /// A second of the document.
 const SECOND: Duration = Duration::from_millis(50);

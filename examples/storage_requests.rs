@@ -39,10 +39,9 @@ use std::error::Error;
 use std::fmt;
 use std::io::{BufRead, Write};
 use std::time::Duration;
-use tonic_gax::{
-    Backoff, HttpRetryLayer, HttpRetryService, IdempotencyStrategy, OperationOptions, OperationReport,
-    Preset, StopReason, TimeRule, presets,
-};
+use tonic_gax::http::{HttpRetryService, IdempotencyStrategy, Preset, presets};
+use tonic_gax::strategy::{Backoff, TimeRule};
+use tonic_gax::{HttpRetryLayer, OperationOptions, OperationReport, StopReason};
 
 const USAGE: &str = "\
 Sends Cloud Storage requests, one JSON object a line on standard input, to STORAGE_EMULATOR_HOST.

@@ -3,58 +3,52 @@
 
 mod body;
 pub mod client;
-mod closure;
-mod grpc;
+pub mod closure;
+pub mod grpc;
 #[cfg(feature = "http")]
-mod http;
+pub mod http;
 pub mod live;
 pub mod observe;
 mod operation;
 mod panics;
-mod settings;
+pub mod settings;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod transport;
 mod without_drop;
 
-pub use closure::{ErrorCode, Retried, RetryError, Retryable, Retryer, retry, retry_blocking};
-pub use gax_retry::environment::EnvironmentError;
-#[cfg(feature = "http")]
-pub use gax_retry::http::{
-    Classification, HttpFailure, Idempotency, IdempotencyRule, IdempotencyStrategy, IdempotencyTable,
-    OperationClass, PathPattern, Precondition, Preset, StatusSet, TransportFailure, TransportFailures,
-    presets,
-};
-pub use gax_retry::settings::{Override, RetryDelays, SettingsOverrides, SettingsProblem};
-#[cfg(feature = "strategy")]
-pub use gax_retry::strategy::{AttemptTimeouts, Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};
+pub use closure::{RetryError, Retryer, retry, retry_blocking};
 pub use gax_retry::{
-    Attempt, AttemptKind, BatchingSettings, Code, CodeSet, Compatibility, Delivery, Environment, Hedging,
-    IntoCodes, LimitExceeded, MethodKind, NotAttempted, ParseCodeError, Policy, RetryBudget, RetryBudgets,
-    RetrySettings, RetrySettingsBuilder, SettingsError, StartedAttempt, StopReason,
+    Attempt, Code, CodeSet, Compatibility, Hedging, RetryBudget, RetrySettings, RetrySettingsBuilder,
+    SettingsError, StartedAttempt, StopReason,
 };
 #[cfg(feature = "tables")]
-pub use gax_table::{Dialect, RetryTable, RetryTableBuilder, TableError};
-pub use grpc::{CodeExt, DeadlineBody, DeadlineFuture, DeadlineLayer, DeadlineService, ResponseBody};
+pub use gax_table::{Dialect, RetryTable, TableError};
+pub use grpc::{CodeExt, DeadlineLayer};
 #[cfg(feature = "tables")]
-pub use grpc::{DescriptorError, ResponseFuture, RetryLayer, RetryService};
+pub use grpc::{RetryLayer, RetryService};
 #[cfg(feature = "http")]
-pub use http::{
-    HttpCallOptions, HttpError, HttpReport, HttpResponseBody, HttpResponseExt, HttpResponseFuture,
-    HttpRetryLayer, HttpRetryService, IntoReplay, Replay, ReplayBody,
-};
-#[cfg(feature = "reqwest")]
-pub use http::{ReqwestRequestBuilder, ReqwestService};
-pub use live::unknown_methods::UnknownMethodsError;
-pub use operation::{ConnectProblem, Note, OperationError, OperationReport};
-pub use settings::{
-    CallOptions, CallSettings, MethodInfo, OperationCallSettings, OperationOptions, RequestExt,
-};
+pub use http::HttpRetryLayer;
+pub use operation::{Note, OperationError, OperationReport};
+pub use settings::{CallOptions, CallSettings, MethodInfo, OperationOptions, RequestExt};
+
+/// The parts of a report, besides the [`OperationReport`] and its [`Attempt`]s.
+pub mod report {
+    pub use crate::operation::ConnectProblem;
+    pub use gax_retry::{AttemptKind, Delivery, NotAttempted};
+}
+
+/// The back-off of other tools and libraries, for closures and HTTP requests.
+#[cfg(feature = "strategy")]
+pub mod strategy {
+    pub use gax_retry::strategy::{AttemptTimeouts, Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};
+}
 
 /// A server's side of deadlines: what a handler hands to tasks and threads for the request that it serves.
 ///
 /// The layer that makes requests known is [`DeadlineLayer`].
 pub mod deadline {
+    pub use crate::grpc::{DeadlineBody, DeadlineFuture, DeadlineService};
     pub use crate::operation::{Inbound, RequestEnded, Scope};
 }
 
@@ -62,8 +56,8 @@ pub mod deadline {
 #[cfg(feature = "tables")]
 pub mod table {
     pub use gax_table::{
-        Finding, HedgingPolicy, MethodPolicy, ParseDialectError, ParseTableFormatError, RetryThrottling,
-        Severity, SourceLocation, TableFormat, TableReader,
+        Finding, HedgingPolicy, MethodPolicy, ParseDialectError, ParseTableFormatError, RetryTableBuilder,
+        RetryThrottling, Severity, SourceLocation, TableFormat, TableReader,
     };
 }
 

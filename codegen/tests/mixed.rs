@@ -81,22 +81,22 @@ fn settings_have_mixed_in_rpcs_batching_and_operations() {
     );
     for part in [
         // The kinds are those of the rows.
-        r#""Publish","/mixed.v1.Library/Publish",).of_kind(::tonic_gax::MethodKind::Batching)"#,
-        r#""ListLocations","/google.cloud.location.Locations/ListLocations",).of_kind(::tonic_gax::MethodKind::Paged)"#,
+        r#""Publish","/mixed.v1.Library/Publish",).of_kind(::tonic_gax::settings::MethodKind::Batching)"#,
+        r#""ListLocations","/google.cloud.location.Locations/ListLocations",).of_kind(::tonic_gax::settings::MethodKind::Paged)"#,
         // The settings of the YAML, and for Move those of Google's generators.
         "staticPOLLING_SETTINGS:[::tonic_gax::RetrySettings;2]=[::tonic_gax::__private::ConstSettings::new()\
          .initial_retry_delay(::core::time::Duration::new(60,0)).retry_delay_multiplier(1.25)\
          .max_retry_delay(::core::time::Duration::new(360,0)).total_timeout(::core::time::Duration::new(7200,0)).build(),",
         "ConstSettings::new().initial_retry_delay(::core::time::Duration::new(5,0)).retry_delay_multiplier(1.5)\
          .max_retry_delay(::core::time::Duration::new(45,0)).total_timeout(::core::time::Duration::new(300,0)).build(),];",
-        "::tonic_gax::BatchingSettings::builder().element_count_threshold(100).request_byte_threshold(1048576)\
+        "::tonic_gax::settings::BatchingSettings::builder().element_count_threshold(100).request_byte_threshold(1048576)\
          .delay_threshold(::core::time::Duration::from_millis(10)).max_outstanding_elements(1000)\
-         .limit_exceeded(::tonic_gax::LimitExceeded::ThrowException).build()",
+         .limit_exceeded(::tonic_gax::settings::LimitExceeded::ThrowException).build()",
         // Accessors; the RPC MoveOperation keeps its name.
         "pubfnget_location(&self)->&::tonic_gax::CallSettings{self.inner.call(9)}",
-        "pubfnreindex_operation(&mutself)->&mut::tonic_gax::OperationCallSettings{self.inner.operation_mut(0)}",
+        "pubfnreindex_operation(&mutself,)->&mut::tonic_gax::settings::OperationCallSettings{self.inner.operation_mut(0)}",
         "pubfnmove_operation(&self)->&::tonic_gax::CallSettings{self.inner.call(5)}",
-        "pubfnmove_operation_rpc(&self)->&::tonic_gax::OperationCallSettings{self.inner.operation(1)}",
+        "pubfnmove_operation_rpc(&self,)->&::tonic_gax::settings::OperationCallSettings{self.inner.operation(1)}",
         // Calls, with messages of other packages.
         "::tonic::IntoRequest<super::super::super::google::cloud::location::GetLocationRequest",
         "::tonic_gax::client::UnaryCall<T,super::super::super::google::cloud::location::Location",
@@ -231,8 +231,8 @@ fn the_redis_apis_rows_are_those_of_its_java_client() {
 fn encoded_descriptors_tell_which_rpcs_start_operations() {
     let from_protos = generate(library());
     let from_bytes = library().generate_encoded_fds(from_protos.descriptor_set()).unwrap();
-    assert!(content(&from_bytes, "mixed.v1.rs").contains("fn reindex_operation(&self)"));
+    assert!(content(&from_bytes, "mixed.v1.rs").contains("fn reindex_operation("));
     let set = prost_types::FileDescriptorSet::decode(from_protos.descriptor_set()).unwrap();
     let from_types = library().generate_fds(set).unwrap();
-    assert!(!content(&from_types, "mixed.v1.rs").contains("fn reindex_operation(&self)"));
+    assert!(!content(&from_types, "mixed.v1.rs").contains("fn reindex_operation("));
 }

@@ -9,8 +9,7 @@ use std::time::Duration;
 /// # Examples
 ///
 /// ```
-/// # use gax_retry as tonic_gax;
-/// use tonic_gax::BatchingSettings;
+/// use gax_retry::BatchingSettings;
 /// use std::time::Duration;
 ///
 /// static BATCHING: BatchingSettings =

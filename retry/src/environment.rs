@@ -21,8 +21,7 @@ use std::time::Duration;
 /// # Examples
 ///
 /// ```
-/// # use gax_retry as tonic_gax;
-/// use tonic_gax::Environment;
+/// use gax_retry::Environment;
 /// use std::time::Duration;
 ///
 /// let environment = Environment::from_variables(|name| (name == "GAX_TOTAL_TIMEOUT").then(|| "30s".into()))?;

@@ -17,8 +17,7 @@ use crate::{Code, CodeSet, ParseCodeError};
 /// # Examples
 ///
 /// ```
-/// # use gax_retry as tonic_gax;
-/// use tonic_gax::{Code, CodeSet, IntoCodes, ParseCodeError};
+/// use gax_retry::{Code, CodeSet, IntoCodes, ParseCodeError};
 ///
 /// fn set<K>(codes: impl IntoCodes<K>) -> Result<CodeSet, ParseCodeError> {
 ///     codes.into_codes()

@@ -64,7 +64,8 @@ impl<R> Retryer<R> {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use tonic_gax::{Backoff, Code, Jitter, Limits, BackoffStrategy, Retryer};
+    /// use tonic_gax::{Code, Retryer};
+    /// use tonic_gax::strategy::{Backoff, Jitter, Limits, BackoffStrategy};
     ///
     /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?.block_on(async {
     /// let (second, ms) = (Duration::from_secs(1), Duration::from_millis(1));

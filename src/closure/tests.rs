@@ -78,9 +78,9 @@ async fn the_last_error_is_handed_out_and_others_are_final() {
 
 #[tokio::test(start_paused = true)]
 async fn a_strategy_waits_as_its_tool_does_and_counts_retries() {
-    use crate::Backoff;
-    use crate::BackoffStrategy;
-    use crate::Limits;
+    use crate::strategy::Backoff;
+    use crate::strategy::BackoffStrategy;
+    use crate::strategy::Limits;
     let strategy = BackoffStrategy::new(
         Backoff::exponential(1000 * MS, 2.0, 3000 * MS).with_first_exponent(1),
         Limits::none().with_max_retries(2),

@@ -307,7 +307,8 @@ impl RetryLayer {
     /// # Examples
     ///
     /// ```
-    /// use tonic_gax::{RetryBudgets, RetryLayer, RetryTable};
+    /// use tonic_gax::{RetryLayer, RetryTable};
+    /// use tonic_gax::settings::RetryBudgets;
     ///
     /// let budgets = RetryBudgets::new();
     /// let throttled = |table: &str| RetryTable::parse(table).map(RetryLayer::new);

@@ -33,12 +33,12 @@ use tower_layer::Layer;
 /// * `Retry-After` is waited for, with a draw on top, and one beyond the total timeout ends the operation.
 ///
 /// The response carries an [`OperationReport`](crate::OperationReport) in its extensions
-/// ([`report`](crate::HttpResponseExt::report)), unless it is a success at the first attempt and nobody
+/// ([`report`](crate::http::HttpResponseExt::report)), unless it is a success at the first attempt and nobody
 /// [asked](Self::reports); its [`http`](crate::OperationReport::http) says why the request was retried or not. The
 /// last response, whatever its status, is the response; only where none came the operation ends with an
-/// [`HttpError`](crate::HttpError).
+/// [`HttpError`](crate::http::HttpError).
 ///
-/// A single request brings [`CallOptions`](crate::CallOptions), [`HttpCallOptions`](crate::HttpCallOptions), an
+/// A single request brings [`CallOptions`](crate::CallOptions), [`HttpCallOptions`](crate::http::HttpCallOptions), an
 /// [`IdempotencyStrategy`] or a [`Preset`] of its own in its extensions. What is under the layer finds the
 /// [`StartedAttempt`](crate::StartedAttempt) there, from the second attempt on; the first carries none, so that a
 /// request that needs no other costs nothing for it.
@@ -62,7 +62,8 @@ use tower_layer::Layer;
 /// use hyper_util::client::legacy::Client;
 /// use hyper_util::client::legacy::connect::HttpConnector;
 /// use hyper_util::rt::TokioExecutor;
-/// use tonic_gax::{HttpResponseExt, HttpRetryLayer, presets};
+/// use tonic_gax::HttpRetryLayer;
+/// use tonic_gax::http::{HttpResponseExt, presets};
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut connector = HttpConnector::new();
@@ -209,7 +210,7 @@ impl HttpRetryLayer {
     /// Hedges `GET`, `HEAD` and `OPTIONS` that are safe to retry, by the [table](Self::idempotency) and the
     /// [strategy](Self::strategy), and that can be replayed: see [`Hedging`]. To be safe to repeat after a failure is not to be
     /// safe to run twice at once: other requests are hedged where their rule says so
-    /// ([`IdempotencyRule::hedgeable`](crate::IdempotencyRule::hedgeable)) or the hedging does
+    /// ([`IdempotencyRule::hedgeable`](crate::http::IdempotencyRule::hedgeable)) or the hedging does
     /// ([`Hedging::allow_non_idempotent`]), and chunks of an upload's session never. What is hedged is not retried; other requests
     /// are, as they would be without this. An attempt's failure counts as its code: a `503` is `UNAVAILABLE`. A percentile is that
     /// of the requests that match the same rule of the table.
@@ -221,7 +222,8 @@ impl HttpRetryLayer {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use tonic_gax::{Code, Hedging, HttpRetryLayer, presets};
+    /// use tonic_gax::{Code, Hedging, HttpRetryLayer};
+    /// use tonic_gax::http::presets;
     ///
     /// let hedging = Hedging::new(2).delay(Duration::from_millis(200)).non_fatal_codes([Code::Unavailable]);
     /// let layer = HttpRetryLayer::preset(&presets::storage()).hedging(hedging);
@@ -269,7 +271,8 @@ impl HttpRetryLayer {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use tonic_gax::{HttpRetryLayer, presets};
+    /// use tonic_gax::HttpRetryLayer;
+    /// use tonic_gax::http::presets;
     ///
     /// let layer = HttpRetryLayer::preset(&presets::storage()).body_idle_timeout(Duration::from_secs(30));
     /// # drop(layer);

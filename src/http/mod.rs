@@ -17,6 +17,11 @@ mod shared_state;
 mod stored;
 
 pub use failure::HttpError;
+pub use gax_retry::http::{
+    Classification, HttpFailure, Idempotency, IdempotencyRule, IdempotencyStrategy, IdempotencyTable,
+    OperationClass, PathPattern, Precondition, Preset, StatusSet, TransportFailure, TransportFailures,
+    presets,
+};
 pub use layer::HttpRetryLayer;
 pub use options::HttpCallOptions;
 pub use report::{HttpReport, HttpResponseExt};

@@ -28,7 +28,7 @@ use std::time::Duration;
 ///
 /// ```
 /// use std::time::Duration;
-/// use tonic_gax::HttpCallOptions;
+/// use tonic_gax::http::HttpCallOptions;
 ///
 /// let options = HttpCallOptions::new().max_response_buffer(0).body_idle_timeout(Duration::from_secs(30));
 /// let request = http::Request::get("http://localhost:8080/backup.tar").extension(options).body(())?;

@@ -11,7 +11,8 @@ use std::fmt;
 /// # Examples
 ///
 /// ```
-/// use tonic_gax::{HttpFailure, OperationReport};
+/// use tonic_gax::OperationReport;
+/// use tonic_gax::http::HttpFailure;
 ///
 /// fn may_have_happened_twice(report: &OperationReport) -> bool {
 ///     report.http().is_some_and(|http| !http.is_safe()) && report.attempt_count() > 1
@@ -85,7 +86,7 @@ impl OperationReport {
 /// # Examples
 ///
 /// ```
-/// use tonic_gax::HttpResponseExt;
+/// use tonic_gax::http::HttpResponseExt;
 ///
 /// fn attempts<B>(response: &http::Response<B>) -> u32 {
 ///     response.report().map_or(1, |report| report.attempt_count())

@@ -19,7 +19,7 @@ use std::task::{Context, Poll, ready};
 use tower_service::Service;
 
 pin_project! {
-    /// The future of [`HttpRetryService`](crate::HttpRetryService).
+    /// The future of [`HttpRetryService`](crate::http::HttpRetryService).
     ///
     /// # Cancel safety
     ///

@@ -38,6 +38,7 @@ pub use handle::SettingsHandle;
 pub(crate) use known_methods::KnownMethods;
 pub(crate) use replaceable::{Loaded, Replaceable};
 pub use source::SettingsSource;
+pub use unknown_methods::UnknownMethodsError;
 #[cfg(feature = "live")]
 pub use warning::SettingsWarning;
 #[cfg(feature = "watch")]

@@ -151,7 +151,7 @@ impl CallOptions {
     }
 
     /// The delay before the second attempt, in place of the settings'. Zero: at once. A longest delay that nobody
-    /// has set is [no shorter](crate::RetryDelays).
+    /// has set is [no shorter](crate::settings::RetryDelays).
     pub fn initial_retry_delay(self, delay: Duration) -> Self {
         self.with(|overrides| overrides.with_initial_retry_delay(delay))
     }

@@ -19,10 +19,17 @@ mod two_words;
 pub use call_options::{CallOptions, RequestExt};
 pub use call_settings::CallSettings;
 pub(crate) use client_settings::BufferLimits;
+#[doc(hidden)]
 pub use client_settings::ClientSettings;
+pub use gax_retry::environment::EnvironmentError;
+pub use gax_retry::settings::{Override, RetryDelays, SettingsOverrides, SettingsProblem};
+pub use gax_retry::{
+    BatchingSettings, Environment, IntoCodes, LimitExceeded, MethodKind, ParseCodeError, Policy, RetryBudgets,
+};
 pub use method_info::MethodInfo;
 pub use operation_call_settings::OperationCallSettings;
 pub use operation_options::OperationOptions;
+#[doc(hidden)]
 pub use stub_settings::StubSettings;
 #[cfg(all(feature = "serde", feature = "http"))]
 pub(crate) use two_words::{read_override, write_override};

@@ -12,7 +12,8 @@ use gax_retry::RetrySettings;
 /// # Examples
 ///
 /// ```
-/// use tonic_gax::{CallSettings, CodeSet, OperationCallSettings, RetrySettings};
+/// use tonic_gax::{CallSettings, CodeSet, RetrySettings};
+/// use tonic_gax::settings::OperationCallSettings;
 /// use std::time::Duration;
 ///
 /// let start = CallSettings::new(RetrySettings::no_retry(Duration::from_secs(60)), CodeSet::EMPTY);

@@ -154,7 +154,7 @@ impl<T> Reported for http::Response<T> {
 }
 
 #[cfg(feature = "http")]
-impl Reported for crate::HttpError {
+impl Reported for crate::http::HttpError {
     fn operation_report(&self) -> Option<OperationReport> {
         Some(self.report().clone())
     }

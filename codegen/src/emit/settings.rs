@@ -129,7 +129,7 @@ fn accessors(runtime: &TokenStream, rpcs: &[Rpc<'_>], access: Access) -> TokenSt
             #docs
             #deprecated
             #must_use
-            pub fn #ident(#reference self) -> #reference #runtime::OperationCallSettings {
+            pub fn #ident(#reference self) -> #reference #runtime::settings::OperationCallSettings {
                 self.inner.#operation(#index)
             }
         }
@@ -305,7 +305,7 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
             /// to come brings the server's budget, and all others use that one. If you also call
             /// `with_retry_budget`, call it first.
             #[must_use]
-            pub fn with_server_retry_budget(self, budgets: &#runtime::RetryBudgets, server: &str) -> Self {
+            pub fn with_server_retry_budget(self, budgets: &#runtime::settings::RetryBudgets, server: &str) -> Self {
                 Self { inner: self.inner.with_server_retry_budget(budgets, server) }
             }
 
@@ -335,7 +335,7 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
             /// # Errors
             ///
             /// The table that the handle has now names some.
-            pub fn deny_unknown_methods(self, deny: bool) -> Result<Self, #runtime::UnknownMethodsError> {
+            pub fn deny_unknown_methods(self, deny: bool) -> Result<Self, #runtime::live::UnknownMethodsError> {
                 Ok(Self { inner: self.inner.deny_unknown_methods(deny)? })
             }
 

@@ -15,8 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// # Examples
 ///
 /// ```
-/// # use gax_retry as tonic_gax;
-/// use tonic_gax::{RetryBudget, RetryBudgets};
+/// use gax_retry::{RetryBudget, RetryBudgets};
 /// use std::time::Duration;
 ///
 /// let budgets = RetryBudgets::new();

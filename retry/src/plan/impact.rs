@@ -17,8 +17,7 @@ const SAMPLES: u64 = 100;
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{Code, Compatibility, RetrySettings};
-/// use gax_retry::plan::Impact;
+/// use gax_retry::{Code, Compatibility, RetrySettings, plan::Impact};
 /// use std::time::Duration;
 ///
 /// let settings = RetrySettings::builder()
@@ -112,8 +111,7 @@ impl Impact {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{Code, Compatibility, RetrySettings};
-    /// use gax_retry::plan::Impact;
+    /// use gax_retry::{Code, Compatibility, RetrySettings, plan::Impact};
     /// use std::time::Duration;
     ///
     /// let settings = RetrySettings::builder()
@@ -133,8 +131,7 @@ impl Impact {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{Code, Policy, RetryBudget, RetrySettings};
-    /// use gax_retry::plan::Impact;
+    /// use gax_retry::{Code, Policy, RetryBudget, RetrySettings, plan::Impact};
     ///
     /// let settings = RetrySettings::builder().max_attempts(4).build()?;
     /// let policy = Policy::new(&settings, Code::Unavailable).with_budget(RetryBudget::tokens(10, 0.1));
@@ -162,8 +159,7 @@ impl Impact {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{Code, Compatibility, RetrySettings};
-    /// use gax_retry::plan::Impact;
+    /// use gax_retry::{Code, Compatibility, RetrySettings, plan::Impact};
     /// use std::time::Duration;
     ///
     /// let settings = RetrySettings::builder()
@@ -195,8 +191,7 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// # use gax_retry as tonic_gax;
-    /// use tonic_gax::{Code, Policy, RetrySettings};
+    /// use gax_retry::{Code, Policy, RetrySettings};
     /// use std::time::Duration;
     ///
     /// let settings = RetrySettings::builder()

@@ -3,9 +3,9 @@
 mod documented;
 mod gax_java;
 mod grpc;
+mod policy_rules;
 mod polling;
 mod rule_set;
-mod rules;
 mod server_wait;
 #[cfg(feature = "strategy")]
 mod strategy;
@@ -13,9 +13,9 @@ mod strategy;
 pub(crate) use documented::Documented;
 pub(crate) use gax_java::GaxJava;
 pub(crate) use grpc::Grpc;
+pub(crate) use policy_rules::{Progress, Rules};
 pub(crate) use polling::Polls;
 pub(crate) use rule_set::{Ask, Refusal, RuleSet, Wait};
-pub(crate) use rules::{Progress, Rules};
 pub(crate) use server_wait::{Own, longest, longest_of};
 #[cfg(feature = "strategy")]
 pub(crate) use strategy::Strategy;

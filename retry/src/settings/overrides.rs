@@ -44,9 +44,8 @@ impl<T> Override<T> {
 /// # Examples
 ///
 /// ```
-/// # use gax_retry as tonic_gax;
-/// use tonic_gax::{Code, Policy, RetrySettings};
-/// use tonic_gax::settings::{Override, SettingsOverrides};
+/// use gax_retry::{Code, Policy, RetrySettings};
+/// use gax_retry::settings::{Override, SettingsOverrides};
 /// use std::time::Duration;
 ///
 /// let policy = Policy::new(&RetrySettings::no_retry(Duration::from_secs(60)), Code::Unavailable);

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 pin_project! {
-    /// The body of a response from [`DeadlineService`](crate::DeadlineService). A stream of responses makes calls while it
+    /// The body of a response from [`DeadlineService`](crate::deadline::DeadlineService). A stream of responses makes calls while it
     /// is read, which the request's deadline bounds like those of the handler; the request ends as the body is dropped.
     pub struct DeadlineBody<B> {
         // It is dropped first: what is done for the request stops before what waits for it.

@@ -18,7 +18,8 @@ use std::time::Duration;
 /// # Examples
 ///
 /// ```
-/// use tonic_gax::{HttpError, StopReason};
+/// use tonic_gax::StopReason;
+/// use tonic_gax::http::HttpError;
 ///
 /// fn worth_a_later_try(error: &HttpError) -> bool {
 ///     matches!(error.stop_reason(), Some(StopReason::TotalTimeout | StopReason::MaxAttempts))

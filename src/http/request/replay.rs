@@ -11,8 +11,8 @@ use std::task::{Context, Poll, Waker};
 /// A request body that can be made once more, from its beginning, for another attempt.
 ///
 /// These are the bodies that the client under the layer gets: [`Full`], [`Empty`] and
-/// [`ReplayBody`](crate::ReplayBody). What a caller gives the layer is turned into one of them by
-/// [`IntoReplay`](crate::IntoReplay).
+/// [`ReplayBody`](crate::http::ReplayBody). What a caller gives the layer is turned into one of them by
+/// [`IntoReplay`](crate::http::IntoReplay).
 ///
 /// [`Full`] is sent as one frame, all of which an HTTP/1 client goes on sending after the call was given up;
 /// `ReplayBody` is sent in frames of at most 64 KiB, and ends with its attempt.

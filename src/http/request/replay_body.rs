@@ -37,7 +37,7 @@ const LONG: usize = 1024 * 1024;
 /// ```
 /// use bytes::{Bytes, BytesMut};
 /// use http_body_util::Full;
-/// use tonic_gax::{Replay, ReplayBody};
+/// use tonic_gax::http::{Replay, ReplayBody};
 ///
 /// let bytes = ReplayBody::from_bytes("{}");
 /// assert_eq!(bytes.bytes().as_deref(), Some(&b"{}"[..]));
@@ -106,7 +106,7 @@ impl ReplayBody {
     /// response that you forward.
     ///
     /// It is opened on the attempt's time, and nothing is sent before it is open. An error ends the operation,
-    /// as a request that can't be sent; it is the source of the [`HttpError`](crate::HttpError). A body that knows its
+    /// as a request that can't be sent; it is the source of the [`HttpError`](crate::http::HttpError). A body that knows its
     /// length once it is open has it announced; of another one, set `content-length` on the request yourself if you
     /// know it.
     ///
@@ -119,7 +119,7 @@ impl ReplayBody {
     /// ```
     /// use bytes::{Bytes, BytesMut};
     /// use http_body_util::Full;
-    /// use tonic_gax::ReplayBody;
+    /// use tonic_gax::http::ReplayBody;
     ///
     /// let body = ReplayBody::from_async_fn(|| async {
     ///     let bytes = tokio::task::spawn_blocking(|| std::fs::read("upload.bin")).await??;

@@ -104,7 +104,7 @@ fn set_content_length<B: http_body::Body>(request: &mut http::Request<B>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ReplayBody;
+    use crate::http::ReplayBody;
     use http_body_util::Full;
 
     fn replayable(method: &str, body: ReplayBody, limit: usize) -> ReplayableRequest<ReplayBody> {

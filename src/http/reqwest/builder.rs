@@ -20,7 +20,8 @@ use std::time::Duration;
 ///
 /// ```
 /// use std::time::Duration;
-/// use tonic_gax::{HttpRetryLayer, IdempotencyStrategy, ReqwestService, presets};
+/// use tonic_gax::HttpRetryLayer;
+/// use tonic_gax::http::{IdempotencyStrategy, ReqwestService, presets};
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let client = ReqwestService::without_redirects(reqwest::Client::builder())?;
@@ -138,8 +139,8 @@ impl ReqwestRequestBuilder {
         Self { options: self.options.attempt_timeout(timeout), ..self }
     }
 
-    /// Puts something into the request's extensions: [`HttpCallOptions`](crate::HttpCallOptions), an
-    /// [`IdempotencyStrategy`](crate::IdempotencyStrategy) or a [`Preset`](crate::Preset) for this request.
+    /// Puts something into the request's extensions: [`HttpCallOptions`](crate::http::HttpCallOptions), an
+    /// [`IdempotencyStrategy`](crate::http::IdempotencyStrategy) or a [`Preset`](crate::http::Preset) for this request.
     pub fn extension<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
         self.extensions.insert(value);
         self

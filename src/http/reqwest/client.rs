@@ -20,7 +20,8 @@ impl HttpRetryService<ReqwestService> {
     /// # Examples
     ///
     /// ```
-    /// use tonic_gax::{Code, HttpRetryLayer, ReqwestService, RetrySettings};
+    /// use tonic_gax::{Code, HttpRetryLayer, RetrySettings};
+    /// use tonic_gax::http::ReqwestService;
     ///
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
     /// let settings = RetrySettings::builder().max_attempts(3).build()?;
@@ -79,7 +80,8 @@ impl HttpRetryService<ReqwestService> {
     /// # Examples
     ///
     /// ```
-    /// use tonic_gax::{HttpResponseExt, HttpRetryLayer, ReqwestService, presets};
+    /// use tonic_gax::HttpRetryLayer;
+    /// use tonic_gax::http::{HttpResponseExt, ReqwestService, presets};
     ///
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
     /// let reqwest = reqwest::Client::new();

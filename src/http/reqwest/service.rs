@@ -21,8 +21,8 @@ use tower_service::Service;
 /// A [`reqwest::Client`](Client) as a service of [`http::Request`]s, for [`HttpRetryLayer`](crate::HttpRetryLayer).
 ///
 /// With the layer around it, requests are made as with reqwest itself:
-/// [`get`](crate::HttpRetryService::get), [`post`](crate::HttpRetryService::post) and so on, or
-/// [`execute`](crate::HttpRetryService::execute) of a [`reqwest::Request`](Request).
+/// [`get`](crate::http::HttpRetryService::get), [`post`](crate::http::HttpRetryService::post) and so on, or
+/// [`execute`](crate::http::HttpRetryService::execute) of a [`reqwest::Request`](Request).
 ///
 /// # Redirects
 ///
@@ -40,7 +40,8 @@ use tower_service::Service;
 /// # Examples
 ///
 /// ```
-/// use tonic_gax::{HttpRetryLayer, ReqwestService, presets};
+/// use tonic_gax::HttpRetryLayer;
+/// use tonic_gax::http::{ReqwestService, presets};
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let client = ReqwestService::without_redirects(reqwest::Client::builder())?;

@@ -77,7 +77,7 @@ impl TracingObserver {
     /// // Credentials that are refused should wake somebody.
     /// let tracing = TracingObserver::new().expected_codes([Code::NotFound, Code::AlreadyExists])?;
     /// # drop(tracing);
-    /// # Ok::<(), tonic_gax::ParseCodeError>(())
+    /// # Ok::<(), tonic_gax::settings::ParseCodeError>(())
     /// ```
     pub fn expected_codes<K>(mut self, codes: impl IntoCodes<K>) -> Result<Self, ParseCodeError> {
         self.options.expected = codes.into_codes()?;

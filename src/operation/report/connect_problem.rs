@@ -13,7 +13,8 @@ use std::fmt;
 /// # Examples
 ///
 /// ```
-/// use tonic_gax::{ConnectProblem, Note, OperationReport};
+/// use tonic_gax::{Note, OperationReport};
+/// use tonic_gax::report::ConnectProblem;
 ///
 /// fn clock_is_wrong(report: &OperationReport) -> bool {
 ///     report.notes().contains(&Note::CannotConnect(ConnectProblem::CertificateNotYetValid))

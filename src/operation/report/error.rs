@@ -42,7 +42,8 @@ impl OperationError {
     /// # Examples
     ///
     /// ```
-    /// use tonic_gax::{Delivery, OperationError};
+    /// use tonic_gax::OperationError;
+    /// use tonic_gax::report::Delivery;
     ///
     /// fn is_safe_to_repeat(status: &tonic::Status) -> bool {
     ///     OperationError::of(status).is_some_and(|error| error.delivery() < Delivery::Unknown)

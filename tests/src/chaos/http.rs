@@ -12,7 +12,8 @@ use hyper_util::client::legacy::connect::Connect;
 use hyper_util::rt::TokioExecutor;
 use std::time::Duration;
 use tokio::time::timeout;
-use tonic_gax::{CallOptions, HttpRetryService, OperationReport};
+use tonic_gax::http::HttpRetryService;
+use tonic_gax::{CallOptions, OperationReport};
 
 /// The acts of an HTTP server, one for each request that reaches it.
 #[derive(Debug, Clone)]

@@ -14,9 +14,10 @@ use hyper_util::rt::TokioExecutor;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tonic::transport::{Channel, Endpoint};
+use tonic_gax::http::HttpRetryService;
 use tonic_gax::live::SettingsHandle;
 use tonic_gax::observe::{FacadeMetrics, MetricNames, OperationObserver, TracingObserver};
-use tonic_gax::{HttpRetryLayer, HttpRetryService, RetryLayer, RetryService, Retryer};
+use tonic_gax::{HttpRetryLayer, RetryLayer, RetryService, Retryer};
 use tower_layer::Layer as _;
 
 /// The clients of a gRPC server: the generated one, and tonic's own over the layer.

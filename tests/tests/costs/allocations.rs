@@ -195,7 +195,7 @@ fn a_calls_future_is_small() {
     let transport = size_of::<Channel>() + size_of::<Sent>();
     let generated = size_of::<tonic_gax::client::UnaryCall<Channel, Counted>>() - transport;
     assert!(generated <= 160, "{generated} bytes");
-    let layered = size_of::<tonic_gax::ResponseFuture<Channel>>() - size_of::<Sent>();
+    let layered = size_of::<tonic_gax::grpc::ResponseFuture<Channel>>() - size_of::<Sent>();
     assert!(layered <= 184, "{layered} bytes");
 }
 

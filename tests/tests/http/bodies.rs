@@ -8,9 +8,9 @@ use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use std::convert::Infallible;
+use tonic_gax::http::{HttpError, HttpResponseBody, HttpRetryService, TransportFailure, presets};
 use tonic_gax::{
-    CallOptions, Code, HttpError, HttpResponseBody, HttpRetryLayer, HttpRetryService, Note, OperationOptions,
-    OperationReport, RetrySettings, StopReason, TransportFailure, presets,
+    CallOptions, Code, HttpRetryLayer, Note, OperationOptions, OperationReport, RetrySettings, StopReason,
 };
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, MemoryConnector, RawFrame, RawServer, delays, ms};
 use tower_layer::Layer as _;

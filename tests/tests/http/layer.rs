@@ -6,10 +6,12 @@ use http_body_util::{BodyExt as _, Full};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
+use tonic_gax::http::{
+    HttpError, HttpFailure, HttpResponseBody, IdempotencyStrategy, ReplayBody, TransportFailure, presets,
+};
 use tonic_gax::{
-    CallOptions, Code, Compatibility, HttpError, HttpFailure, HttpResponseBody, HttpRetryLayer,
-    IdempotencyStrategy, Note, OperationOptions, OperationReport, ReplayBody, RetrySettings, StopReason,
-    TransportFailure, presets,
+    CallOptions, Code, Compatibility, HttpRetryLayer, Note, OperationOptions, OperationReport, RetrySettings,
+    StopReason,
 };
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, codes, delays, ms};
 use tower_layer::Layer as _;

@@ -7,10 +7,8 @@ use gax_retry::{AttemptPlan, Response};
 use http_body_util::Full;
 use serde_json::Value;
 use std::time::Duration;
-use tonic_gax::{
-    CallOptions, Code, HttpError, HttpRetryLayer, IdempotencyStrategy, IdempotencyTable, OperationClass,
-    OperationOptions, OperationReport, Preset, StopReason, presets,
-};
+use tonic_gax::http::{HttpError, IdempotencyStrategy, IdempotencyTable, OperationClass, Preset, presets};
+use tonic_gax::{CallOptions, Code, HttpRetryLayer, OperationOptions, OperationReport, StopReason};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, ms};
 use tower_service::Service as _;
 
@@ -236,7 +234,7 @@ async fn the_storage_preset_without_its_random_part_waits_powers_of_two_for_ten_
     let plain = presets::storage().with_host("server");
     let strategy = plain.backoff_strategy();
     let plain = plain.with_backoff_strategy(
-        strategy.with_backoff(strategy.backoff().with_jitter(tonic_gax::Jitter::None)),
+        strategy.with_backoff(strategy.backoff().with_jitter(tonic_gax::strategy::Jitter::None)),
     );
     let (_, report, server) = sent(
         &HttpRetryLayer::preset(&plain).reports(true),

@@ -13,10 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll};
 use tokio_stream::StreamExt as _;
-use tonic_gax::{
-    Code, Compatibility, HttpRetryLayer, HttpRetryService, IdempotencyStrategy, OperationReport, ReplayBody,
-    ReqwestService, RetrySettings, StopReason,
-};
+use tonic_gax::http::{HttpRetryService, IdempotencyStrategy, ReplayBody, ReqwestService};
+use tonic_gax::{Code, Compatibility, HttpRetryLayer, OperationReport, RetrySettings, StopReason};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawServer, lasting, ms};
 use tower_service::Service;
 
@@ -43,7 +41,7 @@ async fn sent<S, B, R>(
 where
     S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
     S::Error: Into<BoxError>,
-    B: tonic_gax::Replay + Default,
+    B: tonic_gax::http::Replay + Default,
     R: http_body::Body,
     R::Error: Into<BoxError>,
 {
@@ -149,7 +147,7 @@ async fn stale<S, B, R>(client: impl Fn() -> S)
 where
     S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
     S::Error: Into<BoxError>,
-    B: tonic_gax::Replay + Default,
+    B: tonic_gax::http::Replay + Default,
     R: http_body::Body,
     R::Error: Into<BoxError>,
 {

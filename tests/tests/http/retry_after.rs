@@ -4,9 +4,9 @@
 use bytes::Bytes;
 use http_body_util::Full;
 use std::time::Duration;
+use tonic_gax::http::presets;
 use tonic_gax::{
     Code, Compatibility, HttpRetryLayer, OperationOptions, OperationReport, RetrySettings, StopReason,
-    presets,
 };
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, delays, ms};
 use tower_service::Service as _;

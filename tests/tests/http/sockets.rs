@@ -6,10 +6,8 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
-use tonic_gax::{
-    Code, HttpFailure, HttpRetryLayer, HttpRetryService, OperationReport, ReplayBody, ReqwestService,
-    RetrySettings, StopReason, TransportFailure,
-};
+use tonic_gax::http::{HttpFailure, HttpRetryService, ReplayBody, ReqwestService, TransportFailure};
+use tonic_gax::{Code, HttpRetryLayer, OperationReport, RetrySettings, StopReason};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, ms};
 use tower_service::Service;
 
@@ -35,7 +33,7 @@ async fn put<S, B, R>(
 where
     S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
     S::Error: Into<BoxError>,
-    B: tonic_gax::Replay,
+    B: tonic_gax::http::Replay,
     R: http_body::Body,
     R::Error: Into<BoxError>,
 {

@@ -4,10 +4,11 @@
 use bytes::Bytes;
 use gax_retry::Attempt;
 use http_body_util::Full;
-use tonic_gax::{
-    Code, Compatibility, HttpError, HttpFailure, HttpResponseExt, HttpRetryLayer, HttpRetryService, Note,
-    ReplayBody, ReqwestService, StopReason, TransportFailure, presets,
+use tonic_gax::http::{
+    HttpError, HttpFailure, HttpResponseExt, HttpRetryService, ReplayBody, ReqwestService, TransportFailure,
+    presets,
 };
+use tonic_gax::{Code, Compatibility, HttpRetryLayer, Note, StopReason};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawServer, ms, settings};
 use tower_service::Service;
 
@@ -22,7 +23,7 @@ async fn failed<S, B, R>(client: &mut HttpRetryService<S>, url: &str) -> HttpErr
 where
     S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
     S::Error: Into<BoxError>,
-    B: tonic_gax::Replay + Default,
+    B: tonic_gax::http::Replay + Default,
     R: http_body::Body,
     R::Error: Into<BoxError>,
 {

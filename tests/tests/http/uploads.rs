@@ -8,8 +8,9 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tokio::sync::oneshot;
 use tokio_stream::{Stream, StreamExt as _};
+use tonic_gax::http::{HttpRetryService, ReplayBody};
 use tonic_gax::testing::Pipes;
-use tonic_gax::{Code, HttpRetryLayer, HttpRetryService, ReplayBody, RetrySettings};
+use tonic_gax::{Code, HttpRetryLayer, RetrySettings};
 use tonic_gax_tests::{FaultServer, MemoryConnector, delays, ms};
 use tower_service::Service as _;
 

@@ -16,10 +16,9 @@ use tonic::Status;
 use tonic::codegen::BoxStream;
 use tonic::transport::Server;
 use tonic_gax::deadline::{Inbound, RequestEnded};
+use tonic_gax::http::HttpResponseExt as _;
 use tonic_gax::observe::{OperationInfo, OperationObserver};
-use tonic_gax::{
-    CallOptions, DeadlineLayer, HttpResponseExt as _, HttpRetryLayer, OperationOptions, Retryer,
-};
+use tonic_gax::{CallOptions, DeadlineLayer, HttpRetryLayer, OperationOptions, Retryer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;

@@ -5,9 +5,10 @@ use bytes::Bytes;
 use gax_retry::{Code, Compatibility, RetrySettings, StopReason};
 use http_body_util::Full;
 use std::time::Duration;
+use tonic_gax::report::Delivery;
 use tonic_gax::{
-    CallOptions, Delivery, HttpRetryLayer, OperationError, OperationReport, RequestExt as _, RetryLayer,
-    RetryTable, Retryer,
+    CallOptions, HttpRetryLayer, OperationError, OperationReport, RequestExt as _, RetryLayer, RetryTable,
+    Retryer,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::test::talk::v1::Line;

@@ -2,7 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, RetrySettings};
-use tonic_gax::{CallOptions, CallSettings, Hedging, HttpRetryLayer, RetryTable, presets};
+use tonic_gax::http::presets;
+use tonic_gax::{CallOptions, CallSettings, Hedging, HttpRetryLayer, RetryTable};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest,

@@ -5,11 +5,9 @@ use bytes::Bytes;
 use gax_retry::{Code, Compatibility, Hedging, RetrySettings, StopReason};
 use http_body_util::{BodyExt as _, Full};
 use tonic::Status;
+use tonic_gax::http::{HttpError, IdempotencyRule, IdempotencyStrategy, IdempotencyTable, OperationClass};
 use tonic_gax::testing::{Reply, Script};
-use tonic_gax::{
-    HttpError, HttpRetryLayer, IdempotencyRule, IdempotencyStrategy, IdempotencyTable, Note, OperationClass,
-    OperationReport, RetryLayer, RetryTable,
-};
+use tonic_gax::{HttpRetryLayer, Note, OperationReport, RetryLayer, RetryTable};
 use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
 use tonic_gax_tests::{

@@ -7,10 +7,9 @@ use http_body_util::Full;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use tokio::time::sleep;
-use tonic_gax::{
-    CallOptions, HttpCallOptions, HttpRetryLayer, IdempotencyRule, IdempotencyTable, Note, OperationClass,
-    OperationReport, SettingsProblem,
-};
+use tonic_gax::http::{HttpCallOptions, IdempotencyRule, IdempotencyTable, OperationClass};
+use tonic_gax::settings::SettingsProblem;
+use tonic_gax::{CallOptions, HttpRetryLayer, Note, OperationReport};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawStreams, delays, ms};
 use tower_service::Service as _;
 

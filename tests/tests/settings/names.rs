@@ -2,11 +2,13 @@
 
 use std::io;
 use std::time::Duration;
+use tonic_gax::http::{HttpCallOptions, HttpResponseExt as _, ReplayBody, ReqwestService, presets};
+use tonic_gax::report::AttemptKind;
+use tonic_gax::settings::IntoCodes as _;
 use tonic_gax::{
-    AttemptKind, CallOptions, Code, CodeExt as _, CodeSet, Compatibility, HttpCallOptions,
-    HttpResponseExt as _, HttpRetryLayer, IntoCodes as _, OperationError, OperationOptions, OperationReport,
-    ReplayBody, RequestExt as _, ReqwestService, RetryLayer, RetrySettings, RetryTable, Retryer,
-    StartedAttempt, StopReason, presets,
+    CallOptions, Code, CodeExt as _, CodeSet, Compatibility, HttpRetryLayer, OperationError,
+    OperationOptions, OperationReport, RequestExt as _, RetryLayer, RetrySettings, RetryTable, Retryer,
+    StartedAttempt, StopReason,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest,

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 use tonic::Status;
+use tonic_gax::http::HttpCallOptions;
 use tonic_gax::{
-    CallOptions, CallSettings, Code, CodeSet, Hedging, HttpCallOptions, RetryBudget, RetrySettings, Retryer,
-    StopReason,
+    CallOptions, CallSettings, Code, CodeSet, Hedging, RetryBudget, RetrySettings, Retryer, StopReason,
 };
 
 #[test]

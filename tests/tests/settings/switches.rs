@@ -5,10 +5,11 @@ use gax_retry::{Code, Compatibility, RetrySettings, StopReason};
 use tonic::transport::Channel;
 use tonic::{Request, Status};
 use tonic_gax::client::{MessageCall, StreamingCall, UnaryCall};
+use tonic_gax::grpc::{ResponseBody, ResponseFuture};
+use tonic_gax::settings::OperationCallSettings;
 use tonic_gax::{
-    CallOptions, CallSettings, OperationCallSettings, OperationError, OperationOptions, OperationReport,
-    RequestExt as _, ResponseBody, ResponseFuture, RetryLayer, RetryService, RetrySettingsBuilder,
-    RetryTable, Retryer, SettingsError,
+    CallOptions, CallSettings, OperationError, OperationOptions, OperationReport, RequestExt as _,
+    RetryLayer, RetryService, RetrySettingsBuilder, RetryTable, Retryer, SettingsError,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{

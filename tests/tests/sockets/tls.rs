@@ -8,10 +8,9 @@ use http_body_util::Full;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use tokio_rustls::rustls::version::{TLS12, TLS13};
-use tonic_gax::{
-    ConnectProblem, HttpError, HttpRetryLayer, HttpRetryService, Note, OperationReport, ReqwestService,
-    TransportFailure,
-};
+use tonic_gax::http::{HttpError, HttpRetryService, ReqwestService, TransportFailure};
+use tonic_gax::report::ConnectProblem;
+use tonic_gax::{HttpRetryLayer, Note, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{
     Authority, Handshake, Setup, Stack, TlsServer, codes, error_report, lasting, report_of, reported,

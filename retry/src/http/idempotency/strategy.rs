@@ -74,8 +74,7 @@ impl Classification {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::Hedging;
-    /// use gax_retry::http::{IdempotencyStrategy, IdempotencyTable, RequestFacts};
+    /// use gax_retry::{Hedging, http::{IdempotencyStrategy, IdempotencyTable, RequestFacts}};
     ///
     /// let is_hedged = |method, hedging: &Hedging| {
     ///     let classification = IdempotencyTable::http_methods().classify(&RequestFacts::new(method, "/things/7"));

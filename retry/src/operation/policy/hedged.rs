@@ -27,8 +27,7 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// # use gax_retry as tonic_gax;
-    /// use tonic_gax::{CodeSet, Hedging, Policy, RetrySettings};
+    /// use gax_retry::{CodeSet, Hedging, Policy, RetrySettings};
     ///
     /// let policy = Policy::new(&RetrySettings::default(), CodeSet::EMPTY).with_hedging(Hedging::new(2).percentile(0.95));
     /// // A call that may take longer, of the same method.

@@ -65,9 +65,8 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// # use gax_retry as tonic_gax;
-    /// use tonic_gax::{Code, Policy, RetrySettings};
-    /// use tonic_gax::settings::{Override, SettingsOverrides};
+    /// use gax_retry::{Code, Policy, RetrySettings};
+    /// use gax_retry::settings::{Override, SettingsOverrides};
     /// use std::time::Duration;
     ///
     /// let policy = Policy::new(&RetrySettings::no_retry(Duration::from_secs(60)), Code::Unavailable);
@@ -134,6 +133,10 @@ impl Policy {
         }
     }
 
+    #[cfg_attr(
+        not(feature = "strategy"),
+        expect(clippy::match_wildcard_for_single_variants, reason = "with strategies there are two others")
+    )]
     fn with_changed(self, settings: &RetrySettings, is_timeouts_only: bool) -> Self {
         let rules = match &self.rules {
             Rules::Documented(_) => Rules::Documented(Documented::new(settings)),

@@ -1,6 +1,7 @@
 //! Generated code whose protos have awkward names.
 
-use tonic_gax::{Code, MethodKind};
+use tonic_gax::Code;
+use tonic_gax::settings::MethodKind;
 use tonic_gax_api_tests::names::edge::v1 as edge;
 
 #[test]

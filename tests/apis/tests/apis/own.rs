@@ -4,7 +4,8 @@ use googleapis_tonic_google_cloud_asset_v1::google::cloud::asset::v1 as publishe
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tonic::{Code, Request, Response, Status};
-use tonic_gax::{CodeSet, MethodKind, OperationReport};
+use tonic_gax::settings::MethodKind;
+use tonic_gax::{CodeSet, OperationReport};
 use tonic_gax_api_tests::own::google::cloud::asset::v1 as own;
 use tonic_gax_api_tests::own_published::google::cloud::asset::v1 as own_published;
 
