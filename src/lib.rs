@@ -57,7 +57,7 @@ pub mod deadline {
     pub use crate::operation::{Inbound, RequestEnded, Scope};
 }
 
-/// What else retry tables are made of: the types that [`RetryTable`] hands out.
+/// The other types of retry tables, which [`RetryTable`] hands out.
 #[cfg(feature = "tables")]
 pub mod table {
     pub use gax_table::{
@@ -66,7 +66,7 @@ pub mod table {
     };
 }
 
-/// What generated code uses and nobody else should: it changes with the generator, without notice.
+/// For generated code, and nobody else: it changes with the generator, without notice.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::client::{Client, connect_for as connect};
