@@ -9,10 +9,9 @@ use crate::live::SettingsHandle;
 use crate::operation::OperationObserver;
 use crate::settings::OperationOptions;
 use crate::transport::CloneService;
-use gax_retry::{
-    Compatibility, Hedging, IdempotencyStrategy, IdempotencyTable, IntoCodes, Override, Preset, RetryBudget,
-    RetrySettings, StatusSet,
-};
+use gax_retry::http::{IdempotencyStrategy, IdempotencyTable, Preset, StatusSet};
+use gax_retry::settings::Override;
+use gax_retry::{Compatibility, Hedging, IntoCodes, RetryBudget, RetrySettings};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

@@ -6,7 +6,7 @@ use crate::http::options::HttpCallOptions;
 use crate::live::Replaceable;
 use crate::operation::{Observers, is_nested_retry};
 use crate::settings::{CallOptions, OperationOptions};
-use gax_retry::{IdempotencyStrategy, Preset};
+use gax_retry::http::{IdempotencyStrategy, Preset};
 use http::Extensions;
 use std::fmt;
 use std::sync::Arc;

@@ -2,7 +2,8 @@
 
 use crate::settings::call_options::CallOptions;
 use crate::settings::call_settings::CallSettings;
-use gax_retry::{Code, CodeSet, Hedging, LimitExceeded, Override};
+use gax_retry::settings::Override;
+use gax_retry::{Code, CodeSet, Hedging, LimitExceeded};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::time::Duration;

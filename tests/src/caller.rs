@@ -44,6 +44,19 @@ impl Stack {
             }
         }
     }
+
+    /// Calls `ListAssets` once.
+    ///
+    /// # Errors
+    ///
+    /// The error that the operation ends with.
+    pub async fn list<T: Transport + Sync>(
+        self,
+        channel: T,
+        setup: &Setup,
+    ) -> Result<Response<ListAssetsResponse>, Status> {
+        self.caller(channel, setup).list(ListAssetsRequest::default()).await
+    }
 }
 
 /// An observer of operations.

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tokio_stream::StreamExt as _;
 use tonic::transport::Channel;
 use tonic_gax::testing::{Pipe, Pipes};
@@ -198,7 +198,7 @@ struct Connection {
     waiting: VecDeque<u32>,
 }
 
-pub(crate) const DATA: u8 = 0;
+const DATA: u8 = 0;
 pub(crate) const HEADERS: u8 = 1;
 pub(crate) const RST_STREAM: u8 = 3;
 pub(crate) const SETTINGS: u8 = 4;
@@ -206,12 +206,12 @@ pub(crate) const PING: u8 = 6;
 const GOAWAY: u8 = 7;
 const CONTINUATION: u8 = 9;
 pub(crate) const ACK: u8 = 1;
-pub(crate) const END_STREAM: u8 = 1;
-pub(crate) const END_HEADERS: u8 = 4;
+const END_STREAM: u8 = 1;
+const END_HEADERS: u8 = 4;
 const MAX_CONCURRENT_STREAMS: u16 = 3;
 
 /// `:status: 200` from HPACK's static table, and `content-type: application/grpc` written out.
-pub(crate) const RESPONSE: &[u8] = b"\x88\x00\x0ccontent-type\x10application/grpc";
+const RESPONSE: &[u8] = b"\x88\x00\x0ccontent-type\x10application/grpc";
 /// A header that counts for 34 bytes.
 const SHORT_HEADER: &[u8] = b"\x00\x01x\x01y";
 /// There is no header of index 0.
@@ -219,10 +219,10 @@ const INVALID_INDEX: &[u8] = b"\x80";
 /// `content-length`, written out, with a value of one byte.
 const CONTENT_LENGTH: &[u8] = b"\x00\x0econtent-length\x01";
 /// `grpc-status: 0`, written out.
-pub(crate) const TRAILERS: &[u8] = b"\x00\x0bgrpc-status\x010";
+const TRAILERS: &[u8] = b"\x00\x0bgrpc-status\x010";
 
 /// A header written out, neither indexed nor compressed.
-pub(crate) fn header(name: &str, value: &str) -> Vec<u8> {
+fn header(name: &str, value: &str) -> Vec<u8> {
     let length = |text: &str| u8::try_from(text.len()).unwrap();
     [&[0, length(name)], name.as_bytes(), &[length(value)], value.as_bytes()].concat()
 }
@@ -232,7 +232,7 @@ impl Connection {
         let mut preface = [0; 24];
         self.io.read_exact(&mut preface).await?;
         let settings = self.state.settings.clone();
-        self.frame(SETTINGS, 0, 0, &settings).await?;
+        self.io.write_all(&frame(SETTINGS, 0, 0, &settings)).await?;
         loop {
             self.read().await?;
             while let Some(stream) = self.waiting.pop_front() {
@@ -245,19 +245,13 @@ impl Connection {
 
     /// Reads a frame.
     async fn read(&mut self) -> io::Result<()> {
-        let mut head = [0; 9];
-        self.io.read_exact(&mut head).await?;
-        let [a, b, c, kind, flags, stream @ ..] = head;
-        let stream = u32::from_be_bytes(stream);
-        let length = usize::try_from(u32::from_be_bytes([0, a, b, c])).unwrap();
-        let mut payload = vec![0; length];
-        self.io.read_exact(&mut payload).await?;
+        let (kind, flags, stream, payload) = read_frame(&mut self.io).await?;
         match kind {
-            SETTINGS if flags & ACK == 0 => self.frame(SETTINGS, ACK, 0, &[]).await?,
+            SETTINGS if flags & ACK == 0 => self.io.write_all(&frame(SETTINGS, ACK, 0, &[])).await?,
             PING if flags & ACK == 0 => {
                 let at = self.state.clock.elapsed();
                 self.state.pings.lock().unwrap_or_else(PoisonError::into_inner).push(at);
-                self.frame(PING, ACK, 0, &payload).await?;
+                self.io.write_all(&frame(PING, ACK, 0, &payload)).await?;
             }
             HEADERS => {
                 let at = self.state.clock.elapsed();
@@ -304,72 +298,79 @@ impl Connection {
         let frames = self.state.plays.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         for frame in frames.unwrap_or_else(|| vec![RawFrame::Good]) {
             match frame {
-                RawFrame::Headers => self.frame(HEADERS, END_HEADERS, stream, RESPONSE).await?,
-                RawFrame::HttpStatus(status) => {
-                    self.frame(HEADERS, END_HEADERS, stream, &header(":status", &status.to_string())).await?;
-                }
-                RawFrame::Announce(length) => {
-                    let headers = [RESPONSE, CONTENT_LENGTH, &[b'0' + length]].concat();
-                    self.frame(HEADERS, END_HEADERS, stream, &headers).await?;
-                }
-                RawFrame::Good => {
-                    self.frame(HEADERS, END_HEADERS, stream, RESPONSE).await?;
-                    self.frame(DATA, 0, stream, &[0; 5]).await?;
-                    self.frame(HEADERS, END_HEADERS | END_STREAM, stream, TRAILERS).await?;
-                }
-                RawFrame::Status(code, pushback) => {
-                    let pushback = pushback.map(|value| header("grpc-retry-pushback-ms", value));
-                    let status = header("grpc-status", &code.to_string());
-                    let headers = [RESPONSE, &status, &pushback.unwrap_or_default()].concat();
-                    self.frame(HEADERS, END_HEADERS | END_STREAM, stream, &headers).await?;
-                }
-                RawFrame::Pushed { code, pushbacks, alone } => {
-                    let mut headers = if alone { RESPONSE.to_vec() } else { Vec::new() };
-                    headers.extend(header("grpc-status", &code.to_string()));
-                    headers
-                        .extend(pushbacks.iter().flat_map(|value| header("grpc-retry-pushback-ms", value)));
-                    self.frame(HEADERS, END_HEADERS | END_STREAM, stream, &headers).await?;
-                }
-                RawFrame::Trailers(code) => {
-                    let trailers = header("grpc-status", &code.to_string());
-                    self.frame(HEADERS, END_HEADERS | END_STREAM, stream, &trailers).await?;
-                }
-                RawFrame::Message => self.frame(DATA, 0, stream, &[0; 5]).await?,
-                RawFrame::Messages(count) => self.frame(DATA, 0, stream, &[0; 5].repeat(count)).await?,
-                RawFrame::Data => self.frame(DATA, 0, stream, &[0, 0, 0, 0, 9, 1]).await?,
-                RawFrame::Reset(reason) => {
-                    self.frame(RST_STREAM, 0, stream, &reason.to_be_bytes()).await?;
-                }
-                RawFrame::GoAway { reason, taken } => {
-                    let last = if taken { stream } else { stream.saturating_sub(2) };
-                    let payload = [last.to_be_bytes(), reason.to_be_bytes()].concat();
-                    self.frame(GOAWAY, 0, 0, &payload).await?;
-                }
                 RawFrame::Wait(time) => tokio::time::sleep(time).await,
                 RawFrame::Read(bytes) => self.read_body(stream, bytes).await?,
                 RawFrame::ReadAll => self.read_body(stream, usize::MAX).await?,
                 RawFrame::Drop => return Ok(false),
-                RawFrame::Garbage => self.frame(HEADERS, END_HEADERS, stream, INVALID_INDEX).await?,
-                RawFrame::LongHeaders => {
-                    let headers = [RESPONSE, &SHORT_HEADER.repeat(1000)].concat();
-                    self.frame(HEADERS, END_HEADERS, stream, &headers).await?;
-                }
-                RawFrame::ContinuationFlood => {
-                    self.frame(HEADERS, 0, stream, RESPONSE).await?;
-                    for _ in 0..1000 {
-                        self.frame(CONTINUATION, 0, stream, &[]).await?;
-                    }
-                }
+                sent => self.io.write_all(&sent.written(stream)).await?,
             }
         }
         Ok(true)
     }
+}
 
-    async fn frame(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) -> io::Result<()> {
-        let [_, a, b, c] = u32::try_from(payload.len()).unwrap().to_be_bytes();
-        let mut bytes = vec![a, b, c, kind, flags];
-        bytes.extend(stream.to_be_bytes());
-        bytes.extend(payload);
-        self.io.write_all(&bytes).await
+impl RawFrame {
+    /// The bytes of a frame that is sent for a stream; none for anything else.
+    pub(crate) fn written(self, stream: u32) -> Vec<u8> {
+        const LAST: u8 = END_HEADERS | END_STREAM;
+        let frame = |kind, flags, payload: &[u8]| frame(kind, flags, stream, payload);
+        let status = |code: u8| header("grpc-status", &code.to_string());
+        let pushback = |value: &&str| header("grpc-retry-pushback-ms", value);
+        match self {
+            RawFrame::Headers => frame(HEADERS, END_HEADERS, RESPONSE),
+            RawFrame::HttpStatus(status) => {
+                frame(HEADERS, END_HEADERS, &header(":status", &status.to_string()))
+            }
+            RawFrame::Announce(length) => {
+                frame(HEADERS, END_HEADERS, &[RESPONSE, CONTENT_LENGTH, &[b'0' + length]].concat())
+            }
+            RawFrame::Good => {
+                let (head, message) = (frame(HEADERS, END_HEADERS, RESPONSE), frame(DATA, 0, &[0; 5]));
+                [head, message, frame(HEADERS, LAST, TRAILERS)].concat()
+            }
+            RawFrame::Status(code, value) => {
+                let pushback = value.as_ref().map(pushback).unwrap_or_default();
+                frame(HEADERS, LAST, &[RESPONSE, &status(code), &pushback].concat())
+            }
+            RawFrame::Pushed { code, pushbacks, alone } => {
+                let mut headers = if alone { RESPONSE.to_vec() } else { Vec::new() };
+                headers.extend(status(code));
+                headers.extend(pushbacks.iter().flat_map(pushback));
+                frame(HEADERS, LAST, &headers)
+            }
+            RawFrame::Trailers(code) => frame(HEADERS, LAST, &status(code)),
+            RawFrame::Message => frame(DATA, 0, &[0; 5]),
+            RawFrame::Messages(count) => frame(DATA, 0, &[0; 5].repeat(count)),
+            RawFrame::Data => frame(DATA, 0, &[0, 0, 0, 0, 9, 1]),
+            RawFrame::Reset(reason) => frame(RST_STREAM, 0, &reason.to_be_bytes()),
+            RawFrame::GoAway { reason, taken } => {
+                let last = if taken { stream } else { stream.saturating_sub(2) };
+                self::frame(GOAWAY, 0, 0, &[last.to_be_bytes(), reason.to_be_bytes()].concat())
+            }
+            RawFrame::Garbage => frame(HEADERS, END_HEADERS, INVALID_INDEX),
+            RawFrame::LongHeaders => {
+                frame(HEADERS, END_HEADERS, &[RESPONSE, &SHORT_HEADER.repeat(1000)].concat())
+            }
+            RawFrame::ContinuationFlood => {
+                [frame(HEADERS, 0, RESPONSE), frame(CONTINUATION, 0, &[]).repeat(1000)].concat()
+            }
+            RawFrame::Drop | RawFrame::Wait(_) | RawFrame::Read(_) | RawFrame::ReadAll => Vec::new(),
+        }
     }
+}
+
+/// A frame as it is written.
+pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let [_, a, b, c] = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&[a, b, c, kind, flags][..], &stream.to_be_bytes(), payload].concat()
+}
+
+/// Reads a frame: its kind, its flags, its stream and its payload.
+pub(crate) async fn read_frame(io: &mut (impl AsyncRead + Unpin)) -> io::Result<(u8, u8, u32, Vec<u8>)> {
+    let mut head = [0; 9];
+    io.read_exact(&mut head).await?;
+    let [a, b, c, kind, flags, stream @ ..] = head;
+    let mut payload = vec![0; usize::try_from(u32::from_be_bytes([0, a, b, c])).unwrap()];
+    io.read_exact(&mut payload).await?;
+    Ok((kind, flags, u32::from_be_bytes(stream), payload))
 }

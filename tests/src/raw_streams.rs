@@ -2,15 +2,12 @@
 //! hedged call need it, and writes down when a client resets one of them.
 
 use crate::VirtualClock;
-use crate::raw::{
-    ACK, DATA, END_HEADERS, END_STREAM, HEADERS, PING, RESPONSE, RST_STREAM, RawFrame, SETTINGS, TRAILERS,
-    header,
-};
+use crate::raw::{ACK, HEADERS, PING, RST_STREAM, RawFrame, SETTINGS, frame, read_frame};
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, ReadHalf, WriteHalf, split};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, WriteHalf, split};
 use tokio_stream::StreamExt as _;
 use tonic::transport::Channel;
 use tonic_gax::testing::Pipes;
@@ -88,13 +85,13 @@ async fn serve(io: DuplexStream, state: Arc<State>) -> io::Result<()> {
     let writer = Arc::new(tokio::sync::Mutex::new(writer));
     let mut preface = [0; 24];
     reader.read_exact(&mut preface).await?;
-    write(&writer, SETTINGS, 0, 0, &[]).await?;
+    write(&writer, &frame(SETTINGS, 0, 0, &[])).await?;
     let mut places = HashMap::new();
     loop {
-        let (kind, flags, stream, payload) = read(&mut reader).await?;
+        let (kind, flags, stream, payload) = read_frame(&mut reader).await?;
         match kind {
-            SETTINGS if flags & ACK == 0 => write(&writer, SETTINGS, ACK, 0, &[]).await?,
-            PING if flags & ACK == 0 => write(&writer, PING, ACK, 0, &payload).await?,
+            SETTINGS if flags & ACK == 0 => write(&writer, &frame(SETTINGS, ACK, 0, &[])).await?,
+            PING if flags & ACK == 0 => write(&writer, &frame(PING, ACK, 0, &payload)).await?,
             HEADERS => {
                 let request = RawStream { at: state.clock.elapsed(), reset: None };
                 let place = state.change(|seen| {
@@ -115,44 +112,19 @@ async fn serve(io: DuplexStream, state: Arc<State>) -> io::Result<()> {
     }
 }
 
-async fn read(reader: &mut ReadHalf<DuplexStream>) -> io::Result<(u8, u8, u32, Vec<u8>)> {
-    let mut head = [0; 9];
-    reader.read_exact(&mut head).await?;
-    let [a, b, c, kind, flags, stream @ ..] = head;
-    let mut payload = vec![0; usize::try_from(u32::from_be_bytes([0, a, b, c])).unwrap()];
-    reader.read_exact(&mut payload).await?;
-    Ok((kind, flags, u32::from_be_bytes(stream), payload))
-}
-
-async fn write(writer: &Writer, kind: u8, flags: u8, stream: u32, payload: &[u8]) -> io::Result<()> {
-    let [_, a, b, c] = u32::try_from(payload.len()).unwrap().to_be_bytes();
-    let bytes = [&[a, b, c, kind, flags][..], &stream.to_be_bytes(), payload].concat();
-    writer.lock().await.write_all(&bytes).await
-}
-
 async fn play(frames: Vec<RawFrame>, stream: u32, writer: Writer) -> io::Result<()> {
-    const LAST: u8 = END_HEADERS | END_STREAM;
     for frame in frames {
         match frame {
             RawFrame::Wait(time) => tokio::time::sleep(time).await,
-            RawFrame::Headers => write(&writer, HEADERS, END_HEADERS, stream, RESPONSE).await?,
-            RawFrame::Message => write(&writer, DATA, 0, stream, &[0; 5]).await?,
-            RawFrame::Good => {
-                write(&writer, HEADERS, END_HEADERS, stream, RESPONSE).await?;
-                write(&writer, DATA, 0, stream, &[0; 5]).await?;
-                write(&writer, HEADERS, LAST, stream, TRAILERS).await?;
+            RawFrame::Read(_) | RawFrame::ReadAll | RawFrame::Drop | RawFrame::GoAway { .. } => {
+                unimplemented!("{frame:?} is about a connection, and RawServer plays it")
             }
-            RawFrame::Trailers(code) => {
-                write(&writer, HEADERS, LAST, stream, &header("grpc-status", &code.to_string())).await?;
-            }
-            RawFrame::Status(code, pushback) => {
-                let pushback = pushback.map(|value| header("grpc-retry-pushback-ms", value));
-                let status = header("grpc-status", &code.to_string());
-                let headers = [RESPONSE, &status, &pushback.unwrap_or_default()].concat();
-                write(&writer, HEADERS, LAST, stream, &headers).await?;
-            }
-            other => unimplemented!("{other:?} is about a connection, and RawServer plays it"),
+            sent => write(&writer, &sent.written(stream)).await?,
         }
     }
     Ok(())
+}
+
+async fn write(writer: &Writer, bytes: &[u8]) -> io::Result<()> {
+    writer.lock().await.write_all(bytes).await
 }

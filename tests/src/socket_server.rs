@@ -42,10 +42,10 @@ impl SocketServer {
         };
         let address = listener.local_addr().unwrap();
         let (goodbye, gone) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-        let (serving, told) = (serve(listener, Arc::clone(&goodbye).notified_owned()), Arc::clone(&gone));
+        let (serving, served) = (serve(listener, Arc::clone(&goodbye).notified_owned()), Arc::clone(&gone));
         runtime.spawn(async move {
             serving.await;
-            told.notify_one();
+            served.notify_one();
         });
         Self { runtime: Some(runtime), address, goodbye, gone }
     }

@@ -29,12 +29,12 @@ impl Talk for Talker {
 
     async fn tell(&self, request: Request<Streaming<Line>>) -> Result<Response<Line>, Status> {
         let mut lines = request.into_inner();
-        let mut told = Line::default();
+        let mut last = Line::default();
         while let Some(line) = lines.message().await? {
-            told.text = line.text;
-            told.count += 1;
+            last.text = line.text;
+            last.count += 1;
         }
-        Ok(Response::new(told))
+        Ok(Response::new(last))
     }
 
     async fn chat(&self, request: Request<Streaming<Line>>) -> Result<Response<BoxStream<Line>>, Status> {

@@ -3,11 +3,11 @@
 use crate::http::config::by_rule::ByRule;
 use crate::operation::earlier;
 use crate::settings::CallOptions;
-use gax_retry::{
-    Classification, Code, CodeSet, Compatibility, Environment, HeaderLookup, Hedging, HttpFailure,
-    IdempotencyRule, IdempotencyStrategy, IdempotencyTable, ParseCodeError, Policy, Preset, RequestFacts,
-    RetrySettings, StatusSet, TransportFailure, TransportFailures,
+use gax_retry::http::{
+    Classification, HeaderLookup, HttpFailure, IdempotencyRule, IdempotencyStrategy, IdempotencyTable,
+    Preset, RequestFacts, StatusSet, TransportFailure, TransportFailures,
 };
+use gax_retry::{Code, CodeSet, Compatibility, Environment, Hedging, ParseCodeError, Policy, RetrySettings};
 use http::HeaderMap;
 use http::header::HOST;
 use http::request::Parts;

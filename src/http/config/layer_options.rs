@@ -10,10 +10,9 @@ use crate::settings::CallSettings;
 use crate::settings::OperationOptions;
 #[cfg(feature = "live")]
 use gax_retry::Compatibility;
-use gax_retry::{
-    CodeSet, Hedging, IdempotencyStrategy, IdempotencyTable, Override, ParseCodeError, Preset, RetryBudget,
-    RetrySettings, StatusSet,
-};
+use gax_retry::http::{IdempotencyStrategy, IdempotencyTable, Preset, StatusSet};
+use gax_retry::settings::Override;
+use gax_retry::{CodeSet, Hedging, ParseCodeError, RetryBudget, RetrySettings};
 #[cfg(feature = "live")]
 use gax_table::Dialect;
 use std::time::Duration;

@@ -11,10 +11,9 @@ use crate::operation::{
     AttemptContext, Jitter, Name, Note, ObservedTransport, Observers, Protocol, Step, earlier, until,
 };
 use crate::transport::{BoxError, retry_after_in};
-use gax_retry::{
-    AttemptKind, AttemptResult, Delivery, HttpFailure, Resend, Seen, ServerDelay, StartedAttempt,
-    retry_info_in_json,
-};
+use gax_retry::http::{HttpFailure, retry_info_in_json};
+use gax_retry::operation::{AttemptResult, Resend, Seen};
+use gax_retry::{AttemptKind, Delivery, ServerDelay, StartedAttempt};
 use http::StatusCode;
 use http::header::CONNECTION;
 use http_body::Body;

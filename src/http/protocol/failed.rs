@@ -6,7 +6,9 @@ use crate::http::protocol::http_protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::Replay;
 use crate::operation::{AttemptContext, Note};
 use crate::transport::{BoxError, Reach};
-use gax_retry::{AttemptResult, HttpFailure, Resend, RetryFact, StopReason, TransportFailure};
+use gax_retry::StopReason;
+use gax_retry::http::{HttpFailure, TransportFailure};
+use gax_retry::operation::{AttemptResult, Resend, RetryFact};
 
 impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     /// The request or its response broke.

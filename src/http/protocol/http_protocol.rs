@@ -8,7 +8,9 @@ use crate::http::response::HttpResponseBody;
 use crate::http::shared_state::SharedState;
 use crate::operation::{AttemptContext, inbound_deadline};
 use crate::transport::SharedService;
-use gax_retry::{AttemptResult, Code, HttpFailure, Repetition, RetryFact, StartedAttempt, StopReason};
+use gax_retry::http::HttpFailure;
+use gax_retry::operation::{AttemptResult, Repetition, RetryFact};
+use gax_retry::{Code, StartedAttempt, StopReason};
 use std::sync::Arc;
 use tokio::time::Instant;
 

@@ -55,13 +55,14 @@ impl RandomBudget {
             let attempts = calls.iter().flat_map(|call| &call.witnessed).flat_map(|one| &one.attempts);
             attempts.filter(|attempt| of(attempt.started.kind())).count() as u64
         };
-        let told = calls.iter().filter(|call| call.end.is_reply() || is_committed(call)).count() as u64;
-        let untold = calls.iter().filter(|call| is_unreadable(call) && !is_committed(call)).count() as u64;
-        let replies = told + untold;
+        let reported = calls.iter().filter(|call| call.end.is_reply() || is_committed(call)).count() as u64;
+        let unreported =
+            calls.iter().filter(|call| is_unreadable(call) && !is_committed(call)).count() as u64;
+        let replies = reported + unreported;
         let (made, most) = match self {
             Self::Tokens { max, ratio } => {
                 let is_hedged = calls.iter().any(|call| call.policy.hedging.is_some());
-                if let Some(sentence) = beyond_half(max, ratio, ratio * untold, draws, is_hedged) {
+                if let Some(sentence) = beyond_half(max, ratio, ratio * unreported, draws, is_hedged) {
                     return Some(sentence);
                 }
                 let retries = count(&|kind| kind == AttemptKind::Retry);
@@ -89,7 +90,13 @@ fn is_unreadable(call: &FinishedCall) -> bool {
 
 /// gRFC A6's bucket by itself: a token less for each failure, and its ratio back for each success. Retries and hedges are made
 /// only with more than half of the tokens. Where observers can't be certain, it counts in favour of the retry budget.
-fn beyond_half(max: u64, ratio: u64, untold: u64, draws: &[BudgetDraw], is_hedged: bool) -> Option<String> {
+fn beyond_half(
+    max: u64,
+    ratio: u64,
+    unreported: u64,
+    draws: &[BudgetDraw],
+    is_hedged: bool,
+) -> Option<String> {
     let mut tokens = max;
     for (place, draw) in draws.iter().enumerate() {
         let needs_half = match draw {
@@ -103,7 +110,7 @@ fn beyond_half(max: u64, ratio: u64, untold: u64, draws: &[BudgetDraw], is_hedge
             }
             BudgetDraw::Hedged => true,
         };
-        if needs_half && tokens + untold <= max / 2 {
+        if needs_half && tokens + unreported <= max / 2 {
             return Some(format!(
                 "with {tokens} of {max} thousandths of a token left another attempt was made: draw {place} of {draws:?}"
             ));

@@ -244,10 +244,10 @@ impl Rules<'_> {
             let sent = attempt.sent.first().copied().filter(|_| !self.call.is_calm).unwrap_or(seen.at);
             self.deadline(sent, seen.timeout, attempt);
             let previous = number - 1;
-            let told = seen.previous.unwrap_or_default();
+            let announced = seen.previous.unwrap_or_default();
             if self.call.is_retried_by_code && self.call.policy.compatibility != Compatibility::GaxJava {
-                self.hold(told == previous, || {
-                    format!("attempt {number} told the server of {told} attempts before it")
+                self.hold(announced == previous, || {
+                    format!("attempt {number} announced {announced} attempts before it")
                 });
             }
             if let (Some(gone), Some(ended), true) = (seen.gone, end(attempt), self.call.is_calm) {
@@ -285,20 +285,20 @@ impl Rules<'_> {
     }
 
     /// No server gets a timeout longer than the time that is left.
-    fn deadline(&mut self, at: Duration, told: Option<Duration>, attempt: &WitnessedAttempt) {
+    fn deadline(&mut self, at: Duration, announced: Option<Duration>, attempt: &WitnessedAttempt) {
         let number = attempt.started.number();
-        let Some(told) = told else {
+        let Some(announced) = announced else {
             let is_bounded = attempt.started.deadline().is_some() && self.call.is_retried_by_code;
             return self.hold(!is_bounded, || format!("attempt {number} has no grpc-timeout"));
         };
         if let Some(timeout) = attempt.started.deadline() {
-            self.hold(told <= timeout + Duration::from_millis(1), || {
-                format!("attempt {number} has {timeout:?}, and told the server {told:?}")
+            self.hold(announced <= timeout + Duration::from_millis(1), || {
+                format!("attempt {number} has {timeout:?}, and announced {announced:?}")
             });
         }
         if let (Some(budget), Grain::Virtual) = (self.budget(), self.call.grain) {
-            self.hold(at + told <= budget + self.slack(), || {
-                format!("attempt {number} told the server {told:?} at {at:?}, but the budget is {budget:?}")
+            self.hold(at + announced <= budget + self.slack(), || {
+                format!("attempt {number} announced {announced:?} at {at:?}, but the budget is {budget:?}")
             });
         }
     }
@@ -338,7 +338,7 @@ impl Rules<'_> {
             // A response that was handed over before its end has a row of its own.
             if let Some(ended) = end(attempt).filter(|ended| is_over && ended.code() != Code::Ok) {
                 self.hold(ended == row, || {
-                    format!("the observer was told of {ended:?}, and the report has {row:?}")
+                    format!("the observer recorded {ended:?}, and the report has {row:?}")
                 });
             }
         }

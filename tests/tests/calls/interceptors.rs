@@ -220,8 +220,7 @@ async fn an_error_keeps_its_code_message_details_and_metadata() {
         for stack in Stack::ALL {
             let script = Script::at_once([Reply::unavailable()]).then_always(ms(0), reply.clone());
             let server = VirtualServer::start(script);
-            let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
-            let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+            let status = stack.list(server.channel(), &Setup::new(settings())).await.unwrap_err();
             assert_eq!((status.code(), status.message()), (sent.code(), sent.message()), "{stack:?}");
             assert_eq!(status.details(), [1, 2, 3], "{stack:?}");
             assert_eq!(

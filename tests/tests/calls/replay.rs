@@ -263,7 +263,7 @@ async fn a_stream_of_requests_is_sent_once_however_it_is_packed() {
 
 /// A stream of one request looks like a unary call. Descriptors are the cure.
 #[tokio::test(start_paused = true)]
-async fn a_stream_of_one_request_is_told_by_descriptors_alone() {
+async fn a_stream_of_one_request_is_known_by_descriptors_alone() {
     let setup = Setup::new(settings());
     for (layer, times) in [(setup.layer(), 3), (setup.layer_with_descriptors(), 1)] {
         let server = VirtualServer::start(two_failures());

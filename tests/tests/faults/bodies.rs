@@ -24,8 +24,7 @@ fn page(token: &str) -> ListAssetsResponse {
 async fn headers_without_a_body_time_out_and_are_retried() {
     for stack in Stack::ALL {
         let server = VirtualServer::start(Script::at_once([Reply::play([Beat::Hang])]));
-        let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
-        let result = caller.list(ListAssetsRequest::default()).await;
+        let result = stack.list(server.channel(), &Setup::new(settings())).await;
         let table = [row(1, 1000, 0, 0, 1000, LATE), row(2, 1000, 200, 1200, 1200, Code::Ok)];
         assert_eq!(rows(&report_of(&result)), table, "{stack:?}");
         assert_eq!(server.log().arrivals()[0].gone, Some(ms(1000)), "{stack:?}");
@@ -37,8 +36,7 @@ async fn trailers_that_never_come_time_out() {
     for stack in Stack::ALL {
         let stalled = Reply::play([Beat::message(&page("first")), Beat::Hang]);
         let server = VirtualServer::start(Script::at_once([stalled]));
-        let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
-        let result = caller.list(ListAssetsRequest::default()).await;
+        let result = stack.list(server.channel(), &Setup::new(settings())).await;
         tokio::time::sleep(ms(1)).await;
         assert_eq!(server.log().arrivals()[0].gone, Some(ms(1000)), "{stack:?}");
         if stack == Stack::Layer {
@@ -73,8 +71,7 @@ async fn a_body_that_trickles_is_timed_as_a_whole() {
     for stack in Stack::ALL {
         let script = Script::at_once([trickling(&message, 1), trickling(&message, 5)]);
         let server = VirtualServer::start(script);
-        let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
-        let result = caller.list(ListAssetsRequest::default()).await;
+        let result = stack.list(server.channel(), &Setup::new(settings())).await;
         let table = [row(1, 1000, 0, 0, 1000, LATE), row(2, 1000, 200, 1200, 2000, Code::Ok)];
         assert_eq!(rows(&report_of(&result)), table, "{stack:?}");
         assert_eq!(result.unwrap().into_inner(), message, "{stack:?}");
@@ -96,8 +93,7 @@ async fn a_response_over_tonic_s_limit_is_out_of_range() {
     for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(long(6 * MIB)));
         let setup = Setup::new(settings()).retrying([Code::OutOfRange, Code::Unavailable, LATE]);
-        let mut caller = stack.caller(server.channel(), &setup);
-        let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+        let status = stack.list(server.channel(), &setup).await.unwrap_err();
         assert_eq!(status.code(), tonic::Code::OutOfRange, "{stack:?}");
         assert_eq!(server.seen().len(), 1, "{stack:?}");
         if stack == Stack::Generated {
@@ -126,8 +122,7 @@ async fn a_message_above_one_s_own_limit_is_final_and_the_note_names_the_limit()
 async fn a_response_at_the_limit_is_read() {
     for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(long(4 * MIB)));
-        let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
-        let response = caller.list(ListAssetsRequest::default()).await.unwrap();
+        let response = stack.list(server.channel(), &Setup::new(settings())).await.unwrap();
         assert_eq!(response.into_inner().next_page_token.len(), 4 * MIB - 5, "{stack:?}");
     }
 }

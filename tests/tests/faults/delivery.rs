@@ -39,11 +39,7 @@ async fn a_request_that_was_sent_may_have_been_carried_out() {
         for stack in Stack::ALL {
             let script = Script::at_once(replies.clone()).then_always(ms(0), replies.last().unwrap().clone());
             let server = VirtualServer::start(script);
-            let status = stack
-                .caller(server.channel(), &setup())
-                .list(ListAssetsRequest::default())
-                .await
-                .unwrap_err();
+            let status = stack.list(server.channel(), &setup()).await.unwrap_err();
             assert_eq!(error(&status).delivery(), expected, "{stack:?} {replies:?}");
             assert_eq!(error(&status).may_have_been_applied(), expected == Delivery::Unknown);
         }
@@ -103,8 +99,7 @@ async fn a_write_whose_only_attempt_had_no_time_was_not_applied() {
     let setup = setup.retrying([Code::Unavailable]);
     for stack in Stack::ALL {
         let server = VirtualServer::start(Script::new());
-        let status =
-            stack.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await.unwrap_err();
+        let status = stack.list(server.channel(), &setup).await.unwrap_err();
         assert_eq!(server.seen(), [], "{stack:?}");
         assert_eq!(error(&status).delivery(), Delivery::NotSent, "{stack:?}");
     }
@@ -123,8 +118,7 @@ async fn a_condition_that_fails_a_second_time_may_be_the_firsts_doing() {
         for stack in Stack::ALL {
             let server = VirtualServer::start(Script::at_once(replies.clone()));
             let setup = setup().retrying([Code::Unavailable, Code::DeadlineExceeded]);
-            let status =
-                stack.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await.unwrap_err();
+            let status = stack.list(server.channel(), &setup).await.unwrap_err();
             let error = error(&status);
             assert_eq!(error.report().notes(), expected, "{stack:?} {replies:?}");
             let says = error.to_string().ends_with("; an earlier attempt may have succeeded");

@@ -4,9 +4,7 @@
 use gax_retry::{Code, RetrySettings, StopReason};
 use tonic_gax::{Note, OperationError, RetryService};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssetClient;
-use tonic_gax_tests::generated::google::cloud::asset::v1::{
-    ExportAssetsRequest, ListAssetsRequest, ListAssetsResponse,
-};
+use tonic_gax_tests::generated::google::cloud::asset::v1::{ExportAssetsRequest, ListAssetsResponse};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 use tonic_gax_tests::{
@@ -84,8 +82,8 @@ async fn errors_keep_the_code_that_can_be_read() {
     for (name, reply, code, message) in errors() {
         for stack in Stack::ALL {
             let server = VirtualServer::start(Script::always(reply.clone()));
-            let mut caller = stack.caller(server.channel(), &Setup::new(settings()).retrying([]));
-            let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+            let status =
+                stack.list(server.channel(), &Setup::new(settings()).retrying([])).await.unwrap_err();
             assert_eq!(status.code() as i32, code.number(), "{name}, {stack:?}: {status}");
             assert_eq!(status.message(), message, "{name}, {stack:?}");
             assert_eq!(status.details(), b"", "{name}, {stack:?}");
@@ -110,8 +108,7 @@ async fn errors_are_retried_by_that_code() {
     for (name, reply, code, _) in errors() {
         for stack in Stack::ALL {
             let server = VirtualServer::start(Script::at_once([reply.clone()]));
-            let mut caller = stack.caller(server.channel(), &Setup::new(settings()).retrying([code]));
-            let result = caller.list(ListAssetsRequest::default()).await;
+            let result = stack.list(server.channel(), &Setup::new(settings()).retrying([code])).await;
             let codes: Vec<_> = report_of(&result).attempts().iter().map(gax_retry::Attempt::code).collect();
             assert_eq!(codes, [code, Code::Ok], "{name}, {stack:?}");
         }
@@ -124,8 +121,7 @@ async fn a_reply_without_a_status_is_unknown() {
     for beats in [vec![], vec![Beat::message(&page())], vec![Beat::trailers(&[("x-other", "1")])]] {
         for stack in Stack::ALL {
             let server = VirtualServer::start(Script::always(cut(beats.clone())));
-            let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
-            let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+            let status = stack.list(server.channel(), &Setup::new(settings())).await.unwrap_err();
             assert_eq!(status.code(), tonic::Code::Unknown, "{beats:?} {stack:?}");
             assert_eq!(error_report(&status).stop_reason(), Some(StopReason::NonRetryable));
         }
@@ -139,13 +135,11 @@ async fn bad_details_of_a_success_do_no_harm() {
     for stack in Stack::ALL {
         let reply = Reply::play([Beat::message(&page()), Beat::trailers(&ok)]);
         let server = VirtualServer::start(Script::always(reply));
-        let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
-        let response = caller.list(ListAssetsRequest::default()).await.unwrap();
+        let response = stack.list(server.channel(), &Setup::new(settings())).await.unwrap();
         assert_eq!(response.into_inner(), page(), "{stack:?}");
 
         let server = VirtualServer::start(Script::always(Reply::play_with(&ok, [])));
-        let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
-        let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+        let status = stack.list(server.channel(), &Setup::new(settings())).await.unwrap_err();
         assert_eq!(status.code(), tonic::Code::Internal, "no message: {stack:?}");
     }
 }
@@ -168,8 +162,7 @@ async fn messages_that_can_t_be_read_end_the_operation() {
         for stack in Stack::ALL {
             let server = VirtualServer::start(Script::always(Reply::play(beats.clone())));
             let setup = Setup::new(settings()).retrying([Code::Internal, Code::Unknown, Code::OutOfRange]);
-            let mut caller = stack.caller(server.channel(), &setup);
-            let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+            let status = stack.list(server.channel(), &setup).await.unwrap_err();
             let expected = match name {
                 "longer than memory" => tonic::Code::OutOfRange,
                 _ => tonic::Code::Internal,

@@ -147,9 +147,9 @@ async fn three_times_between_two_attempts_and_no_more() {
         assert_eq!(report.transparent_retries(), 3 + 3 + 2, "{stack:?}");
         let of_each: Vec<_> = report.attempts().iter().map(gax_retry::Attempt::transparent_retries).collect();
         assert_eq!(of_each, [3, 3, 2], "{stack:?}");
-        let told = "sent again at once: 8 times (not counted as attempts); \
+        let line = "sent again at once: 8 times (not counted as attempts); \
                     3 of attempt 1, 3 of attempt 2, 2 of attempt 3";
-        assert!(report.to_string().contains(told), "{report}");
+        assert!(report.to_string().contains(line), "{report}");
     }
 }
 

@@ -204,8 +204,8 @@ async fn a_cancel_that_comes_a_fraction_before_the_deadline_is_the_deadline() {
     for stack in Stack::ALL {
         let play = [RawFrame::Headers, RawFrame::Wait(ms(295_123)), RawFrame::Reset(CANCEL)];
         let server = RawServer::start([play.to_vec()]);
-        let mut caller = stack.caller(server.channel(), &Setup::new(settings.clone()).retrying([]));
-        let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+        let status =
+            stack.list(server.channel(), &Setup::new(settings.clone()).retrying([])).await.unwrap_err();
         assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{stack:?}: {status}");
         assert_eq!(error_report(&status).notes(), [Note::CountedAsDeadlineExceeded], "{stack:?}");
     }

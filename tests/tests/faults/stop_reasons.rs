@@ -32,7 +32,7 @@ fn settings() -> RetrySettings {
 /// The stop reason of an operation against that script, and the number of attempts that the server saw.
 async fn stopped(stack: Stack, setup: &Setup, script: Script) -> (Option<StopReason>, usize) {
     let server = VirtualServer::start(script);
-    let status = stack.caller(server.channel(), setup).list(ListAssetsRequest::default()).await.unwrap_err();
+    let status = stack.list(server.channel(), setup).await.unwrap_err();
     let report = error_report(&status);
     assert_eq!(OperationError::of(&status).unwrap().stop_reason(), report.stop_reason());
     (report.stop_reason(), server.seen().len())
@@ -172,8 +172,7 @@ async fn a_tonic_server_s_own_timeout_is_the_attempt_s() {
     for stack in Stack::ALL {
         let script = || Script::of([(ms(1000), late.clone()), (ms(999), late.clone())]);
         let server = VirtualServer::start(script());
-        let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
-        let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+        let status = stack.list(server.channel(), &Setup::new(settings())).await.unwrap_err();
         let table = [row(1, 1000, 0, 0, 1000, LATE), row(2, 1000, 200, 1200, 2199, Code::Cancelled)];
         // Before its time is up, the attempt was cancelled by somebody else.
         assert_eq!(rows(&error_report(&status)), table, "{stack:?}");
@@ -196,13 +195,11 @@ async fn a_response_has_its_report_after_a_retry_or_on_request() {
         assert_eq!(rows(&report(&asked).unwrap()), [row(1, 1000, 0, 0, 0, Code::Ok)], "{stack:?}");
 
         let setup = Setup::new(settings()).reporting();
-        let mut caller = stack.caller(server.channel(), &setup);
-        let every = caller.list(ListAssetsRequest::default()).await.unwrap();
+        let every = stack.list(server.channel(), &setup).await.unwrap();
         assert_eq!(rows(&report(&every).unwrap()), [row(1, 1000, 0, 0, 0, Code::Ok)], "{stack:?}");
 
         let server = VirtualServer::start(Script::at_once([Reply::unavailable()]));
-        let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
-        let retried = caller.list(ListAssetsRequest::default()).await.unwrap();
+        let retried = stack.list(server.channel(), &Setup::new(settings())).await.unwrap();
         let table = [row(1, 1000, 0, 0, 0, DOWN), row(2, 1000, 200, 200, 200, Code::Ok)];
         assert_eq!(rows(&report(&retried).unwrap()), table, "{stack:?}");
     }
@@ -216,8 +213,7 @@ async fn an_error_after_the_message_is_retried() {
     for stack in Stack::ALL {
         let reply = Reply::play([Beat::message(&page), Beat::status(&status)]);
         let server = VirtualServer::start(Script::at_once([reply]));
-        let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
-        let result = caller.list(ListAssetsRequest::default()).await;
+        let result = stack.list(server.channel(), &Setup::new(settings())).await;
         let table = [row(1, 1000, 0, 0, 0, DOWN), row(2, 1000, 200, 200, 200, Code::Ok)];
         assert_eq!(rows(&report_of(&result)), table, "{stack:?}");
         assert_eq!(result.unwrap().into_inner().next_page_token, "", "{stack:?}");
@@ -225,8 +221,7 @@ async fn an_error_after_the_message_is_retried() {
         // If the trailers take their time, the message of an RPC of unknown kind is handed over first.
         let reply = Reply::play([Beat::message(&page), Beat::Wait(ms(10)), Beat::status(&status)]);
         let server = VirtualServer::start(Script::at_once([reply]));
-        let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
-        let result = caller.list(ListAssetsRequest::default()).await;
+        let result = stack.list(server.channel(), &Setup::new(settings())).await;
         if stack == Stack::Layer {
             let status = result.unwrap_err();
             assert_eq!((status.code(), status.message()), (tonic::Code::Unavailable, "after all"));
@@ -258,8 +253,7 @@ async fn a_report_says_that_the_response_was_committed() {
 async fn the_texts_of_errors_and_reports() {
     let server = VirtualServer::start(Script::always(Reply::status(Status::unavailable("down"))));
     let two = settings().to_builder().max_attempts(2).build().unwrap();
-    let mut caller = Stack::Generated.caller(server.channel(), &Setup::new(two));
-    let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+    let status = Stack::Generated.list(server.channel(), &Setup::new(two)).await.unwrap_err();
     let error = OperationError::of(&status).unwrap();
     assert_eq!(
         error.to_string(),
@@ -301,8 +295,7 @@ async fn without_a_delay_attempts_follow_each_other_at_once() {
         .unwrap();
     for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(Reply::unavailable()));
-        let mut caller = stack.caller(server.channel(), &Setup::new(at_once.clone()));
-        let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+        let status = stack.list(server.channel(), &Setup::new(at_once.clone())).await.unwrap_err();
         assert_eq!(error_report(&status).stop_reason(), Some(StopReason::MaxAttempts), "{stack:?}");
         assert_eq!(server.seen(), [(0, Some(3000)); 100], "{stack:?}");
     }

@@ -27,8 +27,7 @@ fn setup() -> Setup {
 /// The report of a call that is alone on its connection.
 async fn alone(stack: Stack, play: &[RawFrame]) -> OperationReport {
     let server = RawServer::start([play.to_vec()]);
-    let mut caller = stack.caller(server.channel(), &setup());
-    let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+    let status = stack.list(server.channel(), &setup()).await.unwrap_err();
     let report = error_report(&status);
     assert_eq!(server.requests().len(), 1, "{stack:?} {play:?}");
     assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable), "{stack:?} {play:?}: {status:?}");
@@ -139,8 +138,7 @@ async fn a_second_message_of_a_unary_rpc_is_internal_and_final() {
     for play in plays {
         for stack in [Stack::Generated, Stack::LayerWithDescriptors] {
             let server = VirtualServer::start(Script::always(Reply::play(play.clone())));
-            let mut caller = stack.caller(server.channel(), &setup());
-            let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+            let status = stack.list(server.channel(), &setup()).await.unwrap_err();
             assert_eq!(status.code(), tonic::Code::Internal, "{stack:?} {play:?}: {status:?}");
             assert!(status.message().contains("more than one message"), "{status:?}");
             let report = error_report(&status);

@@ -80,7 +80,7 @@ async fn documents_heed_it_and_libraries_do_not() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn neither_gax_java_nor_grpc_heed_it_unless_told_to() {
+async fn neither_gax_java_nor_grpc_heed_it_unless_it_is_switched_on() {
     for (compatibility, second) in
         [(Compatibility::Documented, 9100), (Compatibility::GaxJava, 100), (Compatibility::Grpc, 100)]
     {
@@ -98,7 +98,7 @@ async fn neither_gax_java_nor_grpc_heed_it_unless_told_to() {
 /// Five thousand operations get one moment at once: they come back spread over half of the minute that
 /// they are to wait.
 #[tokio::test(start_paused = true)]
-async fn a_herd_that_is_told_one_moment_comes_back_apart() {
+async fn a_herd_that_gets_one_moment_comes_back_apart() {
     const CLIENTS: usize = 5000;
     let settings = settings().to_builder().jittered(true).initial_retry_delay(ms(10_000));
     let settings = settings.total_timeout(ms(120_000)).build().unwrap();
@@ -120,9 +120,9 @@ async fn a_herd_that_is_told_one_moment_comes_back_apart() {
         }
         let mut times = server.times();
         times.sort_unstable();
-        let (told, back) = times.split_at(CLIENTS);
-        assert_eq!((told.len(), back.len()), (CLIENTS, CLIENTS));
-        assert_eq!(*told.last().unwrap(), 0, "{act:?}");
+        let (asked, back) = times.split_at(CLIENTS);
+        assert_eq!((asked.len(), back.len()), (CLIENTS, CLIENTS));
+        assert_eq!(*asked.last().unwrap(), 0, "{act:?}");
         assert!(
             back[0] >= 60_000 && *back.last().unwrap() <= 90_001,
             "{act:?}: {} {}",

@@ -149,8 +149,8 @@ impl Drop for Held {
 }
 
 fn held() -> (Bytes, oneshot::Receiver<()>) {
-    let (gone, told) = oneshot::channel();
-    (Bytes::from_owner(Held(vec![7; LENGTH], Some(gone))), told)
+    let (gone, notified) = oneshot::channel();
+    (Bytes::from_owner(Held(vec![7; LENGTH], Some(gone))), notified)
 }
 
 /// hyper goes on trying to send what it has taken, as long as the server neither reads nor closes.

@@ -1,7 +1,8 @@
 //! An outage against settings that name no delays: what is left out must not make a client hammer.
 
 use bytes::Bytes;
-use gax_retry::{Attempt, Code, HttpFailure, RetrySettings, StopReason};
+use gax_retry::http::HttpFailure;
+use gax_retry::{Attempt, Code, RetrySettings, StopReason};
 use http_body_util::Full;
 use std::cell::Cell;
 use std::time::Duration;
@@ -103,8 +104,7 @@ async fn a_long_calls_report_keeps_both_ends_too() {
         RetrySettings::builder().initial_retry_delay(Duration::ZERO).max_attempts(100).build().unwrap();
     for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(Reply::unavailable()));
-        let mut caller = stack.caller(server.channel(), &Setup::new(settings.clone()));
-        let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+        let status = stack.list(server.channel(), &Setup::new(settings.clone())).await.unwrap_err();
         let report = error_report(&status);
         assert_eq!((report.attempt_count(), report.attempts().len()), (100, 64), "{stack:?}");
         let cause = std::error::Error::source(&status).unwrap().to_string();

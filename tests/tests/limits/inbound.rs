@@ -298,14 +298,14 @@ fn hourly() -> Retryer<[Code; 1]> {
 async fn a_thread_s_wait_ends_with_the_request() {
     let (inbound, handler) = droppable().await;
     let recorder = Recorder::default();
-    let (waits, told) = mpsc::channel();
+    let (waits, notified) = mpsc::channel();
     let retryer = hourly()
         .observer(recorder.shared())
         .options(OperationOptions::new().on_retry(move |_| waits.send(()).unwrap()));
     let thread = std::thread::spawn(move || {
         inbound.enter(|| retryer.run_blocking(|_| Err::<(), _>(Status::unavailable("down"))).unwrap_err())
     });
-    told.recv().unwrap();
+    notified.recv().unwrap();
     handler.abort();
     handler.await.unwrap_err();
     let error = thread.join().unwrap();
@@ -320,7 +320,7 @@ async fn a_thread_s_wait_ends_with_the_request() {
 async fn a_closure_that_runs_finishes_and_no_attempt_follows() {
     for succeeds in [false, true] {
         let (inbound, handler) = droppable().await;
-        let (running, told) = mpsc::channel();
+        let (running, notified) = mpsc::channel();
         let (go_on, waits) = mpsc::channel();
         let thread = std::thread::spawn(move || {
             inbound.enter(|| {
@@ -331,7 +331,7 @@ async fn a_closure_that_runs_finishes_and_no_attempt_follows() {
                 })
             })
         });
-        assert_eq!(told.recv().unwrap(), 1);
+        assert_eq!(notified.recv().unwrap(), 1);
         handler.abort();
         handler.await.unwrap_err();
         go_on.send(()).unwrap();

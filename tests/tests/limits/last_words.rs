@@ -34,8 +34,7 @@ async fn the_server_s_last_word_stands_in_the_timeout_s_message_and_behind_it() 
         for total in [1200, 3000] {
             let script = Script::at_once([Reply::status(said())]).then_always(ms(0), Reply::Hang);
             let server = VirtualServer::start(script);
-            let mut caller = stack.caller(server.channel(), &Setup::new(lasting(total)));
-            let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+            let status = stack.list(server.channel(), &Setup::new(lasting(total))).await.unwrap_err();
             assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{stack:?}");
             assert_eq!(server.seen().len(), if total == 1200 { 2 } else { 4 }, "{stack:?}");
             assert!(status.message().contains("UNAVAILABLE: shard 7 is down"), "{stack:?}: {status}");

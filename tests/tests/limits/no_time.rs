@@ -174,8 +174,7 @@ async fn an_attempt_of_less_than_a_millisecond_is_not_sent_by_java_s_rules() {
     for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(Reply::Serve));
         let setup = Setup::new(settings.clone()).compatible(Compatibility::GaxJava);
-        let report =
-            report_of(&stack.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await);
+        let report = report_of(&stack.list(server.channel(), &setup).await);
         assert_eq!(second_is_sent(&report), Code::Ok, "{stack:?}");
         assert_eq!(server.seen(), [(100, None)], "{stack:?}");
     }
@@ -238,8 +237,7 @@ async fn what_was_over_before_it_was_sent_has_no_effect() {
     let setup = Setup::new(once.build().unwrap()).compatible(Compatibility::GaxJava);
     for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(Reply::Serve));
-        let status =
-            stack.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await.unwrap_err();
+        let status = stack.list(server.channel(), &setup).await.unwrap_err();
         let error = OperationError::of(&status).unwrap();
         assert_eq!((error.report().attempt_count(), error.delivery()), (1, Delivery::NotSent), "{stack:?}");
         assert_eq!(server.seen(), [], "{stack:?}");

@@ -63,7 +63,7 @@ async fn call(
     replies: impl IntoIterator<Item = Reply>,
 ) -> (Seen, Option<Status>) {
     let server = VirtualServer::start(Script::at_once(replies));
-    let result = stack.caller(server.channel(), setup).list(ListAssetsRequest::default()).await;
+    let result = stack.list(server.channel(), setup).await;
     let ended = u64::try_from(server.log().elapsed().as_millis()).unwrap();
     let attempts: Vec<u64> = server.seen().iter().map(|(at, _)| *at).collect();
     let reason = match &result {
@@ -319,7 +319,7 @@ fn herd(mut times: Vec<u128>, asked: u128) -> (u128, u128, usize) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn clients_that_are_told_the_same_moment_come_back_over_half_of_the_wait() {
+async fn clients_that_get_the_same_moment_come_back_over_half_of_the_wait() {
     let jittered = settings(5).to_builder().jittered(true).build().unwrap();
     for compatibility in [Compatibility::Documented, Compatibility::GaxJava, Compatibility::Grpc] {
         let acts = vec![HttpAct::status(503).with_header("retry-after", "4"); 200];

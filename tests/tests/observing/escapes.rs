@@ -3,7 +3,6 @@
 use std::error::Error as _;
 use tonic::Status;
 use tonic_gax::{Code, OperationError, Retryer};
-use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, lasting, ms};
 
 /// A title for the terminal, a CSI of C1, and characters that turn the direction of writing.
@@ -20,8 +19,7 @@ async fn a_server_s_message_is_printed_escaped() {
     for stack in Stack::ALL {
         let script = Script::always(Reply::status(Status::aborted(EVIL)));
         let server = VirtualServer::start(script);
-        let mut caller = stack.caller(server.channel(), &Setup::new(lasting(3000)));
-        let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+        let status = stack.list(server.channel(), &Setup::new(lasting(3000))).await.unwrap_err();
         assert_eq!(status.message(), EVIL, "{stack:?}");
         let error = OperationError::of(&status).unwrap();
         for printed in [
@@ -42,8 +40,7 @@ async fn a_server_s_last_word_is_escaped_in_the_timeout_s_message() {
     for stack in Stack::ALL {
         let said = Reply::status(Status::unavailable(EVIL));
         let server = VirtualServer::start(Script::at_once([said]).then_always(ms(0), Reply::Hang));
-        let mut caller = stack.caller(server.channel(), &Setup::new(lasting(3000)));
-        let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+        let status = stack.list(server.channel(), &Setup::new(lasting(3000))).await.unwrap_err();
         assert!(
             status.message().contains(&format!("UNAVAILABLE: {SHOWN}")),
             "{stack:?}: {:?}",

@@ -451,18 +451,18 @@ fn the_guide_has_every_metric_and_no_other() {
     drop(metrics::with_local_recorder(&described, || FacadeMetrics::new(MetricNames::new())));
     let described = described.0.into_inner().unwrap();
     // Those of HTTP and closures have the same names with another beginning.
-    let is_told = |name: &&String| !name.starts_with("gax.") || name.contains("stops");
+    let is_described = |name: &&String| !name.starts_with("gax.") || name.contains("stops");
     let (before, missing) = OBSERVING.split_once("What the proposals have, and we don't:").unwrap();
-    let mut told = words(before, &['.', '_'], "grpc.client.");
-    told.extend(words(before, &['.', '_'], "rpc.client."));
-    told.extend(words(before, &['.', '_'], "gax.client."));
+    let mut recorded = words(before, &['.', '_'], "grpc.client.");
+    recorded.extend(words(before, &['.', '_'], "rpc.client."));
+    recorded.extend(words(before, &['.', '_'], "gax.client."));
     // `.hedges` and the like stand beside the whole name.
     let siblings = ["grpc.client.call.transparent_retries", "grpc.client.call.hedges"];
-    told.extend(siblings);
+    recorded.extend(siblings);
     let gauges = described.iter().filter(|(_, kind)| **kind == "gauge").map(|(name, _)| name);
     let exported: BTreeSet<&str> =
-        described.keys().filter(is_told).chain(gauges).map(String::as_str).collect();
-    assert_eq!(told, exported);
+        described.keys().filter(is_described).chain(gauges).map(String::as_str).collect();
+    assert_eq!(recorded, exported);
     let missing = missing.split("The examples [").next().unwrap();
     for name in words(missing, &['.', '_'], "grpc.client.") {
         assert!(!described.contains_key(name), "{name}");

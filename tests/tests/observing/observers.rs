@@ -31,7 +31,7 @@ fn settings() -> RetrySettings {
 }
 
 /// The notifications of a call of `ListAssets`, which have to be alike in every stack.
-async fn told(script: impl Fn() -> Script) -> Vec<String> {
+async fn recorded(script: impl Fn() -> Script) -> Vec<String> {
     let mut all = Vec::new();
     for stack in Stack::ALL {
         let recorder = Recorder::default();
@@ -49,10 +49,10 @@ async fn told(script: impl Fn() -> Script) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_retry_is_told_in_gax_s_order() {
+async fn a_retry_is_reported_in_gax_s_order() {
     let script = || Script::of([(ms(10), Reply::unavailable()), (ms(20), Reply::unavailable())]);
     assert_eq!(
-        told(script).await,
+        recorded(script).await,
         [
             LIST,
             "attempt_started 1 Original",
@@ -72,7 +72,7 @@ async fn a_retry_is_told_in_gax_s_order() {
 #[tokio::test(start_paused = true)]
 async fn an_operation_that_gives_up_says_why() {
     assert_eq!(
-        told(|| Script::always(Reply::unavailable())).await[8..],
+        recorded(|| Script::always(Reply::unavailable())).await[8..],
         [
             "attempt_sent 3 after 0",
             "attempt_failed_retries_exhausted 3 UNAVAILABLE MAX_ATTEMPTS",
@@ -80,7 +80,7 @@ async fn an_operation_that_gives_up_says_why() {
         ]
     );
     assert_eq!(
-        told(|| Script::always(Reply::code(tonic::Code::NotFound))).await[3..],
+        recorded(|| Script::always(Reply::code(tonic::Code::NotFound))).await[3..],
         [
             "attempt_permanent_failure 1 NOT_FOUND NON_RETRYABLE",
             "operation_failed NOT_FOUND 1 attempts 0 ms NON_RETRYABLE",
@@ -92,7 +92,7 @@ async fn an_operation_that_gives_up_says_why() {
 async fn a_call_that_is_dropped_is_cancelled() {
     // Five seconds, of which the first attempts take two and their delays 600 ms.
     assert_eq!(
-        told(|| Script::of([(ms(0), Reply::unavailable())]).then_always(ms(0), Reply::Hang)).await[3..],
+        recorded(|| Script::of([(ms(0), Reply::unavailable())]).then_always(ms(0), Reply::Hang)).await[3..],
         [
             "attempt_failed 1 UNAVAILABLE at 0, then 200ms",
             "attempt_started 2 Retry",
@@ -141,14 +141,14 @@ async fn during_a_delay_only_the_operation_is_cancelled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pushback_is_told_before_the_end_of_its_attempt() {
+async fn a_pushback_is_reported_before_the_end_of_its_attempt() {
     let pushed = |value: &'static str| {
         let mut status = Status::unavailable("");
         status.metadata_mut().insert("grpc-retry-pushback-ms", value.parse().unwrap());
         Reply::status(status)
     };
     assert_eq!(
-        told(|| Script::at_once([pushed("700"), pushed("-1")])).await[3..],
+        recorded(|| Script::at_once([pushed("700"), pushed("-1")])).await[3..],
         [
             "pushback_received 1 Exactly(700ms)",
             "attempt_failed 1 UNAVAILABLE at 0, then 700ms",
@@ -166,7 +166,7 @@ async fn each_attempt_s_request_has_headers_of_its_own() {
     for stack in Stack::ALL {
         let server = VirtualServer::start(Script::at_once([Reply::unavailable(), Reply::unavailable()]));
         let setup = Setup::new(settings()).recorded(&Recorder::default());
-        stack.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await.unwrap();
+        stack.list(server.channel(), &setup).await.unwrap();
         let arrivals = server.log().arrivals();
         let numbers: Vec<_> = arrivals.iter().map(|arrival| arrival.header("x-attempt").unwrap()).collect();
         assert_eq!(numbers, ["1", "2", "3"], "{stack:?}");
@@ -280,7 +280,7 @@ async fn a_stream_that_is_dropped_is_cancelled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_that_is_there_at_once_is_told_of_too() {
+async fn a_stream_that_is_there_at_once_is_reported_too() {
     let beats = vec![line(0), trailers(&Status::ok(""))];
     assert_eq!(
         listened(|| Script::always(Reply::play(beats.clone()))).await[3..],
@@ -294,7 +294,7 @@ async fn a_stream_that_is_there_at_once_is_told_of_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_that_breaks_with_a_code_that_is_not_retryable_is_not_told_as_committed() {
+async fn a_stream_that_breaks_with_a_code_that_is_not_retryable_is_not_reported_as_committed() {
     let beats = vec![line(0), trailers(&Status::internal("gone"))];
     assert_eq!(
         listened(|| Script::always(Reply::play(beats.clone()))).await[3..],
@@ -329,7 +329,7 @@ fn http_layer() -> HttpRetryLayer {
 const GET: &str = "operation_started GET /thing (not registered)";
 
 #[tokio::test(start_paused = true)]
-async fn http_is_told_in_the_same_order() {
+async fn http_is_reported_in_the_same_order() {
     let script = HttpScript::new([HttpAct::status(503), HttpAct::status(200)]);
     assert_eq!(
         fetched(http_layer(), script).await,
@@ -355,7 +355,7 @@ async fn http_is_told_in_the_same_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn closures_are_told_of_in_the_same_order() {
+async fn closures_are_reported_in_the_same_order() {
     let recorder = Recorder::default();
     let retryer =
         Retryer::new(&settings(), [Code::Unavailable]).named("redis: SET").observer(recorder.shared());
@@ -387,7 +387,7 @@ async fn closures_are_told_of_in_the_same_order() {
 }
 
 #[test]
-fn a_blocking_closure_is_told_of_and_one_that_panics_is_cancelled() {
+fn a_blocking_closure_is_reported_and_one_that_panics_is_cancelled() {
     let recorder = Recorder::default();
     let at_once = RetrySettings::builder().initial_retry_delay(ms(0)).max_attempts(2).build().unwrap();
     let retryer = Retryer::new(&at_once, [Code::Unavailable]).observer(recorder.shared());
@@ -396,10 +396,10 @@ fn a_blocking_closure_is_told_of_and_one_that_panics_is_cancelled() {
         number => Ok(number),
     });
     assert_eq!(*result.unwrap().value(), 2);
-    let told: Vec<_> =
+    let recorded: Vec<_> =
         recorder.take().iter().map(|line| line.split(' ').next().unwrap().to_owned()).collect();
     assert_eq!(
-        told,
+        recorded,
         [
             "operation_started",
             "attempt_started",
@@ -413,13 +413,16 @@ fn a_blocking_closure_is_told_of_and_one_that_panics_is_cancelled() {
         retryer.run_blocking(|_| -> Result<(), Status> { std::panic::resume_unwind(Box::new(())) })
     });
     assert!(std::panic::catch_unwind(panicking).is_err());
-    let told: Vec<_> =
+    let recorded: Vec<_> =
         recorder.take().iter().map(|line| line.split(' ').next().unwrap().to_owned()).collect();
-    assert_eq!(told, ["operation_started", "attempt_started", "attempt_cancelled", "operation_cancelled"]);
+    assert_eq!(
+        recorded,
+        ["operation_started", "attempt_started", "attempt_cancelled", "operation_cancelled"]
+    );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_spent_budget_is_told_before_the_end_of_its_attempt() {
+async fn a_spent_budget_is_reported_before_the_end_of_its_attempt() {
     let recorder = Recorder::default();
     let policy = Policy::new(&settings(), [Code::Unavailable]).with_budget(RetryBudget::tokens(2, 0.1));
     let retryer = Retryer::with_policy(policy, [Code::Unavailable]).observer(recorder.shared());
@@ -439,11 +442,11 @@ struct Named(&'static str, Arc<Mutex<Vec<String>>>);
 
 impl OperationObserver for Named {
     fn for_operation(&self, operation: &OperationInfo) -> Option<Arc<dyn OperationObserver>> {
-        let Self(name, told) = self;
+        let Self(name, recorded) = self;
         (*name == "first").then(|| {
             assert_eq!(operation.transport(), Transport::Closure);
-            told.lock().unwrap().push("for_operation".to_owned());
-            let of_one: Arc<dyn OperationObserver> = Arc::new(Named("its own", Arc::clone(told)));
+            recorded.lock().unwrap().push("for_operation".to_owned());
+            let of_one: Arc<dyn OperationObserver> = Arc::new(Named("its own", Arc::clone(recorded)));
             of_one
         })
     }
@@ -455,17 +458,17 @@ impl OperationObserver for Named {
 }
 
 #[tokio::test(start_paused = true)]
-async fn several_observers_are_told_in_their_order_and_one_may_have_another_for_each_operation() {
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let log = Arc::clone(&told);
+async fn several_observers_are_notified_in_their_order_and_one_may_have_another_for_each_operation() {
+    let recorded = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&recorded);
     let retryer = Retryer::new(&settings(), [Code::Unavailable])
         .named("a name")
-        .observer(Arc::new(Named("first", Arc::clone(&told))))
-        .observer(Arc::new(Named("second", Arc::clone(&told))))
+        .observer(Arc::new(Named("first", Arc::clone(&recorded))))
+        .observer(Arc::new(Named("second", Arc::clone(&recorded))))
         .options(OperationOptions::new().on_retry(move |retry| log.lock().unwrap().push(retry.to_string())));
     retryer.run(|_| async { Err::<(), _>(Status::unavailable("")) }).await.unwrap_err();
     assert_eq!(
-        *told.lock().unwrap(),
+        *recorded.lock().unwrap(),
         [
             "for_operation",
             "its own",
@@ -517,7 +520,7 @@ async fn a_call_s_report_and_reply_are_the_same_whether_anybody_looks_on() {
 }
 
 #[test]
-fn what_stops_a_retry_is_told_apart_from_what_is_not_retried() {
+fn what_stops_a_retry_is_distinguished_from_what_is_not_retried() {
     let exhausted = [
         StopReason::TotalTimeout,
         StopReason::MaxAttempts,
@@ -539,17 +542,17 @@ fn what_stops_a_retry_is_told_apart_from_what_is_not_retried() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_hedges_the_losers_are_cancelled_before_the_winner_is_told() {
+async fn of_hedges_the_losers_are_cancelled_before_the_winner_is_reported() {
     for stack in [Stack::Generated, Stack::LayerWithDescriptors] {
         let recorder = Recorder::default();
         let setup = Setup::new(settings()).hedged(Hedging::new(3).delay(ms(100))).recorded(&recorder);
         let server = VirtualServer::start(Script::of([(ms(0), Reply::Hang), (ms(20), Reply::Serve)]));
-        stack.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await.unwrap();
-        let mut told = recorder.take();
+        stack.list(server.channel(), &setup).await.unwrap();
+        let mut recorded = recorder.take();
         // Whether a response comes in one go is the transport's affair.
-        told.retain(|line| !line.starts_with("committed"));
+        recorded.retain(|line| !line.starts_with("committed"));
         assert_eq!(
-            told,
+            recorded,
             [
                 LIST,
                 "attempt_started 1 Original",
@@ -566,10 +569,10 @@ async fn of_hedges_the_losers_are_cancelled_before_the_winner_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_response_that_is_handed_on_before_its_end_is_told_as_committed_over_http() {
+async fn a_response_that_is_handed_on_before_its_end_is_reported_as_committed_over_http() {
     let large = || HttpScript::new([HttpAct::status(200).with_body([b'x'; 4096])]);
-    let told = fetched(http_layer().max_response_buffer(1024), large()).await;
-    assert_eq!(told[3..5], ["committed 1", "attempt_succeeded 1 OK 0-0"]);
-    let told = fetched(http_layer(), large()).await;
-    assert_eq!(told[3], "attempt_succeeded 1 OK 0-0");
+    let recorded = fetched(http_layer().max_response_buffer(1024), large()).await;
+    assert_eq!(recorded[3..5], ["committed 1", "attempt_succeeded 1 OK 0-0"]);
+    let recorded = fetched(http_layer(), large()).await;
+    assert_eq!(recorded[3], "attempt_succeeded 1 OK 0-0");
 }

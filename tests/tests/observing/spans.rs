@@ -7,7 +7,6 @@ use std::sync::Arc;
 use tonic::Status;
 use tonic_gax::observe::TracingObserver;
 use tonic_gax::{CodeExt as _, Retryer};
-use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{Recorder, Reply, Script, Setup, Stack, VirtualServer, delays, ms};
 use tracing_subscriber::Registry;
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -29,9 +28,9 @@ async fn an_operation_has_a_span_and_each_attempt_one_below_it() {
         let _guard = tracing::subscriber::set_default(Registry::default().with(lines.clone()));
         let server = VirtualServer::start(Script::of([(ms(10), Reply::unavailable())]));
         let setup = Setup::new(settings()).observed(Arc::new(observer()));
-        stack.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await.unwrap();
-        let mut told = lines.take();
-        let messages: Vec<_> = told.extract_if(.., |line| line.starts_with("TRACE in attempt")).collect();
+        stack.list(server.channel(), &setup).await.unwrap();
+        let mut recorded = lines.take();
+        let messages: Vec<_> = recorded.extract_if(.., |line| line.starts_with("TRACE in attempt")).collect();
         assert_eq!(
             messages,
             [
@@ -51,7 +50,7 @@ async fn an_operation_has_a_span_and_each_attempt_one_below_it() {
             )
         };
         assert_eq!(
-            told,
+            recorded,
             [
                 format!("operation in nothing: otel.name=\"{method}\" {rpc} server.address=\"assets.test\""),
                 attempt(0),
@@ -120,7 +119,7 @@ async fn levels(observer: TracingObserver, code: tonic::Code, retried: bool) -> 
     let server = VirtualServer::start(Script::always(Reply::code(code)));
     let setup = Setup::new(settings()).observed(Arc::new(observer));
     let setup = if retried { setup.retrying([code.to_gax()]) } else { setup };
-    Stack::Generated.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await.unwrap_err();
+    Stack::Generated.list(server.channel(), &setup).await.unwrap_err();
     let lines = lines.take();
     assert!(lines.contains(&"operation: otel.status_code=\"ERROR\"".to_owned()), "{lines:#?}");
     let failed = lines.iter().filter(|line| line.contains("ListAssets failed with"));
@@ -160,12 +159,12 @@ async fn a_dropped_operation_is_no_warning() {
     let retryer = Retryer::new(&settings(), [Code::Unavailable]).observer(Arc::new(TracingObserver::new()));
     let run = retryer.run(|_| std::future::pending::<Result<(), Status>>());
     assert!(tokio::time::timeout(ms(100), run).await.is_err());
-    let told = lines.take();
-    assert!(told.contains(
+    let recorded = lines.take();
+    assert!(recorded.contains(
         &"DEBUG in operation: message=cancelled after 100 ms method=\"closure\" attempts=1i64".to_owned()
     ));
-    assert!(!told.iter().any(|line| line.starts_with("WARN") || line.contains("ERROR")), "{told:?}");
-    assert_eq!(told.last().unwrap(), "operation closes");
+    assert!(!recorded.iter().any(|line| line.starts_with("WARN") || line.contains("ERROR")), "{recorded:?}");
+    assert_eq!(recorded.last().unwrap(), "operation closes");
 }
 
 #[tokio::test(start_paused = true)]
@@ -174,7 +173,7 @@ async fn what_an_attempt_waits_for_its_transport_is_a_span_on_request() {
     let _guard = tracing::subscriber::set_default(Registry::default().with(lines.clone()));
     let server = VirtualServer::start(Script::always(Reply::Serve));
     let setup = Setup::new(settings()).observed(Arc::new(TracingObserver::new().attempt_delays(true)));
-    Stack::Generated.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await.unwrap();
+    Stack::Generated.list(server.channel(), &setup).await.unwrap();
     let lines = lines.take();
     let place = |wanted: &str| lines.iter().position(|line| line.starts_with(wanted)).unwrap();
     let delay = "delay in attempt: otel.name=\"Delay\" grpc.delay_type=\"connecting\"";
@@ -193,7 +192,7 @@ async fn an_operation_is_named_as_a72_has_it_on_request() {
     let server = VirtualServer::start(Script::always(Reply::Serve));
     let observer = Arc::new(TracingObserver::new().sent_prefix(true));
     let setup = Setup::new(settings()).observed(observer.clone());
-    Stack::Generated.caller(server.channel(), &setup).list(ListAssetsRequest::default()).await.unwrap();
+    Stack::Generated.list(server.channel(), &setup).await.unwrap();
     let lines_of = lines.take();
     let name =
         "operation in nothing: otel.name=\"Sent.google.cloud.asset.v1.AssetService.ListAssets\" otel.kind";

@@ -130,15 +130,15 @@ async fn compressed_messages_count_as_they_are_sent() {
     let mut client = StockAssets::new(layer.layer(channel)).send_compressed(Gzip).accept_compressed(Gzip);
     let request = ListAssetsRequest { parent: "projects/".repeat(200), page_size: 3, ..request() };
     let reply = client.list_assets(request.clone()).await.unwrap();
-    let told = wire.take();
+    let recorded = wire.take();
     let sent = log.arrivals()[0].body.len() - 5;
     assert!(sent < 200, "{sent}");
-    assert_eq!(told[1], format!("sent 0 of 1: {sent} B compressed"));
-    assert_eq!(told[2], format!("attempt 1 UNAVAILABLE: {sent} B sent, 0 B received, waited 0 ms"));
-    let received: usize = told[5].split_whitespace().nth(4).unwrap().parse().unwrap();
+    assert_eq!(recorded[1], format!("sent 0 of 1: {sent} B compressed"));
+    assert_eq!(recorded[2], format!("attempt 1 UNAVAILABLE: {sent} B sent, 0 B received, waited 0 ms"));
+    let received: usize = recorded[5].split_whitespace().nth(4).unwrap().parse().unwrap();
     assert!(received < reply.into_inner().encoded_len() / 2, "{received}");
-    assert_eq!(told[5], format!("received 0 of 2: {received} B compressed"));
-    assert_eq!(told[6], format!("attempt 2 OK: {sent} B sent, {received} B received, waited 0 ms"));
+    assert_eq!(recorded[5], format!("received 0 of 2: {received} B compressed"));
+    assert_eq!(recorded[6], format!("attempt 2 OK: {sent} B sent, {received} B received, waited 0 ms"));
 }
 
 /// Clients of Talk over a layer that knows the kinds of its methods, or doesn't.
@@ -172,11 +172,11 @@ async fn streams_are_counted_to_their_end() {
         let mut lines = client.chat(lines).await.unwrap().into_inner();
         while lines.message().await.unwrap().is_some() {}
         drop(lines);
-        let told = wire.take();
+        let recorded = wire.take();
         for what in ["sent 0 of 1: 7 B", "sent 1 of 1: 7 B", "received 0 of 1: 7 B", "received 1 of 1: 7 B"] {
-            assert!(told.iter().any(|line| line == what), "{what} is not in {told:#?}");
+            assert!(recorded.iter().any(|line| line == what), "{what} is not in {recorded:#?}");
         }
-        assert_eq!(told.last().unwrap(), "attempt 1 OK: 14 B sent, 14 B received, waited 0 ms");
+        assert_eq!(recorded.last().unwrap(), "attempt 1 OK: 14 B sent, 14 B received, waited 0 ms");
     }
 }
 
@@ -203,9 +203,9 @@ async fn a_hedge_that_loses_has_sent_its_request() {
         let setup = wire.setup().hedged(Hedging::new(2).delay(ms(100)));
         let server = VirtualServer::start(Script::of([(ms(0), Reply::Hang), (ms(20), Reply::Serve)]));
         stack.caller(server.channel(), &setup).list(request()).await.unwrap();
-        let told = wire.transfers();
-        assert_eq!(told[0], "attempt 1 CANCELLED: 113 B sent, 0 B received, waited 0 ms", "{stack:?}");
-        assert!(told[1].starts_with("attempt 2 OK: 113 B sent, "), "{stack:?}: {told:?}");
+        let recorded = wire.transfers();
+        assert_eq!(recorded[0], "attempt 1 CANCELLED: 113 B sent, 0 B received, waited 0 ms", "{stack:?}");
+        assert!(recorded[1].starts_with("attempt 2 OK: 113 B sent, "), "{stack:?}: {recorded:?}");
     }
 }
 
@@ -255,9 +255,9 @@ async fn a_request_waits_for_its_connection() {
         let mut caller = stack.caller(slow_channel(ms(300)), &wire.setup());
         caller.list(request()).await.unwrap();
         caller.list(request()).await.unwrap();
-        let told = wire.transfers();
-        assert!(told[0].ends_with("waited 300 ms"), "{stack:?}: {told:?}");
-        assert!(told[1].ends_with("waited 0 ms"), "{stack:?}: {told:?}");
+        let recorded = wire.transfers();
+        assert!(recorded[0].ends_with("waited 300 ms"), "{stack:?}: {recorded:?}");
+        assert!(recorded[1].ends_with("waited 0 ms"), "{stack:?}: {recorded:?}");
 
         // An attempt whose connection does not come in time has waited all the while, and sent nothing.
         let setup = wire.setup().retrying([Code::Unavailable]);
@@ -281,7 +281,7 @@ async fn over_http_bytes_are_not_known() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_does_not_watch_is_told_nothing_of_it() {
+async fn who_does_not_watch_is_not_notified_of_it() {
     #[derive(Debug)]
     struct Blind(Wire);
     impl OperationObserver for Blind {

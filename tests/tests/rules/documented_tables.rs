@@ -2,7 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, Compatibility, RetrySettings, StopReason};
-use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{Reply, Row, Script, Setup, Stack, VirtualServer, delays, error_report, ms, row, rows};
 
 const LATE: Code = Code::DeadlineExceeded;
@@ -22,8 +21,7 @@ fn settings(waits: [u64; 2], timeouts: [u64; 2], total: u64) -> RetrySettings {
 async fn hanging(setup: &Setup, table: &[Row], reason: StopReason) {
     for stack in Stack::ALL {
         let server = VirtualServer::start(Script::always(Reply::Hang));
-        let mut caller = stack.caller(server.channel(), setup);
-        let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+        let status = stack.list(server.channel(), setup).await.unwrap_err();
 
         let report = error_report(&status);
         assert_eq!(rows(&report), table, "{stack:?}");

@@ -5,7 +5,6 @@ use gax_retry::{Code, Compatibility, StopReason};
 use std::error::Error as _;
 use tonic::Status;
 use tonic_gax::{Note, OperationError, OperationReport};
-use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{Beat, Reply, Script, Setup, Stack, VirtualServer, delays, ms, report_of, row, rows};
 
 const DOWN: Code = Code::Unavailable;
@@ -24,7 +23,7 @@ fn setup(total: u64, max_attempts: u32) -> Setup {
 
 async fn outage(stack: Stack, setup: &Setup) -> (Status, OperationReport, VirtualServer) {
     let server = VirtualServer::start(Script::always(Reply::status(Status::unavailable("down"))));
-    let result = stack.caller(server.channel(), setup).list(ListAssetsRequest::default()).await;
+    let result = stack.list(server.channel(), setup).await;
     let report = report_of(&result);
     (result.unwrap_err(), report, server)
 }
@@ -88,8 +87,7 @@ async fn an_attempt_is_committed_once_its_response_has_headers() {
     for reply in [late, half] {
         for stack in Stack::ALL {
             let server = VirtualServer::start(Script::always(reply.clone()));
-            let mut caller = stack.caller(server.channel(), &setup(5000, 4));
-            let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+            let status = stack.list(server.channel(), &setup(5000, 4)).await.unwrap_err();
             assert_eq!((status.code(), status.message()), (tonic::Code::Unavailable, "down"), "{stack:?}");
             let report = OperationError::of(&status).unwrap().report();
             assert_eq!(rows(report), [row(1, 5000, 0, 0, 0, DOWN)], "{stack:?}");

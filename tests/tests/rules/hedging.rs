@@ -250,7 +250,7 @@ async fn a_success_without_the_hedges_that_were_due_says_so() {
 
 /// The error is the operation's, not what became of the attempts that it cancelled.
 #[tokio::test(start_paused = true)]
-async fn observers_are_told_the_code_of_the_error_that_ended_it_all() {
+async fn observers_get_the_code_of_the_error_that_ended_it_all() {
     for stack in Stack::ALL {
         let recorder = Recorder::default();
         let fatal = Reply::code(tonic::Code::PermissionDenied);

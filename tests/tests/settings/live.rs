@@ -204,7 +204,7 @@ async fn the_budget_is_kept_while_its_numbers_are_the_same() {
 }
 
 /// The events of a handle.
-fn told(handle: &SettingsHandle) -> Arc<Mutex<Vec<String>>> {
+fn events(handle: &SettingsHandle) -> Arc<Mutex<Vec<String>>> {
     let events = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&events);
     handle.on_event(move |event| {
@@ -215,10 +215,10 @@ fn told(handle: &SettingsHandle) -> Arc<Mutex<Vec<String>>> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_table_that_is_refused_changes_nothing_and_is_told() {
+async fn a_table_that_is_refused_changes_nothing_and_is_reported() {
     let server = VirtualServer::start(Script::always(Reply::unavailable()));
     let handle = SettingsHandle::new(table(2));
-    let events = told(&handle);
+    let events = events(&handle);
     let strict = RetryLayer::with_handle(&handle).with_descriptors(DESCRIPTORS).unwrap();
     let strict = strict.deny_unknown_methods(true).unwrap().layer(server.channel());
     let [generated, _] = Client::all(&server.channel(), &handle);
@@ -393,7 +393,7 @@ fn a_listener_that_panics_does_not_keep_settings_from_being_replaced_nor_others_
         let _held = lock.lock().unwrap();
         assert!(event.to_string().is_empty(), "it panics");
     });
-    let events = told(&handle);
+    let events = events(&handle);
     assert_eq!(handle.replace(table(2)).unwrap(), 2);
     let other = RetryTable::reader().dialect(Dialect::GaxJava).read(br#"{"methodConfig": []}"#).unwrap();
     handle.replace(other).unwrap_err();

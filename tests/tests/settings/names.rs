@@ -119,7 +119,7 @@ async fn http_as_with_reqwest() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn closures_are_told_their_attempt() {
+async fn closures_get_their_attempt() {
     let settings =
         RetrySettings::builder().max_attempts(2).initial_retry_delay(Duration::ZERO).build().unwrap();
     let retryer = Retryer::new(&settings, [Code::Unavailable]).attempt_timeout(ms(50));

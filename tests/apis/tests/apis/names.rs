@@ -32,7 +32,7 @@ fn a_message_and_a_client_that_differ_in_case_are_both_there() {
 }
 
 #[test]
-fn every_kind_is_told_apart() {
+fn every_kind_is_distinguished() {
     let kinds: Vec<MethodKind> =
         edge::EdgesStubSettings::methods().iter().take(5).map(tonic_gax::MethodInfo::kind).collect();
     assert_eq!(

@@ -86,7 +86,7 @@ async fn every_message_before_an_error_is_read_whatever_comes_right_behind() {
 }
 
 /// The rows of the report, why it stopped, and the notes.
-fn told(report: &OperationReport) -> (Vec<Code>, Option<StopReason>, Vec<Note>) {
+fn outcome(report: &OperationReport) -> (Vec<Code>, Option<StopReason>, Vec<Note>) {
     (codes(report), report.stop_reason(), report.notes().to_vec())
 }
 
@@ -102,9 +102,9 @@ async fn a_message_that_was_held_comes_with_the_report_and_the_error_behind_it_t
             let mut client = Stack::Layer.talk(server.channel(), &setup().compatible(rules));
             let response = client.listen(reported(three_lines())).await.unwrap();
             let expected = (vec![code; attempts], Some(reason), vec![Note::FailedBehindMessages]);
-            assert_eq!(told(OperationReport::of(&response).unwrap()), expected, "{rules}");
+            assert_eq!(outcome(OperationReport::of(&response).unwrap()), expected, "{rules}");
             let (_, status) = read(response.into_inner()).await;
-            assert_eq!(told(OperationError::of(&status).unwrap().report()), expected, "{rules}");
+            assert_eq!(outcome(OperationError::of(&status).unwrap().report()), expected, "{rules}");
         }
     }
 }
@@ -136,7 +136,7 @@ async fn a_message_that_was_held_is_forgotten_once_another_attempt_is_sent() {
         Stack::Layer.talk(server.channel(), &setup).listen(reported(three_lines())).await.unwrap_err();
     assert_eq!(status.code(), tonic::Code::Internal);
     let report = OperationError::of(&status).unwrap().report().clone();
-    assert_eq!(told(&report), (vec![DOWN, Code::Internal], Some(StopReason::NonRetryable), vec![]));
+    assert_eq!(outcome(&report), (vec![DOWN, Code::Internal], Some(StopReason::NonRetryable), vec![]));
 }
 
 #[tokio::test(start_paused = true)]

@@ -31,7 +31,7 @@ async fn retries_can_be_off() {
 
 /// d02: each attempt has what is left of the call's deadline.
 #[tokio::test(start_paused = true)]
-async fn each_attempt_is_told_the_time_that_is_left() {
+async fn each_attempt_carries_the_time_that_is_left() {
     let server = VirtualServer::start(Script::at_once([Reply::unavailable(), Reply::unavailable()]));
     let mut client = AssetServiceClient::new(layer(&config(&[], "")).layer(server.channel()));
     let options = CallOptions::new().timeout(ms(1000));
@@ -135,7 +135,7 @@ async fn attempts_tell_how_many_came_before() {
     let mut request = Request::new(ListAssetsRequest::default());
     request.metadata_mut().insert(PREVIOUS, "7".parse().unwrap());
     client.list_assets(request).await.unwrap();
-    let told: Vec<_> =
+    let numbers: Vec<_> =
         server.log().arrivals().iter().map(|arrival| arrival.header(PREVIOUS).map(str::to_owned)).collect();
-    assert_eq!(told, [None, None, Some("1".to_owned()), Some("2".to_owned())]);
+    assert_eq!(numbers, [None, None, Some("1".to_owned()), Some("2".to_owned())]);
 }
