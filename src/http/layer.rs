@@ -60,11 +60,14 @@ use tower_layer::Layer;
 ///
 /// ```
 /// use hyper_util::client::legacy::Client;
+/// use hyper_util::client::legacy::connect::HttpConnector;
 /// use hyper_util::rt::TokioExecutor;
 /// use tonic_gax::{HttpResponseExt, HttpRetryLayer, presets};
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let client = Client::builder(TokioExecutor::new()).build_http();
+/// let mut connector = HttpConnector::new();
+/// connector.set_nodelay(true); // uploads over HTTP/2 wait for delayed acknowledgements without it
+/// let client = Client::builder(TokioExecutor::new()).build(connector);
 /// let client = HttpRetryLayer::preset(&presets::storage()).reports(true).layer(client);
 /// let response = client.send(http::Request::get("http://localhost:9000/storage/v1/b/photos").body(())?).await?;
 /// if let Some(report) = response.report() {

@@ -66,12 +66,15 @@ impl<S: Clone> HttpRetryService<S> {
     ///
     /// ```
     /// use hyper_util::client::legacy::Client;
+    /// use hyper_util::client::legacy::connect::HttpConnector;
     /// use hyper_util::rt::TokioExecutor;
     /// use tonic_gax::{Code, HttpRetryLayer, RetrySettings};
     ///
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
     /// let settings = RetrySettings::builder().max_attempts(3).build()?;
-    /// let client = Client::builder(TokioExecutor::new()).build_http();
+    /// let mut connector = HttpConnector::new();
+    /// connector.set_nodelay(true); // uploads over HTTP/2 wait for delayed acknowledgements without it
+    /// let client = Client::builder(TokioExecutor::new()).build(connector);
     /// let client = HttpRetryLayer::new(&settings, [Code::Unavailable]).layer(client);
     /// let request = http::Request::put("http://localhost:8080/v1/things/7").body(String::from("{}"))?;
     /// println!("{}", client.send(request).await?.status());
