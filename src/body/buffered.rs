@@ -23,21 +23,16 @@ pub(crate) trait OpenPart {
 }
 
 /// The part of a body that follows its buffered data.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) enum Remainder<O, E> {
     /// Nothing.
+    #[default]
     End,
     Trailers(HeaderMap),
     /// It still comes in.
     Open(O),
     /// The error that the body ends with.
     Failed(Box<E>),
-}
-
-impl<O, E> Default for Remainder<O, E> {
-    fn default() -> Self {
-        Self::End
-    }
 }
 
 /// A body whose beginning was buffered.

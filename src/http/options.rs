@@ -1,7 +1,6 @@
 //! Limits of a single HTTP request.
 
 use crate::http::config::HttpLimits;
-#[cfg(feature = "serde")]
 use gax_retry::settings::Override;
 use std::time::Duration;
 

@@ -39,6 +39,7 @@ impl Clock {
     }
 
     /// Whether that moment has come.
+    #[cfg(feature = "http")]
     pub(crate) fn has_reached(self, moment: Instant) -> bool {
         self.now().0 >= moment
     }

@@ -29,8 +29,7 @@ use std::sync::Arc;
 /// # Examples
 ///
 /// ```
-/// use tonic_gax::{OperationOptions, RetryLayer, RetryTable};
-/// use tonic_gax::settings::Environment;
+/// use tonic_gax::{Environment, OperationOptions, RetryLayer, RetryTable};
 ///
 /// let table = RetryTable::parse(r#"{"methodConfig": []}"#)?;
 /// let options = OperationOptions::new().environment(Environment::read()?).nested_retries(false);
@@ -147,9 +146,9 @@ impl OperationOptions {
     }
 
     /// Whether the delays that servers ask for are heeded: over gRPC `grpc-retry-pushback-ms`, `google.rpc.RetryInfo` and
-    /// `Retry-After`; over HTTP the header `Retry-After`, a number of seconds or a date,
-    /// or a `google.rpc.RetryInfo` in a JSON body. A date counts from the response's `Date`, or else from this
-    /// machine's clock. A draw comes on top of the delay, up to the back-off or half of it.
+    /// `Retry-After`; over HTTP the header `Retry-After`, a number of seconds or a date, or a `google.rpc.RetryInfo` in a
+    /// JSON body. A date counts from the response's `Date`, or else from this machine's clock. A draw comes on top of the
+    /// delay, up to the back-off or half of it.
     ///
     /// [`Compatibility::Documented`] heeds all of them, [`Compatibility::Grpc`] the pushback alone,
     /// [`Compatibility::GaxJava`] none.

@@ -1,7 +1,7 @@
 //! Options of a call as programs store them (feature `serde`).
 
-use super::CallOptions;
-use super::two_words::{read_override, write_override};
+use crate::settings::call_options::CallOptions;
+use crate::settings::two_words::{read_override, write_override};
 use gax_retry::settings::SettingsOverrides;
 use gax_retry::stored::{Attempts, DurationText, Multiplier, Timeout};
 use gax_retry::{CodeSet, RetrySettings, SettingsError};

@@ -1,6 +1,6 @@
 //! Settings of an RPC as programs store them (feature `serde`).
 
-use super::CallSettings;
+use crate::settings::call_settings::CallSettings;
 use gax_retry::{BatchingSettings, CodeSet, Hedging, RetrySettings};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Error as _, IntoDeserializer as _, MapAccess, Visitor};

@@ -1,6 +1,7 @@
 //! Stored options and settings are read again as they were, and those without a meaning are refused.
 
-use super::{CallOptions, CallSettings};
+use crate::settings::call_options::CallOptions;
+use crate::settings::call_settings::CallSettings;
 use gax_retry::settings::Override;
 use gax_retry::{Code, CodeSet, Hedging, LimitExceeded};
 use serde::Serialize;

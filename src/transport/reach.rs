@@ -1,6 +1,5 @@
 //! How far a request got before an error.
 
-#[cfg(feature = "http")]
 use gax_retry::Delivery;
 
 /// How far a request got before an error.
@@ -20,7 +19,6 @@ pub(crate) enum Reach {
 
 impl Reach {
     /// The reach in the operation's terms.
-    #[cfg(feature = "http")]
     pub(crate) fn delivery(self) -> Delivery {
         match self {
             Reach::Unconnected | Reach::NeverSent => Delivery::NotSent,

@@ -110,12 +110,12 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
             Nature::Unreadable => return self.unreadable(config, failure, context),
             Nature::ClosedByUs(code) => return self.closed_by_us(config, failure, code, seen, context),
         }
-        let result = self.ended(config, failure, seen, context);
-        match classification.reach {
-            Reach::NeverSent => result.with_delivery(Delivery::NotSent).with_resend(Resend::Lost),
-            Reach::Refused => result.with_delivery(Delivery::NotProcessed).with_resend(Resend::Refused),
-            Reach::Unconnected => result.with_delivery(Delivery::NotSent),
-            Reach::MaybeSent => result,
+        let reach = classification.reach;
+        let result = self.ended(config, failure, seen, context).with_delivery(reach.delivery());
+        match reach {
+            Reach::NeverSent => result.with_resend(Resend::Lost),
+            Reach::Refused => result.with_resend(Resend::Refused),
+            Reach::Unconnected | Reach::MaybeSent => result,
             Reach::ChannelClosed => result.with_retry(RetryFact::No(StopReason::ChannelClosed)),
         }
     }
