@@ -73,8 +73,7 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
 /// The method of a request; `None` if neither the table nor the call's own options say anything about it. The methods are let go
 /// of before the call is made: to hold them would copy it once more (bench `speed` with `--features observing`,
 /// instructions).
-#[expect(clippy::inline_always, reason = "every call goes this way (bench `speed`, instructions)")]
-#[inline(always)]
+#[inline]
 fn find<B>(methods: &Methods, request: &http::Request<B>) -> Option<MethodMatch> {
     let path = request.uri().path();
     match methods.find(path) {

@@ -56,8 +56,7 @@ impl MethodMap {
     }
 
     /// The method of that path. If it is new, it is what `resolve` makes of it, with a config of its own.
-    #[expect(clippy::inline_always, reason = "every call goes this way (bench `speed`, instructions)")]
-    #[inline(always)]
+    #[inline]
     pub(super) fn find(
         &self,
         path: &str,

@@ -183,8 +183,7 @@ impl Methods {
     /// The method of a request to that path; `None` if the table has nothing to say about it.
     ///
     /// The last two segments of the path are the service and the method: an origin may put segments of its own before them.
-    #[expect(clippy::inline_always, reason = "every call goes this way (bench `speed`, instructions)")]
-    #[inline(always)]
+    #[inline]
     pub(crate) fn find(&self, path: &str) -> Option<MethodMatch> {
         self.by_path.find(path.strip_prefix('/').unwrap_or(path), || self.resolve(path))
     }
