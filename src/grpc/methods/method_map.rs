@@ -62,14 +62,18 @@ impl MethodMap {
         path: &str,
         resolve: impl FnOnce() -> Option<MethodMatch>,
     ) -> Option<MethodMatch> {
+        let mut free = None;
         for place in row(&self.places, path).take(self.reach) {
             match place.get() {
                 Some(entry) if *entry.path == *path => return Some(entry.found.clone()),
                 Some(_) => {}
-                None => return resolve().map(|found| learn(place, path, found)),
+                None => {
+                    free = Some(place);
+                    break;
+                }
             }
         }
-        resolve()
+        learn(free, path, resolve)
     }
 
     /// The methods that the table names, with their paths.
@@ -96,12 +100,19 @@ fn row<'a>(places: &'a [Place], path: &str) -> impl Iterator<Item = &'a Place> +
     (0..places.len()).filter_map(move |step| places.get(start.wrapping_add(step) & mask))
 }
 
-/// If another call was quicker, its method has the place, and this one is learned the next time.
+/// Puts a method into a place that is free. If another call is quicker, its method has the place, and this one is learned the next
+/// time.
 #[cold]
-fn learn(place: &Place, path: &str, found: MethodMatch) -> MethodMatch {
+fn learn(
+    free: Option<&Place>,
+    path: &str,
+    resolve: impl FnOnce() -> Option<MethodMatch>,
+) -> Option<MethodMatch> {
+    let found = resolve()?;
+    let Some(place) = free else { return Some(found) };
     let found = MethodMatch { config: Arc::new(found.config.of_one_method()), ..found };
     let _taken = place.set(Entry { path: path.into(), found: found.clone(), is_named: false });
-    found
+    Some(found)
 }
 
 /// A quick hash of a path: of its length and its end, where methods differ. Paths are the program's own: nobody outside can

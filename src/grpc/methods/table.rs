@@ -19,7 +19,7 @@ pub(crate) struct Methods {
     /// No limits, and nothing retried: what a call of an unlisted method changes by its own options.
     unlisted: Configs,
     described: Descriptions,
-    /// MethodMatch without taking a path apart.
+    /// Finds methods without taking their paths apart.
     by_path: MethodMap,
 }
 
@@ -147,8 +147,7 @@ impl Methods {
     /// The methods of these names, each with the latencies of its own calls. Of the methods that descriptors alone know, those are
     /// among them that need that.
     fn named(&self, names: Vec<Box<str>>) -> Vec<(Box<str>, MethodMatch)> {
-        let counts =
-            |path: &Box<str>| self.resolve(path).is_some_and(|found| found.config.counts_latencies());
+        let counts = |path: &str| self.resolve(path).is_some_and(|found| found.config.counts_latencies());
         let described = self.described.keys().filter(|path| counts(path)).cloned();
         let found = names.into_iter().chain(described).filter_map(|name| {
             let found = self.resolve(&name)?;

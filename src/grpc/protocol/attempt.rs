@@ -324,7 +324,7 @@ fn mark(request: &mut http::Request<Body>, context: &AttemptContext<'_>) {
     }
 }
 
-/// Adds what observers add, and tells them of the body if they want to know.
+/// Adds the headers that observers add, and lets them watch the body if they want to.
 #[cold]
 fn watched(request: &mut http::Request<Body>, mut outgoing: Outgoing) {
     outgoing.add_headers(request.headers_mut());

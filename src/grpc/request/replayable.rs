@@ -33,7 +33,7 @@ pub(crate) trait ReplayableRequest {
 
     /// Reads the request, where that was not done before the operation started.
     #[inline]
-    fn prepare(&mut self, _plan: &MethodConfig, _cx: &mut Context<'_>) -> Poll<Result<(), Status>> {
+    fn prepare(&mut self, _config: &MethodConfig, _cx: &mut Context<'_>) -> Poll<Result<(), Status>> {
         Poll::Ready(Ok(()))
     }
 

@@ -34,7 +34,7 @@ struct Prepared {
 #[derive(Debug)]
 pub(crate) enum AttemptTimeout {
     /// The one that was prepared.
-    Usual,
+    Prepared,
     /// Its own, or none.
     Own(Option<HeaderValue>),
 }
@@ -76,7 +76,7 @@ impl AttemptHeaders {
     /// The timeout of an attempt that has so much time.
     #[inline]
     pub(crate) fn timeout(&self, time: Option<Duration>) -> AttemptTimeout {
-        if time == self.prepared.time { AttemptTimeout::Usual } else { AttemptTimeout::of(time) }
+        if time == self.prepared.time { AttemptTimeout::Prepared } else { AttemptTimeout::of(time) }
     }
 
     /// The headers that a new request starts from.
@@ -96,10 +96,13 @@ impl AttemptHeaders {
         timeout: AttemptTimeout,
         is_prepared: bool,
     ) {
-        match timeout {
-            AttemptTimeout::Usual if is_prepared => {}
-            AttemptTimeout::Usual => timeout::set_header(headers, self.prepared.timeout.clone()),
-            AttemptTimeout::Own(timeout) => timeout::set_header(headers, timeout),
+        let has_timeout = is_prepared && matches!(timeout, AttemptTimeout::Prepared);
+        if !has_timeout {
+            let timeout = match timeout {
+                AttemptTimeout::Prepared => self.prepared.timeout.clone(),
+                AttemptTimeout::Own(timeout) => timeout,
+            };
+            timeout::set_header(headers, timeout);
         }
         let has_number = attempt == 1 || (is_prepared && attempt == 2);
         if !has_number {

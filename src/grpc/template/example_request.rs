@@ -51,8 +51,7 @@ impl ExampleRequest {
     fn has_uri(&self, other: &Uri) -> bool {
         match (bare_path(&self.uri), bare_path(other)) {
             (Some(one), Some(other)) => is_same(one.as_str(), other.as_str()),
-            (None, None) => is_written_alike(&self.uri, other),
-            _ => false,
+            _ => is_written_alike(&self.uri, other),
         }
     }
 
@@ -67,10 +66,10 @@ impl ExampleRequest {
     }
 }
 
-/// A path without a scheme and an authority.
+/// A path without an authority, which a scheme is never without.
 #[inline]
 fn bare_path(uri: &Uri) -> Option<&PathAndQuery> {
-    if uri.scheme().is_none() && uri.authority().is_none() { uri.path_and_query() } else { None }
+    if uri.authority().is_none() { uri.path_and_query() } else { None }
 }
 
 /// URIs that are equal to HTTP, such as those with an authority in capitals, may be different to a server.

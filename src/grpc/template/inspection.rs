@@ -65,12 +65,15 @@ impl<'a> Inspection<'a> {
             && extensions.len() == count
             && request.method() == Method::POST
             && request.version() == Version::HTTP_2;
-        let is_like = |example: &OnceLock<ExampleRequest>| {
-            let example = example.get_or_init(|| ExampleRequest::of(request.uri(), description));
-            example.is_like(request.uri(), description, is_watched)
+        let extra = match example {
+            Some(example) if is_of_tonic => {
+                let example = example.get_or_init(|| ExampleRequest::of(request.uri(), description));
+                let is_like = example.is_like(request.uri(), description, is_watched);
+                is_like.then(|| extra.into_boxed_slice())
+            }
+            _ => None,
         };
-        let is_usual = is_of_tonic && example.is_some_and(is_like);
-        Self { options, timeout, extra: is_usual.then(|| extra.into_boxed_slice()), has_count }
+        Self { options, timeout, extra, has_count }
     }
 }
 
